@@ -19,7 +19,6 @@ from .background import BackgroundTasks
 from .backups import Nightly
 from .branches import Branches
 from .chats import Chats
-from .conversation import Conversation
 from .documents import Documents
 from .embedding import Embedding
 from .erasure import Erasure
@@ -31,6 +30,7 @@ from .graph_opening import GraphOpening
 from .history import History
 from .home import Home
 from .jobs import Jobs
+from .loop import Conversation
 from .marks import Marks
 from .memories import Memories
 from .model_host import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
@@ -236,9 +236,26 @@ class Agent:
         """What a model asked to change, and waits for leave."""
         return self._conversation.approvals
 
-    def send(self, session: str | None, text: str, *, project: str | None = None) -> AsyncGenerator[AgentEvent, None]:
-        """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed."""
-        return self.private.conversation_of(session).send(session, text, project=project)
+    def send(
+        self,
+        session: str | None,
+        text: str,
+        *,
+        project: str | None = None,
+        client: str | None = None,
+        turn: str | None = None,
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed.
+
+        `client` says it where that is not the one this agent was made for. `turn` is an id that the client has made: a
+        message that is there already under it is not taken twice, and its TurnAccepted is all that is told.
+        """
+        conversation = self.private.conversation_of(session)
+        return conversation.send(session, text, project=project, client=client, turn=turn)
+
+    def watch(self, session: str) -> AsyncGenerator[AgentEvent, None]:
+        """The events of every message of a session, whoever said it, from the moment of the call until `close`."""
+        return self.private.conversation_of(session).watch(session)
 
     def retry(self, session: str) -> AsyncGenerator[AgentEvent, None]:
         """Answer the last message of a session if it has no reply."""
@@ -442,6 +459,7 @@ class Agent:
             self.graph,
             self._host,
             self._foreground,
+            embedder=self._embedding,
             settings=self._current_settings,
             tell=self._notifications.tell,
         )

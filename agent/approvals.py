@@ -16,24 +16,29 @@ from graph.values import Recorded
 from .events import ApprovalWanted
 
 Record = Callable[..., list[Recorded]]
+CHAT = "chat"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a tool wants to change, for which message, in words for people; `kept` is what the log keeps of them."""
+    """What a tool wants to change, for which message, in words for people; `kept` is what the log keeps of them.
+
+    `client` said the message.
+    """
 
     session: str
     turn: str
     tool: str
     what: str
     kept: str
+    client: str
 
 
 class Approvals:
-    """The requests that wait. `possible` says whether there is somebody to ask."""
+    """The requests that wait. `clients` are those that can be asked."""
 
-    def __init__(self, record: Record, *, possible: bool) -> None:
-        self.possible = possible
+    def __init__(self, record: Record) -> None:
+        self.clients = {CHAT}
         self._record = record
         self._waiting: dict[str, asyncio.Future[bool]] = {}
 
@@ -43,7 +48,7 @@ class Approvals:
         asked = ApprovalAsked(
             approval=approval, session=request.session, by_turn=request.turn, tool=request.tool, text=request.kept
         )
-        if not self.possible:
+        if request.client not in self.clients:
             await asyncio.to_thread(self._record, asked, ApprovalRefused(approval=approval))
             return False
         answer = self._waiting[approval] = asyncio.get_running_loop().create_future()

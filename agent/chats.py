@@ -24,8 +24,8 @@ from graph.memory import Memory
 from graph.values import Exchange, Session, Turn
 from graph.visibility import EVERYONE, Viewer
 
-from .conversation import Conversation
 from .events import Notice, SessionsChanged
+from .loop import Conversation
 from .planning import Planner
 from .private_chats import PrivateChats
 from .recorder import Recorder

@@ -12,6 +12,7 @@ from .importer import Importer, ImportProgress, ImportReport
 from .ingesting.ingester import Ingester, IngestProgress, IngestReport
 from .jobs import Jobs
 from .readers import DocumentReader
+from .work import Work, on_loop
 
 
 class Documents(DocumentReader):
@@ -27,51 +28,43 @@ class Documents(DocumentReader):
         self._tell = tell
         self._erase = erase
 
-    async def ingest(
-        self,
-        path: Path,
-        progress: Callable[[IngestProgress], None] = lambda step: None,
-        *,
-        project: str | None = None,
-        tags: Sequence[str] = (),
-    ) -> IngestReport:
+    def ingest(
+        self, path: Path, *, project: str | None = None, tags: Sequence[str] = ()
+    ) -> Work[IngestProgress, IngestReport]:
         """Take in a file or all documents of a folder: new and changed ones are read, vanished ones named (`missing`).
 
-        `progress` is called on the event loop. Cancelled, the files that were read stay, and the same call goes on
-        from there. Raises DocumentMissing, or DocumentUnreadable for a single file, and then nothing is changed.
+        Cancelled, the files that were read stay, and the same call goes on from there. Raises DocumentMissing, or
+        DocumentUnreadable for a single file, and then nothing is changed.
         """
-        loop, memory = asyncio.get_running_loop(), self._memory
+        memory = self._memory
 
-        def tell(step: IngestProgress) -> None:
-            loop.call_soon_threadsafe(progress, step)
-
-        try:
-            return await self._jobs.run(
-                lambda stopping: Ingester(memory, project=project, tags=tags, progress=tell, stopping=stopping).run(
-                    path
+        async def ingest(tell: Callable[[IngestProgress], None]) -> IngestReport:
+            progress = on_loop(tell)
+            try:
+                return await self._jobs.run(
+                    lambda stopping: Ingester(
+                        memory, project=project, tags=tags, progress=progress, stopping=stopping
+                    ).run(path)
                 )
-            )
-        finally:
-            self._tell(MemoriesChanged())
+            finally:
+                self._tell(MemoriesChanged())
+
+        return Work(ingest)
 
     async def get(self, id: str) -> Document:
         """One document, by its id or the beginning of it. Raises NotFound or Ambiguous."""
         return await asyncio.to_thread(self._memory.document, id)
 
-    async def import_chats(
-        self, path: Path, progress: Callable[[ImportProgress], None] = lambda _: None
-    ) -> ImportReport:
+    def import_chats(self, path: Path) -> Work[ImportProgress, ImportReport]:
         """Import a file of chats; what is in the memory already is not said again, nor is what was deleted from it.
 
-        `progress` is called on the event loop. Raises ExportUnreadable, and then nothing is imported; cancelled, what
-        was imported stays.
+        Raises ExportUnreadable, and then nothing is imported; cancelled, what was imported stays.
         """
-        loop, memory = asyncio.get_running_loop(), self._memory
+        return Work(lambda tell: self._import(path, tell))
 
-        def tell(step: ImportProgress) -> None:
-            loop.call_soon_threadsafe(progress, step)
-
-        report = await self._jobs.run(lambda stopping: Importer(memory, progress=tell, stopping=stopping).run(path))
+    async def _import(self, path: Path, tell: Callable[[ImportProgress], None]) -> ImportReport:
+        memory, progress = self._memory, on_loop(tell)
+        report = await self._jobs.run(lambda stopping: Importer(memory, progress=progress, stopping=stopping).run(path))
         if report.last_session is not None:
             self._tell(SessionsChanged(report.last_session))
         if report.merged is not None and report.merged.deleted:

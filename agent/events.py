@@ -5,6 +5,8 @@ from typing import Literal
 
 from graph.hits import Hit
 
+from .error_values import ErrorValue
+
 
 @dataclass(frozen=True, slots=True)
 class TurnAccepted:
@@ -88,7 +90,12 @@ class Failed:
 
     message: str
     turn: str | None = None
-    error: Exception | None = field(default=None, compare=False, repr=False)
+    error: ErrorValue | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def because(cls, error: Exception, message: str = "", turn: str | None = None) -> "Failed":
+        """What an error says, or a longer message that begins with that."""
+        return cls(message or str(error), turn, ErrorValue.of(error))
 
 
 Route = Literal["recall", "recent", "thread", "themes", "none"]

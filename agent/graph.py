@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from graph.asked import Asked
 from graph.egos import PER
 from graph.events import MAIN_WORLD
+from graph.memory_readings import MemoryReadings
 from graph.neighbours import Key
 from graph.querying.catalogue import Schema
 from graph.querying.console import ROWS, TIMEOUT_S, Answer
 from graph.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
 
+from .work import Work, on_loop
+
 if TYPE_CHECKING:
     from graph.statistics import Statistics
-
-First = Callable[[Answer], None]
 
 
 class GraphReader:
@@ -29,10 +29,10 @@ class GraphReader:
     See graph/egos.py for what the walks promise.
     """
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: MemoryReadings) -> None:
         self._asked = asked
 
-    async def console(
+    def console(
         self,
         cypher: str,
         *,
@@ -42,35 +42,32 @@ class GraphReader:
         world: str = MAIN_WORLD,
         live_only: bool = False,
         project: str | None = None,
-        first: First | None = None,
-    ) -> Answer:
-        """Ask the graph a query of one's own, which only reads; cancelling the task ends it.
+    ) -> Work[Answer, Answer]:
+        """Ask the graph a query of one's own, which only reads; its one step has the rows before they are counted.
 
-        `first` is called on the event loop with the first rows, before they are counted. Only what is live in main is
-        there when it is `live_only`, and of that what a chat of a `project`, or of none, sees. Raises Refused before it
-        runs, QueryFailed, QueryTimeout or GraphFailure.
+        Only what is live in main is there when it is `live_only`, and of that what a chat of a `project`, or of none,
+        sees. Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
         """
-        loop, cancelled = asyncio.get_running_loop(), threading.Event()
 
-        def tell(answer: Answer) -> None:
-            if first is not None and not cancelled.is_set():
-                loop.call_soon_threadsafe(first, answer)
+        async def ask(tell: Callable[[Answer], None]) -> Answer:
+            cancelled = threading.Event()
+            try:
+                return await asyncio.to_thread(
+                    self._asked.console,
+                    cypher,
+                    parameters=parameters,
+                    timeout_s=timeout_s,
+                    limit=limit,
+                    world=world,
+                    live_only=live_only,
+                    project=project,
+                    first=on_loop(tell),
+                    cancelled=cancelled,
+                )
+            finally:
+                cancelled.set()
 
-        try:
-            return await asyncio.to_thread(
-                self._asked.console,
-                cypher,
-                parameters=parameters,
-                timeout_s=timeout_s,
-                limit=limit,
-                world=world,
-                live_only=live_only,
-                project=project,
-                first=None if first is None else tell,
-                cancelled=cancelled,
-            )
-        finally:
-            cancelled.set()
+        return Work(ask)
 
     async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
         """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""

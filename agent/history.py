@@ -36,9 +36,9 @@ from graph.events import (
 )
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.undoing import Deed
+from graph.undoing import UserChange
 
-from .deeds import what_was
+from .change_words import what_was
 from .errors import AgentError
 from .marks import Marks
 from .planning import Planner
@@ -77,7 +77,9 @@ class History:
 
     async def changes(self, limit: int = 20) -> list[Change]:
         """The newest changes by hand, the newest first: what people did, not what was said or learned by itself."""
-        return await asyncio.to_thread(lambda: [_change(self._memory, deed) for deed in self._memory.deeds(limit)])
+        return await asyncio.to_thread(
+            lambda: [_change(self._memory, entry) for entry in self._memory.user_changes(limit)]
+        )
 
     async def undo(self, seq: int | None = None) -> Change:
         """Undo the last change that is not undone, or the one that event `seq` is of; what was undone.
@@ -120,19 +122,19 @@ class History:
 
     def _as_it_stands(self, change: Change) -> Change:
         """A change that is undone by now, in words that may be shown: those of what was hidden are told again."""
-        return replace(change, what=what_was(self._memory, self._memory.deed(change.seq)))
+        return replace(change, what=what_was(self._memory, self._memory.user_change(change.seq)))
 
     def _undoing(self, seq: int | None) -> tuple[Change, list[Event]]:
-        deed = self._memory.deed(seq) if seq is not None else self._last()
-        change = _change(self._memory, deed)
+        entry = self._memory.user_change(seq) if seq is not None else self._last()
+        change = _change(self._memory, entry)
         if not change.undoable:
             raise AgentError(f"That cannot be undone: {change.what}. {change.why_not} Nothing was changed.")
         try:
-            return change, self._memory.undoing(deed)
+            return change, self._memory.undoing(entry)
         except CannotUndo as error:
             raise AgentError(f"{error} Nothing was changed.") from error
 
-    def _last(self) -> Deed:
+    def _last(self) -> UserChange:
         """The last change that is not undone. Raises AgentError where there is none, or that is a delete."""
         last = self._memory.standing_deeds(1)
         if not last:
@@ -147,23 +149,23 @@ class History:
             f"The last change: {what_was(self._memory, last[0])}. {_for_good(last[0])} Nothing was changed. {more}"
         )
 
-    def _can_be_undone(self, deed: Deed) -> bool:
-        if deed.deletes or deed.lost:
+    def _can_be_undone(self, entry: UserChange) -> bool:
+        if entry.deletes or entry.lost:
             return False
         try:
-            return bool(self._memory.undoing(deed))
+            return bool(self._memory.undoing(entry))
         except CannotUndo:
             return False
 
 
-def _change(memory: Memory, deed: Deed) -> Change:
-    why_not = ALREADY if deed.undone else _for_good(deed) if deed.deletes else LOST if deed.lost else ""
-    return Change(deed.seq, deed.seqs, deed.at, what_was(memory, deed), not why_not, why_not)
+def _change(memory: Memory, entry: UserChange) -> Change:
+    why_not = ALREADY if entry.undone else _for_good(entry) if entry.deletes else LOST if entry.lost else ""
+    return Change(entry.seq, entry.seqs, entry.at, what_was(memory, entry), not why_not, why_not)
 
 
-def _for_good(deed: Deed) -> str:
+def _for_good(entry: UserChange) -> str:
     """Why a delete cannot be undone."""
-    return FOR_GOOD if deed.erases else NO_CHAT_BACK
+    return FOR_GOOD if entry.erases else NO_CHAT_BACK
 
 
 _SORTS: dict[type[object], tuple[str, str]] = {

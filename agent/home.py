@@ -20,6 +20,7 @@ class Cached(StrEnum):
     TRUSTED = "trusted.json"
     TRANSLATORS = "trusted-queries.json"
     PROBED = "probed.json"
+    PHRASINGS = "phrasings.npz"
     OFFERED = "offered"
 
 
@@ -80,6 +81,11 @@ class Home:
     def translators(self) -> Path:
         """What each model file was found fit for as a writer of queries."""
         return self.cache / Cached.TRANSLATORS
+
+    @property
+    def phrasings(self) -> Path:
+        """The vectors of the examples that questions are compared with."""
+        return self.cache / Cached.PHRASINGS
 
     @property
     def probed(self) -> Path:

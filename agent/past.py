@@ -5,7 +5,7 @@ its place once it is there; leaving it, or closing the Agent, lets go of it and 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
 
@@ -21,6 +21,7 @@ from graph.values import Progress, Session, Turn
 from .graph import GraphReader
 from .readers import DocumentReader, MemoryReader, ProjectReader
 from .recall import Embed, Recaller
+from .work import Work, on_loop
 
 ANY = Wanted()
 ALL = Filters()
@@ -29,7 +30,8 @@ ALL = Filters()
 class PastView:
     """The Agent's questions, of the memory as it was; each raises GraphFailure once something was erased for good."""
 
-    def __init__(self, past: Past, embed: Embed) -> None:
+    def __init__(self, past: Past, embed: Embed, close: Callable[[], Awaitable[None]]) -> None:
+        self.close = close  # lets go of it; safe to call twice
         self.graph = GraphReader(past)
         self.memories = MemoryReader(past, now=lambda: past.at)
         self.projects = ProjectReader(past)
@@ -96,15 +98,15 @@ class PastViewer:
         self._embed = embed
         self._open: AbstractContextManager[Past] | None = None
 
-    @asynccontextmanager
-    async def at(
-        self, when: datetime | int, progress: Callable[[Progress], object] = lambda _: None
-    ) -> AsyncIterator[PastView]:
-        """The memory as it was at an aware time, or right after an event; one that is open already is closed.
+    def open(self, when: datetime | int) -> Work[Progress, PastView]:
+        """The memory as it was at an aware time, or right after an event, until it is closed.
 
-        `progress` is called on another thread. Raises NothingThen before the first event (what is open stays open),
+        One that is open already is closed. Raises NothingThen before the first event (what is open stays open),
         NotFound for no event's number, or GraphFailure.
         """
+        return Work(lambda tell: self._enter(when, on_loop(tell)))
+
+    async def _enter(self, when: datetime | int, progress: Callable[[Progress], object]) -> PastView:
         opening = self._memory.past(when, progress)
         entering = asyncio.ensure_future(asyncio.to_thread(opening.__enter__))
         try:
@@ -115,11 +117,24 @@ class PastViewer:
         before, self._open = self._open, opening
         try:
             await _leave(before)
-            yield PastView(past, self._embed)
+        except BaseException:
+            await self._close(opening)
+            raise
+        return PastView(past, self._embed, lambda: self._close(opening))
+
+    async def _close(self, opening: AbstractContextManager[Past]) -> None:
+        if self._open is opening:
+            self._open = None
+            await _leave(opening)
+
+    @asynccontextmanager
+    async def at(self, when: datetime | int) -> AsyncIterator[PastView]:
+        """As `open`, and closed in the end."""
+        view = await self.open(when)
+        try:
+            yield view
         finally:
-            if self._open is opening:
-                self._open = None
-                await _leave(opening)
+            await view.close()
 
 
 async def _leave(past: "AbstractContextManager[Past] | None") -> None:

@@ -19,7 +19,7 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
-from graph.impacts import Both, Impact, Rehearsal, Standing, WorldImpact
+from graph.impacts import Both, Impact, Rehearsal, RevisionStanding, WorldImpact
 from graph.memory import Memory
 from graph.values import Turn
 
@@ -159,7 +159,7 @@ def _earlier(form: Observation, forms: dict[str, Observation], came: Collection[
     return None
 
 
-def _superseded(both: tuple[Standing, Standing]) -> bool:
+def _superseded(both: tuple[RevisionStanding, RevisionStanding]) -> bool:
     return both[1].live and both[1].status == "superseded"
 
 

@@ -24,9 +24,9 @@ from graph.memory import Memory
 from graph.values import Session
 from models.states import KVStates
 
-from .conversation import Conversation
 from .events import Notice
 from .foreground import Foreground
+from .loop import Conversation
 from .model_host import ModelHost
 from .prompts import Prompts
 from .recall import Recaller

@@ -7,7 +7,7 @@ from pathlib import Path
 from graph.memory import Memory
 from graph.values import Session
 
-from .conversation import Conversation
+from .loop import Conversation
 from .private import PrivateMemory, Shared, sweep
 from .settings import Settings
 

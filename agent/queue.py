@@ -3,7 +3,7 @@
 import asyncio
 
 from .events import TurnWithdrawn
-from .steps import Accepted, Outbox
+from .pending import Accepted, Tell
 
 
 class Queue:
@@ -13,12 +13,12 @@ class Queue:
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[str, tuple[Accepted, Outbox]] = {}
+        self._waiting: dict[str, tuple[Accepted, Tell | None]] = {}
         self._held: dict[str, asyncio.Event] = {}
 
-    def join(self, taken: Accepted, out: Outbox) -> None:
-        """A message was accepted."""
-        self._waiting[taken.turn] = taken, out
+    def join(self, taken: Accepted, tell: Tell | None) -> None:
+        """A message was accepted. One without `tell` can be neither held nor withdrawn: it was there before."""
+        self._waiting[taken.turn] = taken, tell
 
     def waits(self, turn: str) -> bool:
         return turn in self._waiting
@@ -29,8 +29,8 @@ class Queue:
 
     def find(self, session: str, turn: str) -> Accepted | None:
         """A message of a session that still waits."""
-        taken, _ = self._waiting.get(turn, (None, None))
-        return taken if taken is not None and taken.session == session else None
+        taken, tell = self._waiting.get(turn, (None, None))
+        return taken if taken is not None and tell is not None and taken.session == session else None
 
     def newest(self, session: str) -> str | None:
         """The last message of a session that waits."""
@@ -47,7 +47,7 @@ class Queue:
 
     def of(self, session: str) -> tuple[str, ...]:
         """The messages of a session that wait, in their order."""
-        return tuple(turn for turn, (taken, _) in self._waiting.items() if taken.session == session)
+        return tuple(turn for turn in self._waiting if self.find(session, turn) is not None)
 
     def release(self, *turns: str) -> None:
         """These stand in line again."""
@@ -65,6 +65,7 @@ class Queue:
 
     def withdraw(self, turn: str) -> None:
         """It waits no more, and that is told to whoever follows it."""
-        taken, out = self._waiting.pop(turn)
-        out(TurnWithdrawn(taken.session, turn))
+        taken, tell = self._waiting.pop(turn)
+        assert tell is not None
+        tell(TurnWithdrawn(taken.session, turn))
         self.release(turn)

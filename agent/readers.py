@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from graph.asked import Asked
 from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
 from graph.events import MAIN_WORLD
+from graph.memory_readings import MemoryReadings
 from graph.values import Turn
 from graph.visibility import EVERYONE, Viewer
 
@@ -20,7 +20,7 @@ def _now() -> datetime:
 class MemoryReader:
     """What was learned, the core blocks, and how turns were rated. `now` is the time that is asked about."""
 
-    def __init__(self, asked: Asked, *, now: Callable[[], datetime] = _now) -> None:
+    def __init__(self, asked: MemoryReadings, *, now: Callable[[], datetime] = _now) -> None:
         self._asked = asked
         self._now = now
 
@@ -55,7 +55,7 @@ class MemoryReader:
 class ProjectReader:
     """The projects."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: MemoryReadings) -> None:
         self._asked = asked
 
     async def all(self) -> list[Project]:
@@ -66,7 +66,7 @@ class ProjectReader:
 class DocumentReader:
     """The documents and their pieces."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: MemoryReadings) -> None:
         self._asked = asked
 
     async def all(self) -> list[Document]:

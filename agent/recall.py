@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from graph.asked import Asked
 from graph.beliefs import Wanted
 from graph.errors import SURPRISES, MemoryFailure
 from graph.events import ObservationKind, Strategy
 from graph.hits import Filters, Hit, Reason, Vector
+from graph.memory_readings import MemoryReadings
 from graph.recall.intent import Intent, read_intent
 from graph.values import Exchange, Session, Turn
 from models.protocols import Generator
@@ -82,7 +82,7 @@ class Recollection:
 class Recaller:
     """Looks back for messages and for tools; `embed` gives a query's vector, or None where there is no embedder."""
 
-    def __init__(self, memory: Asked, embed: Embed, *, zone: Callable[[], tzinfo] = local_zone) -> None:
+    def __init__(self, memory: MemoryReadings, embed: Embed, *, zone: Callable[[], tzinfo] = local_zone) -> None:
         self._memory = memory
         self._embed = embed
         self._zone = zone

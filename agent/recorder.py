@@ -11,9 +11,9 @@ from graph.events import Event, SessionDeleted, TextErased, TurnDeleted, TurnHid
 from graph.memory import Memory
 from graph.values import Recorded
 
-from .conversation import Conversation
 from .errors import AgentError
 from .events import MemoriesChanged, Notice, SessionsChanged
+from .loop import Conversation
 from .marks import Marks
 from .plans import ERASING
 from .prompts import Prompts

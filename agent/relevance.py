@@ -178,7 +178,7 @@ def lent(hit: Hit, kept: Collection[str], *, back: bool) -> bool:
 
 def led_by(hit: Hit) -> str | None:
     """The turn just before or after that led to a hit; what led there from further off is no question or answer."""
-    if hit.kind != "turn" or len(hit.path) != 2 or hit.path[1].relation == "IN":
+    if hit.kind != "turn" or len(hit.path) != 2 or hit.path[1].relation == "IN_SESSION":
         return None
     return hit.path[0].node
 

@@ -5,12 +5,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from graph.events import StopReason
+from graph.events import Recalled, Role, Sampling, StopReason, TurnSaid
 from models.errors import ModelError
 from models.protocols import Finished, Generator, ReadProgress, SamplingParams
 
-from .events import TokensArrived
+from .events import ReplyEnded, TokensArrived
+from .pending import PendingAnswer
 from .stream_checkpointer import StreamCheckpointer
+
+ASSISTANT = "assistant"
 
 
 @dataclass(slots=True)
@@ -75,3 +78,50 @@ def _finish(reply: PartialReply, end: Finished) -> None:
     reply.evaluated_tokens = end.evaluated_tokens
     reply.first_token_ms = end.first_token_ms
     reply.total_ms = end.total_ms
+
+
+def reply_event(
+    at: PendingAnswer, turn: str, reply: PartialReply, sampling: Sampling, recalled: tuple[Recalled, ...]
+) -> TurnSaid:
+    """The reply as the log keeps it, under the id `turn`."""
+    return TurnSaid(
+        turn=turn,
+        session=at.taken.session,
+        parent=at.parent,
+        role=Role.ASSISTANT,
+        speaker=ASSISTANT,
+        client=at.taken.client,
+        stop_reason=reply.stop_reason or StopReason.FAILED,
+        error=reply.error,
+        model=at.generator.info.name,
+        sampling=sampling,
+        prompt_hash=at.log.hash(),
+        prompt_tokens=reply.prompt_tokens,
+        evaluated_tokens=reply.evaluated_tokens,
+        completion_tokens=len(reply.tokens),
+        first_token_ms=reply.first_token_ms,
+        total_ms=reply.total_ms,
+        recalled=recalled,
+        text=reply.text,
+    )
+
+
+def reply_ended(at: PendingAnswer, turn: str, reply: PartialReply) -> ReplyEnded:
+    """The same as faces are told."""
+    reason = reply.stop_reason or StopReason.FAILED
+    return ReplyEnded(
+        session=at.taken.session,
+        turn=at.taken.turn,
+        reply_turn=turn,
+        text=reply.text,
+        truncated=reason is not StopReason.END,
+        stop_reason=reason.value,
+        error=reply.error,
+        prompt_tokens=reply.prompt_tokens,
+        evaluated_tokens=reply.evaluated_tokens,
+        completion_tokens=len(reply.tokens),
+        first_token_ms=reply.first_token_ms,
+        total_ms=reply.total_ms,
+        context_used=len(at.log.tokens),
+        context_total=at.limits.context,
+    )

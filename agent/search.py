@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Unpack
 
 from graph.events import MAIN_WORLD, Recalled
-from graph.hits import About, Boost, Filters, Found, Hit, Reason, Step
+from graph.hits import About, Boost, Filters, FoundTurn, Hit, Reason, Step
 from graph.memory import Memory
-from graph.newest import Newest, NodeKind
+from graph.newest import NewestItem, NodeKind
 from graph.quoted import Believed
 from graph.recent import Within
 from graph.values import Exchange, Turn
@@ -61,7 +61,7 @@ class Search:
             self._memory.recent, "exchange", limit, since=since, until=until, world=world, project=project
         )
 
-    async def newest(self, kinds: Collection[NodeKind], limit: int = 20, **within: Unpack[Within]) -> list[Newest]:
+    async def newest(self, kinds: Collection[NodeKind], limit: int = 20, **within: Unpack[Within]) -> list[NewestItem]:
         """The newest live nodes of some kinds that a world sees, and there a chat of a project.
 
         Times are as for `recent`. Raises GraphFailure for observations while the graph is behind.
@@ -72,7 +72,7 @@ class Search:
         """What a world, and there a chat of a project, knows about one person, place or project."""
         return await asyncio.to_thread(self._memory.about, name, world=world, project=project)
 
-    async def words(self, text: str, limit: int = 50) -> list[Found]:
+    async def words(self, text: str, limit: int = 50) -> list[FoundTurn]:
         """A search for words in everything ever said, hidden turns and alternatives too, which are marked."""
         return await asyncio.to_thread(self._memory.search, text, limit=limit)
 

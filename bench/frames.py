@@ -58,7 +58,7 @@ async def watch(app: ClewApp, seconds: float) -> Round:
     while (now := time.perf_counter()) < end:
         await asyncio.sleep(TICK_S)
         seen.late.append((time.perf_counter() - now - TICK_S) * 1000)
-        if (reply := app.state.reply) is not None:
+        if (reply := app.view.state.reply) is not None:
             seen.streamed = max(seen.streamed, len(reply.text))
     await typing
     app._display = display  # type: ignore[method-assign]
@@ -77,22 +77,24 @@ async def measure(home: Path, *, seconds: float, rounds: int) -> dict[str, Figur
     """Rounds without and with the query, by turns."""
     app, found = make_app(home=home, new=True), {False: list[Round](), True: list[Round]()}
     async with app.run_test(size=(120, 40)) as pilot:
-        await _until(pilot, lambda: app.chat is not None and app.state.model.state in ("ready", "failed"))
-        await _until(pilot, lambda: app.state.graph is not None and app.state.graph.state in ("ready", "failed"))
-        assert app.backstage is not None
-        service = app.backstage.service
+        await _until(pilot, lambda: app.view.chat is not None and app.view.state.model.state in ("ready", "failed"))
+        await _until(
+            pilot, lambda: app.view.state.graph is not None and app.view.state.graph.state in ("ready", "failed")
+        )
+        assert app.view.backstage is not None
+        service = app.view.backstage.service
         for number in range(2 * rounds):
             querying = number % 2 == 1
-            app.composer.put(ASK)
+            app.view.composer.put(ASK)
             await pilot.press("enter")
-            await _until(pilot, lambda: app.state.reply is not None and bool(app.state.reply.text))
+            await _until(pilot, lambda: app.view.state.reply is not None and bool(app.view.state.reply.text))
             query = asyncio.create_task(_query(service, seconds)) if querying else None
             found[querying].append(await watch(app, seconds))
             if query is not None:
                 await query
             await pilot.press("escape")
-            await _until(pilot, lambda: app.state.reply is None)
-            app.composer.put("")
+            await _until(pilot, lambda: app.view.state.reply is None)
+            app.view.composer.put("")
         await app.leave()
     return {"seconds": seconds, "rounds": rounds} | _figures("alone", found[False]) | _figures("query", found[True])
 

@@ -121,8 +121,8 @@ async def by_agent(agent: Agent) -> float:
 async def by_app(app: ClewApp, agent: Agent, ended: asyncio.Queue[ReplyEnded]) -> float:
     """One exchange in a new chat on the screen."""
     await app.open_session(None)
-    app.composer.put(QUESTION)
-    app.composer.action_send()
+    app.view.composer.put(QUESTION)
+    app.view.composer.action_send()
     reply = await ended.get()
     await agent.idle()
     return speed(reply)
@@ -145,15 +145,15 @@ async def mounted(home: Home, agent: Agent, measure: Callable[[ClewApp, asyncio.
 
     app = ClewApp(connect, home.cache)
     async with app.run_test(size=(120, 40)) as pilot:
-        while app.chat is None or not app.chat.opened_once:
+        while app.view.chat is None or not app.view.chat.opened_once:
             await pilot.pause(0.05)
-        told = app.chat._ended
+        told = app.view.chat._ended
 
         def tell(event: ReplyEnded) -> None:
             told(event)
             ended.put_nowait(event)
 
-        app.chat._ended = tell
+        app.view.chat._ended = tell
         figures = await measure(app, ended)
         await app.leave()
     return figures

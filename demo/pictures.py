@@ -101,11 +101,11 @@ def text_of(app: ClewApp) -> str:
 async def take(shot: Shot, home: Path) -> str:
     """The picture as SVG. Raises TimeoutError when the screen does not come to show what it should."""
     app = make_app(home=home, new=shot.new)
-    app.fixed_theme = full_name(shot.theme)
+    app.view.fixed_theme = full_name(shot.theme)
     async with app.run_test(size=shot.size) as pilot:
         try:
-            app.composer.cursor_blink = False
-            await _until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
+            app.view.composer.cursor_blink = False
+            await _until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once, "the chat")
             await _until(pilot, lambda: _settled(app), "the model, the graph and the embedder")
             for step in shot.steps:
                 await _do(step, pilot, app)
@@ -133,9 +133,9 @@ async def _do(step: Step, pilot: Pilot[int], app: ClewApp) -> None:
 
 def _settled(app: ClewApp) -> bool:
     """What is brought in after the first paint is there, and nothing is said for a while only."""
-    graph, embedding = app.state.graph, app.state.embedding
+    graph, embedding = app.view.state.graph, app.view.state.embedding
     done = ("ready", "failed")
-    return all(each is not None and each.state in done for each in (app.state.model, graph, embedding))
+    return all(each is not None and each.state in done for each in (app.view.state.model, graph, embedding))
 
 
 async def _still(pilot: Pilot[int], app: ClewApp) -> None:

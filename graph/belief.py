@@ -20,7 +20,7 @@ from graph.inheritance import sees_revision
 from graph.sink import Properties, Sink, node
 from graph.sources import fallen, find, hang, stands_in, told, unhang
 
-_DECIDING = ("judged", "deleted", "dead", "later", "retired", "instead_of")
+_DECIDING = ("judged", "deleted", "lost_sources", "newer_revisions", "contradictions", "instead_of")
 
 
 def make(sink: Sink, stored: Stored, event: ObservationMade) -> None:
@@ -51,9 +51,9 @@ def make(sink: Sink, stored: Stored, event: ObservationMade) -> None:
         "current": False,
         "pinned": False,
         "deleted": False,
-        "dead": fallen(sink, event.world, sources),
-        "later": 0,
-        "retired": 0,
+        "lost_sources": fallen(sink, event.world, sources),
+        "newer_revisions": 0,
+        "contradictions": 0,
         "substitutes": 0,
         "touched": seq,
     }
@@ -84,14 +84,14 @@ def retire(sink: Sink, event: ObservationRetired, seq: int) -> None:
     is_new = hang(sink, "RETIRED_BY", event.observation, event.by_turn)
     now = node(sink, "Observation", event.observation)
     counts = is_new and stands_in(sink, now["world"], event.by_turn)
-    settle(sink, event.observation, seq, retired=now["retired"] + counts)
+    settle(sink, event.observation, seq, contradictions=now["contradictions"] + counts)
 
 
 def give_back(sink: Sink, observation: str, status: str, seq: int) -> None:
     """It stands as `status` again, whatever was said against it so far."""
     for turn in sink.ends("RETIRED_BY", observation, to="Turn"):
         unhang(sink, "RETIRED_BY", observation, turn)
-    settle(sink, observation, seq, judged=status, retired=0)
+    settle(sink, observation, seq, judged=status, contradictions=0)
 
 
 def delete(sink: Sink, series: str, seq: int) -> None:
@@ -119,7 +119,7 @@ def settle(sink: Sink, observation: str, seq: int, **changes: Any) -> None:
         earlier = node(sink, "Observation", before)
         if earlier["world"] != now["world"]:
             return
-        here, changes = before, {"later": earlier["later"] + (-1 if said_more else 1)}
+        here, changes = before, {"newer_revisions": earlier["newer_revisions"] + (-1 if said_more else 1)}
 
 
 def recount(sink: Sink, observation: str, seq: int) -> None:
@@ -134,11 +134,11 @@ def recount(sink: Sink, observation: str, seq: int) -> None:
 def _standing(sink: Sink, now: Properties, changes: dict[str, Any]) -> dict[str, Any]:
     """Live, status and current of a revision with some changes."""
     decided = {name: changes.get(name, now[name]) for name in _DECIDING}
-    live = decided["dead"] == 0 and not decided["deleted"]
-    if decided["judged"] == "invalid" or decided["retired"] > 0:
+    live = decided["lost_sources"] == 0 and not decided["deleted"]
+    if decided["judged"] == "invalid" or decided["contradictions"] > 0:
         status = "invalid"
     else:
-        status = "superseded" if decided["later"] > 0 else decided["judged"]
+        status = "superseded" if decided["newer_revisions"] > 0 else decided["judged"]
     current = live and status in ("candidate", "active")
     if current and decided["instead_of"] is not None:
         current = not _lives_in(sink, now["world"], decided["instead_of"])
@@ -157,8 +157,8 @@ def _lives_in(sink: Sink, world: str, observation: str) -> bool:
 
 
 def _says_more(now: Properties) -> bool:
-    in_use = now["judged"] == "active" and now["retired"] == 0
-    return bool(now["live"] and (in_use or now["later"] > 0))
+    in_use = now["judged"] == "active" and now["contradictions"] == 0
+    return bool(now["live"] and (in_use or now["newer_revisions"] > 0))
 
 
 def _relate(sink: Sink, event: ObservationMade, sources: tuple[str, ...]) -> None:

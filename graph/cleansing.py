@@ -17,7 +17,7 @@ from graph.copies import purge_copy
 from graph.files import LOG
 from graph.follower import Follower
 from graph.log import Log
-from graph.querying.apart import Apart
+from graph.querying.workers import QueryWorkers
 from graph.reading import LogReader
 from graph.values import Progress
 
@@ -33,7 +33,7 @@ class Cleansing:
     _log: Log
     _reader: LogReader
     _graph: Follower
-    _apart: Apart
+    _apart: QueryWorkers
     _writing: threading.Lock
 
     def purging(self) -> dict[int, str]:

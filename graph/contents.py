@@ -170,7 +170,7 @@ def vectors_of_later(db: sqlite3.Connection, model: str, *, after_seq: int) -> I
     yield from db.execute(query, (model, after_seq))
 
 
-class Pending:
+class UnembeddedContents:
     """Which contents have no vector of a model yet. Remembers how far everything has one, to walk over that once."""
 
     def __init__(self) -> None:

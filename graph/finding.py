@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Literal
 
 from graph.codec import clean
-from graph.hits import Found, Segment
+from graph.hits import FoundTurn, Segment
 from graph.paths import Paths
 from graph.rows import SAID, TURN, turns_of
 from graph.values import Turn
@@ -32,7 +32,7 @@ _PHRASE = re.compile(r'"([^"]*)"|([^\s"]+)')
 Mark = Literal["", "alternative", "hidden", "archived"]
 
 
-def search(db: sqlite3.Connection, typed: str, *, limit: int) -> list[Found]:
+def search(db: sqlite3.Connection, typed: str, *, limit: int) -> list[FoundTurn]:
     """Turns with all the words typed, the last one as the beginning of a word, the best match first.
 
     Words in quotes are a phrase. Where nothing has them, turns that hold the very characters, then those that have
@@ -117,13 +117,15 @@ def _around(text: str, wanted: str) -> tuple[Segment, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _present(db: sqlite3.Connection, paths: Paths, found: Iterator[tuple[int, tuple[Segment, ...]]]) -> Iterator[Found]:
+def _present(
+    db: sqlite3.Connection, paths: Paths, found: Iterator[tuple[int, tuple[Segment, ...]]]
+) -> Iterator[FoundTurn]:
     """What was found, and what has become of it; what was a deleted session's and no fork keeps is gone."""
     for seq, snippet in found:
         turn = turns_of(db, db.execute(f"{TURN} WHERE said.seq = ?", (seq,)).fetchall())[0]
         session = paths.session(turn.session)
         if not session.deleted or paths.live(turn):
-            yield Found(turn, session.name, snippet, _mark(paths, turn), session.world)
+            yield FoundTurn(turn, session.name, snippet, _mark(paths, turn), session.world)
 
 
 def _mark(paths: Paths, turn: Turn) -> Mark:

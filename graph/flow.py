@@ -28,9 +28,9 @@ def flow(sink: Sink, table: str, source: str, seq: int, *, step: int, elsewhere:
             case _, 0:
                 pass
             case "DERIVED_FROM", here:
-                settle(sink, observation, seq, dead=now["dead"] - here)
+                settle(sink, observation, seq, lost_sources=now["lost_sources"] - here)
             case "RETIRED_BY", here:
-                settle(sink, observation, seq, retired=now["retired"] + here)
+                settle(sink, observation, seq, contradictions=now["contradictions"] + here)
             case _:  # its confidence and its trend are read from what stands
                 sink.set_node("Observation", observation, {"touched": seq})
         if rel == "DERIVED_FROM" and elsewhere:

@@ -50,7 +50,7 @@ Stopped = Callable[[], GraphFailure | None]
 Result = TypeVar("Result")
 
 
-class State(Enum):
+class FollowerState(Enum):
     """What the graph is doing."""
 
     CLOSED = "closed"
@@ -71,7 +71,7 @@ class Follower:
         self._life = threading.Lock()  # no job is queued behind the one that ends the thread
         self._stopping = threading.Event()
         self._changed = threading.Condition()  # guards the five below
-        self._state = State.CLOSED
+        self._state = FollowerState.CLOSED
         self._why = "The graph is not open yet."
         self._wanted = 0
         self._applied = 0
@@ -84,12 +84,12 @@ class Follower:
     @property
     def ready(self) -> bool:
         """Whether the graph has everything and follows."""
-        return self._state is State.FOLLOWING
+        return self._state is FollowerState.FOLLOWING
 
     def has(self, seq: int) -> bool:
         """Whether the graph follows and has event `seq`: what is appended is in the log a moment before."""
         with self._changed:
-            return self._state is State.FOLLOWING and self._applied >= seq
+            return self._state is FollowerState.FOLLOWING and self._applied >= seq
 
     def open(self, tell: Tell) -> None:
         """Open, catch up or rebuild; returns when the graph follows. `tell` is called on the graph's thread.
@@ -133,12 +133,12 @@ class Follower:
         """Tell that the log now ends at `seq`, and wait until that is applied; False if the graph is behind."""
         with self._changed:
             self._wanted = max(self._wanted, seq)
-            if self._state is State.WAITING:
+            if self._state is FollowerState.WAITING:
                 self._jobs.put(self._resume)
-            if self._state is not State.FOLLOWING:
+            if self._state is not FollowerState.FOLLOWING:
                 return False
             self._jobs.put(self._catch_up)
-            self._changed.wait_for(lambda: self._applied >= seq or self._state is not State.FOLLOWING)
+            self._changed.wait_for(lambda: self._applied >= seq or self._state is not FollowerState.FOLLOWING)
             return self._applied >= seq
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
@@ -157,7 +157,7 @@ class Follower:
         """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""
         with self._changed:
             self._swapped()
-            if self._store is None or self._state is not State.FOLLOWING:
+            if self._store is None or self._state is not FollowerState.FOLLOWING:
                 raise GraphFailure(f"{self._why} Recall is unavailable until the graph is ready. The chat still works.")
             return self._store, self._applied
 
@@ -165,7 +165,7 @@ class Follower:
         """The open graph, which does nothing but follow or wait, and the last event it has. Raises GraphFailure."""
         with self._changed:
             self._swapped()
-            if self._state is State.BEHIND:
+            if self._state is FollowerState.BEHIND:
                 raise GraphFailure(BEHIND)
             if self._store is None:
                 raise GraphFailure(self._why)
@@ -191,7 +191,7 @@ class Follower:
             while (job := self._jobs.get()) is not None:
                 job()
         finally:
-            self._let_go(State.CLOSED, "The memory is closed.")
+            self._let_go(FollowerState.CLOSED, "The memory is closed.")
 
     def _do(self, work: Callable[[], Result], stopped: Stopped = lambda: None) -> Result:
         """Run `work` on the graph's thread and return what it does. Raises what `stopped` gives meanwhile."""
@@ -219,7 +219,7 @@ class Follower:
 
     def _open(self) -> None:
         self._say(Progress("opening", 0, 0))
-        self._let_go(State.BEHIND, "The graph is being opened.")
+        self._let_go(FollowerState.BEHIND, "The graph is being opened.")
         with self._failing():
             heard = hear(self._folder, self._reader)
             store = open_trusted(self._folder, self._reader)
@@ -244,10 +244,10 @@ class Follower:
             self._opened().checkpoint_if_due()
         except NoRoom as e:
             with self._changed:  # the store stays open for queries
-                self._state, self._why = State.WAITING, str(e)
+                self._state, self._why = FollowerState.WAITING, str(e)
                 self._changed.notify_all()
         except (GraphFailure, LookupError) as e:
-            self._let_go(State.BEHIND, str(e))
+            self._let_go(FollowerState.BEHIND, str(e))
             try:
                 self._rebuild()
             except MemoryFailure:
@@ -289,7 +289,7 @@ class Follower:
 
     def _resume(self) -> None:
         """Go on where the disk was full, if it is not any more."""
-        if self._state is not State.WAITING or room.left(self._folder) < room.TO_OPEN:
+        if self._state is not FollowerState.WAITING or room.left(self._folder) < room.TO_OPEN:
             return
         if self._store is not None:
             self._catch_up()
@@ -299,7 +299,7 @@ class Follower:
 
     def _renew(self) -> None:
         with self._changed:
-            self._state = State.BEHIND
+            self._state = FollowerState.BEHIND
             self._changed.notify_all()
         with self._building:
             self._built = False
@@ -308,7 +308,7 @@ class Follower:
 
     def _put_in_place(self) -> None:
         """Go on with the graph that was just built."""
-        self._let_go(State.BEHIND, "The graph is being rebuilt.", fold=False)
+        self._let_go(FollowerState.BEHIND, "The graph is being rebuilt.", fold=False)
         self._built = False
         rebuild.install(self._folder)
         if (self._folder / PURGE).exists():
@@ -326,8 +326,8 @@ class Follower:
         while True:
             with self._changed:
                 if self._applied >= self._wanted:
-                    if self._state is not State.FOLLOWING:
-                        self._state = State.FOLLOWING
+                    if self._state is not FollowerState.FOLLOWING:
+                        self._state = FollowerState.FOLLOWING
                         break
                     return
                 lag = self._wanted - self._applied
@@ -357,7 +357,7 @@ class Follower:
             self._store, self._applied = store, store.applied()[1]
             self._wanted = max(self._wanted, wanted)
 
-    def _let_go(self, state: State, why: str, *, fold: bool = True) -> None:
+    def _let_go(self, state: FollowerState, why: str, *, fold: bool = True) -> None:
         with self._changed:
             store, self._store = self._store, None
             self._state, self._why = state, why
@@ -384,7 +384,7 @@ class Follower:
             yield
         except (MemoryFailure, OSError, *ENGINE_ERRORS, *SURPRISES) as e:
             why = str(e) if isinstance(e, MemoryFailure | OSError) else f"{type(e).__name__}: {e}"
-            self._let_go(State.WAITING if isinstance(e, NoRoom) else State.FAILED, why)
+            self._let_go(FollowerState.WAITING if isinstance(e, NoRoom) else FollowerState.FAILED, why)
             if isinstance(e, MemoryFailure):
                 raise
             raise GraphFailure(f"The graph cannot be saved ({why}). The chat still works.") from e

@@ -102,7 +102,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTurn:
     """A turn that a search of everything ever said found. `mark` is empty for a turn that is live in its `world`."""
 
     turn: Turn

@@ -14,6 +14,14 @@ def new_id() -> str:
     return str(ULID())
 
 
+def is_id(text: str) -> bool:
+    """Whether a text is such an id, spelled as it is stored."""
+    try:
+        return str(ULID.from_str(text)) == text
+    except ValueError:
+        return False
+
+
 def now_ms() -> int:
     """The time now, in UTC milliseconds."""
     return time_ns() // 1_000_000

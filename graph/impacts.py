@@ -8,7 +8,7 @@ from graph.values import Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RevisionStanding:
     """How a revision of an observation stands in its own world."""
 
     live: bool
@@ -40,7 +40,7 @@ class Supposed:
     pardoned: frozenset[str] = frozenset()
 
 
-Both = dict[str, tuple[Standing, Standing]]  # by id: how an observation stands before and after
+Both = dict[str, tuple[RevisionStanding, RevisionStanding]]  # by id: how an observation stands before and after
 
 
 @dataclass(frozen=True, slots=True)

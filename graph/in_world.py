@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graph.beliefs import Wanted
-from graph.impacts import Standing
+from graph.impacts import RevisionStanding
 from graph.worlds import Lineage
 
 
@@ -18,7 +18,7 @@ class InWorld:
     """
 
     lineage: Lineage
-    observations: dict[str, Standing]
+    observations: dict[str, RevisionStanding]
     seen: Callable[[Iterable[str]], dict[str, bool]]
 
     def standing(self, turns: Iterable[str]) -> set[str]:

@@ -36,7 +36,7 @@ def sees_revision(sink: Sink, world: str, revision: Properties) -> bool:
 
 def was_on_a_path(turn: Properties, seq: int) -> bool:
     """Whether a turn was on the path of a head of its world right after event `seq`, at which a what-if left that."""
-    if turn["onto"] is not None and turn["onto"] <= seq:
+    if turn["on_path_since"] is not None and turn["on_path_since"] <= seq:
         return True
-    spells = [spell.split("-") for spell in (turn["spells"] or "").split(",") if spell]
-    return any(int(first) <= seq < int(end) for first, end in spells)
+    past = [stretch.split("-") for stretch in (turn["past_on_path"] or "").split(",") if stretch]
+    return any(int(first) <= seq < int(end) for first, end in past)

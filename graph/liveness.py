@@ -3,7 +3,8 @@
 A turn is live while it is at or above a head of a session of its own world that is not deleted, and is neither hidden
 nor deleted itself. `heads` counts those heads, so that moving one touches only the turns between its two places.
 Turns of another world on the path are passed by: what a what-if holds keeps nothing of main alive, and the reverse.
-`onto` and `spells` tell when a turn was on a path of its world, for the what-ifs that see the world as it was.
+`on_path_since` and `past_on_path` tell when a turn was on a path of its world, for the what-ifs that see the world as
+it was.
 Every turn whose count changes is touched by the event, so that whoever keeps a copy finds what is new by its number;
 and where something derived hangs on a turn that begins or ceases to stand, it hears of it.
 """
@@ -57,13 +58,13 @@ def change_turn(sink: Sink, turn: str, seq: int, **changes: Any) -> None:
 
 def _counted(sink: Sink, now: Properties, step: int, seq: int) -> dict[str, Any]:
     """One head more or less at or below a turn. Of the time it was on a path, what-ifs that began then are to know."""
-    heads, since = now["heads"] + step, now["onto"]
+    heads, since = now["heads"] + step, now["on_path_since"]
     if heads > 0:
-        return {"heads": heads, "onto": seq if since is None else since}
-    changes: dict[str, Any] = {"heads": heads, "onto": None}
+        return {"heads": heads, "on_path_since": seq if since is None else since}
+    changes: dict[str, Any] = {"heads": heads, "on_path_since": None}
     if since <= (node(sink, "World", now["world"])["forked"] or 0):
-        spell = f"{since}-{seq}"
-        changes["spells"] = f"{now['spells']},{spell}" if now["spells"] else spell
+        past, stretch = now["past_on_path"], f"{since}-{seq}"
+        changes["past_on_path"] = f"{past},{stretch}" if past else stretch
     return changes
 
 

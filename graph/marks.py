@@ -60,7 +60,7 @@ class Mark:
     turn: str | None = None
 
 
-class Marks(ABC):
+class MarkReader(ABC):
     """The questions about marks, for whoever can take a snapshot of the log."""
 
     @abstractmethod

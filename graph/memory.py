@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graph import contents, rebuild, room
-from graph.asked import ALL as ALL
-from graph.asked import Asked
 from graph.backups import BackedUp, forget_cut_off
 from graph.cleansing import Cleansing
 from graph.codec import Stored
@@ -31,11 +29,13 @@ from graph.follower import Follower
 from graph.ids import as_datetime
 from graph.lock import MemoryLock
 from graph.log import Log, Stream
-from graph.marks import Marks
+from graph.marks import MarkReader
+from graph.memory_readings import ALL as ALL
+from graph.memory_readings import MemoryReadings
 from graph.merging import Merging
 from graph.past import Past, Pasts
-from graph.querying.apart import Apart
 from graph.querying.followed import Followed
+from graph.querying.workers import QueryWorkers
 from graph.reach import Reach
 from graph.reading import LogReader
 from graph.recall.search import Recall
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merging):
+class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, BackedUp, Merging):
     """A memory opened for writing. `Memory.open` makes one; close it."""
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
@@ -64,8 +64,8 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         self._graph = Follower(folder, reader)
         self._recall = Recall(folder / FILE, self._graph)
         self._pasts = Pasts(folder)
-        self._apart = Apart(folder, Followed(self._graph))
-        self._pending = contents.Pending()
+        self._apart = QueryWorkers(folder, Followed(self._graph))
+        self._pending = contents.UnembeddedContents()
         self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts
         self.recovered = recover(log, reader)
@@ -172,7 +172,7 @@ class Memory(Rehearsing, Reach, Cleansing, Asked, Marks, Changes, BackedUp, Merg
         with self._writing:
             self._log.rebuild_words()
             self._log.drop_unsound()
-            self._pending = contents.Pending()  # what had such a vector has none now
+            self._pending = contents.UnembeddedContents()  # what had such a vector has none now
         self._graph.rebuild(progress)
         (self._folder / WITNESS).unlink(missing_ok=True)  # the user has seen to it
 

@@ -62,7 +62,7 @@ _SESSION_OF = "SELECT session FROM events WHERE turn = ? AND kind = 'turn.said'"
 
 
 @dataclass(slots=True)
-class Place:
+class MergedSession:
     """A session that was here before the import: where its head stood, and whether the export moves it on."""
 
     head: str | None
@@ -76,7 +76,7 @@ class Merge:
 
     whole: Whole
     done: Merged = field(default_factory=Merged)
-    places: dict[str, Place | None] = field(default_factory=dict)  # None: the session came with the import
+    places: dict[str, MergedSession | None] = field(default_factory=dict)  # None: the session came with the import
     last: dict[str, str] = field(default_factory=dict)  # by session: the last turn of the export that is here
     names: dict[str, str] = field(default_factory=dict)  # ids of the export that are known by others here
     homeless: set[str] = field(default_factory=set)  # sessions of a what-if that is not here
@@ -255,7 +255,7 @@ class Batch:
             self._put(forked, None)
         self._done.begun.add(session)
 
-    def _place(self, session: str) -> Place | None:
+    def _place(self, session: str) -> MergedSession | None:
         """Where a session stood before the import; None for one that came with it."""
         if session not in self._merge.places:
             self._merge.places[session] = self._found(session)
@@ -263,15 +263,15 @@ class Batch:
                 self._done.known_sessions.add(session)
         return self._merge.places[session]
 
-    def _found(self, session: str) -> Place | None:
+    def _found(self, session: str) -> MergedSession | None:
         if not session_exists(self._db, session):
             return None
         deleted = any(id not in self._merge.whole.ids for (id,) in self._db.execute(_DELETED, (session,)))
         last = self._db.execute(_HEAD, (session,)).fetchone()
         if last is None:
-            return Place(None, True, deleted)
+            return MergedSession(None, True, deleted)
         theirs = self._merge.whole.heads.get(session, (0, "", None))[2]
-        return Place(last[1], last[0] in self._merge.whole.ids or last[1] == theirs, deleted)
+        return MergedSession(last[1], last[0] in self._merge.whole.ids or last[1] == theirs, deleted)
 
     def _settle(self, session: str) -> None:
         """Put a head back that the import must not move, or on where its last move was here before."""

@@ -30,7 +30,7 @@ ORDER BY seq DESC LIMIT 1
 
 
 @dataclass(frozen=True, slots=True)
-class Newest:
+class NewestItem:
     """A node on one line.
 
     `at` is when it was said, learned, read or written, or something was said last in it or of it; UTC. `place` is the
@@ -45,7 +45,9 @@ class Newest:
     place: str | None = None
 
 
-def newest(db: sqlite3.Connection, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]) -> list[Newest]:
+def newest(
+    db: sqlite3.Connection, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]
+) -> list[NewestItem]:
     """The nodes of some kinds, the newest first. Raises ValueError for a naive time, or for observations."""
     if "observation" in kinds:
         raise ValueError("how an observation stands only the graph knows")
@@ -53,14 +55,14 @@ def newest(db: sqlite3.Connection, kinds: Collection[NodeKind], limit: int, **wi
     return first([each for kind in dict.fromkeys(kinds) for each in islice(asked.of(kind), asked.limit)], limit)
 
 
-def first(found: list[Newest], limit: int) -> list[Newest]:
+def first(found: list[NewestItem], limit: int) -> list[NewestItem]:
     """The newest of some nodes."""
     return sorted(found, key=lambda each: each.at, reverse=True)[: max(limit, 0)]
 
 
-def learned(memory: Observation) -> Newest:
+def learned(memory: Observation) -> NewestItem:
     """A memory in use as a node on one line."""
-    return Newest("observation", memory.id, memory.text or "", memory.at, memory.project or None)
+    return NewestItem("observation", memory.id, memory.text or "", memory.at, memory.project or None)
 
 
 class _Asked:
@@ -71,9 +73,9 @@ class _Asked:
         self._viewer, self._world = within.get("project", EVERYONE), within.get("world", MAIN_WORLD)
         self._recent, self._belongings = Recent(db, **within), Belongings(db)
 
-    def of(self, kind: NodeKind) -> Iterator[Newest]:
+    def of(self, kind: NodeKind) -> Iterator[NewestItem]:
         """The nodes of a kind, the newest first."""
-        asked: dict[NodeKind, Callable[[], Iterator[Newest]]] = {
+        asked: dict[NodeKind, Callable[[], Iterator[NewestItem]]] = {
             "turn": self._turns,
             "session": self._sessions,
             "entity": self._entities,
@@ -85,31 +87,31 @@ class _Asked:
         }
         return asked[kind]()
 
-    def _turns(self) -> Iterator[Newest]:
+    def _turns(self) -> Iterator[NewestItem]:
         for turn in self._recent.turns(self.limit):
             project = self._belongings.of_session(turn.session)
-            yield Newest("turn", turn.id, turn.text or "", turn.at, project, turn.session)
+            yield NewestItem("turn", turn.id, turn.text or "", turn.at, project, turn.session)
 
-    def _sessions(self) -> Iterator[Newest]:
+    def _sessions(self) -> Iterator[NewestItem]:
         for each in self._recent.sessions(self.limit):
-            yield Newest("session", each.id, each.name or "", each.last_at, each.project)
+            yield NewestItem("session", each.id, each.name or "", each.last_at, each.project)
 
-    def _entities(self) -> Iterator[Newest]:
+    def _entities(self) -> Iterator[NewestItem]:
         for id, name, at in self._recent.named(self.limit):
-            yield Newest("entity", id, name, at)
+            yield NewestItem("entity", id, name, at)
 
-    def _documents(self) -> Iterator[Newest]:
+    def _documents(self) -> Iterator[NewestItem]:
         for each in kept.documents(self._db):
             seen = sees_made(self._viewer, each.project, everywhere=True)
             if each.chunks and seen and self._is_then(each.at):
-                yield Newest("document", each.id, each.title, each.at, each.project)
+                yield NewestItem("document", each.id, each.title, each.at, each.project)
 
-    def _chunks(self) -> Iterator[Newest]:
+    def _chunks(self) -> Iterator[NewestItem]:
         for document in self._documents():
             for each in kept.document_chunks(self._db, document.id):
-                yield Newest("chunk", each.id, each.text, each.at, document.project, document.id)
+                yield NewestItem("chunk", each.id, each.text, each.at, document.project, document.id)
 
-    def _projects(self) -> Iterator[Newest]:
+    def _projects(self) -> Iterator[NewestItem]:
         """By when something was said last in them, or else when they were made."""
         found = []
         for each in kept.projects(self._db):
@@ -118,24 +120,24 @@ class _Asked:
             inside: Within = {**self._within, "project": each.name}
             last = Recent(self._db, **inside).turns(1)
             times = [turn.at for turn in last] or [as_datetime(at) for (at,) in self._db.execute(_MADE, (each.name,))]
-            found += [Newest("project", each.name, each.description, at, each.name) for at in times[:1]]
+            found += [NewestItem("project", each.name, each.description, at, each.name) for at in times[:1]]
         yield from (each for each in first(found, len(found)) if self._is_then(each.at))
 
-    def _blocks(self) -> Iterator[Newest]:
+    def _blocks(self) -> Iterator[NewestItem]:
         found = []
         for each in kept.blocks(self._db, self._world, self._viewer):
             (at,) = self._db.execute("SELECT at FROM events WHERE seq = ?", (each.version,)).fetchone()
-            found.append(Newest("block", each.name, each.text, as_datetime(at), each.project))
+            found.append(NewestItem("block", each.name, each.text, as_datetime(at), each.project))
         yield from (each for each in first(found, len(found)) if self._is_then(each.at))
 
-    def _worlds(self) -> Iterator[Newest]:
+    def _worlds(self) -> Iterator[NewestItem]:
         """What-ifs: main has no beginning."""
         for each in reversed(worlds(self._db)):
             if each.session is None or each.began_at is None or not self._is_then(each.began_at):
                 continue
             begun = session_by_id(self._db, each.session)
             if sees_said(self._viewer, begun.project):
-                yield Newest("world", each.id, begun.name or "", each.began_at, begun.project)
+                yield NewestItem("world", each.id, begun.name or "", each.began_at, begun.project)
 
     def _is_then(self, at: datetime) -> bool:
         since, until = self._within.get("since"), self._within.get("until")

@@ -87,7 +87,7 @@ TABLES: Mapping[str, Told] = {
         order="m.current DESC, proofs DESC, m.seq DESC",
         at="m.at",
         world="m.world",
-        flags=("status", "live", "current", "retired"),
+        flags=("status", "live", "current", "contradictions"),
         brief=("kind", "status"),
         details=("kind", "status", "confidence", "origin", "grounded", "project", "scope", "first_seen", "pinned"),
         times=("first_seen",),
@@ -132,7 +132,7 @@ TABLES: Mapping[str, Told] = {
     "World": Told(words="m.id", order="m.seq", details=("parent", "fork")),
     "CoreBlock": Told(words="m.name", whole="m.text", order="m.name", world="m.world", details=("by",)),
     "Wording": Told(
-        words="m.of", order="CAST(m.id AS INT64) DESC", flags=("of", "owner", "dead"), details=("of", "owner")
+        words="m.of", order="CAST(m.id AS INT64) DESC", flags=("of", "owner", "lost_sources"), details=("of", "owner")
     ),
 }
 
@@ -169,7 +169,7 @@ def mark_of(table: str, row: Row) -> str:
         case "Turn" if not row["live"]:
             return "off the path"
         case "Observation" if row["status"] == "invalid":
-            return "retired" if row["retired"] else "rejected"
+            return "retired" if row["contradictions"] else "rejected"
         case "Observation" if row["status"] in _MARKS:
             return _MARKS[row["status"]]
         case "Observation" if not row["live"]:
@@ -178,7 +178,7 @@ def mark_of(table: str, row: Row) -> str:
             return "archived"
         case "Chunk" if not row["live"]:
             return "from an earlier version"
-        case "Wording" if row["dead"]:
+        case "Wording" if row["lost_sources"]:
             return "not in use"
         case "Project" if row["status"] == "archived":
             return "archived"

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from graph import rebuild
-from graph.asked import Asked
 from graph.beliefs import Unreflected
 from graph.errors import GraphFailure, NothingThen
 from graph.files import LOG
 from graph.ids import as_datetime, as_ms, new_id
-from graph.querying.apart import Apart
+from graph.memory_readings import MemoryReadings
+from graph.querying.workers import QueryWorkers
 from graph.reading import LogReader
 from graph.recall.search import Recall
 from graph.store import GraphStore
@@ -70,7 +70,7 @@ class Still:
             store.close()
 
 
-class Past(Asked):
+class Past(MemoryReadings):
     """A memory as it was right after event `seq`, stored `at`: it answers as a Memory does, and cannot be written to.
 
     Every method that needs the graph raises GraphFailure once something was erased for good.
@@ -84,7 +84,7 @@ class Past(Asked):
         self._reader = reader
         self._still = Still(store, self.seq)
         self._recall = Recall(log, self._still, until=self.seq)
-        self._apart = Apart(folder, self._still)
+        self._apart = QueryWorkers(folder, self._still)
 
     @property
     def _asked_graph(self) -> Still:

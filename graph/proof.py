@@ -41,7 +41,7 @@ MATCH (o:Observation)-[:SUPERSEDES]->(b:Observation)-[:DERIVED_FROM]->(t:Turn:Ch
 WHERE o.id IN $ids AND o.origin = 'user' RETURN DISTINCT o.id AS observation, t.id AS id
 """
 _OWNERS = """
-MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:`IN`|PART_OF]->(s:Session:Document)
+MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:IN_SESSION|PART_OF]->(s:Session:Document)
 WHERE o.id IN $ids AND s.project IS NOT NULL RETURN DISTINCT o.id AS observation, s.project AS project ORDER BY project
 """
 _IN_MAIN = "t.live AND NOT coalesce(t.withheld, false) AND coalesce(t.world, 'main') = 'main'"

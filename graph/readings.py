@@ -16,9 +16,9 @@ from graph.about import about, speakers
 from graph.belonging import Belongings
 from graph.events import MAIN_WORLD
 from graph.finding import search
-from graph.hits import About, Found
+from graph.hits import About, FoundTurn
 from graph.kept_readings import KeptReadings
-from graph.newest import Newest, NodeKind, newest
+from graph.newest import NewestItem, NodeKind, newest
 from graph.paths import Paths
 from graph.recent import Recent, Within
 from graph.rows import KEPT, SAID, SESSION, TURN, WAITS, said_row, session_by_id, session_with, turn_of, turns_of
@@ -213,7 +213,7 @@ class Readings(KeptReadings, TreeReadings):
                 case "session":
                     return newest.sessions(limit)
 
-    def newest(self, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]) -> list[Newest]:
+    def newest(self, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]) -> list[NewestItem]:
         """The live nodes of some kinds that a world sees, and there a chat of a project, the newest first.
 
         What the log tells: for observations, and for a naive time, it raises ValueError.
@@ -231,7 +231,7 @@ class Readings(KeptReadings, TreeReadings):
         with self.snapshot() as db:
             return Recent(db, world=world, project=project).pinned()
 
-    def search(self, text: str, *, limit: int = 50) -> list[Found]:
+    def search(self, text: str, *, limit: int = 50) -> list[FoundTurn]:
         """Turns that hold what was typed, whatever has become of them, the best match first."""
         with self.snapshot() as db:
             return search(db, text, limit=limit)

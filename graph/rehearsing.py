@@ -13,7 +13,7 @@ from graph.codec import Stored
 from graph.errors import GraphFailure
 from graph.events import Event, ObservationReturned, TextErased
 from graph.follower import Follower
-from graph.impacts import Flags, Rehearsal, Standing, Supposed
+from graph.impacts import Flags, Rehearsal, RevisionStanding, Supposed
 from graph.log import Log
 from graph.overlay import Overlay
 from graph.projection import project
@@ -94,7 +94,7 @@ class Watched(Overlay):
         found = {id: (bool(before and before["live"]), bool(now["live"])) for id, before, now in self._of("Turn")}
         return {id: (before, after) for id, (before, after) in found.items() if before != after}
 
-    def observations(self) -> dict[str, tuple[Standing, Standing]]:
+    def observations(self) -> dict[str, tuple[RevisionStanding, RevisionStanding]]:
         """The observations that are touched: those that stand otherwise, and those whose proof changes."""
         return {id: (_standing(before), _standing(now)) for id, before, now in self._of("Observation") if before}
 
@@ -120,5 +120,7 @@ class Watched(Overlay):
         return [(id, before, now) for id, before, now in sorted(found) if now is not None]
 
 
-def _standing(node: Mapping[str, Any] | None) -> Standing:
-    return Standing(bool(node and node["live"]), bool(node and node["current"]), str(node["status"]) if node else "")
+def _standing(node: Mapping[str, Any] | None) -> RevisionStanding:
+    return RevisionStanding(
+        bool(node and node["live"]), bool(node and node["current"]), str(node["status"]) if node else ""
+    )

@@ -19,7 +19,7 @@ from graph.exchanges import SHORTEST_PREFIX
 from graph.finding import fts_query
 from graph.ids import as_ms
 from graph.in_world import InWorld, is_wanted, standing_rows
-from graph.newest import Newest, NodeKind, first, learned
+from graph.newest import NewestItem, NodeKind, first, learned
 from graph.pinning import pinned_series
 from graph.proof import RETURN, proofs, with_proof
 from graph.recent import Within
@@ -59,13 +59,15 @@ _RATED = """
 MATCH (t:Turn) WHERE t.significance IS NOT NULL AND t.text IS NOT NULL RETURN t.id AS id, t.significance AS rating
 """
 _OF_PROJECTS = """
-MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:`IN`|PART_OF]->(s:Session:Document)
+MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:IN_SESSION|PART_OF]->(s:Session:Document)
 WHERE o.current AND o.world = 'main' AND s.project IS NOT NULL
 RETURN s.project AS project, count(DISTINCT o.id) AS current
 """
 
 _OF_PROJECT = """
-EXISTS { MATCH (o)-[:DERIVED_FROM]->(:Turn:Chunk)-[:`IN`|PART_OF]->(s:Session:Document) WHERE s.project = $project }
+EXISTS {
+    MATCH (o)-[:DERIVED_FROM]->(:Turn:Chunk)-[:IN_SESSION|PART_OF]->(s:Session:Document) WHERE s.project = $project
+}
 """
 
 SHORTEST_PAGE = 50  # observations that are read at once; a trend is known only when their proof is
@@ -96,7 +98,7 @@ class Remembered(Unlearned):
             skip, page = skip + page, 4 * page
         return found[:most]
 
-    def newest(self, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]) -> list[Newest]:
+    def newest(self, kinds: Collection[NodeKind], limit: int, **within: Unpack[Within]) -> list[NewestItem]:
         """The live nodes of some kinds that a world sees, and there a chat of a project, the newest first.
 
         Of observations those that are in use, by when they were learned. Raises GraphFailure for them alone, and

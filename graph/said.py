@@ -86,6 +86,12 @@ class Recalled(BaseModel):
     boosts: dict[str, float] = Field(default_factory=dict)
     path: tuple[tuple[str, str], ...] = ()  # relationship and node, from what matched to this
 
+    @field_validator("path")
+    @classmethod
+    def _of_today(cls, path: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        """What was stored before version 5 of the graph says IN for what is IN_SESSION now."""
+        return tuple(("IN_SESSION" if relationship == "IN" else relationship, node) for relationship, node in path)
+
 
 class Base(BaseModel):
     """What all events share; `version` is the newest one this program writes."""

@@ -1,11 +1,12 @@
 """The tables of the graph, declared once: the live sink, the rebuild and the doctor all read them from here.
 
 The graph has no migrations. Whoever changes a table or a projection raises VERSION, and every graph is rebuilt.
+Its names are typed by people and kept in their queries: whoever changes one adds it to graph/querying/renames.py.
 """
 
 from dataclasses import dataclass
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ SESSION = NodeTable(
     read=("world", "project", "deleted", "turns", "last_at", "head", "name_seq", "title_seq", "prompt_seq", "wording"),
 )
 
-_LIVENESS = ("hidden", "deleted", "withheld", "heads", "onto", "spells", "live")
+_LIVENESS = ("hidden", "deleted", "withheld", "heads", "on_path_since", "past_on_path", "live")
 _PLACE = ("parent", "depth", "jump", "above")
 
 TURN = NodeTable(
@@ -107,9 +108,9 @@ TURN = NodeTable(
         ("evidence", "INT64"),  # relationships by which an observation, title or core block hangs on it
         ("touched", "INT64"),  # the last event that changed what it is: its text, its place, whether it is live
         ("heads", "INT64"),  # heads of its own world at or below it
-        ("onto", "INT64"),  # the event since which there is one, null while there is none
+        ("on_path_since", "INT64"),  # the event since which there is one, null while there is none
         # Earlier stretches in which a what-if left its world, joined by commas: "first-end", the end not included.
-        ("spells", "STRING"),
+        ("past_on_path", "STRING"),
         ("parent", "STRING"),
         ("depth", "INT64"),  # turns above it on its path
         ("jump", "STRING"),  # a turn further up, to find any turn of the path in few steps
@@ -154,9 +155,10 @@ OBSERVATION = NodeTable(
         ("current", "BOOL"),  # live, in use or under review, and no live revision supersedes it
         ("pinned", "BOOL"),
         ("deleted", "BOOL"),
-        ("dead", "INT64"),  # of its sources, how many do not stand: are not live, or are withheld
-        ("later", "INT64"),  # live revisions that supersede it and are in use, or are superseded by such themselves
-        ("retired", "INT64"),  # turns that stand and contradict it
+        ("lost_sources", "INT64"),  # of its sources, how many do not stand: are not live, or are withheld
+        # Live revisions that supersede it and are in use, or are superseded by such themselves.
+        ("newer_revisions", "INT64"),
+        ("contradictions", "INT64"),  # turns that stand and contradict it
         ("substitutes", "INT64"),  # revisions that were made instead of it
         ("touched", "INT64"),  # the last event that changed it, its proof or its confidence
     ),
@@ -172,9 +174,9 @@ OBSERVATION = NodeTable(
         "live",
         "current",
         "deleted",
-        "dead",
-        "later",
-        "retired",
+        "lost_sources",
+        "newer_revisions",
+        "contradictions",
         "substitutes",
     ),
 )
@@ -202,9 +204,9 @@ WORDING = NodeTable(  # a version of a title or a core block; id: the number of 
         ("of", "STRING"),  # the table of what it is a version of: Session, CoreBlock
         ("owner", "STRING"),
         ("before", "STRING"),  # the version before it
-        ("dead", "INT64"),  # of its sources, how many do not stand
+        ("lost_sources", "INT64"),  # of its sources, how many do not stand
     ),
-    read=("of", "owner", "before", "dead"),
+    read=("of", "owner", "before", "lost_sources"),
 )
 
 DOCUMENT = NodeTable(
@@ -248,7 +250,7 @@ _AT = ("at", "INT64")
 RELS = (
     RelTable("IN_WORLD", "Session", ("World",)),
     RelTable("HEAD", "Session", ("Turn",), backwards=True),  # deleted turns are passed by, here and in REPLIES_TO
-    RelTable("IN", "Turn", ("Session",)),
+    RelTable("IN_SESSION", "Turn", ("Session",)),
     RelTable("REPLIES_TO", "Turn", ("Turn",), backwards=True),
     RelTable("SAID_BY", "Turn", ("Entity",)),
     # What was put before the model for a reply, or what a tool's result quotes; by the strategy that ranked it best.

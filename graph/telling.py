@@ -76,7 +76,7 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
         "total_ms": event.total_ms,
     }
     sink.put_node("Turn", event.turn, properties)
-    sink.put_rel("IN", event.turn, event.session)
+    sink.put_rel("IN_SESSION", event.turn, event.session)
     sink.put_rel("SAID_BY", event.turn, event.speaker)
     last_at = max(told, session["last_at"]) if session["turns"] else told
     sink.set_node("Session", event.session, {"turns": session["turns"] + 1, "last_at": last_at})

@@ -101,7 +101,7 @@ SELECT 1 FROM path WHERE turn = :turn
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class UserChange:
     """One change by a person: all that its append stored, or all readings of its ingest, and whether it is undone.
 
     `edit` is of a message that was said in the place of another. `lost`: what it was about is deleted by now.
@@ -154,32 +154,37 @@ class Changes(ABC):
     def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
         """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
-    def deeds(self, limit: int) -> list[Deed]:
+    def user_changes(self, limit: int) -> list[UserChange]:
         """The newest changes by hand, the newest first."""
         with self.snapshot() as db:
             return list(islice(_deeds(db), max(limit, 0)))
 
-    def last_deed(self) -> Deed | None:
+    def last_deed(self) -> UserChange | None:
         """The newest change by hand that is not undone and undoes nothing itself; and None where there is none."""
         return next(iter(self.standing_deeds(1)), None)
 
-    def standing_deeds(self, limit: int) -> list[Deed]:
+    def standing_deeds(self, limit: int) -> list[UserChange]:
         """The newest changes by hand that are not undone and undo nothing themselves, the newest first."""
         with self.snapshot() as db:
-            return list(islice((deed for deed in _deeds(db) if not deed.undone and deed.undoes is None), limit))
+            return list(
+                islice(
+                    (entry for entry in _deeds(db) if not entry.undone and entry.undoes is None),
+                    limit,
+                )
+            )
 
-    def deed(self, seq: int) -> Deed:
+    def user_change(self, seq: int) -> UserChange:
         """The change by hand that an event is of. Raises NotFound."""
         with self.snapshot() as db:
-            deed = _deed(db, _run(db, seq), _undone(db))
-            if deed is None:
+            entry = _deed(db, _run(db, seq), _undone(db))
+            if entry is None:
                 raise NotFound(f"Event {seq} is not a change you made. `clew undo --list` lists them.")
-            return deed
+            return entry
 
-    def undoing(self, deed: Deed) -> list[Event]:
+    def undoing(self, entry: UserChange) -> list[Event]:
         """The events that make everything stand as before a change. Raises CannotUndo."""
         with self.snapshot() as db:
-            return _undoing(db, deed)
+            return _undoing(db, entry)
 
     def stated(self, observations: Iterable[str]) -> dict[str, str | None]:
         """What observations say, by their ids; None where that is erased."""
@@ -193,7 +198,7 @@ class Changes(ABC):
             return begins(db, session)
 
 
-def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
+def _deeds(db: sqlite3.Connection) -> Iterator[UserChange]:
     """All changes by hand, read only as far as they are asked for."""
     undone = _undone(db)
     found: list[Iterator[tuple[int, int]]] = [
@@ -205,27 +210,27 @@ def _deeds(db: sqlite3.Connection) -> Iterator[Deed]:
     told: set[int] = set()
     for _, group in groupby(merge(*found, edits(db), reverse=True), key=lambda each: each[1]):
         seq, _ = next(group)
-        deed = _deed(db, _run(db, seq), undone) if seq not in told else None
-        if deed is not None:
-            told |= set(deed.seqs)
-            yield deed
+        entry = _deed(db, _run(db, seq), undone) if seq not in told else None
+        if entry is not None:
+            told |= set(entry.seqs)
+            yield entry
 
 
-def _deed(db: sqlite3.Connection, run: tuple[Stored, ...], undone: set[int]) -> Deed | None:
+def _deed(db: sqlite3.Connection, run: tuple[Stored, ...], undone: set[int]) -> UserChange | None:
     """The change by a person that an append was, if it was one."""
     edit = edit_of(db, run) if not _is_import(run) else None
     if edit is None and (not is_deed(run) or _withdraws(db, run)):
         return None
     whole = _whole(db, run)
-    deed = Deed(whole, whole[-1].seq in undone, edit)  # what an ingest reads after it was undone is there
-    decided = list(_facets(deed))
-    return replace(deed, lost=bool(decided) and not any(reachable(db, facet) for facet in decided))
+    entry = UserChange(whole, whole[-1].seq in undone, edit)  # what an ingest reads after it was undone is there
+    decided = list(_facets(entry))
+    return replace(entry, lost=bool(decided) and not any(reachable(db, facet) for facet in decided))
 
 
-def _facets(deed: Deed) -> Iterator[Facet]:
+def _facets(entry: UserChange) -> Iterator[Facet]:
     """What a change decided, each once, in order."""
-    head = [Facet("head", deed.edit.session)] if deed.edit is not None else []
-    yield from dict.fromkeys([*head, *(facet for event in deed.events for facet in facets(event))])
+    head = [Facet("head", entry.edit.session)] if entry.edit is not None else []
+    yield from dict.fromkeys([*head, *(facet for event in entry.events for facet in facets(event))])
 
 
 def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
@@ -291,11 +296,11 @@ def _undone(db: sqlite3.Connection) -> set[int]:
     return found
 
 
-def _undoing(db: sqlite3.Connection, deed: Deed) -> list[Event]:
+def _undoing(db: sqlite3.Connection, entry: UserChange) -> list[Event]:
     events: list[Event] = []
-    for facet in reversed(list(_facets(deed))):
-        before = standing(db, facet, before=deed.seq)
-        after = standing(db, facet, before=deed.stored[-1].seq + 1)
+    for facet in reversed(list(_facets(entry))):
+        before = standing(db, facet, before=entry.seq)
+        after = standing(db, facet, before=entry.stored[-1].seq + 1)
         now = standing(db, facet, before=LAST)
         if before in (after, now):
             continue

@@ -15,7 +15,7 @@ from graph.paths import Paths
 from graph.readings import Readings
 from graph.rows import SAID, TURN, turn_of
 from graph.survivors import survivors
-from graph.unreflected import Pending, above, is_gone, unit
+from graph.unreflected import UnreflectedTurns, above, is_gone, unit
 
 _LIVING = "MATCH (t:Turn) WHERE t.id IN $ids AND t.live AND t.world = 'main' AND NOT t.withheld RETURN t.id AS id"
 # What turns were reflected on together, the latest first; and what came of turns.
@@ -36,7 +36,7 @@ class Unlearned(Readings):
     """The questions about what was not reflected on. Each raises GraphFailure while the graph is closed."""
 
     def __init__(self) -> None:
-        self._left = Pending()
+        self._left = UnreflectedTurns()
         self._looking = threading.Lock()  # guards what is left, which remembers
 
     @property

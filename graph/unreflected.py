@@ -111,7 +111,7 @@ def fill(db: sqlite3.Connection) -> None:
     db.execute(_FILL)
 
 
-class Pending:
+class UnreflectedTurns:
     """What is left to reflect on. Keeps which candidates are out for now, so as not to look at them each time."""
 
     def __init__(self) -> None:

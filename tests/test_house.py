@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,48 @@ def test_the_page_on_architecture_lists_the_parts_of_the_agent() -> None:
         each.target.id for each in agent.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
     ]
     assert sorted(listed) == sorted(parts)
+
+
+WALKS = {"From Enter to the commit": 9, "From F5 to the rows": 9}
+STEP = re.compile(r"^\d+\. `([\w.]+)` in ([\w/]+\.py)", re.MULTILINE)
+
+
+def steps_of(walk: str) -> list[tuple[str, str]]:
+    """The functions that the page on architecture lists, with their files."""
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    _, _, rest = text.partition(f"**{walk}**")
+    return STEP.findall(rest.partition("\n\n**")[0].partition("\n## ")[0])
+
+
+def function_at(name: str, file: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    """A function, or a method of a class, of a file."""
+    body: list[ast.stmt] = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+    *classes, last = name.split(".")
+    for each in classes:
+        (found,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == each)
+        body = found.body
+    (function,) = (
+        node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == last
+    )
+    return function
+
+
+def named_in(function: ast.AST) -> set[str]:
+    """Every attribute and name that a function mentions, what it posts and asks for among them."""
+    nodes = list(ast.walk(function))
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)} | {
+        node.id for node in nodes if isinstance(node, ast.Name)
+    }
+
+
+@pytest.mark.parametrize("walk", sorted(WALKS))
+def test_each_step_of_a_walk_hands_on_to_the_next(walk: str) -> None:
+    """By name; between processes and through Textual's queue of messages the names are those of what is handed on."""
+    posted = {"_sent": "Sent", "main": "request"}
+    steps = steps_of(walk)
+    assert 0 < len(steps) <= WALKS[walk]
+    for (name, file), (after, _) in pairwise(steps):
+        function, last = function_at(name, file), after.rpartition(".")[2]
+        assert posted.get(last, last) in named_in(function), f"{name} in {file} does not hand on to {after}"
+        assert function.end_lineno is not None
+        assert function.end_lineno - function.lineno < 60, f"{name} in {file} is too long"

@@ -211,24 +211,20 @@ class Tellers:
         """What another program is told, whose call names the project."""
         tools = Tools(Home.resolve(), cast(Any, Visits(self.agent)))
         told: dict[str, str] = {
-            "mcp recall": str(await tools.recall(shapes.RecallArguments(query=ASKED, limit=50, project=place))),
-            "mcp recent": str(await tools.recent(shapes.RecentArguments(limit=50, project=place))),
-            "mcp recent nodes": str(
-                await tools.recent(
-                    shapes.RecentArguments(kinds=list(get_args(shapes.NodeKind)), limit=50, project=place)
-                )
-            ),
-            "mcp about": str(await tools.about(shapes.AboutArguments(name="marmalade", limit=50, project=place))),
+            "mcp recall": str(await tools.recall(query=ASKED, limit=50, project=place)),
+            "mcp recent": str(await tools.recent(limit=50, project=place)),
+            "mcp recent nodes": str(await tools.recent(kinds=list(get_args(shapes.NodeKind)), limit=50, project=place)),
+            "mcp about": str(await tools.about(name="marmalade", limit=50, project=place)),
         }
         for cypher in ("MATCH (n) RETURN n", "MATCH (a)-[r]->(b) RETURN a, b"):
-            rows = await tools.query(shapes.QueryArguments(cypher=cypher, limit=500, project=place))
+            rows = await tools.query(cypher=cypher, limit=500, project=place)
             told[f"mcp query {cypher}"] = json.dumps(rows.rows)
         related: list[str] = []
         named = [*self.turns, *(turns[0] for turns in self.turns.values())]
         named += [*(id for ids in self.observations.values() for id in ids), "you", "boats", "rails"]
         for id in named:
             try:
-                related.append(str(await tools.relations(shapes.RelationsArguments(of=id, limit=50, project=place))))
+                related.append(str(await tools.relations(of=id, limit=50, project=place)))
             except NotFound:
                 continue
         return told | {"mcp relations": str(related)}
@@ -370,7 +366,7 @@ async def test_a_project_has_its_own_version_of_a_block_until_that_is_emptied(ba
 async def test_a_model_may_not_change_from_a_project_what_is_for_all(bare: Tellers) -> None:
     agent, memory = bare.agent, bare.agent._memory
     known, chat = await agent.memories.remember("I live in Lisbon."), await bare.talk("boats")
-    changes, turn = agent._conversation._answerer._steps._changes, bare.turns[chat][0]
+    changes, turn = agent._conversation._steps._changes, bare.turns[chat][0]
     call = Correct(tool="correct", mark=mark_of(known.id), text="I live in Porto.")
     with pytest.raises(AgentError, match="only the user can correct it"):
         changes.plan(call, turn=turn, held={known.id}, project="boats")

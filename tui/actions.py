@@ -20,7 +20,7 @@ class ActionGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something the app does. `name` is its deed in tui/deeds.py; `argument` hints at what may follow the slash."""
+    """Something the app does: `name` in tui/handlers.py says what; `argument` hints at what may follow the slash."""
 
     name: str
     title: str

@@ -31,10 +31,10 @@ from agent.events import (
 )
 from tui import toolwords
 from tui.backstage import Choice
+from tui.chat_reader import READ, ChatReader, answer_to
 from tui.fold import fold
-from tui.reading import READ, ChatReader, answer_to
 from tui.state import State, activity, model_label
-from tui.widgets.message import Answer, UserMessage, how_it_ended
+from tui.widgets.message import AssistantMessage, UserMessage, how_it_ended
 from tui.widgets.tool import ToolBlock
 from tui.widgets.transcript import Transcript, line
 from tui.window import said
@@ -78,23 +78,13 @@ class Chat(ChatReader):
 
     def send(self, text: str, *, project: str | None = None) -> None:
         """Hand a message to the agent; what comes of it arrives as events."""
-        if self.session is not None:
-            self._spawn(self._follow(self.service.send(self.session, text, project=project), text, self.session))
-        elif self._begun is None:
-            self._begun = asyncio.get_running_loop().create_future()
-            self._spawn(self._begin_with(self._begun, text, project))
-        else:
-            self._spawn(self._send_behind(self._begun, text, project))
-
-    async def _begin_with(self, begun: "asyncio.Future[str | None]", text: str, project: str | None) -> None:
-        """The first message of a new chat; `begun` gets the chat's id, or None if there is none after all."""
-        try:
-            await self._follow(self.service.send(None, text, project=project), text, None, begun)
-        finally:
-            if not begun.done():
-                begun.set_result(None)
-            if self._begun is begun:
-                self._begun = None
+        begun = None
+        if self.session is None:
+            if self._begun is not None:
+                self._spawn(self._send_behind(self._begun, text, project))
+                return
+            begun = self._begun = asyncio.get_running_loop().create_future()
+        self._spawn(self._follow(self.service.send(self.session, text, project=project), text, self.session, begun))
 
     async def _send_behind(self, begun: "asyncio.Future[str | None]", text: str, project: str | None) -> None:
         """A message typed before the new chat's first one was accepted: it belongs to the same chat."""
@@ -176,13 +166,20 @@ class Chat(ChatReader):
         session: str | None,
         begun: "asyncio.Future[str | None] | None" = None,
     ) -> None:
-        async for event in events:
-            async with self._lock:
-                if begun is not None and isinstance(event, TurnAccepted):
-                    if self._begun is begun:  # no other chat was opened meanwhile
-                        self.session, self._begun = event.session, None
-                    begun.set_result(event.session)
-                await self._take(event, text, session)
+        """Show what comes of a message. `begun` gets the id of the chat that it begins, or None if there is none."""
+        try:
+            async for event in events:
+                async with self._lock:
+                    if begun is not None and isinstance(event, TurnAccepted):
+                        if self._begun is begun:  # no other chat was opened meanwhile
+                            self.session, self._begun = event.session, None
+                        begun.set_result(event.session)
+                    await self._take(event, text, session)
+        finally:
+            if begun is not None and not begun.done():
+                begun.set_result(None)
+            if begun is not None and self._begun is begun:
+                self._begun = None
 
     def notice(self, notice: Notice) -> None:
         """Something happened beside the conversation."""
@@ -256,7 +253,7 @@ class Chat(ChatReader):
                 await self._begin(event)
             case TokensArrived(session=session) if session == self.session:
                 answer = self.transcript.message(event.reply_turn)
-                if isinstance(answer, Answer):
+                if isinstance(answer, AssistantMessage):
                     answer.write(event.text)
             case ReplyEnded(session=session):
                 if session == self.session:
@@ -288,10 +285,10 @@ class Chat(ChatReader):
     async def _finish(self, event: ReplyEnded) -> None:
         answer = self.transcript.message(event.reply_turn)
         note = how_it_ended(event.stop_reason, event.error, empty=not event.text)
-        if isinstance(answer, Answer):
+        if isinstance(answer, AssistantMessage):
             await answer.finish(note)
         elif self.transcript.window.at_tail and event.text:
-            whole = Answer(event.reply_turn, event.text, note=note)
+            whole = AssistantMessage(event.reply_turn, event.text, note=note)
             await self.transcript.add(whole, after=self.transcript.last_of(event.turn))
         await self._settle()
 
@@ -300,7 +297,7 @@ class Chat(ChatReader):
         reply = before.reply_in(self.session)
         if reply is not None and reply.turn == event.turn:
             begun = self.transcript.message(reply.reply_turn)
-            if isinstance(begun, Answer):  # nothing of it was kept
+            if isinstance(begun, AssistantMessage):  # nothing of it was kept
                 await begun.remove()
         message = self.transcript.message(event.turn) if event.turn is not None else None
         if not isinstance(message, UserMessage):
@@ -330,7 +327,7 @@ class Chat(ChatReader):
         while self.state.reply is not None or self.state.coming:
             spent = time.thread_time()
             answer = self.transcript.message(self.state.reply.reply_turn) if self.state.reply else None
-            if isinstance(answer, Answer):
+            if isinstance(answer, AssistantMessage):
                 answer.expect(activity(self.state, self.session))
                 await answer.flush()
             self.beat += 1

@@ -51,7 +51,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
         NotFound,
     )
     from models.errors import FetchError, LoadError, ModelError
-    from tui.commands.output import TerminalGone
+    from tui.output import TerminalGone
 
     match error:
         case TerminalGone():

@@ -11,10 +11,11 @@ again, or held down, and act at once where a key follows that is no letter.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from textual import events
+from textual.app import App
 from textual.message_pump import MessagePump
 from textual.widgets import Input, TextArea
 
@@ -23,7 +24,6 @@ from tui.widgets.dialogs import Question
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from tui.app import ClewApp
 
 ALONE_S = 0.3
 LONGEST_S = 1.0  # what a key moves is waited for no longer: Ctrl+C comes through to a widget that is stuck
@@ -40,14 +40,18 @@ class Stoppable(Protocol):
         ...
 
 
+Handle = Callable[[events.Key | events.Paste], Awaitable[None]]
 Later = Callable[[float, Callable[[], None]], Stoppable | None]  # in so many seconds, do that
 
 
 class Keyboard:
     """Takes every key and paste before the screen does."""
 
-    def __init__(self, app: "ClewApp", later: Later) -> None:
+    def __init__(self, app: App[int], handle: Handle, type_on: Callable[[str, str], None], later: Later) -> None:
+        """`handle` does what a key does; `type_on` puts words into the composer, and says why."""
         self._app = app
+        self._handle_event = handle
+        self._type_on = type_on
         self._later = later
         self._waiting: deque[tuple[events.Key | events.Paste, bool]] = deque()  # whether it was kept back already
         self._handled = 0  # keys so far; the last of them is being handled while `_busy`
@@ -84,12 +88,12 @@ class Keyboard:
     async def _handle(self, event: events.Key | events.Paste) -> None:
         if self._writes(event):
             self._written = True
-            await self._app.handle(event)
+            await self._handle_event(event)
             return
         focused = self._app.focused or self._app.screen
         self._busy = True
         try:
-            await self._app.handle(event)
+            await self._handle_event(event)
         finally:
             self._wait_for_it(focused)
 
@@ -203,13 +207,11 @@ class Keyboard:
 
     def _type(self, letters: list[events.Key], asked: str = "") -> None:
         """Put letters into the composer, which has the keys from here on."""
-        app, words = self._app, "".join(each.character or "" for each in letters)
-        told = TYPED
-        if isinstance(app.screen, Question):
-            app.screen.action_cancel()
-            words, told = asked + words, TYPED_OVER
-        app.write_on(words)
-        app.say(told)
+        words, why = "".join(each.character or "" for each in letters), TYPED
+        if isinstance(self._app.screen, Question):
+            self._app.screen.action_cancel()
+            words, why = asked + words, TYPED_OVER
+        self._type_on(words, why)
 
 
 def _is_typed(event: events.Key | events.Paste) -> TypeGuard[events.Key]:

@@ -7,9 +7,16 @@ if TYPE_CHECKING:
     from tui.palette import ActionProvider
 
 
-def deeds() -> ModuleType:
-    """What actions do, imported when the first one is asked for: not needed for the first paint."""
-    from tui import deeds as module
+def handlers() -> ModuleType:
+    """What actions do, imported when the first one is asked for."""
+    from tui import handlers as module
+
+    return module
+
+
+def session_handlers() -> ModuleType:
+    """What the list of chats asks for, imported when it first does."""
+    from tui import session_handlers as module
 
     return module
 
@@ -21,16 +28,9 @@ def message_keys() -> ModuleType:
     return module
 
 
-def listing() -> ModuleType:
-    """The list of chats, imported when it is first needed."""
-    from tui import listing as module
-
-    return module
-
-
-def offering() -> ModuleType:
-    """The offer of a better model, imported when the first reply has ended."""
-    from tui import offering as module
+def copying() -> ModuleType:
+    """Copying, imported when something is."""
+    from tui import copying as module
 
     return module
 

@@ -1,112 +1,104 @@
 """The keys on a focused message: to the next, copy, open, pin, memory; answer again, edit, turn, fork, hide, delete."""
 
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
 
 from textual import events
 
-from tui import altering, branching, clipboard
+from tui import branch_handlers, history_handlers
+from tui.copying import copy_text
+from tui.keymaps import MESSAGE
 from tui.keys import actions_of
-from tui.places import MESSAGE
-from tui.walking import walk_from
+from tui.node_links import walk_from
+from tui.parts import Parts
 from tui.widgets.dialogs import Reader
-from tui.widgets.message import Answer, Message, UserMessage
+from tui.widgets.message import AssistantMessage, Message, UserMessage
 from tui.widgets.tool import ToolBlock
-
-if TYPE_CHECKING:
-    from tui.app import ClewApp
 
 ACTIONS = actions_of(MESSAGE)
 
 
-def key_on_message(app: "ClewApp", message: Message, event: events.Key) -> None:
+def key_on_message(parts: Parts, message: Message, event: events.Key) -> None:
     """A key while a message has the focus; letters come here only if they were pressed alone (keyboard.py)."""
-    deed = DEEDS.get(ACTIONS.get(event.key, ""))
-    if deed is not None:
-        deed(app, message)
+    handler = HANDLERS.get(ACTIONS.get(event.key, ""))
+    if handler is not None:
+        handler(parts, message)
         event.stop()
         event.prevent_default()
 
 
-def _step(app: "ClewApp", message: Message, step: int) -> None:
-    messages = app.transcript.messages
+def _step(parts: Parts, message: Message, step: int) -> None:
+    messages = parts.view.transcript.messages
     place = (messages.index(message) if message in messages else 0) + step
     if place >= len(messages):
-        app.composer.focus()
+        parts.view.composer.focus()
     elif place >= 0:
         messages[place].focus()
     else:
-        app.transcript.scroll_relative(y=-3, animate=False)
+        parts.view.transcript.scroll_relative(y=-3, animate=False)
 
 
-def _page(app: "ClewApp", pages: int) -> None:
-    app.transcript.scroll_relative(y=pages * max(1, app.transcript.size.height - 2), animate=False)
-
-
-def _do(app: "ClewApp", deed: Coroutine[Any, Any, None]) -> None:
-    app.run_worker(app.guarded(deed))
-
-
-def _open(app: "ClewApp", message: Message) -> None:
+def _open(parts: Parts, message: Message) -> None:
     if isinstance(message, ToolBlock):
         message.toggle()
     else:
-        read_message(app, message)
+        read_message(parts, message)
 
 
-def _walk_graph(app: "ClewApp", message: Message) -> None:
-    if not isinstance(message, UserMessage | Answer) or (isinstance(message, Answer) and message.writing):
-        app.say("Only messages and finished replies are in the graph.")
+def _walk_graph(parts: Parts, message: Message) -> None:
+    if not isinstance(message, UserMessage | AssistantMessage) or (
+        isinstance(message, AssistantMessage) and message.writing
+    ):
+        parts.ui.say("Only messages and finished replies are in the graph.")
     else:
-        walk_from(app, "Turn", message.turn)
+        walk_from(parts.view, "Turn", message.turn)
 
 
-DEEDS: dict[str, Callable[["ClewApp", Message], object]] = {
-    "next": lambda app, message: _step(app, message, 1),
-    "previous": lambda app, message: _step(app, message, -1),
-    "copy": lambda app, message: app.run_worker(copy_text(app, message.text, "The message")),
-    "copy_block": lambda app, message: app.run_worker(copy_block(app, message)),
-    "open": _open,
-    "recalled": lambda app, message: app.run_worker(app.remembering.show(message=message.turn)),
-    "ego": _walk_graph,
-    "pin": lambda app, message: app.run_worker(app.remembering.pin_message(message)),
-    "withhold": lambda app, message: _do(app, app.keeping.withhold(message)),
-    "answer_again": branching.answer_again,
-    "walk_left": lambda app, message: _do(app, branching.walk(app, message, -1)),
-    "walk_right": lambda app, message: _do(app, branching.walk(app, message, 1)),
-    "say_otherwise": branching.say_otherwise,
-    "fork": lambda app, message: _do(app, branching.fork_at(app, message)),
-    "hide": lambda app, message: _do(app, altering.hide_message(app, message)),
-    "delete": lambda app, message: _do(app, altering.delete_message(app, message)),
-    "page_up": lambda app, message: _page(app, -1),
-    "page_down": lambda app, message: _page(app, 1),
-    "tail": lambda app, message: app.perform("bottom"),
-    "stop": lambda app, message: app.perform("stop", by_key=True),
-    "leave": lambda app, message: app.composer.focus(),
-}
-
-
-def read_message(app: "ClewApp", message: Message) -> None:
+def read_message(parts: Parts, message: Message) -> None:
     """A message whole, on a screen of its own."""
-    app.push_screen(Reader("Message", message.text))
+    parts.ui.show(Reader("Message", message.text))
 
 
-async def copy_text(app: "ClewApp", text: str, what: str) -> None:
-    """Copy by the native tool, else through the terminal, and say which."""
-    tool = clipboard.native_tool()
-    if tool is not None and await clipboard.copy_native(text, tool):
-        app.say(f"{what} was copied (with {tool.name}).")
-    else:
-        app.copy_to_clipboard(text)
-        app.say(f"{what} was copied to the terminal's clipboard (OSC 52).")
-
-
-async def copy_block(app: "ClewApp", message: Message) -> None:
+async def copy_block(parts: Parts, message: Message) -> None:
     """Copy the message's next code block."""
     blocks = message.code_blocks()
     if not blocks:
-        app.say("This message has no code block.")
+        parts.ui.say("This message has no code block.")
         return
     place = message.next_block % len(blocks)
     message.next_block = place + 1
-    await copy_text(app, blocks[place], f"Code block {place + 1} of {len(blocks)}")
+    await copy_text(parts.view, blocks[place], f"Code block {place + 1} of {len(blocks)}")
+
+
+def say_otherwise(parts: Parts, message: Message, text: str = "") -> None:
+    """`e` on a message: its text stands in the composer, to be sent as a new branch."""
+    if not isinstance(message, UserMessage):
+        parts.ui.say("Only your own messages can be edited. Press r to regenerate a reply.")
+    elif message.queued:
+        parts.ui.begin(parts.composer.take_back(message.turn))
+    elif branch_handlers.chat_of(parts.view) is not None:
+        parts.composer.editing.begin(message.turn, text or message.text)
+
+
+HANDLERS: dict[str, Callable[[Parts, Message], object]] = {
+    "next": lambda parts, message: _step(parts, message, 1),
+    "previous": lambda parts, message: _step(parts, message, -1),
+    "copy": lambda parts, message: parts.ui.begin(copy_text(parts.view, message.text, "The message")),
+    "copy_block": lambda parts, message: parts.ui.begin(copy_block(parts, message)),
+    "open": _open,
+    "recalled": lambda parts, message: parts.ui.begin(parts.panel.show(message=message.turn)),
+    "ego": _walk_graph,
+    "pin": lambda parts, message: parts.ui.begin(parts.panel.pin_message(message)),
+    "withhold": lambda parts, message: parts.ui.begin(parts.memory.withhold(message)),
+    "answer_again": lambda parts, message: branch_handlers.answer_again(parts.view, message),
+    "walk_left": lambda parts, message: parts.ui.begin(branch_handlers.walk(parts.view, message, -1)),
+    "walk_right": lambda parts, message: parts.ui.begin(branch_handlers.walk(parts.view, message, 1)),
+    "say_otherwise": say_otherwise,
+    "fork": lambda parts, message: parts.ui.begin(branch_handlers.fork_at(parts.view, message)),
+    "hide": lambda parts, message: parts.ui.begin(history_handlers.hide_message(parts.view, message)),
+    "delete": lambda parts, message: parts.ui.begin(history_handlers.delete_message(parts.view, message)),
+    "page_up": lambda parts, message: parts.view.transcript.scroll_pages(-1),
+    "page_down": lambda parts, message: parts.view.transcript.scroll_pages(1),
+    "tail": lambda parts, message: parts.ui.perform("bottom"),
+    "stop": lambda parts, message: parts.ui.perform("stop", by_key=True),
+    "leave": lambda parts, message: parts.view.composer.focus(),
+}

@@ -3,16 +3,14 @@
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from tui.actions import ACTIONS, Action, ActionGroup, key_name
 from tui.text import MUTED, plain
-
-if TYPE_CHECKING:
-    from tui.app import ClewApp
+from tui.ui import Ui
 
 ANYWHERE = ("theme", "screenshot", "suspend", "quit")  # what needs no chat on the screen
 HERE_ONLY = ("palette", "help", "top", "bottom", "back")  # of no use where another screen is shown
@@ -47,7 +45,8 @@ class ActionProvider(Provider):
             yield Hit(1.0, plain(NOTHING, MUTED), _nothing, NOTHING)
 
     def _offers(self) -> Iterator[PaletteEntry]:
-        app = cast("ClewApp", self.app)
+        app = self.app
+        assert isinstance(app, Ui)
         base, above = app.screen_stack[0], [each for each in app.screen_stack[1:] if not _is_palette(each)]
         if self.screen is base:
             for action in ACTIONS:
@@ -59,7 +58,7 @@ class ActionProvider(Provider):
             if action.name in ANYWHERE:
                 yield PaletteEntry(action.title, f"/{action.slash}", partial(app.perform, action.name))
             elif len(above) == 1 and action.group is not ActionGroup.CHAT and action.name not in HERE_ONLY:
-                yield PaletteEntry(action.title, f"/{action.slash}, in the chat", partial(self._away, action.name))
+                yield PaletteEntry(action.title, f"/{action.slash}, in the chat", partial(self._away, app, action.name))
 
     def _own(self) -> Iterator[PaletteEntry]:
         """What the keys of the screen do, each once."""
@@ -70,10 +69,10 @@ class ActionProvider(Provider):
                 title = binding.tooltip[0].upper() + binding.tooltip[1:]
                 yield PaletteEntry(title, key_name(key), partial(self.app.run_action, binding.action, node))
 
-    async def _away(self, name: str) -> None:
+    async def _away(self, ui: Ui, name: str) -> None:
         """Close the screen, and do it where it is seen."""
         self.screen.dismiss(None)
-        cast("ClewApp", self.app).perform(name)
+        ui.perform(name)
 
 
 def _is_palette(screen: object) -> bool:

@@ -1,72 +1,105 @@
-"""The parts of the chat's screen by their names; those that are not for the first paint are made when asked for."""
+"""What the chat is made of besides its view; what is not for the first paint is made when it is asked for."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from textual.app import App
-
-from tui.widgets.composer import Composer
-from tui.widgets.sessions import SessionList
-from tui.widgets.transcript import Transcript
+from tui.chat_view import ChatView
+from tui.composer_controller import ComposerController
+from tui.editor import Editor
 
 if TYPE_CHECKING:
-    from tui.app import ClewApp
-    from tui.keeping import Keeping
-    from tui.keyboard import Keyboard, Later
-    from tui.queries.desk import Desk
-    from tui.remembering import Remembering
+    from agent.events import Failed, ReplyEnded
+    from tui.memory_controller import MemoryController
+    from tui.panel_controller import PanelController
 
 
-class Parts(App[int]):
-    """The app without what it does. The chat's widgets are on the lowest screen, whatever lies over it."""
+class Parts:
+    """Composer, memory panel and memory screen, each with what it does, and what concerns several of them."""
 
-    _remembering: "Remembering | None" = None
-    _keeping: "Keeping | None" = None
-    _desks: "dict[bool, Desk] | None" = None
-    _keyboard: "Keyboard | None" = None
-    later: "Later | None" = None  # the clock by which a letter is pressed alone; None: the usual one
-
-    @property
-    def composer(self) -> Composer:
-        return self.screen_stack[0].query_one(Composer)
+    def __init__(self, view: ChatView) -> None:
+        self.view = view
+        self.ui = view.ui
+        self.composer = ComposerController(view)
+        self.editor = Editor()
+        self._panel: PanelController | None = None
+        self._memory: MemoryController | None = None
+        self._offer_due = True  # until the first reply has ended
 
     @property
-    def transcript(self) -> Transcript:
-        return self.screen_stack[0].query_one(Transcript)
+    def panel(self) -> "PanelController":
+        """What the memory panel does."""
+        if self._panel is None:
+            from tui.panel_controller import PanelController
+
+            self._panel = PanelController(self.view, self.memory)
+        return self._panel
 
     @property
-    def sessions(self) -> SessionList:
-        return self.screen_stack[0].query_one(SessionList)
+    def memory(self) -> "MemoryController":
+        """What was learned, in the chat and on the memory screen."""
+        if self._memory is None:
+            from tui.memory_controller import MemoryController
 
-    @property
-    def remembering(self) -> "Remembering":
-        """The memory panel's part of the app, made when it is first needed."""
-        if self._remembering is None:
-            from tui.remembering import Remembering
+            self._memory = MemoryController(self.view, self.composer)
+        return self._memory
 
-            self._remembering = Remembering(cast("ClewApp", self))
-        return self._remembering
+    async def open_session(self, session: str | None) -> None:
+        """Show another chat; the draft of the one that is left stays with it."""
+        view, chat = self.view, self.view.chat
+        if chat is None:
+            return
+        view.forget_hints()
+        self.composer.turn_to(session, first=not chat.opened_once)
+        before, chat.session = chat.session, session  # at once: what is typed from here on is this chat's draft
+        self._show_privacy(before)
+        await chat.open(session)
+        await view.show_about()
+        self.panel.chat_opened()
+        await self._fill_list()
 
-    @property
-    def keyboard(self) -> "Keyboard":
-        """What takes the keys, made for the first of them."""
-        if self._keyboard is None:
-            from tui.keyboard import Keyboard
+    def _show_privacy(self, before: str | None) -> None:
+        """Whether the chat is private is shown before it is read; of a private one that is left no word stays."""
+        view, session = self.view, self.view.session
+        if view.is_private(before) != view.is_private(session):
+            view.title.name_chat("…", private=view.is_private(session))
+        if view.is_private(before) and before != session:
+            self.ui.unsay()
+            view.sought = ""
+            view.sessions.forget_search()
+        view.paint()
 
-            self._keyboard = Keyboard(cast("ClewApp", self), self.later or self.set_timer)
-        return self._keyboard
+    async def session_changed(self, session: str) -> None:
+        """Something about a chat has changed, such as its name."""
+        if session == self.view.session:
+            await self.view.show_about()
+        await self._fill_list()
 
-    @property
-    def keeping(self) -> "Keeping":
-        """The part of the app for what was learned, made when it is first needed."""
-        if self._keeping is None:
-            from tui.keeping import Keeping
+    async def _fill_list(self) -> None:
+        from tui.session_list import fill
 
-            self._keeping = Keeping(cast("ClewApp", self))
-        return self._keeping
+        await fill(self.view)
 
-    @property
-    def desks(self) -> "dict[bool, Desk]":
-        """What lies on the desk of the query screen, in private chats and in others."""
-        if self._desks is None:
-            self._desks = {}
-        return self._desks
+    def make_room(self, width: int) -> None:
+        """Something is written, or the terminal is `width` cells wide now: where the panel covers that, it goes."""
+        if self._panel is not None:
+            self._panel.make_room(width)
+
+    def reply_ended(self, event: "ReplyEnded") -> None:
+        """A reply was written to its end, or stopped."""
+        view = self.view
+        if view.refusal:
+            view.banner.unsay_this(view.refusal)
+            view.refusal = ""
+        if self._offer_due and event.text:
+            from tui.model_offer import after_reply
+
+            self._offer_due = False
+            self.ui.begin(after_reply(view, event))
+        limit = view.backstage.service.settings.bell_after_s if view.backstage is not None else 0
+        if limit and event.total_ms > 1000 * limit:
+            view.app.bell()
+
+    def message_unanswered(self, event: "Failed", text: str, session: str | None) -> None:
+        """A message was not taken, or not answered; `text` goes back to where it was written, in that session."""
+        if text:
+            self.composer.give_back(text, session)
+        self.ui.say(event.message, error=True)

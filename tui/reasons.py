@@ -40,7 +40,7 @@ LIFTED_BY = {
     "dated": "it names a time",
     "counted": "it gives a number",
 }
-STEPS = {"REPLIES_TO": "answers a match", "REPLIED_TO": "answered by a match", "IN": "in a chat with a match"}
+STEPS = {"REPLIES_TO": "answers a match", "REPLIED_TO": "answered by a match", "IN_SESSION": "in a chat with a match"}
 FAR_STEPS = {"REPLIES_TO": "soon after a match", "REPLIED_TO": "soon before a match"}
 DIRECT = 2  # steps of a path: what matched, and the one edge from it
 TELLING = 0.1  # smaller boosts change no order a person would see

@@ -19,16 +19,16 @@ from agent.settings import (
     value_of,
     written,
 )
-from tui import tuning
+from tui import model_handlers
+from tui.chat_view import ChatView
 from tui.latest import is_there
 from tui.text import one_line
-from tui.themes import SHORT_NAMES, full_name
+from tui.themes import SHORT_NAMES, full_name, known_theme
 from tui.widgets.banner import compose_banner
 from tui.widgets.dialogs import AskLine, AskText, Pick
 from tui.widgets.settings import SettingsScreen
 
 if TYPE_CHECKING:
-    from tui.app import ClewApp
     from tui.backstage import Backstage
     from tui.chat import Chat
 
@@ -41,19 +41,19 @@ SHORT = 40  # characters of a value that is repeated
 EMPTY = " Leave it empty for the default."
 
 
-async def change_settings(app: "ClewApp", text: str) -> None:
+async def change_settings(view: ChatView, text: str) -> None:
     """The settings screen, with `text` searched for, until it closes."""
-    if app.chat is None or app.backstage is None:
-        app.say(NOT_YET)
+    if view.chat is None or view.backstage is None:
+        view.ui.say(NOT_YET)
     else:
-        await _Changing(app, app.chat, app.backstage).show(text)
+        await _Changing(view, view.chat, view.backstage).show(text)
 
 
 class _Changing:
     """One settings screen, and what is changed in it: one setting at a time, and to the end if it closes meanwhile."""
 
-    def __init__(self, app: "ClewApp", chat: "Chat", backstage: "Backstage") -> None:
-        self._app = app
+    def __init__(self, view: ChatView, chat: "Chat", backstage: "Backstage") -> None:
+        self._view = view
         self._chat = chat
         self._backstage = backstage
         self._config = backstage.config
@@ -71,14 +71,14 @@ class _Changing:
             change=lambda state: self._begin(self._change(state)),
             reset=lambda state: self._begin(self._reset(state)),
         )
-        await self._app.push_screen_wait(self._screen)
+        await self._view.ui.ask(self._screen)
 
     def _begin(self, change: Coroutine[Any, Any, None]) -> None:
         if self._busy.locked():
             change.close()
-            self._app.say(BUSY)
+            self._view.ui.say(BUSY)
         else:
-            self._app.run_worker(self._app.guarded(self._alone(change)))
+            self._view.ui.begin(self._alone(change))
 
     async def _alone(self, change: Coroutine[Any, Any, None]) -> None:
         async with self._busy:
@@ -93,9 +93,9 @@ class _Changing:
         setting, now = state.setting, written(state.value)
         match setting.key:
             case "model":
-                await tuning.model(self._app, "", fetch=self._fetch)
+                await model_handlers.model(self._view, "", fetch=self._fetch)
             case "embedder":
-                await tuning.embedder(self._app, fetch=self._fetch)
+                await model_handlers.embedder(self._view, fetch=self._fetch)
             case _:
                 typed = await self._asked(setting, now)
                 if typed is not None and typed != now:
@@ -103,19 +103,19 @@ class _Changing:
 
     async def _asked(self, setting: Setting, now: str) -> str | None:
         """What is chosen or typed for a setting; None if it is to stay."""
-        app, title, words = self._app, setting.key, setting.meaning
+        view, title, words = self._view, setting.key, setting.meaning
         choices = self._themes() if setting.key == "theme" else setting.choices
         if choices:
-            return await app.push_screen_wait(Pick(title, choices, now, words=words))
+            return await view.ui.ask(Pick(title, choices, now, words=words))
         if setting.key == "system_prompt":
-            return await app.push_screen_wait(AskText(title, now, words=words + EMPTY))
+            return await view.ui.ask(AskText(title, now, words=words + EMPTY))
         more = f"{words} {setting.allowed[:1].upper()}{setting.allowed[1:]}. Default: {written(setting.default)}."
-        return await app.push_screen_wait(
+        return await view.ui.ask(
             AskLine(title, now, words=more, check=lambda typed: self._wrong(setting.key, typed), live=True)
         )
 
     def _themes(self) -> tuple[str, ...]:
-        others = sorted(set(self._app.available_themes) - set(SHORT_NAMES.values()))
+        others = sorted(set(self._view.app.available_themes) - set(SHORT_NAMES.values()))
         return (*(short for short in SHORT_NAMES if short), *others)
 
     async def _wrong(self, key: str, typed: str) -> str | None:
@@ -132,16 +132,16 @@ class _Changing:
         if self._fixed(state):
             return
         if state.line is None:
-            self._app.say(f"{setting.key} is at its default.")
+            self._view.ui.say(f"{setting.key} is at its default.")
         elif setting.key in ("model", "embedder"):
-            change = tuning.model if setting.key == "model" else tuning.embedder
-            await change(self._app, written(setting.default), fetch=self._fetch)
+            change = model_handlers.model if setting.key == "model" else model_handlers.embedder
+            await change(self._view, written(setting.default), fetch=self._fetch)
             if value_of(self._chat.service.settings, setting.key) == setting.default:
                 await asyncio.to_thread(self._backstage.keep, setting.key, None)
         else:
             await self._use(setting, None)
 
-    async def _fetch(self, app: "ClewApp", chat: "Chat", backstage: "Backstage", name: str) -> None:
+    async def _fetch(self, view: ChatView, chat: "Chat", backstage: "Backstage", name: str) -> None:
         """Fetch a model while other settings are changed; how far it is stands on the screen."""
 
         def tell() -> None:
@@ -151,7 +151,7 @@ class _Changing:
         self._fetching = True
         self._busy.release()
         try:
-            await tuning.fetch(app, chat, backstage, name, tell)
+            await model_handlers.fetch(view, chat, backstage, name, tell)
         finally:
             await self._busy.acquire()
             self._fetching = False
@@ -161,21 +161,21 @@ class _Changing:
     def _fixed(self, state: SettingState) -> bool:
         """Whether a setting cannot be changed here, or not now, which is said."""
         if state.variable is not None:
-            self._app.say(f"{state.variable} sets it and overrides the file. Change it there, or unset it.")
+            self._view.ui.say(f"{state.variable} sets it and overrides the file. Change it there, or unset it.")
         elif self._fetching and state.setting.key in ("model", "embedder"):
-            self._app.say(FETCHING)
+            self._view.ui.say(FETCHING)
         else:
             return False
         return True
 
     async def _use(self, setting: Setting, typed: str | None) -> None:
         """Put a setting in force, and then into the file; None: its default. What it says of itself is all checked."""
-        app, service = self._app, self._chat.service
+        view, service = self._view, self._chat.service
         typed = None if setting.key == "system_prompt" and not (typed or "").strip() else typed
         new = await asyncio.to_thread(settings_with, self._config, setting.key, typed)
         value, before = value_of(new, setting.key), service.settings
         if setting.force is Force.LOADED:
-            app.say(AFTER_REPLY if service.answering is not None else LOADING)
+            view.ui.say(AFTER_REPLY if service.answering is not None else LOADING)
         await service.use_settings(new)
         try:
             await asyncio.to_thread(self._backstage.keep, setting.key, None if typed is None else value)
@@ -183,9 +183,9 @@ class _Changing:
             await service.use_settings(before)
             raise
         if setting.key == "theme":
-            app.theme = app.known_theme(full_name(new.theme))
+            view.app.theme = known_theme(full_name(new.theme), view.app.available_themes)
         if typed is None:
-            app.say(f"{setting.key} is back to its default.")
+            view.ui.say(f"{setting.key} is back to its default.")
         else:
             now = one_line(written(value))
-            app.say(f"{setting.key} is now {now}." if len(now) <= SHORT else f"{setting.key} was changed.")
+            view.ui.say(f"{setting.key} is now {now}." if len(now) <= SHORT else f"{setting.key} was changed.")

@@ -63,7 +63,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything the screen shows that is not read from the memory."""
+    """Everything the screen shows beside the messages; the little that is read from the memory is set by `Chat`."""
 
     memory_open: bool = False
     recovered: int = 0

@@ -75,6 +75,11 @@ def full_name(name: str) -> str:
     return SHORT_NAMES.get(name, name)
 
 
+def known_theme(name: str, known: Collection[str]) -> str:
+    """The theme of that name, or the dark one if there is none."""
+    return name if name in known else DARK.name
+
+
 def unknown_theme(name: str, known: Collection[str]) -> str:
     """What to say of a theme in the settings that there is not; empty if there is one."""
     if full_name(name) in known:

@@ -1,1 +1,1 @@
-"""Questions about the graph in plain language: templates, and a model that writes Cypher."""
+"""Questions about the graph in plain language: ready queries, and a model that writes Cypher."""

@@ -40,7 +40,7 @@ Observation(id, text, kind, status, confidence, current, world, at, first_seen, 
 Document(id, title, type, at, deleted)
 Chunk(id, text, position, live): pieces of documents
 Project(id, description, status)
-(Turn)-[:`IN`]->(Session)
+(Turn)-[:IN_SESSION]->(Session)
 (Turn)-[:REPLIES_TO]->(Turn)
 (Turn)-[:SAID_BY]->(Entity)
 (Turn)-[:MENTIONS]->(Entity)
@@ -59,7 +59,7 @@ t.at >= to_epoch_ms(timestamp('2026-03-01')). Write values into the statement; $
 EXAMPLES = (
     (
         "Which chats mention Kari?",
-        "MATCH (t:Turn)-[:MENTIONS]->(e:Entity), (t)-[:`IN`]->(s:Session) WHERE t.live AND t.world = $world AND "
+        "MATCH (t:Turn)-[:MENTIONS]->(e:Entity), (t)-[:IN_SESSION]->(s:Session) WHERE t.live AND t.world = $world AND "
         "lower(e.name) = lower('Kari') RETURN s.name, s.title, count(t) AS messages ORDER BY messages DESC",
         "The chats in which messages mention Kari.",
     ),

@@ -1,20 +1,7 @@
-"""Pieces that the ready queries and the templates are made of, so that all mean the same by "live" and "about"."""
-
-LIVE = "t.live AND t.world = $world AND t.role <> 'tool' AND t.text IS NOT NULL"
-CURRENT = "o.current AND o.world = $world AND o.text IS NOT NULL"
-CHAT = "coalesce(s.name, s.title, s.id)"
-NAMED = "coalesce(e.name, e.id)"
-PATH = """\
-WITH $world AS world
-MATCH p = (a:Entity)-[:MENTIONS|ABOUT|DERIVED_FROM|SUPPORTED_BY|REPLIES_TO* ALL SHORTEST 1..8]-(b:Entity)
-WHERE lower(coalesce(a.name, a.id)) = lower($one) AND lower(coalesce(b.name, b.id)) = lower($other)
-  AND all(n IN nodes(p) WHERE coalesce(n.live, true) = true AND coalesce(n.world, world) = world)
-RETURN p AS path, length(p) AS steps LIMIT 3"""
-
+"""Pieces that the ready queries are made of, so that all mean the same by "live" and "about"."""
 
 _WORDS = r"regexp_replace(lower({}), '[^\\pL\\pN]+', ' ', 'g')"  # with one blank between words, and no signs
 _WANTED = f"trim({_WORDS.format('$what')})"
-
 
 # Of several one: cities, boxes, boats; but not of news, this or bus.
 _SINGULARS = ((r"(\\pL)ies$", r"\\1y"), ("(x|z|ch|sh|ss)es$", r"\\1"), (r"(\\pL[^siuw]|[^e]w)s$", r"\\1"))
@@ -42,17 +29,30 @@ def _are_in(words: str) -> str:
     return "\n  OR ".join(forms)
 
 
-def turns_about(*also: str, joined: str = "", carried: str = "t") -> str:
+def _turns_about(*, joined: str = "", carried: str = "t") -> str:
     """Live turns that have $what as whole words; the engine looks at what follows WITH after the rest."""
     near = "(lower(t.text) CONTAINS lower($what) OR lower(t.text) CONTAINS one)"
-    conditions = "\n  AND ".join((LIVE, *also, near))
     words = f"WITH {carried}, {_whole('t.text')} AS words, wanted, one"
-    return f"{_ASKED}\nMATCH (t:Turn){joined}\nWHERE {conditions}\n{words}\nWHERE {_are_in('words')}"
+    turns = f"MATCH (t:Turn){joined}\nWHERE {{live}}{{by}}{{time}}\n  AND {near}"
+    return f"{_ASKED}\n{turns}\n{words}\nWHERE {_are_in('words')}"
 
 
-def memories_about(*also: str) -> str:
-    """Current observations that have $what as whole words, or are about somebody or something of that name."""
-    conditions = "\n  AND ".join((CURRENT, *also))
-    named = f"EXISTS {{ MATCH (o)-[:ABOUT]->(e:Entity) WHERE {_are_in(_whole(NAMED))} }}"
-    words = f"WITH o, {_whole('o.text')} AS words, wanted, one"
-    return f"{_ASKED}\nMATCH (o:Observation)\nWHERE {conditions}\n{words}\nWHERE {_are_in('words')}\n  OR {named}"
+PIECES = {
+    "live": "t.live AND t.world = $world AND t.role <> 'tool' AND t.text IS NOT NULL",
+    "current": "o.current AND o.world = $world AND o.text IS NOT NULL",
+    "chat": "coalesce(s.name, s.title, s.id)",
+    "turns_about": _turns_about(),
+    "chats_about": _turns_about(joined="-[:IN_SESSION]->(s:Session)", carried="t, s"),
+    # Current observations that have $what as whole words, or are about somebody or something of that name.
+    "memories_about": (
+        f"{_ASKED}\nMATCH (o:Observation)\nWHERE {{current}}{{time}}\n"
+        f"WITH o, {_whole('o.text')} AS words, wanted, one\nWHERE {_are_in('words')}\n"
+        f"  OR EXISTS {{ MATCH (o)-[:ABOUT]->(e:Entity) WHERE {_are_in(_whole('coalesce(e.name, e.id)'))} }}"
+    ),
+    "path": """\
+WITH $world AS world
+MATCH p = (a:Entity)-[:MENTIONS|ABOUT|DERIVED_FROM|SUPPORTED_BY|REPLIES_TO* ALL SHORTEST 1..8]-(b:Entity)
+WHERE lower(coalesce(a.name, a.id)) = lower($one) AND lower(coalesce(b.name, b.id)) = lower($other)
+  AND all(n IN nodes(p) WHERE coalesce(n.live, true) = true AND coalesce(n.world, world) = world)
+RETURN p AS path, length(p) AS steps LIMIT 3""",
+}

@@ -24,7 +24,7 @@ from models.protocols import Generator
 
 from .modelled import TooSlow, by_model
 
-VERSION = 1  # other questions, another prompt: probe again
+VERSION = 2  # other questions, another prompt: probe again
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 OWN_TIME_S = 240.0  # of thinking about one answer: what it can matters here, and not how fast it is just now
 SECONDS = 5.0  # that a query may take

@@ -1,10 +1,10 @@
 """Keeps people's queries, and makes queries of questions in plain words."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.clock import local_zone
 from agent.errors import NotUnderstood
@@ -24,8 +24,11 @@ from models.protocols import Generator
 from .store import MOST, QueryStore
 from .values import Ran, Saved, Translation
 
+if TYPE_CHECKING:
+    from .matching import Matcher, VectorSource
+
 MOST_NAMES = 10_000
-NO_TEMPLATE = (
+NOT_RECOGNISED = (
     "clew does not recognise this question. Ask it in other words (“who did I mention most in March?”, “what do you "
     "know about Anna?”), use one of the ready queries, or write Cypher. Nothing was run."
 )
@@ -35,6 +38,10 @@ MATCH (e:Entity)<-[r:MENTIONS|SAID_BY]-(t:Turn) WHERE t.live AND t.world = $worl
 WITH coalesce(e.name, e.id) AS name, count(*) AS times, max(CASE WHEN label(r) = 'SAID_BY' THEN 1 ELSE 0 END) AS said
 WHERE NOT name IN ['you', 'assistant'] RETURN name, said ORDER BY times DESC, name LIMIT $most
 """
+
+
+class NoWriter(NotUnderstood):
+    """There is no model that could write a query."""
 
 
 class Queries:
@@ -48,6 +55,7 @@ class Queries:
         models: ModelHost,
         foreground: Foreground,
         *,
+        embedder: "VectorSource",
         settings: Callable[[], Settings],
         tell: Callable[[Notice], None],
     ) -> None:
@@ -59,6 +67,7 @@ class Queries:
         self._foreground = foreground
         self._settings = settings
         self._tell = tell
+        self._embedder = embedder
         self._damage_told: frozenset[str] = frozenset()
         self._translating = asyncio.Lock()  # one question at a time: a probe is worth its time once
 
@@ -89,20 +98,38 @@ class Queries:
     async def translate(self, question: str, *, world: str = MAIN_WORLD) -> Translation:
         """A question in plain words as a query that only reads, to be shown before it runs.
 
-        A model is asked where no template fits, and only one that passed the probe: the first time that may take a
-        minute. It steps aside for replies; cancelling ends it. Raises NotUnderstood, GraphFailure, or
+        A model is asked where no ready query surely fits, and only one that passed the probe: the first time that may
+        take a minute. It steps aside for replies; cancelling ends it. Raises NotUnderstood, GraphFailure, or
         NotInstalled, which a notice has told.
         """
-        from .english import by_template  # these patterns, and what asks a model, wait until somebody asks
-        from .modelled import LONGEST
+        from .modelled import LONGEST  # what reads questions, or asks a model, waits until somebody asks
+
+        nearest = await self._nearest(question, world)
+        if nearest is not None and nearest.how == "template":
+            return nearest
+        if len(question) > LONGEST or not question.strip():
+            raise NotUnderstood(NOT_RECOGNISED)
+        try:
+            return await self._by_model(question)
+        except (NoWriter, NotInstalled):
+            if nearest is None:
+                raise
+            return nearest
+
+    async def _nearest(self, question: str, world: str) -> Translation | None:
+        """The nearest ready query that fits; None where the question comes near to none."""
+        from .filling import nearest
+        from .matching import AskedQuestion
 
         names, speakers = await asyncio.to_thread(self._names, world)
-        found = by_template(question, now=datetime.now(UTC), zone=local_zone(), names=names, speakers=speakers)
-        if found is not None:
-            return found
-        if len(question) > LONGEST or not question.strip():
-            raise NotUnderstood(NO_TEMPLATE)
-        return await self._by_model(question)
+        asked = AskedQuestion(question, _by_key(names), _by_key(speakers), datetime.now(UTC), local_zone())
+        return await nearest(asked, self._matcher)
+
+    @cached_property
+    def _matcher(self) -> "Matcher":
+        from .matching import Matcher
+
+        return Matcher(self._embedder, self._home.phrasings)
 
     async def translates_by_model(self) -> bool | None:
         """Whether the model in use was found fit to write queries; None while nobody asked it for one yet."""
@@ -124,7 +151,7 @@ class Queries:
             model = self._models.current or await self._model()
             try:
                 if not trusted(await self._translators.score(model)):
-                    raise NotUnderstood(f"{NO_TEMPLATE} {UNFIT.format(model.info.name)}")
+                    raise NoWriter(f"{NOT_RECOGNISED} {UNFIT.format(model.info.name)}")
                 now = datetime.now(local_zone())
                 return await by_model(question, model, self._graph.validate, self._foreground, now=now)
             except EngineClosed as error:
@@ -138,7 +165,7 @@ class Queries:
         except NotInstalled:
             raise  # it says which, and how it is fetched
         except ModelError as error:
-            raise NotUnderstood(NO_TEMPLATE) from error
+            raise NoWriter(NOT_RECOGNISED) from error
 
     def _names(self, world: str) -> tuple[list[str], list[str]]:
         """The names of people, places and things in live messages of a world, and of those who wrote some."""
@@ -154,3 +181,7 @@ class Queries:
             self._damage_told |= {what}
             lines = "1 line is" if damaged == 1 else f"{damaged} lines are"
             self._tell(Warned(f"In the {what} {lines} damaged and left out. The rest is fine."))
+
+
+def _by_key(names: Sequence[str]) -> dict[str, str]:
+    return {name.casefold(): name for name in names}

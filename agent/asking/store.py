@@ -4,6 +4,8 @@ Invariants:
 - A reader sees whole lines. The history grows by one line at a time; the saved queries are written whole beside their
   file and moved over it. Two clews take turns by a lock, and a kill in the middle costs the line in the making alone.
 - A damaged line is left out and counted. One of the saved queries stays in the file as it is, for whoever can mend it.
+- A query that has names which the graph's tables had in an earlier version is read with those of today, and so is its
+  file from then on, if the disk lets it. One that failed stays as it was: what is told of it is about its words.
 - Nobody else may read the files (0600). The history has MOST entries at most.
 """
 
@@ -11,7 +13,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from agent.errors import QueriesUnwritable
 from graph.absence import Finder, Forms
+from graph.querying.renames import renamed
 
 from .quotations import quotations
 from .values import Ran, Saved
@@ -30,6 +33,8 @@ LONGEST = 48_000  # bytes of one line
 MOST_SAVED = 1_000
 LONGEST_NAME = 80
 PATIENCE_S = 2.0  # for another clew that writes just now
+# Of a line that is not as this wrote it.
+DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 
 T = TypeVar("T")
 
@@ -72,14 +77,14 @@ class QueryStore:
 
     def history(self, limit: int = MOST) -> StoredLines[Ran]:
         """What was run, the newest first."""
-        found = _read(self.history_file, _as_ran)
+        found = self._read(self.history_file, _as_ran)
         return StoredLines(found.entries[::-1][: max(0, min(limit, MOST))], found.damaged)
 
     # -- saved queries --------------------------------------------------------------------------------------------
 
     def saved(self) -> StoredLines[Saved]:
         """The saved queries by name."""
-        found = _read(self.saved_file, _as_saved)
+        found = self._read(self.saved_file, _as_saved)
         return StoredLines(sorted(found.entries, key=lambda each: each.name.casefold()), found.damaged)
 
     def save(self, saved: Saved) -> None:
@@ -180,6 +185,25 @@ class QueryStore:
         finally:
             os.close(descriptor)
 
+    def _read(self, path: Path, make: Callable[[dict[str, Any]], T]) -> StoredLines[T]:
+        """The entries of a file by the names of today."""
+        try:
+            lines = _lines_of(path)
+        except OSError:
+            return StoredLines([], 1)
+        of_today = [_renamed(line) for line in lines]
+        if of_today != lines:
+            with suppress(OSError):  # the next one who reads tries again
+                self._rename(path)
+        return _entries(of_today, make)
+
+    def _rename(self, path: Path) -> None:
+        """Write a file with the names of today; what nobody can read in it stays as it is. Raises OSError."""
+        with self._alone():
+            if not path.is_symlink():  # in a folder of somebody else's, where nothing is written
+                *whole, last = path.read_bytes().split(b"\n")
+                self._write(path, [*(_renamed(line + b"\n") for line in whole), last])
+
     def _write(self, path: Path, lines: Sequence[bytes]) -> None:
         """All lines, beside the file and then over it."""
         beside = _beside(path)
@@ -234,17 +258,23 @@ def _lines_of(path: Path, *, torn: bool = False) -> list[bytes]:
     return [line + b"\n" for line in (*whole, *([last] if torn and last else []))]
 
 
-def _read(path: Path, make: Callable[[dict[str, Any]], T]) -> StoredLines[T]:
+def _renamed(line: bytes) -> bytes:
+    """A line whose query has the names of today; of any other line itself."""
+    try:
+        values = json.loads(line)
+        cypher = values["cypher"] if values.get("error") else renamed(values["cypher"])
+        return line if cypher == values["cypher"] else _line(values | {"cypher": cypher})
+    except DAMAGE:
+        return line
+
+
+def _entries(lines: Iterable[bytes], make: Callable[[dict[str, Any]], T]) -> StoredLines[T]:
     entries: list[T] = []
     damaged = 0
-    try:
-        lines = _lines_of(path)
-    except OSError:
-        return StoredLines([], 1)
     for line in lines:
         try:
             entries.append(make(json.loads(line)))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        except DAMAGE:
             damaged += bool(line.strip())
     return StoredLines(entries, damaged)
 
@@ -292,5 +322,5 @@ def _text(value: object) -> str:
 def _is_named(line: bytes, name: str) -> bool:
     try:
         return _as_saved(json.loads(line)).name.casefold() == name.casefold()
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except DAMAGE:
         return False

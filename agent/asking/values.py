@@ -47,12 +47,14 @@ class Ready:
 class Translation:
     """A question as Cypher: shown before it runs. `words` say in a sentence what it asks the graph.
 
-    `model` is the name of the model that wrote it, if one did.
+    It is a ready query (template), only the nearest of these where that is not sure, or was written by a model. `ready`
+    is the id of the ready query, `model` the name of the model.
     """
 
     question: str
     cypher: str
     parameters: Mapping[str, Any]
-    how: Literal["template", "model"]
+    how: Literal["template", "nearest", "model"]
     words: str
     model: str = ""
+    ready: str = ""

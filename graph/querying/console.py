@@ -1,26 +1,23 @@
 """The query console: people's own Cypher, read only, with its first rows, how many there are, and how long it took.
 
 Two walls: what a query may say is a list (`graph.querying.grammar`), and it runs in a process of its own that has
-nothing but a copy of the graph (`graph.querying.apart`). The face under the screen and under `clew query` is this one.
+nothing but a copy of the graph (`graph.querying.workers`). The face under the screen and `clew query` is this one.
 """
 
-import contextlib
-import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph.events import MAIN_WORLD
-from graph.querying.apart import Apart
 from graph.querying.grammar import checked
 from graph.querying.headings import headings
 from graph.querying.lexing import Sort, parameters_of, tokens_of
-from graph.querying.paging import paged
+from graph.querying.paging import Paged, paged
 from graph.querying.parameters import given
 from graph.querying.plain import packed
 from graph.querying.plain import plain as plain
 from graph.querying.regexes import regexes_of
+from graph.querying.workers import QueryWorkers
 
 MOST_ROWS = 100_000
 MOST_BYTES = 16 << 20  # of the rows as JSON: as values they take four times that
@@ -45,64 +42,57 @@ class Answer:
     cut: Cut = ""
 
 
-@dataclass(slots=True)
-class _Found:
-    """What an engine has said so far."""
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One checked statement, cut into pages: what an engine is asked, and how what it says is read."""
 
-    began: float
-    columns: tuple[str, ...] = ()
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
-    cut: Cut = ""
+    cypher: str
+    limit: int
+    pages: Paged
+    request: dict[str, Any]
 
-    def answer(self, total: int | None) -> Answer:
-        return Answer(self.columns, tuple(self.rows), total, (time.perf_counter() - self.began) * 1000, self.cut)
+    @classmethod
+    def read(
+        cls, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float, limit: int, world: str
+    ) -> "Query":
+        """Check a statement; `$world` in it is the id of a world, which changes nothing else. Raises Refused."""
+        statement = checked(cypher)
+        asked = given(cypher, parameters, world=world)
+        limit = max(0, min(limit, MOST_ROWS))
+        pages = paged(statement, limit + 1)  # one more tells whether there are more
+        request = _request(cypher, statement, pages.first, asked, timeout_s)
+        request |= {"regexes": [regex for regex, _ in regexes_of(cypher, asked)]}
+        request |= {"limit": limit, "counted": pages.counted, "counting": _names(pages.counted or "")}
+        return cls(cypher, limit, pages, request)
 
+    def answer(self, said: Iterable[dict[str, Any]], first: Callable[[Answer], None] | None) -> Answer:
+        """The answer that an engine gives, piece by piece; `first` is called with its rows before they are counted."""
+        began, total = time.perf_counter(), None
+        columns: tuple[str, ...] = ()
+        rows: list[tuple[Any, ...]] = []
+        why: Cut = ""
 
-def ask(
-    apart: Apart,
-    cypher: str,
-    *,
-    parameters: Mapping[str, Any] | None,
-    timeout_s: float,
-    limit: int,
-    world: str = MAIN_WORLD,
-    live_in: str | None = None,
-    first: Callable[[Answer], None] | None = None,
-    cancelled: threading.Event | None = None,
-) -> Answer:
-    """Run one reading statement; `$world` in it is the id of a world, which changes nothing else.
+        def so_far() -> Answer:
+            return Answer(columns, tuple(rows), total, (time.perf_counter() - began) * 1000, why)
 
-    Raises Refused before it runs, QueryFailed, QueryTimeout or GraphFailure.
-    """
-    statement = checked(cypher)
-    asked = given(cypher, parameters, world=world)
-    limit = max(0, min(limit, MOST_ROWS))
-    pages = paged(statement, limit + 1)  # one more tells whether there are more
-    request = _request(cypher, statement, pages.first, asked, timeout_s)
-    request |= {"regexes": [regex for regex, _ in regexes_of(cypher, asked)]}
-    request |= {"limit": limit, "counted": pages.counted, "counting": _names(pages.counted or "")}
-    found = _Found(time.perf_counter())
-    total: int | None = None
-    with contextlib.closing(apart.ask(request, live_in=live_in, cancelled=cancelled)) as said:
         for told in said:
             match told:
-                case {"columns": columns, "took_s": took_s}:
-                    found = _Found(
-                        time.perf_counter() - took_s, headings(cypher, tuple(columns))
-                    )  # without the wait for an engine
-                case {"rows": rows}:
-                    found.rows += map(tuple, rows)
+                case {"columns": names, "took_s": took_s}:
+                    columns = headings(self.cypher, tuple(names))
+                    began = time.perf_counter() - took_s  # without the wait for an engine
+                case {"rows": more}:
+                    rows += map(tuple, more)
                 case {"there": there, "cut": cut}:
-                    found.cut = cut
-                    total = there if pages.counted is None or there <= limit else None
+                    why = cut
+                    total = there if self.pages.counted is None or there <= self.limit else None
                     if first is not None:
-                        first(found.answer(total))
+                        first(so_far())
                 case {"counted": counted} if counted is not None:
-                    total = pages.total(counted)
-    return found.answer(total)
+                    total = self.pages.total(counted)
+        return so_far()
 
 
-def validate(apart: Apart, cypher: str, parameters: Mapping[str, Any] | None) -> None:
+def validate(apart: QueryWorkers, cypher: str, parameters: Mapping[str, Any] | None) -> None:
     """Have the engine plan a statement and not run it; a name without a value is taken for null.
 
     Raises Refused, QueryFailed, QueryTimeout or GraphFailure.

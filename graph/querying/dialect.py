@@ -20,13 +20,12 @@ from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
 from graph.querying.lambdas import QUANTIFIERS, copied, looks_into, property_of, renamed, unanswered, varies
 from graph.querying.lexing import CLAUSES, KEYWORDS, MOST_TOKENS, Sort, Token, refused, text_of, tokens_of
 from graph.querying.patterns import Rel, Step, chain_of, is_chain, may_be_one, names_of, rels_of
-from graph.querying.trees import Group, Item, apart, flat, is_in, is_name, is_sign, is_word, together, tree_of
-from graph.schema import RELS
+from graph.querying.renames import RELATIONSHIPS, compared_label, now_called, relationship
+from graph.querying.trees import Bracketed, Item, apart, flat, is_in, is_name, is_sign, is_word, together, tree_of
 
 MILLISECONDS = frozenset(("at", "first_seen", "last_at", "started_at"))  # properties
 OF_TIME = frozenset(("CURRENT_DATE", "CURRENT_TIMESTAMP", "DATE", "DATETIME", "LOCALDATETIME", "TIMESTAMP"))
 COMPARED = frozenset(("=", "<>", "!=", "<", ">", "<=", ">="))
-RELATIONSHIPS_IN_BACKTICKS = KEYWORDS & {each.name for each in RELS}
 _DAYS = "['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']"
 _WEEKDAY = f"list_position({_DAYS}, dayname($t))"
 _MONDAY = f"(date_trunc('day', $t) - to_days({_WEEKDAY} - 1))"
@@ -99,6 +98,8 @@ def translated(query: str) -> list[Token]:
     tree = tree_of(tokens)
     if tree is None or not tokens or tokens[0].upper == "CALL":
         return tokens
+    if (old := compared_label(tokens)) is not None:
+        raise refused(query, old.place, now_called(text_of(old), RELATIONSHIPS[text_of(old)]))
     counts = any((a.upper, b.text) in (("COUNT", "{"), ("SIZE", "(")) for a, b in pairwise(tokens))
     made = _Translation(query, {each.text.strip("`").lower() for each in tokens}, counts).clauses(tree)
     if (wrong := unanswered(tree_of(made) or ())) is not None:
@@ -179,7 +180,7 @@ class _Translation:
         conditions = self._unlike([step for _, steps, _ in parts for step in steps], star)
         pieces = [[*before, *self._chain(steps), *after] for before, steps, after in parts]
         for steps in (steps for _, steps, _ in parts if self.counts and len(steps) == 1):
-            if isinstance(node := steps[0], Group) and node.items and is_name(name := node.items[0]):
+            if isinstance(node := steps[0], Bracketed) and node.items and is_name(name := node.items[0]):
                 # Else the engine may leave out a node of which there is nothing to count.
                 template = "AND $a.id IS NOT NULL" if conditions else "$a.id IS NOT NULL"
                 conditions += self._made(template, name.place, a=[name])
@@ -243,7 +244,7 @@ class _Translation:
         made = together(pieces, items)
         for at, (before, token) in enumerate(pairwise(made), start=1):
             if token.text == ",":  # no blank may stand before it
-                made[at] = replace(token, place=min(token.place, before.place + len(before.text)))
+                made[at] = replace(token, place=min(token.place, before.end))
         return [*flat(items[:1]), *made]
 
     def _paths_carried(self, made: list[Token]) -> list[Token]:
@@ -296,11 +297,11 @@ class _Translation:
     def _chain(self, steps: Sequence[Step]) -> list[Token]:
         return [token for step in steps for token in (self._rel(step) if isinstance(step, Rel) else self._node(step))]
 
-    def _node(self, group: Group) -> list[Token]:
+    def _node(self, group: Bracketed) -> list[Token]:
         """Tables that are meant one or the other are told apart by a colon here."""
         made = [group.open]
         for item in group.items:
-            if isinstance(item, Group):
+            if isinstance(item, Bracketed):
                 made += self.expression([item])
             elif item.text == "|":
                 made.append(replace(item, text=":"))
@@ -311,9 +312,8 @@ class _Translation:
     def _rel(self, rel: Rel) -> list[Token]:
         inside: list[Token] = [rel.name] if rel.name is not None else []
         for number, type in enumerate(rel.types):
-            quoted = type.sort is Sort.WORD and type.upper in RELATIONSHIPS_IN_BACKTICKS
-            sign = Token(Sort.SIGN, "|" if number else ":", type.place - 1)
-            inside += [sign, replace(type, sort=Sort.QUOTED, text=f"`{type.upper}`") if quoted else type]
+            self._check_name(type)
+            inside += [Token(Sort.SIGN, "|" if number else ":", type.place - 1), type]
         inside += [*self._walk(rel), *self.expression(rel.properties)]
         if rel.group is not None:
             inside = [rel.group.open, *inside, rel.group.close]
@@ -361,7 +361,7 @@ class _Translation:
             return self._made(f"{word or 'EXISTS'} {{ MATCH $a WHERE $b }}", start, end, a=chain, b=conditions)
         return self._made(f"{word} {{ MATCH $a }}", start, end, a=chain) if word else chain
 
-    def _subquery(self, word: Token, group: Group) -> list[Token]:
+    def _subquery(self, word: Token, group: Bracketed) -> list[Token]:
         """The inside of EXISTS { } or COUNT { }: it begins with MATCH, and returns nothing."""
         items = list(group.items)
         if items and not is_word(items[0], "MATCH", "OPTIONAL"):
@@ -389,7 +389,7 @@ class _Translation:
             item, rest = items[at], items[at:]
             before, after = items[at - 1] if at else None, items[at + 1] if at + 1 < len(items) else None
             taken = 1
-            if isinstance(item, Group):
+            if isinstance(item, Bracketed):
                 if is_chain(items, at):
                     steps, behind = chain_of(rest, 0)
                     taken = len(rest) - len(behind)
@@ -432,7 +432,7 @@ class _Translation:
             at += taken
         return made
 
-    def _group(self, group: Group, before: Item | None) -> list[Token]:
+    def _group(self, group: Bracketed, before: Item | None) -> list[Token]:
         inside = group.items
         if group.open.text == "{":
             return [group.open, *together([self._entry(each) for each in apart(inside)], inside), group.close]
@@ -451,7 +451,7 @@ class _Translation:
         keyed = 2 if len(items) > 1 and is_sign(items[1], ":") else 0
         return [*flat(items[:keyed]), *self.expression(items[keyed:])]
 
-    def _map_of(self, name: Token, group: Group) -> list[Token]:
+    def _map_of(self, name: Token, group: Bracketed) -> list[Token]:
         """`t {.id, .text, more: 1}`"""
         pieces: list[list[Token]] = []
         for entry in apart(group.items):
@@ -477,7 +477,7 @@ class _Translation:
         # No blank may stand before a colon or the end.
         return self._made(f"({begins}):({ends})", place, close.place - 1, a=first, b=end)
 
-    def _comprehension(self, group: Group) -> list[Token]:
+    def _comprehension(self, group: Bracketed) -> list[Token]:
         """`[x IN list WHERE … | …]`"""
         inside = self._own_name(group.items)
         name = flat(inside[:1])
@@ -497,7 +497,7 @@ class _Translation:
             made = self._made("list_transform($a, $b -> $c)", start, end, a=made, b=name, c=copied(into, *name))
         return made if condition or into else self._made("($a)", start, end, a=made)
 
-    def _quantified(self, word: Token, group: Group) -> list[Token]:
+    def _quantified(self, word: Token, group: Bracketed) -> list[Token]:
         """`any(x IN list WHERE …)`: with many values at a time the engine's own goes down."""
         inside = self._own_name(group.items)
         [name] = flat(inside[:1])
@@ -549,6 +549,7 @@ class _Translation:
             taken += 2
         name, *tables = flat(items[:taken:2])
         for number, each in enumerate(tables):
+            self._check_name(each)
             listed = _text(each.text.strip("`"), each.place)
             made += self._made("OR label($a) = $b" if number else "(label($a) = $b", name.place, a=[name], b=[listed])
         made += self._made(")", tables[-1].place)
@@ -612,10 +613,10 @@ class _Translation:
         word, group = items[at : at + 2]
         before, behind = items[at - 1] if at else None, items[at + 2] if at + 2 < len(items) else None
         assert isinstance(word, Token)
-        assert isinstance(group, Group)
+        assert isinstance(group, Bracketed)
         name = flat(group.items)
         label = self._label(name, word.place, group.close.place)
-        if isinstance(behind, Group) and [each.text for each in flat([behind])] == ["[", "0", "]"]:
+        if isinstance(behind, Bracketed) and [each.text for each in flat([behind])] == ["[", "0", "]"]:
             made += label
             return 3
         if is_word(before, "IN"):
@@ -635,7 +636,7 @@ class _Translation:
         template = "(CASE WHEN id($a) IS NOT NULL THEN label($a) END)" if optional else "label($a)"
         return self._made(template, start, end, a=name)
 
-    def _call(self, word: Token, group: Group) -> list[Token]:
+    def _call(self, word: Token, group: Bracketed) -> list[Token]:
         """A function with its arguments."""
         name, start, end, inside = word.text.lower(), word.place, group.close.place, group.items
         if name in ("size", "exists") and inside and is_chain(inside, 0):
@@ -673,7 +674,7 @@ class _Translation:
             return text
         return self._made(template, text[0].place, text[-1].place, a=text)
 
-    def _lambda(self, word: Token, group: Group) -> list[Token]:
+    def _lambda(self, word: Token, group: Bracketed) -> list[Token]:
         """`list_transform(list, x -> …)` and the like, as somebody typed them."""
         listed, *others = apart(group.items)
         pieces = [self._list(self.expression(listed))]
@@ -683,7 +684,7 @@ class _Translation:
             pieces.append([*flat(said[: arrow + 1]), *copied(self._inside(said[arrow + 1 :], *names), *names)])
         return [word, group.open, *together(pieces, group.items), group.close]
 
-    def _special(self, name: str, group: Group, start: int) -> list[Token]:
+    def _special(self, name: str, group: Bracketed, start: int) -> list[Token]:
         """What depends on how its arguments are written."""
         end, inside = group.close.place, group.items
         keyed = _map(inside)
@@ -734,7 +735,7 @@ class _Translation:
             template = _MONDAY if name in _WEEKS else ""
         return self._made(template or f"{word.text}($a, $t)", word.place, end, a=[part], t=time)
 
-    def _reduce(self, group: Group, start: int) -> list[Token]:
+    def _reduce(self, group: Bracketed, start: int) -> list[Token]:
         """`reduce(sum = 0, x IN list | sum + x)`"""
         pieces = apart(group.items)
         if len(pieces) != 2 or len(pieces[0]) < 3 or len(pieces[1]) < 5:
@@ -754,6 +755,11 @@ class _Translation:
         begun = self._made("list_prepend($a, $b)", start, end, a=copy, b=self.expression(first))
         template = "list_reduce($a, ($b, $c) -> $d)"
         return self._made(template, start, end, a=begun, b=[so_far], c=[name], d=copied(said, so_far, name))
+
+    def _check_name(self, table: Token) -> None:
+        """What has another name now is found by that alone."""
+        if (now := relationship(table)) is not None:
+            raise self._wrong(table, now_called(table.text, now))
 
     # Making tokens
 
@@ -812,7 +818,7 @@ def _star(clause: _Clause) -> Token | None:
 def _aggregates(items: Sequence[Item]) -> Iterator[bool]:
     """Of each aggregate of a projection: whether it is of DISTINCT values."""
     for before, item in pairwise([None, *items]):
-        if not isinstance(item, Group) or (item.open.text == "{" and is_word(before, "EXISTS", "COUNT")):
+        if not isinstance(item, Bracketed) or (item.open.text == "{" and is_word(before, "EXISTS", "COUNT")):
             continue
         if item.open.text == "(" and isinstance(before, Token) and before.text.lower() in AGGREGATES:
             yield bool(item.items) and is_word(item.items[0], "DISTINCT")
@@ -862,7 +868,9 @@ def _by_alias(items: Sequence[Item], named: Mapping[tuple[str, ...], Token]) -> 
                 break
         else:
             item = items[at]
-            made.append(replace(item, items=tuple(_by_alias(item.items, named))) if isinstance(item, Group) else item)
+            made.append(
+                replace(item, items=tuple(_by_alias(item.items, named))) if isinstance(item, Bracketed) else item
+            )
             at += 1
     return made
 

@@ -44,13 +44,13 @@ class Idle(Exception):
 Stopped = Callable[[], GraphFailure | None]
 
 
-class Engine:
+class QueryProcess:
     """A running process. `kill` is for any thread, `ask` for one at a time."""
 
     def __init__(self, copy: Path, *, live_in: str | None) -> None:
         sort = ["live", live_in] if live_in is not None else ["all"]
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "graph.querying.child", str(copy), *sort],
+            [sys.executable, "-P", "-m", "graph.querying.worker", str(copy), *sort],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

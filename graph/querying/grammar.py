@@ -12,10 +12,11 @@ from typing import NoReturn
 from graph.errors import Refused
 from graph.querying.dialect import MILLISECONDS, translated
 from graph.querying.functions import AGGREGATES, FUNCTIONS, NEVER_OF_NULL, WITH_LAMBDAS
-from graph.querying.lexing import BEGINNINGS, Sort, Token, refused, words, written
+from graph.querying.lexing import BEGINNINGS, Sort, Token, refused, text_of, words, written
 from graph.querying.lexing import CLAUSES as CLAUSES
 from graph.querying.lexing import KEYWORDS as KEYWORDS
 from graph.querying.nearness import meant_function
+from graph.querying.renames import RELATIONSHIPS, now_called
 from graph.querying.trees import CLOSING, DEEPEST
 
 DEEPEST_CASE = 5
@@ -53,6 +54,9 @@ def checked(query: str) -> str:
 def _check_schema(query: str, tokens: list[Token]) -> None:
     """The only calls there are: they list the tables, or the columns of one."""
     called = "".join(token.text for token in tokens[1:-2])
+    for name in (each for each in tokens if each.sort is Sort.STRING):
+        if (now := RELATIONSHIPS.get(text_of(name))) is not None:
+            raise refused(query, name.place, now_called(text_of(name), now))
     if not SCHEMA.match(called) or [token.upper for token in tokens[-2:]] != ["RETURN", "*"]:
         raise refused(
             query,

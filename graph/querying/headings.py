@@ -50,4 +50,4 @@ def _named(cypher: str, item: list[Token]) -> tuple[str, str]:
         alias, item = item[-1].text.strip("`"), item[:-2]
     if not item:
         return "", alias
-    return " ".join(cypher[item[0].place : item[-1].place + len(item[-1].text)].split()), alias
+    return " ".join(cypher[item[0].place : item[-1].end].split()), alias

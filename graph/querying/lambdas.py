@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from graph.querying.functions import AGGREGATES, WITH_LAMBDAS
 from graph.querying.lexing import KEYWORDS, Sort, Token
-from graph.querying.trees import Group, Item, apart, flat, is_in, is_name, is_sign, is_word
+from graph.querying.trees import Bracketed, Item, apart, flat, is_in, is_name, is_sign, is_word
 
 QUANTIFIERS = ("ALL", "ANY", "NONE", "SINGLE")
 _OF_PATHS = ("NODES", "RELS", "RELATIONSHIPS")
@@ -67,7 +67,7 @@ def renamed(items: Sequence[Item], old: str, new: str) -> list[Item]:
     """What is said of x, with another name for it."""
     made: list[Item] = []
     for before, item, after in zip([None, *items], items, [*items[1:], None], strict=False):
-        if isinstance(item, Group):
+        if isinstance(item, Bracketed):
             made.append(replace(item, items=tuple(renamed(item.items, old, new))))
         elif is_name(item) and item.text == old and not is_sign(before, ".") and not is_in(after, "("):
             is_key = is_sign(after, ":") and (before is None or is_sign(before, ","))
@@ -114,7 +114,7 @@ def unanswered(items: Sequence[Item]) -> tuple[Token, str] | None:
 def _gone_through(items: Sequence[Item]) -> Iterator[tuple[Sequence[Item], tuple[Sequence[Token], Sequence[Item]]]]:
     """Of each expression of x, at any depth: the list it is about, and its names with what it says of them."""
     for before, item in pairwise([None, *items]):
-        if not isinstance(item, Group):
+        if not isinstance(item, Bracketed):
             continue
         if is_in(item, "(") and isinstance(before, Token) and before.text.lower() in WITH_LAMBDAS:
             listed, *expressions = apart(item.items) or [[]]

@@ -50,6 +50,9 @@ class Sort(StrEnum):
     PARAMETER = "parameter"
     NUMBER = "number"
     SIGN = "sign"
+    COMMENT = "comment"
+    UNCLOSED = "string, name or comment that does not end"
+    UNKNOWN = "character"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,11 @@ class Token:
     sort: Sort
     text: str
     place: int
+
+    @property
+    def end(self) -> int:
+        """The place behind it."""
+        return self.place + len(self.text)
 
     @property
     def upper(self) -> str:
@@ -84,24 +92,26 @@ _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LAST_CHARACTER = 0x10FFFF
 _TOKEN = re.compile(
     rf"""
-    (?P<comment> /\*.*?\*/ | //[^\r\n]* )
+    (?P<blank> [\s\ufeff]+ )
+    | (?P<comment> /\*.*?\*/ | //[^\r\n]* )
     | (?P<string> '(?:[^'\\]|{_ESCAPE})*' | "(?:[^"\\]|{_ESCAPE})*" )
     | (?P<parameter> \$[A-Za-z_][A-Za-z0-9_]* )
     | (?P<quoted> `[^`]+` )
     | (?P<number> \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | \.\d+(?:[eE][-+]?\d+)? )
     | (?P<word> [A-Za-z_][A-Za-z0-9_]* )
     | (?P<sign> <> | != | <= | >= | =~ | << | >> | \.\. | /(?!\*) | [-()\[\]{{}}<>=+*%^,.:;|&] )
+    | (?P<unclosed> /\*.* | '(?:[^'\\]|\\.)*'? | "(?:[^"\\]|\\.)*"? | `[^`\n]*`? )
+    | (?P<unknown> . )
     """,
     re.VERBOSE | re.DOTALL,
 )
-_SORTS = {
-    "string": Sort.STRING,
-    "parameter": Sort.PARAMETER,
-    "quoted": Sort.QUOTED,
-    "number": Sort.NUMBER,
-    "word": Sort.WORD,
-    "sign": Sort.SIGN,
-}
+
+
+def scanned(text: str) -> Iterator[Token]:
+    """The tokens of any text, unfinished or wrong, with its comments and with what no query has; blanks are none."""
+    for found in _TOKEN.finditer(text):
+        if (name := found.lastgroup or "blank") != "blank":
+            yield Token(Sort[name.upper()], found[0], found.start())
 
 
 def tokens_of(query: str) -> list[Token]:
@@ -153,7 +163,7 @@ def _laid_out(query: str, tokens: Sequence[Token]) -> Iterator[tuple[str, str, T
     length, last = 0, Token(Sort.SIGN, "", 0)
     for token in tokens:
         text = _ESCAPED.sub(_unescaped, token.text).ljust(len(token.text)) if token.sort is Sort.STRING else token.text
-        blank, end = "", last.place + len(last.text)
+        blank, end = "", last.end
         if end == token.place and query.startswith(last.text, last.place):
             pass  # so it is written
         elif end < token.place or {last.upper, token.upper} & KEYWORDS:
@@ -170,27 +180,22 @@ def _blank(text: str) -> str:
 
 
 def _tokens(query: str) -> Iterator[Token]:
-    place = 0
-    while place < len(query):
-        if query[place].isspace() or query[place] == "\ufeff":
-            place += 1
+    for token in scanned(query):
+        if token.sort in (Sort.UNCLOSED, Sort.UNKNOWN):
+            raise refused(query, token.place, _unknown(query, token.place))
+        if token.sort is Sort.COMMENT:
             continue
-        found = _TOKEN.match(query, place)
-        if found is None or found.lastgroup is None:
-            raise refused(query, place, _unknown(query, place))
-        text = found[0]
-        if found.lastgroup != "comment":
-            is_odd = _is_none if found.lastgroup == "string" else _is_odd
-            if odd := next((each for each in text if is_odd(each)), None):
-                raise refused(query, place + text.index(odd), f"There is a character without a shape here ({odd!a})")
-            for escape in _ESCAPED.finditer(text) if found.lastgroup == "string" else ():
-                code = _code(escape[0])
-                if code > _LAST_CHARACTER or _is_none(chr(code)):
-                    raise refused(query, place + escape.start(), f"{escape[0]} is no character that a text can have")
-            if found.lastgroup == "parameter" and text[1:].upper() in NO_PARAMETERS:
-                raise refused(query, place, f"{text} is a word of the language, and no name: say {text}_ for it")
-            yield Token(_SORTS[found.lastgroup], text, place)
-        place = found.end()
+        text = token.text
+        is_odd = _is_none if token.sort is Sort.STRING else _is_odd
+        if odd := next((each for each in text if is_odd(each)), None):
+            raise refused(query, token.place + text.index(odd), f"There is a character without a shape here ({odd!a})")
+        for escape in _ESCAPED.finditer(text) if token.sort is Sort.STRING else ():
+            code = _code(escape[0])
+            if code > _LAST_CHARACTER or _is_none(chr(code)):
+                raise refused(query, token.place + escape.start(), f"{escape[0]} is no character that a text can have")
+        if token.sort is Sort.PARAMETER and text[1:].upper() in NO_PARAMETERS:
+            raise refused(query, token.place, f"{text} is a word of the language, and no name: say {text}_ for it")
+        yield token
 
 
 def _unknown(query: str, place: int) -> str:

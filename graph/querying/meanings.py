@@ -1,11 +1,10 @@
 """What the tables and properties of the graph mean, in a line each, for people who ask it their own queries.
 
-`graph.schema` says what there is; a test keeps both the same. What only clew itself needs is said to be so.
+`graph.schema` says what there is; a test keeps both the same.
 """
 
 ID = "its id"
 TIME = "in UTC milliseconds: epoch_ms(…) makes it a time"
-INNER = "clew's own bookkeeping"
 SEQ = "the number of its event in the log"
 
 TABLES: dict[str, str] = {
@@ -22,7 +21,7 @@ TABLES: dict[str, str] = {
     "Meta": "one row: the version of the graph, and the last event it has seen",
     "IN_WORLD": "the world a chat belongs to",
     "HEAD": "the newest turn of a chat's path",
-    "IN": "the chat a turn was said in",
+    "IN_SESSION": "the chat a turn was said in",
     "REPLIES_TO": "the turn before, on the same path",
     "SAID_BY": "who said it",
     "RECALLED": "what was remembered for a reply, or quoted by a tool",
@@ -65,7 +64,7 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "name_seq": "the number of the event that gave the name",
         "title_seq": "the number of the event that gave the title",
         "prompt_seq": "the number of the event that gave the instruction",
-        "wording": INNER,
+        "wording": "the id of its latest title, whether that may be shown or not",
     },
     "Turn": {
         "id": ID,
@@ -87,12 +86,12 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "significance": "how much it matters, 0 to 3; null while nobody judged it",
         "evidence": "how many memories, titles and core blocks rest on it",
         "touched": "the last event that changed it",
-        "heads": INNER,
-        "onto": INNER,
-        "spells": INNER,
+        "heads": "how many chats of its world have it on their path",
+        "on_path_since": "the number of the event since which it is on the path of a chat; null while it is on none",
+        "past_on_path": "earlier stretches on a path, by numbers of events: first-end, with commas between",
         "parent": "the id of the turn before it",
         "depth": "how many turns are above it on its path",
-        "jump": INNER,
+        "jump": "the id of a turn further up, by which clew climbs a long path in few steps",
         "above": "the id of the turn before it that is not deleted",
         "stop_reason": "why the reply ended",
         "error": "what went wrong with the reply",
@@ -132,9 +131,9 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "current": "whether it is in force: live, in use or under review, and the newest revision",
         "pinned": "whether you pinned it",
         "deleted": "whether it was deleted",
-        "dead": "how many of its sources do not stand",
-        "later": "how many newer revisions stand",
-        "retired": "how many turns that stand contradict it",
+        "lost_sources": "how many of its sources do not stand",
+        "newer_revisions": "how many newer revisions stand",
+        "contradictions": "how many turns that stand contradict it",
         "substitutes": "how many memories were made instead of it",
         "touched": "the last event that changed it",
     },
@@ -151,14 +150,14 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "text": "what it says",
         "by": "who wrote it last",
         "seq": "the number of the event that wrote it",
-        "wording": INNER,
+        "wording": "the id of its latest version, whether that may be shown or not",
     },
     "Wording": {
         "id": "the number of the event that wrote it",
         "of": "Session or CoreBlock",
         "owner": "the id of what it is a version of",
         "before": "the version before it",
-        "dead": "how many of its sources do not stand",
+        "lost_sources": "how many of its sources do not stand",
     },
     "Document": {
         "id": ID,

@@ -5,12 +5,14 @@ from difflib import get_close_matches
 
 from graph.querying.functions import FUNCTIONS, INSTEAD
 from graph.querying.lexing import tokens_of
+from graph.querying.renames import now_called, property_now
 from graph.schema import META, NODES, RELS
 
 _TABLES = {each.name.lower(): each.name for each in (*NODES, META, *RELS)}
 _PROPERTIES = {each.name: {name.lower(): name for name in each.names} for each in (*NODES, META, *RELS)}
 _NO_TABLE = re.compile(r"Table (\S+) does not exist")
 _NO_PROPERTY = re.compile(r"Cannot find property (\S+) for (\S+?)\.?$")
+_NO_FIELD = re.compile(r"Invalid (?:property|struct field) name: (\w+)")
 _NO_VARIABLE = re.compile(r"Variable (\S+) is not in scope")
 _UNTYPED = re.compile(r"vector with ANY type|KU_UNREACHABLE|type ANY")
 CUTOFF = 0.6
@@ -23,8 +25,13 @@ def plainly(words: str, statement: str = "") -> str:
         meant = f"; did you mean {near}?" if near else ". `clew schema` lists those there are"
         return f"There is no table {found[1]}{meant}"
     if found := _NO_PROPERTY.search(words):
-        near = _property(found[1], _tables_of(found[2], statement))
+        tables = _tables_of(found[2], statement)
+        if (now := property_now(found[1], tables)) is not None:
+            return f"{found[2]} has no property {found[1]}; {now_called('it', now)}"
+        near = _property(found[1], tables)
         return f"{found[2]} has no property {found[1]}{f'; did you mean {near}?' if near else ''}"
+    if (found := _NO_FIELD.search(words)) and (now := property_now(found[1])) is not None:
+        return f"Nothing has a property {found[1]}; {now_called('it', now)}"
     if found := _NO_VARIABLE.search(words):
         return f"Nothing is called {found[1]} here: name it in a MATCH, or carry it on in WITH"
     if _UNTYPED.search(words):

@@ -80,7 +80,7 @@ def _cut(statement: str, tokens: list[Token], places: dict[str, int], limit: int
     if limit < 0:
         return f"{statement.rstrip()} LIMIT {rows}"
     number = tokens[places["LIMIT"] + 1]
-    return f"{statement[: number.place]}{min(limit, rows)}{statement[number.place + len(number.text) :]}"
+    return f"{statement[: number.place]}{min(limit, rows)}{statement[number.end :]}"
 
 
 def _counting(statement: str, items: list[Token]) -> str:
@@ -112,4 +112,4 @@ def _apart(statement: str, items: list[Token]) -> list[str]:
     for piece in pieces:
         if len(piece) > 2 and piece[-2].upper == "AS":
             del piece[-2:]
-    return [statement[piece[0].place : piece[-1].place + len(piece[-1].text)] for piece in pieces if piece]
+    return [statement[piece[0].place : piece[-1].end] for piece in pieces if piece]

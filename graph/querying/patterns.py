@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from graph.querying.lexing import Sort, Token
-from graph.querying.trees import Group, Item, flat, is_in, is_name, is_sign, is_word
+from graph.querying.trees import Bracketed, Item, flat, is_in, is_name, is_sign, is_word
 from graph.schema import RELS
 
 _TABLES = {each.name.upper(): {(each.start, end) for end in each.ends} for each in RELS}
@@ -22,7 +22,7 @@ class Rel:
 
     part: int  # of the MATCH, which has several with commas between
     before: list[Token]  # the arrow up to the brackets
-    group: Group | None = None
+    group: Bracketed | None = None
     after: list[Token] = field(default_factory=list)
     name: Token | None = None
     types: list[Token] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Rel:
         return int(last) if last.isdigit() else None
 
 
-Step = Rel | Group
+Step = Rel | Bracketed
 
 
 def rels_of(steps: Sequence[Step]) -> Iterator[Rel]:
@@ -82,7 +82,7 @@ def names_of(steps: Sequence[Step]) -> Iterator[str]:
     """The names of its nodes and of its relationships; those of walks are left out."""
     for step in steps:
         named = step.name if isinstance(step, Rel) and step.star is None else None
-        first = step.items[0] if isinstance(step, Group) and step.items else named
+        first = step.items[0] if isinstance(step, Bracketed) and step.items else named
         if is_name(first):
             yield first.text
 
@@ -126,7 +126,7 @@ def is_chain(items: Sequence[Item], at: int) -> bool:
 
 
 def _is_node(item: Item) -> bool:
-    inside = item.items if isinstance(item, Group) else ()
+    inside = item.items if isinstance(item, Bracketed) else ()
     if not inside or (len(inside) == 1 and (is_name(inside[0]) or is_in(inside[0], "{"))):
         return True
     return is_sign(inside[0], ":") or (is_name(inside[0]) and (is_sign(inside[1], ":") or is_in(inside[1], "{")))
@@ -167,12 +167,12 @@ def chain_of(items: Sequence[Item], part: int) -> tuple[list[Step], list[Item]]:
 
 
 def _rel(items: Sequence[Item], part: int) -> Rel:
-    cut = next((at for at, each in enumerate(items) if isinstance(each, Group)), None)
+    cut = next((at for at, each in enumerate(items) if isinstance(each, Bracketed)), None)
     if cut is None:  # -->
         middle = next(at for at, each in enumerate(items) if is_sign(each, "-")) + 1
         return Rel(part, flat(items[:middle]), None, flat(items[middle:]))
     group = items[cut]
-    assert isinstance(group, Group)
+    assert isinstance(group, Bracketed)
     rel = Rel(part, flat(items[:cut]), group, flat(items[cut + 1 :]))
     inside = list(group.items)
     if inside and is_name(inside[0]):

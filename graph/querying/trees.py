@@ -11,7 +11,7 @@ CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Bracketed:
     """Brackets, and what stands in them."""
 
     open: Token
@@ -19,7 +19,7 @@ class Group:
     close: Token
 
 
-Item = Token | Group
+Item = Token | Bracketed
 
 
 def tree_of(tokens: Sequence[Token]) -> list[Item] | None:
@@ -34,7 +34,7 @@ def tree_of(tokens: Sequence[Token]) -> list[Item] | None:
             opening, items = levels.pop()
             if opening is None or opening.text != CLOSING[token.text]:
                 return None
-            levels[-1][1].append(Group(opening, tuple(items), token))
+            levels[-1][1].append(Bracketed(opening, tuple(items), token))
         else:
             levels[-1][1].append(token)
     return levels[0][1] if len(levels) == 1 else None
@@ -47,7 +47,7 @@ def flat(items: Sequence[Item]) -> list[Token]:
 
 def _flat(items: Sequence[Item]) -> Iterator[Token]:
     for item in items:
-        if isinstance(item, Group):
+        if isinstance(item, Bracketed):
             yield from (item.open, *_flat(item.items), item.close)
         else:
             yield item
@@ -88,6 +88,6 @@ def is_name(item: Item | None) -> TypeGuard[Token]:
     return isinstance(item, Token) and item.sort in (Sort.WORD, Sort.QUOTED)
 
 
-def is_in(item: Item | None, bracket: str) -> TypeGuard[Group]:
+def is_in(item: Item | None, bracket: str) -> TypeGuard[Bracketed]:
     """Whether these are brackets of this sort, by how they open."""
-    return isinstance(item, Group) and item.open.text == bracket
+    return isinstance(item, Bracketed) and item.open.text == bracket

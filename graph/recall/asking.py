@@ -9,7 +9,7 @@ from graph.hits import Filters, Vector
 from graph.ids import as_ms
 from graph.recall.columns import Columns
 from graph.recall.intent import Intent
-from graph.recall.learned import Learned
+from graph.recall.learned import LearnedIndex
 from graph.recall.mask import allowed, learned_for, proposed, read_to, said_to, viewer_of, visible
 from graph.recall.standing import Pins, Standings, Stood
 from graph.recall.table import NONE, Table
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecallQuestion:
     """A question with what was read in it; `now` is in UTC milliseconds."""
 
     query: str
@@ -56,7 +56,9 @@ class Sight:
     pins: Pins
 
 
-def see(db: sqlite3.Connection, columns: Columns, learned: Learned, standings: Standings, filters: Filters) -> Sight:
+def see(
+    db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, standings: Standings, filters: Filters
+) -> Sight:
     """The masks of the filters over turns, chunks and observations. Raises GraphFailure."""
     inherited = standings.inherited(db, columns, filters.world)
     viewer = viewer_of(columns, filters)
@@ -96,7 +98,7 @@ def tells(intent: Intent) -> bool:
     return bool(intent.route in ("recent", "thread") or intent.names or intent.since or intent.until)
 
 
-def _chunks_asked_for(learned: Learned, filters: Filters) -> "Mask":
+def _chunks_asked_for(learned: LearnedIndex, filters: Filters) -> "Mask":
     """Chunks that all filters but the project let pass: live ones, where nobody's words are asked for, nor a chat's."""
     table = learned.pieces
     may: Mask = table["live"].copy()

@@ -47,7 +47,7 @@ _STOP_WORDS = frozenset(STOP_WORDS.split()) | {
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CommunityMembers:
     """A community: all its places, the most central first, and the words that set it apart."""
 
     places: tuple[int, ...]
@@ -73,7 +73,7 @@ def pick(columns: Columns, may: "NDArray[np.bool_]", recalled: Sequence[int]) ->
 
 def group(
     texts: Sequence[str], vectors: "NDArray[np.float32] | None", replies: Iterable[Pair], recalled: Iterable[Pair]
-) -> list[Group]:
+) -> list[CommunityMembers]:
     """The communities among some turns, given by their texts, the largest first; pairs are of places in `texts`.
 
     Without vectors, likeness is that of the words.
@@ -86,7 +86,9 @@ def group(
     sets = sorted((sorted(each) for each in found if len(each) >= SMALLEST), key=lambda each: (-len(each), each))
     frequency = Counter(word for each in words for word in set(each))
     return [
-        Group(tuple(_central(graph, places, words)), _apart([words[place] for place in places], frequency, len(texts)))
+        CommunityMembers(
+            tuple(_central(graph, places, words)), _apart([words[place] for place in places], frequency, len(texts))
+        )
         for places in sets
     ]
 

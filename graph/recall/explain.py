@@ -25,7 +25,7 @@ BESIDE_TIME = "beside_time"  # the boost of what was said some days before or af
 
 
 def read_hits(
-    db: sqlite3.Connection, columns: Columns, texts: Mapping[int, str], why: "Explainer | Newest"
+    db: sqlite3.Connection, columns: Columns, texts: Mapping[int, str], why: "Explainer | NewestFirst"
 ) -> dict[int, Hit]:
     """Rows, given with their texts, as hits."""
     names = {id: session_by_id(db, id).name for id in {columns.session_of(row) for row in texts}}
@@ -112,8 +112,8 @@ class Explainer:
         seed = way.rows[0]
         strategy = "lexical" if self._scores.lexical[seed] >= self._scores.semantic[seed] else "semantic"
         first = Step(strategy, self._columns.ids([seed])[0])
-        if way.relation == "IN":
-            return (first, Step("IN", self._columns.session_of(row)))
+        if way.relation == "IN_SESSION":
+            return (first, Step("IN_SESSION", self._columns.session_of(row)))
         shown = [each for each in way.rows[1:-1] if self._evidence.seen[each]]  # not by the name of what is hidden
         return (first, *(Step(way.relation, id) for id in self._columns.ids([*shown, row])))
 
@@ -127,7 +127,7 @@ class Explainer:
         return (since is None or at >= since) and (until is None or at < until)
 
 
-class Newest:
+class NewestFirst:
     """Why rows were found by when they were said, and maybe by whom: their order is the whole reason."""
 
     def __init__(self, columns: Columns, rows: Sequence[int], *, named: bool) -> None:

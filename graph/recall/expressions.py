@@ -48,7 +48,7 @@ Range = tuple[datetime, datetime]  # of the wall clock, without a zone; the end 
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRange:
     """A range at a place in a text, and the words one of which has to stand before it, if any.
 
     `dated` tells that it is in the calendar by itself, with a day or a year, not seen from now.
@@ -61,7 +61,7 @@ class Found:
     dated: bool
 
 
-def expressions(text: str, now: datetime) -> Iterator[Found]:
+def expressions(text: str, now: datetime) -> Iterator[FoundRange]:
     """The times in a text, in order, none over another."""
     end = 0
     for match in _pattern().finditer(text):
@@ -74,7 +74,7 @@ def expressions(text: str, now: datetime) -> Iterator[Found]:
         except (ValueError, OverflowError):  # 31 February, 900 years ago
             continue
         end = match.end()
-        yield Found(range, match.start(), end, _needs(name, match[0].lower()), name in _DATED)
+        yield FoundRange(range, match.start(), end, _needs(name, match[0].lower()), name in _DATED)
 
 
 def _needs(rule: str, said: str) -> frozenset[str]:

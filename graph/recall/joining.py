@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from graph.hits import Kind
 from graph.recall.evidence import Scores
-from graph.recall.learned import DERIVED, Learned
-from graph.recall.observing import STANDS_FOR, Beside, Found
+from graph.recall.learned import DERIVED, LearnedIndex
+from graph.recall.observing import STANDS_FOR, Beside, ScoredObservations
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -24,7 +24,7 @@ PER = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScoredRow:
     """A row of one of the tables, with its score."""
 
     kind: Kind
@@ -32,7 +32,7 @@ class Place:
     score: float
 
 
-def best(found: Found, limit: int) -> list[int]:
+def best(found: ScoredObservations, limit: int) -> list[int]:
     """The rows with the best scores that may be hits, the newest first of equals."""
     import numpy as np
 
@@ -47,20 +47,23 @@ def join(
     rows: Sequence[int],
     turns: Scores,
     found: Beside,
-    learned: Learned,
+    learned: LearnedIndex,
     held: "tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]",
     limit: int,
     spare: int,
-) -> list[Place]:
+) -> list[ScoredRow]:
     """Places from turns, the best first, and what was learned: `limit` of them, and some to spare.
 
     `held` are the turns, chunks and observations that the prompt holds; one of these tells its turns there already.
     """
-    places = [Place("turn", row, float(turns.total[row])) for row in rows]
-    more: tuple[tuple[Kind, Found | None], ...] = (("observation", found.observations), ("chunk", found.chunks))
+    places = [ScoredRow("turn", row, float(turns.total[row])) for row in rows]
+    more: tuple[tuple[Kind, ScoredObservations | None], ...] = (
+        ("observation", found.observations),
+        ("chunk", found.chunks),
+    )
     for kind, each in more:
         if each is not None:
-            places += [Place(kind, row, float(each.total[row])) for row in best(each, limit + spare)]
+            places += [ScoredRow(kind, row, float(each.total[row])) for row in best(each, limit + spare)]
     places.sort(key=lambda place: (-place.score, place.kind == "turn"))  # of equals the observation
     turns_held, chunks_held, observations_held = (set(rows.tolist()) for rows in held)
     once = _once(places, learned, turns_held, chunks_held, found.observations)
@@ -69,17 +72,21 @@ def join(
 
 
 def _once(
-    places: Iterable[Place], learned: Learned, told: set[int], chunks: set[int], beliefs: Found | None
-) -> list[Place]:
+    places: Iterable[ScoredRow],
+    learned: LearnedIndex,
+    told: set[int],
+    chunks: set[int],
+    beliefs: ScoredObservations | None,
+) -> list[ScoredRow]:
     """Without what the places before it say already, or the turns and chunks that are known as it is."""
     corrected, notes = (beliefs.corrected, beliefs.notes) if beliefs is not None else ({}, frozenset[int]())
-    kept: list[Place] = []
+    kept: list[ScoredRow] = []
     for place in places:
         match place.kind:
             case "turn":
                 new = place.row not in told
                 if new and (right := corrected.get(place.row)) is not None:
-                    kept.append(Place("observation", right, place.score))
+                    kept.append(ScoredRow("observation", right, place.score))
                     told.update(learned.of_turns[DERIVED].of(right).tolist())
                     new = place.row not in notes
                 told.add(place.row)
@@ -98,11 +105,11 @@ def _once(
     return kept
 
 
-def _bounded(places: Sequence[Place], learned: Learned, limit: int, spare: int) -> list[Place]:
+def _bounded(places: Sequence[ScoredRow], learned: LearnedIndex, limit: int, spare: int) -> list[ScoredRow]:
     """The first places, with no more chunks among them than have a share, unless there is too little else."""
     documents: dict[int, int] = {}
-    kept: list[Place] = []
-    over: list[Place] = []
+    kept: list[ScoredRow] = []
+    over: list[ScoredRow] = []
     room = max(1, limit // SHARE)
     each = max(OF_ONE, limit // PER)
     for place in places:

@@ -92,7 +92,7 @@ class Edges:
         return np.bincount(self.one[holds], minlength=size)
 
 
-class Learned:
+class LearnedIndex:
     """The observations and chunks of one open graph. `refresh` reads what changed since the last time."""
 
     def __init__(self, store: GraphStore) -> None:

@@ -22,7 +22,7 @@ BESIDE = WINDOW / (1 + 2 * sum(AROUND))  # of the cosine beside a turn, where it
 class Way:
     """From the turn that matched (`rows[0]`) to the one that was found: its rows, each the `relation` of the last.
 
-    `relation` is "REPLIES_TO" or "REPLIED_TO"; or "IN" where the session is all that joins the two.
+    `relation` is "REPLIES_TO" or "REPLIED_TO"; or "IN_SESSION" where the session is all that joins the two.
     """
 
     relation: str
@@ -58,7 +58,7 @@ class Lending:
         nearer = best is not None and self._own[best.rows[0]] > self._own[row]
         if leader is None or (best is not None and (nearer or graph - session >= session)):
             return best
-        return next((way for way in ways if way.rows[0] == leader), Way("IN", (leader, row)))
+        return next((way for way in ways if way.rows[0] == leader), Way("IN_SESSION", (leader, row)))
 
     def _ways(self, row: int) -> Iterator[Way]:
         """From each turn that is near enough to lend."""

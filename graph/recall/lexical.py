@@ -17,7 +17,7 @@ from unicodedata import category
 from graph.bounded import bound
 from graph.recall.columns import Columns
 from graph.recall.evidence import Term
-from graph.recall.learned import Learned
+from graph.recall.learned import LearnedIndex
 from graph.recall.postings import FEW, Postings
 from graph.recall.scoring import worth_of
 from graph.recall.table import NONE
@@ -100,7 +100,7 @@ class Words:
         return terms
 
     def learned_terms(
-        self, db: sqlite3.Connection, query: str, columns: Columns, learned: Learned, *, without: Collection[str]
+        self, db: sqlite3.Connection, query: str, columns: Columns, learned: LearnedIndex, *, without: Collection[str]
     ) -> tuple[list[Term], list[Term]]:
         """The terms that tell most of observations, and of chunks, each with its worth among all there is."""
         if not learned.size:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graph.hits import Filters
 from graph.ids import as_ms
 from graph.recall.columns import ROLES, TOOL, Columns
-from graph.recall.learned import DERIVED, Learned
+from graph.recall.learned import DERIVED, LearnedIndex
 from graph.recall.table import NONE
 from graph.visibility import EVERYONE, Viewer, sees_made
 
@@ -91,7 +91,7 @@ def said_to(columns: Columns, viewer: Viewer) -> "Mask":
     return mask
 
 
-def read_to(learned: Learned, viewer: Viewer) -> "Mask":
+def read_to(learned: LearnedIndex, viewer: Viewer) -> "Mask":
     """Chunks of documents that somebody may look into."""
     import numpy as np
 
@@ -100,7 +100,7 @@ def read_to(learned: Learned, viewer: Viewer) -> "Mask":
     return mask
 
 
-def learned_for(columns: Columns, learned: Learned, viewer: Viewer) -> "Mask":
+def learned_for(columns: Columns, learned: LearnedIndex, viewer: Viewer) -> "Mask":
     """Observations that somebody may look at."""
     import numpy as np
 
@@ -112,7 +112,7 @@ def learned_for(columns: Columns, learned: Learned, viewer: Viewer) -> "Mask":
     return mask
 
 
-def _owners(columns: Columns, learned: Learned) -> "NDArray[np.int32]":
+def _owners(columns: Columns, learned: LearnedIndex) -> "NDArray[np.int32]":
     """The project of each observation, by code, as the words that it was made of have it; SEVERAL if they have more."""
     import numpy as np
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from graph.recall.asking import Sight
 from graph.recall.evidence import Term
 from graph.recall.explain import read_texts
-from graph.recall.learned import STATUSES, Learned
+from graph.recall.learned import STATUSES, LearnedIndex
 from graph.recall.lexical import stems_of
 from graph.recall.observing import share_of
 
@@ -24,7 +24,7 @@ SPARE = 3  # times as many as asked for have their words compared
 
 def nearest(
     db: sqlite3.Connection,
-    learned: Learned,
+    learned: LearnedIndex,
     sight: Sight,
     said: frozenset[str],
     terms: Sequence[Term],
@@ -51,7 +51,7 @@ def nearest(
     return sorted(found, key=lambda each: (-(each[1] + each[2]), each[0]))[:limit]
 
 
-def _words_of(db: sqlite3.Connection, learned: Learned, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+def _words_of(db: sqlite3.Connection, learned: LearnedIndex, rows: Sequence[int]) -> dict[int, frozenset[str]]:
     """The stems of observations whose text is there; worked out once each, which costs more than all the rest."""
     texts = read_texts(db, learned.beliefs, rows)
     fresh = [row for row in texts if row not in learned.stems]

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graph.recall.asking import Asked, Sight
+from graph.recall.asking import RecallQuestion, Sight
 from graph.recall.columns import NOTE, Columns
 from graph.recall.evidence import Scores, Term
-from graph.recall.learned import ACTIVE, DERIVED, REINFORCED, SUPPORTED, Edges, Learned
+from graph.recall.learned import ACTIVE, DERIVED, REINFORCED, SUPPORTED, Edges, LearnedIndex
 from graph.recall.lending import RELATED
 from graph.recall.ranking import PIN, recency
 from graph.recall.scoring import AROUND, COSINE, SIGNIFICANT, WINDOW, WORDS
@@ -34,7 +34,7 @@ OF_THE_TURN = ("asking",)  # lifts of a turn that say nothing of what was learne
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredObservations:
     """Observations or chunks with their scores: float32[size] each, and which of them may be hits.
 
     `own` is what their own words and meaning say; `lender` is the row of the turn whose place they stand in, NONE where
@@ -57,8 +57,8 @@ class Found:
 class Beside:
     """What there is beside the turns, None where nothing was learned or it is not asked for."""
 
-    observations: Found | None = None
-    chunks: Found | None = None
+    observations: ScoredObservations | None = None
+    chunks: ScoredObservations | None = None
 
 
 def share_of(terms: Sequence[Term], size: int) -> "Floats":
@@ -73,17 +73,17 @@ def share_of(terms: Sequence[Term], size: int) -> "Floats":
 
 
 def observe(
-    learned: Learned,
+    learned: LearnedIndex,
     columns: Columns,
     terms: Sequence[Term],
     cosines: "Floats | None",
     turns: Scores,
     said: "Floats",
-    chunks: Found | None,
+    chunks: ScoredObservations | None,
     sight: Sight,
-    asked: Asked,
+    asked: RecallQuestion,
     meaning: "Floats | None",
-) -> Found:
+) -> ScoredObservations:
     """The scores of all observations for a question; `said` is what turns say by themselves, as `told` has it.
 
     `cosines` are the observations', `meaning` the turns'.
@@ -113,10 +113,12 @@ def observe(
     holds &= proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0
     corrected = _corrected(learned, holds)
     notes = frozenset(row for row in corrected if columns["role"][row] == NOTE)
-    return Found(total.astype(np.float32), own, words, cosines, boosts, may & holds, lender, corrected, notes)
+    return ScoredObservations(
+        total.astype(np.float32), own, words, cosines, boosts, may & holds, lender, corrected, notes
+    )
 
 
-def _corrected_notes(learned: Learned, columns: Columns) -> "tuple[NDArray[np.intp], NDArray[np.intp]]":
+def _corrected_notes(learned: LearnedIndex, columns: Columns) -> "tuple[NDArray[np.intp], NDArray[np.intp]]":
     """Observations with the notes that they put right."""
     import numpy as np
 
@@ -125,14 +127,14 @@ def _corrected_notes(learned: Learned, columns: Columns) -> "tuple[NDArray[np.in
     return edges.one[notes], edges.other[notes]
 
 
-def _corrected(learned: Learned, holds: "Mask") -> dict[int, int]:
+def _corrected(learned: LearnedIndex, holds: "Mask") -> dict[int, int]:
     """The turns that observations which hold put right, each with the newest of these."""
     edges = learned.corrected
     pairs = zip(edges.one.tolist(), edges.other.tolist(), strict=True)
     return {other: one for one, other in sorted(pairs) if other != NONE and holds[one]}
 
 
-def proof(learned: Learned, turns: "Mask", chunks: "Mask", relations: tuple[str, ...]) -> "NDArray[np.intp]":
+def proof(learned: LearnedIndex, turns: "Mask", chunks: "Mask", relations: tuple[str, ...]) -> "NDArray[np.intp]":
     """How many of the turns and chunks that prove each observation are among those given."""
     import numpy as np
 
@@ -145,7 +147,7 @@ def proof(learned: Learned, turns: "Mask", chunks: "Mask", relations: tuple[str,
     return found
 
 
-def confidence(learned: Learned, turns: "Mask") -> "Floats":
+def confidence(learned: LearnedIndex, turns: "Mask") -> "Floats":
     """As it was made, and what live supports and reinforcements add, at most 1."""
     import numpy as np
 
@@ -195,7 +197,7 @@ def _stand(
         lender[edges.one[of_best]] = edges.other[of_best]
 
 
-def _boosts(learned: Learned, columns: Columns, sight: Sight, asked: Asked) -> "dict[str, Floats]":
+def _boosts(learned: LearnedIndex, columns: Columns, sight: Sight, asked: RecallQuestion) -> "dict[str, Floats]":
     import numpy as np
 
     table = learned.beliefs

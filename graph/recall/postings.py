@@ -19,7 +19,7 @@ RARE = 200  # a term that fewer than one row in so many has is counted when it i
 KEPT = 4_000_000  # in memory, 4 bytes each
 
 
-class Rows(Protocol):
+class IndexedRows(Protocol):
     """What an index is of: which of its events have a row, and how far they were read."""
 
     @property
@@ -51,7 +51,7 @@ class Postings:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._size = 0
 
-    def warm(self, db: sqlite3.Connection, table: Rows, size: int) -> None:
+    def warm(self, db: sqlite3.Connection, table: IndexedRows, size: int) -> None:
         """Count the common terms ahead: counting takes the longer the more rows have one."""
         if self._later:
             return
@@ -79,7 +79,7 @@ class Postings:
         row = db.execute(f"{self._counted} WHERE term = ?", (stem,)).fetchone()
         return row[1] if row is not None else 0
 
-    def rows(self, db: sqlite3.Connection, stem: str, word: str, table: Rows) -> "NDArray[np.int32]":
+    def rows(self, db: sqlite3.Connection, stem: str, word: str, table: IndexedRows) -> "NDArray[np.int32]":
         """The rows of `table` that have a stem, by one of its words, in order; what came since is read."""
         import numpy as np
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graph.recall.evidence import Evidence, Term, Tree
-from graph.recall.learned import Learned
+from graph.recall.learned import LearnedIndex
 from graph.recall.lending import RELATED
-from graph.recall.observing import Found, told
+from graph.recall.observing import ScoredObservations, told
 from graph.recall.scoring import score
 from graph.recall.table import NONE
 
@@ -24,8 +24,8 @@ LATE = 1_000  # a place in a chat at which nothing is an opening
 
 
 def read(
-    learned: Learned, question: str, terms: Sequence[Term], cosines: "NDArray[np.float32] | None", may: "Mask"
-) -> Found:
+    learned: LearnedIndex, question: str, terms: Sequence[Term], cosines: "NDArray[np.float32] | None", may: "Mask"
+) -> ScoredObservations:
     """The scores of all chunks for a question; `may` are those that may be hits."""
     import numpy as np
 
@@ -54,7 +54,7 @@ def read(
         related |= cosines >= RELATED
     own = told(scores.lexical, cosines, table["live"])
     nobody = np.full(table.size, NONE, np.intp)
-    return Found(scores.total, own, scores.lexical, cosines, {}, may & related, nobody)
+    return ScoredObservations(scores.total, own, scores.lexical, cosines, {}, may & related, nobody)
 
 
 def _tree(before: "NDArray[np.int32]") -> Tree:

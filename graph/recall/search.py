@@ -16,14 +16,14 @@ from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
 from graph.impacts import Both, Supposed
 from graph.in_world import InWorld
-from graph.recall.asking import Asked, Sight, rows_of, see, tells
+from graph.recall.asking import RecallQuestion, Sight, rows_of, see, tells
 from graph.recall.columns import Columns
 from graph.recall.communities import group, pick
 from graph.recall.evidence import Evidence, Scores, Term
-from graph.recall.explain import Explainer, Newest, read_hits, read_texts, read_turns
+from graph.recall.explain import Explainer, NewestFirst, read_hits, read_texts, read_turns
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.joining import join
-from graph.recall.learned import Learned
+from graph.recall.learned import LearnedIndex
 from graph.recall.lexical import Words, says_anything, stems
 from graph.recall.nearness import nearest
 from graph.recall.observing import Beside, observe, told
@@ -51,7 +51,7 @@ _ASSIGNED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' 
 LearnedTerms = tuple[list[Term], list[Term]]
 
 
-class Standing(Protocol):
+class GraphPosition(Protocol):
     """A graph that says where it stands."""
 
     def standing(self) -> tuple[GraphStore, int]:
@@ -61,12 +61,12 @@ class Standing(Protocol):
 class Recall:
     """Recall over one memory, or over one of the past: `until` an event. Thread-safe: one question at a time."""
 
-    def __init__(self, log: Path, graph: Standing, *, until: int | None = None) -> None:
+    def __init__(self, log: Path, graph: GraphPosition, *, until: int | None = None) -> None:
         self._graph = graph
         self._lock = threading.Lock()
         self._words = Words(log, until=until)
         self._columns: Columns | None = None
-        self._learned: Learned
+        self._learned: LearnedIndex
         self._matrix: Matrix | None = None
         self._traits = TraitTable()
         self._standings = Standings()
@@ -79,7 +79,7 @@ class Recall:
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
             intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
-            asked = Asked(query, intent, vector, filters, as_ms(now))
+            asked = RecallQuestion(query, intent, vector, filters, as_ms(now))
             sight = see(db, columns, self._learned, self._standings, filters)
             evidence = self._weigh(db, columns, asked, sight)
             terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
@@ -92,7 +92,7 @@ class Recall:
         self,
         db: sqlite3.Connection,
         columns: Columns,
-        asked: Asked,
+        asked: RecallQuestion,
         evidence: Evidence,
         terms: LearnedTerms,
         sight: Sight,
@@ -213,7 +213,7 @@ class Recall:
         columns, self._columns = self._columns, None  # a refresh that fails half-way leaves nothing behind
         if columns is None or columns.store is not store or applied < columns.at_event:
             columns = Columns(store)
-            self._learned = Learned(store)
+            self._learned = LearnedIndex(store)
             self._matrix, self._traits, self._standings = None, TraitTable(), Standings()
             self._words.forget()
         columns.refresh(applied)
@@ -222,7 +222,7 @@ class Recall:
 
     def _read_learned(self, db: sqlite3.Connection, columns: Columns) -> None:
         """What was learned, as far as the columns go at least; it too is made anew after a refresh that failed."""
-        learned, self._learned = self._learned, Learned(columns.store)
+        learned, self._learned = self._learned, LearnedIndex(columns.store)
         learned.refresh(db, columns)
         columns.follow_projects(db.execute(_ASSIGNED).fetchone()[0])
         self._learned = learned
@@ -234,7 +234,7 @@ class Recall:
         self._matrix.sync(db)
         return self._matrix
 
-    def _weigh(self, db: sqlite3.Connection, columns: Columns, asked: Asked, sight: Sight) -> Evidence:
+    def _weigh(self, db: sqlite3.Connection, columns: Columns, asked: RecallQuestion, sight: Sight) -> Evidence:
         cosines, intent = None, asked.intent
         if asked.vector is not None:
             cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector.values, columns)
@@ -257,7 +257,13 @@ class Recall:
         )
 
     def _weigh_learned(
-        self, columns: Columns, asked: Asked, evidence: Evidence, terms: LearnedTerms, turns: Scores, sight: Sight
+        self,
+        columns: Columns,
+        asked: RecallQuestion,
+        evidence: Evidence,
+        terms: LearnedTerms,
+        turns: Scores,
+        sight: Sight,
     ) -> Beside:
         """What there is to say for observations and chunks, where there are any."""
         learned, kinds = self._learned, asked.filters.kinds
@@ -304,4 +310,4 @@ def _in_time(
     rows = newest(columns, evidence, sight.turns_free, limit + SPARE) if tells(intent) else []
     there = read_texts(db, columns, rows)
     texts = {row: there[row] for row in [row for row in rows if row in there][:limit]}
-    return list(read_hits(db, columns, texts, Newest(columns, rows, named=bool(evidence.named))).values())
+    return list(read_hits(db, columns, texts, NewestFirst(columns, rows, named=bool(evidence.named))).values())

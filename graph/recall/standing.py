@@ -14,7 +14,7 @@ from graph.events import MAIN_WORLD
 from graph.impacts import Supposed
 from graph.pinning import pinned_series, revisions_of, turns_by_hand
 from graph.recall.columns import Columns
-from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, Learned
+from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, LearnedIndex
 from graph.recall.mask import sources
 from graph.recall.table import NONE, coded
 from graph.recall.views import Inheritance
@@ -68,7 +68,7 @@ class Standings:
         """The turns that a what-if has from other worlds; None of the main one. Raises GraphFailure."""
         return None if world == MAIN_WORLD else self._inheritance.inherited(db, columns, world)
 
-    def of(self, db: sqlite3.Connection, columns: Columns, learned: Learned, world: str) -> Stood:
+    def of(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str) -> Stood:
         """How they stand in a world. Raises GraphFailure."""
         if world == MAIN_WORLD or not learned.beliefs.size:
             return _in_main(learned, sources(columns, world, None))
@@ -80,7 +80,7 @@ class Standings:
             self._found[world] = columns.at_event, stood
         return stood
 
-    def pins(self, db: sqlite3.Connection, columns: Columns, learned: Learned, world: str) -> Pins:
+    def pins(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str) -> Pins:
         """What is pinned by hand in a world; the graph knows it of the main one."""
         import numpy as np
 
@@ -95,7 +95,7 @@ class Standings:
         return Pins(turns, beliefs)
 
     def supposing(
-        self, db: sqlite3.Connection, columns: Columns, learned: Learned, world: str, supposed: Supposed
+        self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str, supposed: Supposed
     ) -> Stood:
         """How they would stand in a what-if if things were as supposed. Raises GraphFailure."""
         self.of(db, columns, learned, world)  # what decides is up to date then
@@ -111,13 +111,13 @@ class Standings:
         pardoned = [row for id in supposed.pardoned if (row := learned.beliefs.row_of(id)) != NONE]
         return self._stand(learned, self._inheritance.lineage(db, world), turns, pieces, judged, deleted, pardoned)
 
-    def _work_out(self, learned: Learned, lineage: Lineage, turns: "Mask") -> Stood:
+    def _work_out(self, learned: LearnedIndex, lineage: Lineage, turns: "Mask") -> Stood:
         judged, deleted = self._deciding["judged"], self._deciding["deleted"] != 0
         return self._stand(learned, lineage, turns, learned.pieces["live"], judged, deleted, [])
 
     def _stand(
         self,
-        learned: Learned,
+        learned: LearnedIndex,
         lineage: Lineage,
         turns: "Mask",
         pieces: "Mask",
@@ -142,7 +142,7 @@ class Standings:
         current = live & ~replaced & np.isin(status, (CANDIDATE, ACTIVE))
         return Stood(seen, live, current, status.astype(np.int8))
 
-    def _refresh(self, columns: Columns, learned: Learned) -> None:
+    def _refresh(self, columns: Columns, learned: LearnedIndex) -> None:
         """Read what decides how observations stand, where it changed."""
         import numpy as np
 
@@ -163,7 +163,7 @@ class Standings:
         self._retired = Edges(one[here], other[here], np.zeros(int(here.sum()), np.float32))
         self._at, self._size = columns.at_event, table.size
 
-    def _take(self, learned: Learned, found: "pyarrow.Table") -> None:
+    def _take(self, learned: LearnedIndex, found: "pyarrow.Table") -> None:
         if not found.num_rows:
             return
         table = learned.beliefs
@@ -190,7 +190,7 @@ def would_stand(columns: Columns, world: str, inherited: "Mask", supposed: Suppo
     return stands
 
 
-def whole(learned: Learned, turns: "Mask", pieces: "Mask | None" = None) -> "Mask":
+def whole(learned: LearnedIndex, turns: "Mask", pieces: "Mask | None" = None) -> "Mask":
     """Observations of which every source stands; `pieces` of documents that do, if not those that are live."""
     size = learned.beliefs.size
     made_from = learned.of_turns[DERIVED].all(size) + learned.of_chunks[DERIVED].all(size)
@@ -200,7 +200,7 @@ def whole(learned: Learned, turns: "Mask", pieces: "Mask | None" = None) -> "Mas
     return complete
 
 
-def _in_main(learned: Learned, turns: "Mask") -> Stood:
+def _in_main(learned: LearnedIndex, turns: "Mask") -> Stood:
     """As the graph says, as far as the turns' columns say so too."""
     table = learned.beliefs
     seen: Mask = table["world"] == learned.worlds.code(MAIN_WORLD)
@@ -208,7 +208,7 @@ def _in_main(learned: Learned, turns: "Mask") -> Stood:
     return Stood(seen, live, live & table["current"], table["status"])
 
 
-def _seen(learned: Learned, lineage: Lineage) -> "Mask":
+def _seen(learned: LearnedIndex, lineage: Lineage) -> "Mask":
     """Observations that a world may see: its own, and those of the worlds above it.
 
     Whether it does is for their sources to say: what is learned late of old turns tells nothing later than they do.

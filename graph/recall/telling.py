@@ -11,9 +11,9 @@ from graph.ids import as_datetime
 from graph.recall.asking import Sight
 from graph.recall.columns import Columns
 from graph.recall.explain import LEAST_BOOST, SEMANTIC_RANKS, Explainer, read_hits, read_texts
-from graph.recall.joining import Place
-from graph.recall.learned import DERIVED, SUPPORTED, Learned
-from graph.recall.observing import Beside, Found
+from graph.recall.joining import ScoredRow
+from graph.recall.learned import DERIVED, SUPPORTED, LearnedIndex
+from graph.recall.observing import Beside, ScoredObservations
 from graph.recall.table import NONE, Table
 from graph.rows import session_by_id
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 def tell(
     db: sqlite3.Connection,
     columns: Columns,
-    learned: Learned,
-    places: Sequence[Place],
+    learned: LearnedIndex,
+    places: Sequence[ScoredRow],
     limit: int,
     why: Explainer,
     found: Beside,
@@ -60,11 +60,11 @@ class Teller:
 
     db: sqlite3.Connection
     columns: Columns
-    learned: Learned
+    learned: LearnedIndex
     sight: Sight
     _names: dict[str, str | None] = field(default_factory=dict)
 
-    def observation(self, row: int, text: str, found: Found) -> Hit:
+    def observation(self, row: int, text: str, found: ScoredObservations) -> Hit:
         """An observation as a hit; its session and speaker are those of the oldest turn it was made from.
 
         Of a chat that may not be looked into, which made a memory that is seen everywhere, nothing is told.
@@ -93,7 +93,7 @@ class Teller:
             sources=tuple(dict.fromkeys((*(() if apart else (best,)), *self._proof(row)))),
         )
 
-    def _best(self, row: int, said: list[int], read: list[int], found: Found) -> str:
+    def _best(self, row: int, said: list[int], read: list[int], found: ScoredObservations) -> str:
         """The turn or chunk whose place it takes: the one that proves it best for this question."""
         lender = int(found.lender[row])
         if lender != NONE or said:
@@ -121,7 +121,7 @@ class Teller:
         times = [int(self.columns["at"][each]) for each in made_from if each != NONE]
         return max(times, default=int(self.learned.beliefs["at"][row]))
 
-    def chunk(self, row: int, text: str, found: Found) -> Hit:
+    def chunk(self, row: int, text: str, found: ScoredObservations) -> Hit:
         """A chunk as a hit; its headings stand in the name of the session, which is the document."""
         table = self.learned.pieces
         document = self.learned.documents.names[int(table["document"][row])]
@@ -159,12 +159,12 @@ class Teller:
         return self._names[session]
 
 
-def _score(found: Found, row: int) -> float:
+def _score(found: ScoredObservations, row: int) -> float:
     """How near it is: the cosine, or the share of the words where there is none."""
     return float(found.words[row] if found.cosines is None else found.cosines[row])
 
 
-def _rank(found: Found, values: "NDArray[np.float32]", row: int) -> int:
+def _rank(found: ScoredObservations, values: "NDArray[np.float32]", row: int) -> int:
     import numpy as np
 
     return 1 + int(np.count_nonzero(values[found.may] > values[row]))
@@ -174,6 +174,6 @@ def _counts(reason: Reason) -> bool:
     return reason.score > 0 and (reason.strategy != "semantic" or reason.rank <= SEMANTIC_RANKS)
 
 
-def _boosts(found: Found, row: int) -> tuple[Boost, ...]:
+def _boosts(found: ScoredObservations, row: int) -> tuple[Boost, ...]:
     amounts = ((name, float(values[row])) for name, values in found.boosts.items())
     return tuple(Boost(name, amount) for name, amount in amounts if abs(amount) >= LEAST_BOOST)

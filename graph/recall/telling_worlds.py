@@ -3,31 +3,31 @@
 import sqlite3
 from collections.abc import Iterable
 
-from graph.impacts import Both, Standing, Supposed
+from graph.impacts import Both, RevisionStanding, Supposed
 from graph.recall.columns import Columns
-from graph.recall.learned import STATUSES, Learned
+from graph.recall.learned import STATUSES, LearnedIndex
 from graph.recall.mask import seen, sources
 from graph.recall.standing import Standings, Stood
 from graph.recall.table import NONE
 
 
 def observations_of(
-    db: sqlite3.Connection, columns: Columns, learned: Learned, standings: Standings, world: str
-) -> dict[str, Standing]:
+    db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, standings: Standings, world: str
+) -> dict[str, RevisionStanding]:
     """The observations that a world may see, and how they stand there."""
     import numpy as np
 
     stood = standings.of(db, columns, learned, world)
     rows = np.flatnonzero(stood.seen)
     facts = zip(*(column[rows].tolist() for column in (stood.live, stood.current, stood.status)), strict=True)
-    found = (Standing(live, current, STATUSES[status]) for live, current, status in facts)
+    found = (RevisionStanding(live, current, STATUSES[status]) for live, current, status in facts)
     return dict(zip(learned.beliefs.ids(rows.tolist()), found, strict=True))
 
 
 def changes_of(
     db: sqlite3.Connection,
     columns: Columns,
-    learned: Learned,
+    learned: LearnedIndex,
     standings: Standings,
     world: str,
     supposed: Supposed,
@@ -44,8 +44,8 @@ def changes_of(
     differ[[row for id in also if (row := learned.beliefs.row_of(id)) != NONE]] = True
     rows = np.flatnonzero(differ & was.seen).tolist()
 
-    def standing(stood: Stood, row: int) -> Standing:
-        return Standing(bool(stood.live[row]), bool(stood.current[row]), STATUSES[stood.status[row]])
+    def standing(stood: Stood, row: int) -> RevisionStanding:
+        return RevisionStanding(bool(stood.live[row]), bool(stood.current[row]), STATUSES[stood.status[row]])
 
     return {
         id: (standing(was, row), standing(becomes, row))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from graph.recall.expressions import NUMBER, WEEKDAY, Found, Range, expressions, number_of
+from graph.recall.expressions import NUMBER, WEEKDAY, FoundRange, Range, expressions, number_of
 
 _JOINS = re.compile(r"\s*(?:and|to|until|till|through|[-–])\s*(?:the\s+)?", re.IGNORECASE)
 _LEADS = re.compile(
@@ -81,7 +81,7 @@ def _apart(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return apart
 
 
-def _read(text: str, founds: Sequence[Found], place: int) -> tuple[Open, tuple[int, int], bool] | None:
+def _read(text: str, founds: Sequence[FoundRange], place: int) -> tuple[Open, tuple[int, int], bool] | None:
     """One expression with the words before it: the range, its place, and whether it is dated; None if it is no time."""
     found = founds[place]
     beside = _BESIDE.search(text, 0, found.start)
@@ -100,7 +100,7 @@ def _read(text: str, founds: Sequence[Found], place: int) -> tuple[Open, tuple[i
     return _bounded(word, found.range), (start, found.end), found.dated
 
 
-def _alone(text: str, found: Found) -> bool:
+def _alone(text: str, found: FoundRange) -> bool:
     return not re.search(r"\w", text[: found.start] + text[found.end :])
 
 

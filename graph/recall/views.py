@@ -36,8 +36,8 @@ SELECT said.seq FROM below JOIN events AS said ON said.turn = below.turn AND sai
 WHERE below.turn <> :fork
 """
 _HELD = """
-MATCH (t:Turn) WHERE t.world = $world AND t.seq <= $seq AND (t.onto <= $seq OR t.spells IS NOT NULL)
-RETURN t.seq AS seq, t.onto AS onto, t.spells AS spells
+MATCH (t:Turn) WHERE t.world = $world AND t.seq <= $seq AND (t.on_path_since <= $seq OR t.past_on_path IS NOT NULL)
+RETURN t.seq AS seq, t.on_path_since AS since, t.past_on_path AS past
 """
 
 
@@ -91,13 +91,13 @@ def _inherited(db: sqlite3.Connection, columns: Columns, lineage: Lineage) -> "M
 def _held(columns: Columns, world: str, seq: int) -> "NDArray[np.intp]":
     """The turns of a world that were on the path of a head of it right after event `seq`."""
     rows = columns.store.columns(_HELD, {"world": world, "seq": seq}).to_pylist()
-    return _rows(columns, [(row["seq"],) for row in rows if _was_on_a_path(row["onto"], row["spells"], seq)])
+    return _rows(columns, [(row["seq"],) for row in rows if _was_on_a_path(row["since"], row["past"], seq)])
 
 
-def _was_on_a_path(onto: int | None, spells: str | None, seq: int) -> bool:
-    if onto is not None and onto <= seq:
+def _was_on_a_path(since: int | None, past: str | None, seq: int) -> bool:
+    if since is not None and since <= seq:
         return True
-    stretches = [spell.split("-") for spell in (spells or "").split(",") if spell]
+    stretches = [stretch.split("-") for stretch in (past or "").split(",") if stretch]
     return any(int(first) <= seq < int(end) for first, end in stretches)
 
 

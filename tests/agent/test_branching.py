@@ -205,7 +205,8 @@ async def test_a_blank_edit_is_refused_and_nothing_stored(agent: Agent, blank: s
     session = await talk(agent, "one")
     events = (await agent.status()).log_head
     failed = refused(await collect(agent.edit(session, (await path(agent, session))[0].id, blank)))
-    assert isinstance(failed.error, EmptyMessage)
+    assert failed.error is not None
+    assert isinstance(failed.error.exception(), EmptyMessage)
     assert (await agent.status()).log_head == events
 
 

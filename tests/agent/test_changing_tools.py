@@ -26,7 +26,7 @@ EVERYTHING = Wanted(everything=True, dead=True)
 async def started(make_agent: MakeAgent, *, asks: bool = True) -> tuple[Agent, FakeGenerator]:
     model = FakeGenerator("done")
     agent = await ready(make_agent, model, TOOLS)
-    agent.approvals.possible = asks
+    agent.approvals.clients = {"test"} if asks else set()
     return agent, model
 
 

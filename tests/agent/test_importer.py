@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -467,8 +468,9 @@ async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(tmp
     path.write_text(json.dumps([claude_chat(Q, A)]))
     agent = await make()
     notices = agent.notices()
-    steps = list[ImportProgress]()
-    report = await agent.documents.import_chats(path, steps.append)
+    importing = agent.documents.import_chats(path)
+    steps = [step async for step in importing]
+    report = await importing
     await asyncio.sleep(0)
     assert (steps[0], steps[-1]) == (ImportProgress(0, 0), ImportProgress(2, 2))
     assert report.last_session is not None
@@ -485,12 +487,13 @@ async def test_a_cancelled_import_keeps_what_it_has_and_the_next_goes_on(
     path = tmp_path / "x.json"
     path.write_text(json.dumps([chat]))
     agent = await make()
-    begun = asyncio.Event()
-    running = asyncio.create_task(agent.documents.import_chats(path, lambda step: begun.set() if step.done else None))
-    await begun.wait()
-    running.cancel()
+    importing = agent.documents.import_chats(path)
+    async with aclosing(aiter(importing)) as steps:
+        async for step in steps:
+            if step.done:
+                break
     with pytest.raises(asyncio.CancelledError):
-        await running
+        await importing
     kept = (await agent.status()).counts["turns"]
     report = await agent.documents.import_chats(path)
     assert (report.known, report.new) == (kept, 500 - kept)

@@ -121,7 +121,7 @@ def test_a_document_comes_out_as_it_is_whatever_pieces_it_is_read_in(
     folder = tmp_path_factory.mktemp("json")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "PIECE", piece)
-        for text in (json.dumps(values, indent=1), json.dumps(values, ensure_ascii=False).replace(", ", "\n,\t")):
+        for text in (json.dumps(values, indent=1), json.dumps(values, ensure_ascii=False, separators=("\n,\t", ": "))):
             assert list(document(ExportSource(write(folder, text)))) == json.loads(text)
 
 

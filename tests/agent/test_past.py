@@ -1,6 +1,7 @@
 """The Agent looks into the past: as things stood then, one past at a time, gone when it is left or the Agent closes."""
 
 import asyncio
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -110,14 +111,11 @@ async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(
 async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     await agent.memories.remember("I live in Lyon.")
-    loop, begun = asyncio.get_running_loop(), asyncio.Event()
-    entering = asyncio.create_task(
-        agent.past.at(datetime.now(UTC), lambda _: loop.call_soon_threadsafe(begun.set)).__aenter__()
-    )
-    await begun.wait()
-    entering.cancel()
+    opening = agent.past.open(datetime.now(UTC))
+    async with aclosing(aiter(opening)) as steps:
+        await anext(steps)
     with pytest.raises(asyncio.CancelledError):
-        await entering
+        await opening
     async with agent.past.at(datetime.now(UTC)) as past:  # waits for the one that was given up
         assert len(await texts(past)) == 1
     await agent.close()

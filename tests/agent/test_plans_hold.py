@@ -19,7 +19,7 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
-from graph.impacts import Standing
+from graph.impacts import RevisionStanding
 from graph.memory import Memory
 from tests.examples import examples
 from tests.graph.conftest import ignore
@@ -93,13 +93,13 @@ def standing(memory: Memory) -> dict[str, Any]:
     }
 
 
-def stands(memory: Memory, world: str) -> dict[str, Standing]:
+def stands(memory: Memory, world: str) -> dict[str, RevisionStanding]:
     """How everything that was learned stands in a world."""
     if world != MAIN_WORLD:
         return memory.in_world(world).observations
     query = "MATCH (o:Observation) WHERE o.world = 'main' RETURN o.id AS id, o.live AS live, o.current AS current"
     return {
-        row["id"]: Standing(row["live"], row["current"], row["status"])
+        row["id"]: RevisionStanding(row["live"], row["current"], row["status"])
         for row in memory.query(f"{query}, o.status AS status")
     }
 

@@ -1,13 +1,12 @@
 """The Agent asks people's queries: their first rows come on the event loop, and cancelling the task ends the query."""
 
 import asyncio
-import threading
+from contextlib import aclosing
 
 import pytest
 
 from agent.agent import Agent
 from graph.errors import QueryFailed, QueryTimeout, Refused
-from graph.querying.console import Answer
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_past import started
 
@@ -24,25 +23,21 @@ async def asked(make_agent: MakeAgent) -> Agent:
 
 async def test_the_first_rows_are_told_on_the_loop_before_the_answer(make_agent: MakeAgent) -> None:
     agent = await asked(make_agent)
-    told: list[tuple[int, int | None, bool]] = []
-
-    def first(answer: Answer) -> None:
-        told.append((len(answer.rows), answer.total, threading.current_thread() is threading.main_thread()))
-
     cypher = "UNWIND range(1, 9) AS x RETURN x + $more"
-    answer = await agent.graph.console(cypher, parameters={"more": 1}, first=first, limit=2)
-    assert told == [(2, None, True)]
+    asking = agent.graph.console(cypher, parameters={"more": 1}, limit=2)
+    told = [(len(answer.rows), answer.total) async for answer in asking]
+    answer = await asking
+    assert told == [(2, None)]
     assert (answer.rows, answer.total, answer.cut) == (((2,), (3,)), 9, "rows")
 
 
 async def test_cancelling_the_task_ends_the_query_and_the_next_is_answered(make_agent: MakeAgent) -> None:
     agent = await asked(make_agent)
-    begun = asyncio.Event()
     counting = ENDLESS.replace("RETURN count(a + b + c)", "RETURN DISTINCT a % 1000 AS x, b % 10 AS y")
-    query = asyncio.create_task(agent.graph.console(counting, timeout_s=60, limit=2, first=lambda _: begun.set()))
-    await begun.wait()
-    other = asyncio.create_task(agent.graph.console("RETURN 1", timeout_s=60))
-    query.cancel()
+    query = agent.graph.console(counting, timeout_s=60, limit=2)
+    async with aclosing(aiter(query)) as steps:
+        assert len((await anext(steps)).rows) == 2
+        other = asyncio.ensure_future(agent.graph.console("RETURN 1", timeout_s=60))
     with pytest.raises(asyncio.CancelledError):
         await query
     assert (await other).rows == ((1,),)

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from agent.agent import Agent
 from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, ReplyStarted, ToolAsked, ToolDone, TurnAccepted
+from agent.pending import CancelToken
 from agent.quoting import ANSWERED, mark_of
 from agent.settings import Settings
-from agent.steps import CancelToken
 from agent.themes import CAPABLE_BYTES
 from agent.tools import GUIDE, MOST_STEPS, AnswerNow, SearchMemory, ToolChoice, in_use, spelled
 from models.generator import load_generator

@@ -9,11 +9,11 @@ from graph.events import Sampling
 from tests.contract.command_line import kind_of
 from tui.actions import ACTIONS, FIRST
 from tui.app import ClewApp
-from tui.egos import keys as egos
+from tui.help import PLACES
+from tui.keymaps import FOCUSED
 from tui.keys import KeyContext, KeyRow, actions_of
-from tui.places import FOCUSED
+from tui.nodes import keys as egos
 from tui.queries import keys as queries
-from tui.widgets.help import PLACES
 
 
 def slash_commands() -> dict[str, Any]:

@@ -13,10 +13,10 @@ import agent.errors
 import graph.errors
 import models.errors
 from tui.commands import CHAT, app
-from tui.commands.output import TerminalGone
 from tui.commands.usage import HELP
 from tui.entry import WITH_VALUE, chat_options
 from tui.exit_codes import ExitCode, exit_code_of
+from tui.output import TerminalGone
 
 OURS = (agent.errors, graph.errors, models.errors)
 OTHERS = (TerminalGone, BrokenPipeError, KeyboardInterrupt, OSError, ZeroDivisionError)

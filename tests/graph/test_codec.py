@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
 from graph.errors import LogDamaged, LogNewer
-from graph.events import Event, HeadMoved, Role, Sampling, SessionConfigured, StopReason, TurnSaid, TurnTaken
+from graph.events import Event, HeadMoved, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid, TurnTaken
 from tests.graph.talk import said
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates included
@@ -75,3 +75,8 @@ def test_a_newer_version_is_refused_and_an_older_one_goes_through_its_upcaster(m
     monkeypatch.setattr(KINDS["turn.hidden"], "version", 2)
     monkeypatch.setitem(UPCASTERS, ("turn.hidden", 1), lambda structure: {"turn": structure["id"]})
     assert decode("turn.hidden", 1, json.dumps({"id": "t"}), None).model_dump() == {"kind": "turn.hidden", "turn": "t"}
+
+
+def test_a_relationship_in_an_event_is_called_as_the_graph_calls_it_now() -> None:
+    structure = {"id": "a", "path": [["semantic", "b"], ["IN", "s"]]}
+    assert Recalled.model_validate(structure).path == (("semantic", "b"), ("IN_SESSION", "s"))

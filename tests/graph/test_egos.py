@@ -81,7 +81,7 @@ def test_a_turn_has_its_chat_its_speaker_what_it_follows_and_what_follows(whole:
     assert ego.node.title == "s1"
     assert ego.node.details["role"] == "assistant"
     assert ego.node.at is not None
-    assert ids(side(ego, "IN", outgoing=True, table="Session")) == ["s"]
+    assert ids(side(ego, "IN_SESSION", outgoing=True, table="Session")) == ["s"]
     assert ids(side(ego, "SAID_BY", outgoing=True, table="Entity")) == ["assistant"]
     assert ids(side(ego, "REPLIES_TO", outgoing=True, table="Turn")) == ["s0"]
     assert ids(side(ego, "REPLIES_TO", outgoing=False, table="Turn")) == ["s2"]
@@ -111,7 +111,7 @@ def test_a_page_of_neighbours_and_those_with_some_words(whole: Memory) -> None:
     for number in range(25):
         parent = f"t{number - 1}" if number else None
         whole.append(said(f"t{number}", parent=parent, text=f"Über die {'Larch' if number % 5 else 'oak'} {number}"))
-    key = ("IN", False, "Turn")
+    key = ("IN_SESSION", False, "Turn")
     ego = whole.ego(Ref("Session", "s"))
     assert (ego.sides[0].total, len(ego.sides[0].nodes)) == (25, 20)
     rest = whole.neighbours(Ref("Session", "s"), key, offset=20)
@@ -165,7 +165,7 @@ def test_what_is_deleted_is_no_node_and_no_neighbour(whole: Memory) -> None:
         with pytest.raises(NotFound, match="may have been deleted"):
             whole.ego(ref)
     assert [each.relation for each in whole.ego(turn("s2")).sides if each.table == "Observation"] == []
-    assert ids(side(whole.ego(Ref("Session", "s")), "IN", outgoing=False, table="Turn")) == ["s2", "s1", "s0"]
+    assert ids(side(whole.ego(Ref("Session", "s")), "IN_SESSION", outgoing=False, table="Turn")) == ["s2", "s1", "s0"]
     assert whole.subgraph([turn("s3"), turn("s2")]).nodes == (whole.node(turn("s2")),)
     whole.append(SessionDeleted(session="s"))
     with pytest.raises(NotFound):

@@ -110,4 +110,4 @@ def test_a_second_head_does_not_change_since_when_a_turn_is_on_a_path(whole: Mem
 
 
 def times(memory: Memory) -> dict[str, tuple[object, ...]]:
-    return rows(memory, "Turn", ["onto", "spells"])
+    return rows(memory, "Turn", ["on_path_since", "past_on_path"])

@@ -164,7 +164,7 @@ def test_the_tables_are_those_worked_out_by_hand() -> None:
                 assert edges(memory, "REPLIES_TO") == {("a1", "q1"), ("a2", "q1"), ("w", "a2")}
                 assert edges(memory, "HEAD") == {("s", "a1"), ("f", "a1")}
                 assert edges(memory, "IN_WORLD") == {("s", "main"), ("f", "what-if")}
-                assert edges(memory, "IN") == {(turn, "s") for turn in expected}
+                assert edges(memory, "IN_SESSION") == {(turn, "s") for turn in expected}
                 assert edges(memory, "SAID_BY") == {
                     ("q1", "you"),
                     ("w", "you"),

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from graph.doctor import compare
 from graph.events import HeadMoved, SessionForked, TextErased, TurnDeleted, TurnHidden
-from graph.impacts import Standing
+from graph.impacts import RevisionStanding
 from graph.memory import Memory
 from tests.examples import examples
 from tests.graph.conftest import ignore
@@ -20,14 +20,14 @@ from tests.graph.test_rebuild_equals_live import folded, rows
 AT_ONCE = 3  # steps in one change
 
 
-def standings(memory: Memory) -> tuple[dict[str, bool], dict[str, Standing]]:
+def standings(memory: Memory) -> tuple[dict[str, bool], dict[str, RevisionStanding]]:
     turns = {id: bool(row[0]) for id, row in rows(memory, "Turn", ["live"]).items()}
     found = rows(memory, "Observation", ["live", "current", "status"])
     return turns, {id: standing(*row) for id, row in found.items()}
 
 
-def standing(live: Any, current: Any, status: Any) -> Standing:
-    return Standing(live=live, current=current, status=status)
+def standing(live: Any, current: Any, status: Any) -> RevisionStanding:
+    return RevisionStanding(live=live, current=current, status=status)
 
 
 @pytest.mark.stateful

@@ -88,7 +88,7 @@ def test_a_wheel_the_index_does_not_have_is_not_found(site: Site, wheel: WheelSo
 def test_should_pip_change_inside_its_download_command_does_it(site: Site, wheel: WheelSource) -> None:
     changed = (
         "import sys, pip._internal.commands.index as inside; del inside.IndexCommand\n"
-        "from models.wheel_stream import main; raise SystemExit(main(sys.argv[1:]))"
+        "from models.streaming import stream_wheel; raise SystemExit(stream_wheel(*sys.argv[1:]))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", changed, wheel.distribution, wheel.version, wheel.sha256],

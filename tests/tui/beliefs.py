@@ -49,6 +49,4 @@ async def standing(agent: ScriptedAgent, observation: str) -> Observation:
 
 def screen_of(app: ClewApp) -> MemoriesScreen:
     """The memory screen, below its dialogs too."""
-    screen = app.keeping.screen
-    assert screen is not None
-    return screen
+    return next(screen for screen in app.screen_stack if isinstance(screen, MemoriesScreen))

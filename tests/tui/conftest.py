@@ -12,7 +12,6 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from tests import marking
-from tests.tui.fake_agent import FakeAgent
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
@@ -48,6 +47,12 @@ async def wait_until(pilot: Pilot[Any], true: Callable[[], object], what: str = 
         await pilot.pause(0.01)
 
 
+async def there(pilot: Pilot[int], app: ClewApp) -> None:
+    """Wait for the chat and the graph."""
+    await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once, "the chat")
+    await wait_until(pilot, lambda: has_graph(app), "the graph")
+
+
 async def settled(pilot: Pilot[int], app: ClewApp) -> None:
     """Let the app work until two frames after one another are the same."""
     frames = [""]
@@ -76,14 +81,14 @@ def at_once(seconds: float, then: Callable[[], None]) -> None:
 
 
 def make_app(
-    agent: FakeAgent | ScriptedAgent,
+    agent: ScriptedAgent,
     cache: Path,
     *,
     theme: str = "dark",
     options: Options | None = None,
     later: Later = at_once,
 ) -> ClewApp:
-    """The app on an agent; `app.backstage` is a FakeBackstage once it has connected."""
+    """The app on an agent; `app.view.backstage` is a FakeBackstage once it has connected."""
     backstage = FakeBackstage(agent, cache / "config.toml", theme=theme)
 
     async def connect() -> Backstage:
@@ -99,14 +104,12 @@ def chat(tmp_path: Path) -> Running:
 
     @asynccontextmanager
     async def running(
-        agent: FakeAgent | ScriptedAgent, *, size: tuple[int, int] = (80, 24), opened: bool = True, **more: Any
+        agent: ScriptedAgent, *, size: tuple[int, int] = (80, 24), opened: bool = True, **more: Any
     ) -> AsyncIterator[tuple[ClewApp, Pilot[int]]]:
         app = make_app(agent, tmp_path, **more)
         async with app.run_test(size=size) as pilot:
             if opened:
-                await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once, "the chat")
-                if isinstance(agent, ScriptedAgent):
-                    await wait_until(pilot, lambda: has_graph(app), "the graph")
+                await there(pilot, app)
                 await pilot.pause()
             yield app, pilot
             agent.let_go()
@@ -117,13 +120,13 @@ def chat(tmp_path: Path) -> Running:
 
 def has_graph(app: ClewApp) -> bool:
     """Whether the graph follows the log, or cannot be opened: before that plans are not worked out."""
-    return app.state.graph is not None and app.state.graph.state in ("ready", "failed")
+    return app.view.state.graph is not None and app.view.state.graph.state in ("ready", "failed")
 
 
 def here(app: ClewApp) -> str:
     """The chat on the screen."""
-    assert app.current_session is not None
-    return app.current_session
+    assert app.view.session is not None
+    return app.view.session
 
 
 def screen_text(app: ClewApp) -> str:

@@ -101,7 +101,7 @@ async def go_elsewhere(app: ClewApp, pilot: Pilot[Any], chance: random.Random) -
         await press(app, "escape")
         await pilot.pause()
     where = chance.choice(("message", "message", "message", "tab", "f2", "f7", "f4", "ctrl+f", "nothing", "anything"))
-    messages, chain = app.transcript.messages, app.screen.focus_chain
+    messages, chain = app.view.transcript.messages, app.screen.focus_chain
     match where:
         case "message" if messages:
             app.screen.set_focus(chance.choice(messages))

@@ -134,26 +134,30 @@ class Life:
     async def live(self, steps: list[Step]) -> None:
         """Press all keys, and look after each; the nonce is typed in private chats only. Raises Leak."""
         for step in steps:
-            begins = self.app.composer.text == "/private" or str(step).startswith("/private")
-            if NONCE in str(step) and not self.app.writing.private and not begins:
+            begins = self.app.view.composer.text == "/private" or str(step).startswith("/private")
+            if NONCE in str(step) and not self.app.parts.composer.private and not begins:
                 continue  # a key before this one led out of the private chat
             for burst in _bursts(step):
                 self.done.append("+".join(burst))
                 await self.pilot.press(*burst)
                 self.look()
             await wait_until(self.pilot, self.quiet, f"quiet after {self.done}")
-            self.app.writing.keep()  # what its timer would do soon
+            self.app.parts.composer.keep()  # what its timer would do soon
             self.look()
 
     def quiet(self) -> bool:
         """No reply is being written, and no private chat is being begun."""
-        return self.agent.answering is None and not self.app.state.waiting and not self.app.writing.private_comes
+        return (
+            self.agent.answering is None
+            and not self.app.view.state.waiting
+            and not self.app.parts.composer.private_comes
+        )
 
     def look(self) -> None:
         """Raises Leak where a nonce stands in a place that outlives the private chat, or the screen tells no truth."""
         self.search(self.files())
         self.search(self.shown())
-        private = self.app.current_session in self.app.state.private
+        private = self.app.view.session in self.app.view.state.private
         if told(self.app) != (private, private):
             raise Leak(f"title and status say {told(self.app)}, private is {private}, after {self.done}")
 
@@ -175,15 +179,15 @@ class Life:
     def shown(self) -> Iterator[tuple[str, str]]:
         """What comes on the screen of chats that are not private."""
         app = self.app
-        yield "the history", json.dumps(app.composer.sent).lower()
-        if not app.writing.private and not app.composer.text.startswith("/private"):
-            yield "the composer", app.composer.text.lower()
-            yield "what is kept beside the text", app.composer._kept.lower()
-            yield "the history on the screen", json.dumps(app.composer.apart).lower()
+        yield "the history", json.dumps(app.view.composer.sent).lower()
+        if not app.parts.composer.private and not app.view.composer.text.startswith("/private"):
+            yield "the composer", app.view.composer.text.lower()
+            yield "what is kept beside the text", app.view.composer._kept.lower()
+            yield "the history on the screen", json.dumps(app.view.composer.apart).lower()
             said = app.screen_stack[0].query_one(Banner).said.lower()
             yield "the banner", said.replace("a private chat: nothing of it is kept", NONCE)
-            yield "the search", app.sought.lower()
-            yield "the search of titles", app.sessions.query_one(Input).value.lower()
+            yield "the search", app.view.sought.lower()
+            yield "the search of titles", app.view.sessions.query_one(Input).value.lower()
             if isinstance(app.screen, SearchScreen):
                 yield "the search screen", app.screen.text.lower()
 
@@ -230,8 +234,8 @@ async def life(folder: Path) -> AsyncIterator[Life]:
     app = ClewApp(connect, home.cache)
     try:
         async with app.run_test(size=(100, 30)) as pilot:
-            await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
-            await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.state == "ready")
+            await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
+            await wait_until(pilot, lambda: app.view.state.graph is not None and app.view.state.graph.state == "ready")
             one = Life(app, pilot, agent, model, home.root)
             yield one
             await app.leave()

@@ -34,7 +34,6 @@ from graph.events import (
     SessionTitled,
     StopReason,
     TextErased,
-    TurnRated,
     TurnSaid,
 )
 from graph.ids import as_ms
@@ -224,10 +223,6 @@ class ScriptedAgent(Agent):
     def add_project(self, name: str, description: str = "") -> None:
         """A project that chats and memories can belong to."""
         self._script.then(ProjectMade(project=name, text=description))
-
-    def rate_turn(self, turn: str, significance: int) -> None:
-        """A rating by the user."""
-        self._script.then(TurnRated(turn=turn, significance=significance, by="user"))
 
     def add_events(self, *events: Event) -> None:
         """Anything else that happened, behind all that was said."""

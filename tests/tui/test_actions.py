@@ -1,17 +1,17 @@
-"""One table: every action has a deed, no key or command is given twice, and what is typed finds its action."""
+"""One table: every action has a handler, no key or command is given twice, and what is typed finds its action."""
 
 from collections import Counter
 
 import pytest
 
 from tui.actions import ACTIONS, BY_SLASH, Command, completions, key_name, parse
-from tui.deeds import DEEDS
+from tui.handlers import HANDLERS
+from tui.help import help_content
 from tui.widgets.completions import rows
-from tui.widgets.help import help_content
 
 
-def test_every_action_has_a_deed_and_every_deed_an_action() -> None:
-    assert set(DEEDS) == {action.name for action in ACTIONS}
+def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
+    assert set(HANDLERS) == {action.name for action in ACTIONS}
 
 
 def test_no_key_and_no_slash_word_is_given_twice() -> None:

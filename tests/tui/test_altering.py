@@ -19,7 +19,7 @@ from tui.commands.backup import made
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import AskLine
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, UserMessage
+from tui.widgets.message import AssistantMessage, UserMessage
 
 
 def at_stake(*of_message: str, of_reply: tuple[str, ...] = ()) -> ScriptedAgent:
@@ -38,10 +38,12 @@ def ready(app: ClewApp) -> bool:
 
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
-    before = app.state.last
-    app.composer.put(text)
+    before = app.view.state.last
+    app.view.composer.put(text)
     await pilot.press("enter")
-    await wait_until(pilot, lambda: app.state.last is not before and app.state.reply is None and not app.state.waiting)
+    await wait_until(
+        pilot, lambda: app.view.state.last is not before and app.view.state.reply is None and not app.view.state.waiting
+    )
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5)])
@@ -65,7 +67,7 @@ async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good
     agent = crete()
     carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("delete")
         await wait_until(pilot, lambda: ready(app) and "1 message will be deleted" in words(app))
         assert "This cannot be undone." in words(app)
@@ -84,13 +86,13 @@ async def test_both_ways_to_delete_and_all_keys_are_in_sight_on_a_small_screen(
     agent = at_stake(of_reply=("Lives in Munich", "Moved to Berlin", "Has a sister called Ada"))
     async with chat(agent, size=size) as (app, pilot):
         await asyncio.to_thread(made, Home.resolve().memory, tmp_path / "backup.db", force=False)
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("x")
         await wait_until(pilot, lambda: ready(app) and "[ Cancel ]" in words(app))
         lines = words(app).replace("│ │ ", "")
         assert "[ Cancel ] [ This message only ] [ With its message ]" in lines
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.focused is last(app, Answer))
+        await wait_until(pilot, lambda: app.focused is last(app, AssistantMessage))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
@@ -125,7 +127,7 @@ async def test_deleting_an_empty_chat_is_for_good_too_and_says_so(chat: Running)
     agent.add_session("Empty")
     async with chat(agent) as (app, pilot):
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
         await pilot.press("ctrl+x")
         await wait_until(pilot, lambda: ready(app) and "This cannot be undone." in words(app))
         assert "/undo undoes this" not in words(app)
@@ -202,7 +204,7 @@ async def test_the_list_of_chats_undoes_the_last_change(chat: Running) -> None:
         await app.open_session("S000")
         await wait_until(pilot, lambda: len(texts(app)) == 2)
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
         await pilot.press("ctrl+l")
         await wait_until(pilot, lambda: len(texts(app)) == 4)
         told = "You went back to the reply “Whatever.” in the chat “Trip”; that has been undone."
@@ -269,11 +271,11 @@ async def test_deleting_a_chat_shows_what_goes_with_it(chat: Running) -> None:
     agent = at_stake("Lives in Munich")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
         await pilot.press("ctrl+x")
         await wait_until(pilot, lambda: ready(app) and "Lives in Munich" in words(app))
         await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: app.current_session is None)
+        await wait_until(pilot, lambda: app.view.session is None)
         assert (await agent.chats.get("S000")).deleted
 
 

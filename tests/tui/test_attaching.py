@@ -8,8 +8,8 @@ import pytest
 
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tui import writing
-from tui.attaching import LARGEST, CannotAttach, FileName, NoFile, attach, being_typed, file_names
+from tui import composer_controller
+from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attach, being_typed, file_names
 
 
 def test_a_named_file_goes_along_in_a_fence_longer_than_its_own(tmp_path: Path) -> None:
@@ -131,12 +131,12 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
     (tmp_path / "bad.bin").write_bytes(b"\xff")
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
-        app.composer.put("see @bad.bin")
+        app.view.composer.put("see @bad.bin")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "not UTF-8 text" in screen_text(app))
-        assert app.composer.text == "see @bad.bin"
+        assert app.view.composer.text == "see @bad.bin"
         assert await agent.chats.all() == []
-        app.composer.put("see @good.txt")
+        app.view.composer.put("see @good.txt")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "the words of the file" in screen_text(app))
 
@@ -147,18 +147,18 @@ async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_w
     monkeypatch.chdir(tmp_path)
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
-        app.composer.put("sum up @nosuch.md")
+        app.view.composer.put("sum up @nosuch.md")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "File not found: nosuch.md" in screen_text(app))
-        assert app.composer.text == "sum up @nosuch.md"
+        assert app.view.composer.text == "sum up @nosuch.md"
         await pilot.press("tab")
-        assert app.composer.text == "sum up @nosuch.md"
+        assert app.view.composer.text == "sum up @nosuch.md"
         assert await agent.chats.all() == []
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session)
+        await wait_until(pilot, lambda: app.view.session)
         assert (await agent.chats.thread(here(app)))[0].text == "sum up @nosuch.md"
         await pilot.press(*"thanks @someone", "enter")
-        await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4)
         assert await agent.chats.said() == ["thanks @someone", "sum up @nosuch.md"]
 
 
@@ -167,7 +167,7 @@ async def test_what_was_said_of_a_name_goes_when_another_message_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with chat(ScriptedAgent(), size=(120, 30)) as (app, pilot):
-        app.composer.put("read @nosuch.md")
+        app.view.composer.put("read @nosuch.md")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "File not found:" in screen_text(app))
         await pilot.press("ctrl+u", "h", "i")
@@ -187,14 +187,14 @@ async def test_typing_a_name_waits_for_no_folder_and_no_file_is_chosen_that_it_r
         assert quick.wait(60)
         return file_names(typed, folder, **more)
 
-    monkeypatch.setattr(writing, "file_names", slow)
+    monkeypatch.setattr(composer_controller, "file_names", slow)
     async with chat(ScriptedAgent()) as (app, pilot):
         await pilot.press(*"@n")
         await wait_until(pilot, lambda: "notes.md" in screen_text(app))
         quick.clear()
         try:
             await pilot.press(*"ov", "enter")
-            assert app.composer.text == "@novel.txt "
+            assert app.view.composer.text == "@novel.txt "
         finally:
             quick.set()
 
@@ -214,15 +214,15 @@ async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
         await pilot.press("tab")
         await wait_until(pilot, lambda: "first plan.md" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.composer.text == 'read @"notes/first plan.md" ')
-        await wait_until(pilot, lambda: not app.composer.choosing)
+        await wait_until(pilot, lambda: app.view.composer.text == 'read @"notes/first plan.md" ')
+        await wait_until(pilot, lambda: not app.view.composer.choosing)
         await pilot.press(*"or @nov", "left")
-        await wait_until(pilot, lambda: not app.composer.choosing)
+        await wait_until(pilot, lambda: not app.view.composer.choosing)
         await pilot.press("right", "tab", *"?")
-        assert app.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
+        assert app.view.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
         await pilot.press(*" @nope", "tab")
         await wait_until(pilot, lambda: "o file name starts with nope" in screen_text(app))
-        assert app.composer.has_focus
+        assert app.view.composer.has_focus
         await pilot.press(*["backspace"] * 5, "enter")
-        await wait_until(pilot, lambda: app.current_session)
+        await wait_until(pilot, lambda: app.view.session)
         assert ((await agent.chats.thread(here(app)))[0].text or "").count("```") == 4

@@ -9,11 +9,11 @@ from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
 from tui.widgets.forking import ForkScreen
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, UserMessage
+from tui.widgets.message import AssistantMessage, UserMessage
 
 
 def texts(app: ClewApp) -> list[str]:
-    return [message.text for message in app.transcript.messages]
+    return [message.text for message in app.view.transcript.messages]
 
 
 def words(app: ClewApp) -> str:
@@ -32,31 +32,31 @@ def crete() -> ScriptedAgent:
     return agent
 
 
-def last(app: ClewApp, kind: type[UserMessage] | type[Answer]) -> UserMessage | Answer:
-    return [message for message in app.transcript.messages if isinstance(message, kind)][-1]
+def last(app: ClewApp, kind: type[UserMessage] | type[AssistantMessage]) -> UserMessage | AssistantMessage:
+    return [message for message in app.view.transcript.messages if isinstance(message, kind)][-1]
 
 
 async def test_r_on_a_reply_gives_another_and_left_and_right_turn_between_them(chat: Running) -> None:
     async with chat(crete()) as (app, pilot):
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("r")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever.", "And then?", "Another one."])
         await wait_until(pilot, lambda: "‹2/2›" in screen_text(app))
-        await wait_until(pilot, lambda: app.focused is last(app, Answer), "the keys at the new reply")
+        await wait_until(pilot, lambda: app.focused is last(app, AssistantMessage), "the keys at the new reply")
         await pilot.press("left")
-        await wait_until(pilot, lambda: texts(app)[-1] == "Sleep." and "‹1/2›" in screen_text(app))
-        assert app.focused is last(app, Answer)
+        await wait_until(pilot, lambda: texts(app)[-1:] == ["Sleep."] and "‹1/2›" in screen_text(app))
+        assert app.focused is last(app, AssistantMessage)
         await pilot.press("left")
         await wait_until(pilot, lambda: "This is the first of 2 versions." in words(app))
         await pilot.press("right")
-        await wait_until(pilot, lambda: texts(app)[-1] == "Another one.")
+        await wait_until(pilot, lambda: texts(app)[-1:] == ["Another one."])
 
 
 async def test_slash_regenerate_answers_the_last_message_again_from_the_composer(chat: Running) -> None:
     async with chat(crete()) as (app, pilot):
         await pilot.press(*"/regenerate", "enter")
-        await wait_until(pilot, lambda: texts(app)[-1] == "Another one." and len(texts(app)) == 4)
-        assert app.focused is app.composer
+        await wait_until(pilot, lambda: texts(app)[-1:] == ["Another one."] and len(texts(app)) == 4)
+        assert app.focused is app.view.composer
 
 
 async def test_regenerating_while_a_reply_is_written_says_why_not_and_changes_nothing(chat: Running) -> None:
@@ -76,11 +76,11 @@ async def test_e_puts_a_message_into_the_composer_and_enter_makes_a_branch_of_it
         await pilot.press(*"half a thought")
         last(app, UserMessage).focus()
         await pilot.press("e")
-        assert app.composer.text == "And then?"
+        assert app.view.composer.text == "And then?"
         await wait_until(pilot, lambda: "Editing: Enter saves a new version, Esc cancels" in words(app))
         await pilot.press("backspace", *" what?", "enter")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever.", "And then what?", "Another one."])
-        assert app.composer.text == "half a thought"
+        assert app.view.composer.text == "half a thought"
         await wait_until(pilot, lambda: "‹2/2›" in screen_text(app))
         assert "Editing" not in screen_text(app)
 
@@ -90,11 +90,11 @@ async def test_escape_leaves_the_editing_and_the_composer_is_as_it_was(chat: Run
     async with chat(agent) as (app, pilot):
         await pilot.press(*"before")
         app.perform("edit")
-        await wait_until(pilot, lambda: app.composer.text == "And then?")
-        app.writing.keep()
-        assert app.drafts.load("S000") == "before"
+        await wait_until(pilot, lambda: app.view.composer.text == "And then?")
+        app.parts.composer.keep()
+        assert app.view.drafts.load("S000") == "before"
         await pilot.press(*" changed", "escape")
-        await wait_until(pilot, lambda: app.composer.text == "before")
+        await wait_until(pilot, lambda: app.view.composer.text == "before")
         assert texts(app)[2] == "And then?"
 
 
@@ -104,15 +104,15 @@ async def test_an_edit_that_is_refused_stands_in_the_composer_to_be_edited_on(ch
         agent.go.clear()
         await pilot.press(*"more", "enter")
         await wait_until(pilot, lambda: agent.answering is not None)
-        message = next(each for each in app.transcript.messages if each.text == "And then?")
+        message = next(each for each in app.view.transcript.messages if each.text == "And then?")
         message.focus()
         await pilot.press("e", "exclamation_mark", "enter")
-        await wait_until(pilot, lambda: app.composer.text == "And then?!" and app.writing.editing.under_way)
+        await wait_until(pilot, lambda: app.view.composer.text == "And then?!" and app.parts.composer.editing.under_way)
 
 
 async def test_a_reply_is_not_edited_and_that_is_said(chat: Running) -> None:
     async with chat(crete()) as (app, pilot):
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("e")
         await wait_until(pilot, lambda: "Only your own messages can be edited" in words(app))
 
@@ -132,8 +132,8 @@ async def test_escape_twice_shows_ones_messages_and_enter_goes_back_to_before_on
         assert len(await agent.chats.thread("S000")) == 4, "nothing changes before it is confirmed"
         await pilot.press("up", "enter")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
-        assert app.composer.text == "And then?"
-        assert app.focused is app.composer
+        assert app.view.composer.text == "And then?"
+        assert app.focused is app.view.composer
         await wait_until(pilot, lambda: "/undo undoes this" in words(app))
         app.perform("undo")
         await wait_until(pilot, lambda: len(texts(app)) == 4)
@@ -155,7 +155,7 @@ async def test_a_in_the_picker_goes_back_to_after_the_answer_and_escape_changes_
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "will be removed" in words(app))
         await pilot.press("down", "a")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
-        assert app.composer.text == ""
+        assert app.view.composer.text == ""
 
 
 async def test_escape_twice_with_something_written_does_not_go_back(chat: Running) -> None:
@@ -163,26 +163,26 @@ async def test_escape_twice_with_something_written_does_not_go_back(chat: Runnin
         await pilot.press(*"hm", "escape", "escape")
         await pilot.pause()
         assert len(app.screen_stack) == 1
-        assert app.composer.text == "hm"
+        assert app.view.composer.text == "hm"
 
 
 async def test_a_what_if_is_named_in_the_title_and_the_status_bar_and_the_way_back_is_said(chat: Running) -> None:
     agent = crete()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
-        await wait_until(pilot, lambda: app.current_session != "S000" and len(texts(app)) == 4)
+        await wait_until(pilot, lambda: app.view.session != "S000" and len(texts(app)) == 4)
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
         assert "Atlantis what-if" in words(app)
         await wait_until(pilot, lambda: "Press Alt+←" in words(app))
         await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.current_session == "S000" and "what-if" not in status_line(app))
+        await wait_until(pilot, lambda: app.view.session == "S000" and "what-if" not in status_line(app))
 
 
 async def test_a_shared_fork_has_the_same_past_and_is_no_what_if(chat: Running) -> None:
     agent = crete()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/fork Plan B", "enter")
-        await wait_until(pilot, lambda: app.current_session != "S000" and len(texts(app)) == 4)
+        await wait_until(pilot, lambda: app.view.session != "S000" and len(texts(app)) == 4)
         assert (await agent.chats.get(here(app))).world == "main"
         assert "what-if" not in status_line(app)
 
@@ -193,7 +193,7 @@ async def test_f_on_an_earlier_message_forks_there_as_a_what_if_with_a_name(
 ) -> None:
     agent = crete()
     async with chat(agent, size=size) as (app, pilot):
-        app.transcript.messages[1].focus()
+        app.view.transcript.messages[1].focus()
         await pilot.press("f")
         await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
         await wait_until(pilot, lambda: "Enter fork" in words(app) and "as a what-if" in words(app))
@@ -202,26 +202,26 @@ async def test_f_on_an_earlier_message_forks_there_as_a_what_if_with_a_name(
         await wait_until(pilot, lambda: "Atlantis" in words(app))
         assert [each.id for each in await agent.chats.all()] == ["S000"], "nothing changes before Enter"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session != "S000")
+        await wait_until(pilot, lambda: app.view.session != "S000")
         await wait_until(pilot, lambda: texts(app) == ["What now?", "Whatever."])
-        assert app.focused is app.composer
-        assert app.state.what_if == "Atlantis"
+        assert app.focused is app.view.composer
+        assert app.view.state.what_if == "Atlantis"
         assert (await agent.chats.get(here(app))).name == "Atlantis"
 
 
 async def test_f_enter_forks_in_this_world_and_escape_leaves_the_message_in_focus(chat: Running) -> None:
     agent = crete()
     async with chat(agent) as (app, pilot):
-        app.transcript.messages[1].focus()
+        app.view.transcript.messages[1].focus()
         await pilot.press("f")
         await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen) and "Other chats can use" in words(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert app.focused is app.transcript.messages[1]
+        assert app.focused is app.view.transcript.messages[1]
         await pilot.press("f")
         await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session != "S000" and len(texts(app)) == 2)
+        await wait_until(pilot, lambda: app.view.session != "S000" and len(texts(app)) == 2)
         assert (await agent.chats.get(here(app))).world == "main"
 
 
@@ -230,8 +230,8 @@ async def test_the_tree_shows_every_branch_and_enter_goes_on_from_one(chat: Runn
     agent = crete()
     async with chat(agent, size=size) as (app, pilot):
         app.perform("regenerate")
-        await wait_until(pilot, lambda: texts(app)[-1] == "Another one.")
-        await wait_until(pilot, lambda: app.state.reply is None)
+        await wait_until(pilot, lambda: texts(app)[-1:] == ["Another one."])
+        await wait_until(pilot, lambda: app.view.state.reply is None)
         await pilot.press("f6")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "○" in screen_text(app))
         assert "◉" in screen_text(app)
@@ -242,7 +242,7 @@ async def test_the_tree_shows_every_branch_and_enter_goes_on_from_one(chat: Runn
         await pilot.press("up", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: texts(app)[-1] == "Sleep.")
+        await wait_until(pilot, lambda: texts(app)[-1:] == ["Sleep."])
 
 
 async def test_where_there_are_only_notes_there_is_no_message_to_go_back_to(chat: Running) -> None:
@@ -268,12 +268,12 @@ async def test_editing_is_left_and_said_and_what_is_typed_then_is_a_message_of_i
     agent = crete()
     async with chat(agent) as (app, pilot):
         app.perform("edit")
-        await wait_until(pilot, lambda: app.composer.text == "And then?")
+        await wait_until(pilot, lambda: app.view.composer.text == "And then?")
         await pilot.press("ctrl+u")
-        await wait_until(pilot, lambda: app.composer.text == "")
+        await wait_until(pilot, lambda: app.view.composer.text == "")
         await pilot.press(key)
         await wait_until(pilot, lambda: "Edit cancelled. Nothing was changed." in words(app))
-        assert not app.writing.editing.under_way
+        assert not app.parts.composer.editing.under_way
         await pilot.press(*"new", "enter")
         await wait_until(pilot, lambda: texts(app)[2:5] == ["And then?", "Sleep.", "new"])
 
@@ -281,7 +281,7 @@ async def test_editing_is_left_and_said_and_what_is_typed_then_is_a_message_of_i
 async def test_that_something_is_edited_stays_said_whatever_else_is(chat: Running) -> None:
     async with chat(crete()) as (app, pilot):
         app.perform("edit")
-        await wait_until(pilot, lambda: app.composer.text == "And then?")
+        await wait_until(pilot, lambda: app.view.composer.text == "And then?")
         app.say("Copied.")
         await wait_until(pilot, lambda: "Editing · Copied." in words(app))
         await pilot.press("enter")
@@ -318,7 +318,7 @@ async def test_another_reply_in_the_midst_says_what_left_with_the_one_before(cha
         agent.learn(f"Something of turn {turn}", agent.turns[session][turn])
     async with chat(agent) as (app, pilot):
         await wait_until(pilot, lambda: len(texts(app)) == 6)
-        app.transcript.messages[1].focus()
+        app.view.transcript.messages[1].focus()
         await pilot.press("r")
         told = "4 later messages removed from this chat, 2 memories no longer used. /undo undoes this."
         await wait_until(pilot, lambda: told in words(app))
@@ -345,9 +345,9 @@ async def test_why_not_is_said_as_long_as_the_reply_is_written(chat: Running) ->
 
 async def test_the_end_of_the_alternatives_is_not_said_any_more_after_another_step(chat: Running) -> None:
     async with chat(crete()) as (app, pilot):
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("r")
-        await wait_until(pilot, lambda: "‹2/2›" in screen_text(app) and app.focused is last(app, Answer))
+        await wait_until(pilot, lambda: "‹2/2›" in screen_text(app) and app.focused is last(app, AssistantMessage))
         await pilot.press("right")
         await wait_until(pilot, lambda: "This is the last of 2 versions." in words(app))
         await pilot.press("left")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
@@ -15,11 +16,11 @@ from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
-from tui.widgets.message import Answer, UserMessage
+from tui.widgets.message import AssistantMessage, UserMessage
 
 
 def texts(app: ClewApp) -> list[str]:
-    return [message.text for message in app.transcript.messages]
+    return [message.text for message in app.view.transcript.messages]
 
 
 def copied(app: ClewApp, text: str) -> bool:
@@ -31,7 +32,7 @@ async def test_enter_sends_and_the_reply_streams_in(chat: Running) -> None:
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: texts(app) == ["hi", "Hello **there**."])
         await wait_until(pilot, lambda: "Hello there." in screen_text(app))
-        assert app.composer.text == ""
+        assert app.view.composer.text == ""
         assert "clew" in screen_text(app)
 
 
@@ -42,7 +43,7 @@ async def test_ctrl_j_makes_a_line_and_a_blank_message_is_refused(chat: Running)
         await wait_until(pilot, lambda: "message is empty" in screen_text(app))
         assert await agent.chats.all() == []
         await pilot.press(*"a", "ctrl+j", *"b")
-        assert app.composer.text == "a\nb"
+        assert app.view.composer.text == "a\nb"
 
 
 async def test_messages_typed_while_it_answers_are_queued_and_shown_so(chat: Running) -> None:
@@ -62,7 +63,7 @@ async def test_stopping_a_reply_leaves_the_queued_messages_on_hold_until_enter_s
     agent.go.clear()
     async with chat(agent, size=(120, 30)) as (app, pilot):
         await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
-        await wait_until(pilot, lambda: "2 queued" in screen_text(app) and app.state.reply is not None)
+        await wait_until(pilot, lambda: "2 queued" in screen_text(app) and app.view.state.reply is not None)
         await pilot.press("escape")
         await wait_until(pilot, lambda: "2 queued messages are on hold. Press Enter to send them" in screen_text(app))
         await wait_until(pilot, lambda: screen_text(app).count("On hold") == 2)
@@ -83,22 +84,22 @@ async def test_a_queued_message_is_taken_back_into_the_composer_and_is_not_answe
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
-        await wait_until(pilot, lambda: "2 queued" in screen_text(app) and app.state.reply is not None)
+        await wait_until(pilot, lambda: "2 queued" in screen_text(app) and app.view.state.reply is not None)
         await pilot.press("up")
-        await wait_until(pilot, lambda: app.composer.text == "C")
-        assert app.drafts.load(app.current_session) == "C"
+        await wait_until(pilot, lambda: app.view.composer.text == "C")
+        assert app.view.drafts.load(app.view.session) == "C"
         await wait_until(pilot, lambda: "1 queued" in screen_text(app))
         await pilot.press("up")  # with words in the composer it is the history's key
-        assert app.composer.text == "C"
+        assert app.view.composer.text == "C"
         await pilot.press("escape")
         await wait_until(pilot, lambda: "1 on hold" in screen_text(app))
         await wait_until(pilot, lambda: agent.answering is None)
         await pilot.press("ctrl+c")
-        assert app.composer.text == ""
-        said = next(message for message in app.transcript.messages if message.text == "B")
+        assert app.view.composer.text == ""
+        said = next(message for message in app.view.transcript.messages if message.text == "B")
         said.focus()
         await pilot.press("e")
-        await wait_until(pilot, lambda: app.composer.text == "B")
+        await wait_until(pilot, lambda: app.view.composer.text == "B")
         await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold. Press Enter", ""))
         agent.go.set()
         await pilot.press("!", "enter")
@@ -113,7 +114,7 @@ async def test_messages_on_hold_are_there_when_one_comes_back_to_their_chat(chat
     async with chat(agent) as (app, pilot):
         await app.open_session(None)
         await pilot.press(*"A", "enter", *"B", "enter")
-        await wait_until(pilot, lambda: "1 queued" in screen_text(app) and app.state.reply is not None)
+        await wait_until(pilot, lambda: "1 queued" in screen_text(app) and app.view.state.reply is not None)
         await pilot.press("escape")
         await wait_until(pilot, lambda: "1 on hold" in screen_text(app))
         stopped = here(app)
@@ -129,19 +130,17 @@ async def test_messages_sent_before_a_new_chats_first_one_is_accepted_go_into_th
     class Unhurried(ScriptedAgent):
         """Takes a while to begin a chat."""
 
-        async def send(
-            self, session: str | None, text: str, *, project: str | None = None
-        ) -> AsyncGenerator[AgentEvent, None]:
+        async def send(self, session: str | None, text: str, **more: Any) -> AsyncGenerator[AgentEvent, None]:
             if session is None:
                 await accepting.wait()
-            async for event in super().send(session, text, project=project):
+            async for event in super().send(session, text, **more):
                 yield event
 
     agent = Unhurried()
     async with chat(agent) as (app, pilot):
-        assert app.chat is not None
+        assert app.view.chat is not None
         for text in ("one", "two", "three"):
-            app.chat.send(text)
+            app.view.chat.send(text)
         await pilot.pause()
         accepting.set()
         await wait_until(pilot, lambda: [text for text in texts(app) if text != agent.reply] == ["one", "two", "three"])
@@ -152,13 +151,13 @@ async def test_keys_pressed_before_anything_is_ready_are_the_composers(chat: Run
     agent = ScriptedAgent()
     opening = agent.hold("start")
     async with chat(agent, opened=False) as (app, pilot):
-        app.drafts.save(None, "an older draft")
-        assert app.focused is app.composer
+        app.view.drafts.save(None, "an older draft")
+        assert app.focused is app.view.composer
         await pilot.press(*"typed early")
-        app.writing.keep()
-        assert app.drafts.load(None) == "an older draft"
+        app.parts.composer.keep()
+        assert app.view.drafts.load(None) == "an older draft"
         opening.set()
-        await wait_until(pilot, lambda: app.composer.text == "an older draft\ntyped early")
+        await wait_until(pilot, lambda: app.view.composer.text == "an older draft\ntyped early")
 
 
 async def test_escape_stops_and_the_partial_reply_says_so(chat: Running) -> None:
@@ -166,9 +165,9 @@ async def test_escape_stops_and_the_partial_reply_says_so(chat: Running) -> None
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"count", "enter")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.state.last is not None)
+        await wait_until(pilot, lambda: app.view.state.last is not None)
         await wait_until(pilot, lambda: "stopped" in screen_text(app))
 
 
@@ -183,11 +182,11 @@ async def test_a_message_taken_back_while_another_chat_opens_is_the_draft_of_its
         await pilot.press("up")
         await wait_until(pilot, lambda: leaving)
         await pilot.press("ctrl+n", *"new")
-        await wait_until(pilot, lambda: app.current_session is None and app.composer.text == "new")
+        await wait_until(pilot, lambda: app.view.session is None and app.view.composer.text == "new")
         gone.set()
-        await wait_until(pilot, lambda: app.drafts.load(first) == "mine")
+        await wait_until(pilot, lambda: app.view.drafts.load(first) == "mine")
         await app.open_session(first)
-        assert app.composer.text == "mine"
+        assert app.view.composer.text == "mine"
 
 
 async def test_ctrl_c_stops_then_clears_then_quits_on_the_second_press(chat: Running) -> None:
@@ -195,13 +194,13 @@ async def test_ctrl_c_stops_then_clears_then_quits_on_the_second_press(chat: Run
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"x", "enter")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: agent.answering is None)
         await pilot.press(*"draft", "ctrl+c")
-        assert app.composer.text == ""
+        assert app.view.composer.text == ""
         await pilot.press("up")
-        assert app.composer.text == "draft"
+        assert app.view.composer.text == "draft"
         await pilot.press("ctrl+c", "ctrl+c")
         await wait_until(pilot, lambda: "again to quit" in screen_text(app))
         assert not agent.closed
@@ -217,14 +216,14 @@ async def test_ctrl_c_stops_the_reply_before_it_clears_what_is_written(chat: Run
         await wait_until(pilot, lambda: agent.answering is not None)
         await pilot.press(*"draft", "ctrl+c")
         await wait_until(pilot, lambda: agent.answering is None)
-        assert app.composer.text == "draft"
+        assert app.view.composer.text == "draft"
 
 
 async def test_ctrl_d_quits_only_when_nothing_is_written(chat: Running) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"ab", "home", "ctrl+d")
-        assert app.composer.text == "b"
+        assert app.view.composer.text == "b"
         await pilot.press("delete", "ctrl+d")
         await wait_until(pilot, lambda: agent.closed)
 
@@ -233,7 +232,7 @@ async def test_ctrl_d_behind_the_last_word_does_nothing(chat: Running) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"ab", "ctrl+d", "c")
-        assert app.composer.text == "abc"
+        assert app.view.composer.text == "abc"
         assert not agent.closed
 
 
@@ -242,11 +241,11 @@ async def test_up_and_down_walk_the_messages_sent_before(chat: Running) -> None:
     agent.add_session("Old", ("first", "a"), ("second", "b"))
     async with chat(agent) as (app, pilot):
         await pilot.press(*"now", "up")
-        assert app.composer.text == "second"
+        assert app.view.composer.text == "second"
         await pilot.press("up")
-        assert app.composer.text == "first"
+        assert app.view.composer.text == "first"
         await pilot.press("down", "down")
-        assert app.composer.text == "now"
+        assert app.view.composer.text == "now"
 
 
 async def test_a_message_typed_before_the_memory_is_open_waits_and_is_then_sent(chat: Running) -> None:
@@ -255,7 +254,7 @@ async def test_a_message_typed_before_the_memory_is_open_waits_and_is_then_sent(
     async with chat(agent, opened=False) as (app, pilot):
         await pilot.press(*"early", "enter")
         await wait_until(pilot, lambda: "still opening" in screen_text(app))
-        assert app.composer.text == "early"
+        assert app.view.composer.text == "early"
         opening.set()
         await wait_until(pilot, lambda: texts(app) == ["early", "Hello there."])
 
@@ -265,7 +264,7 @@ async def test_a_message_that_could_not_be_stored_is_back_in_the_composer(chat: 
     agent.turn_down("send", "The disk is full: nothing was stored.")
     async with chat(agent) as (app, pilot):
         await pilot.press(*"keep me", "enter")
-        await wait_until(pilot, lambda: app.composer.text == "keep me")
+        await wait_until(pilot, lambda: app.view.composer.text == "keep me")
         await wait_until(pilot, lambda: "disk is full" in screen_text(app))
 
 
@@ -274,12 +273,12 @@ async def test_the_draft_of_each_chat_is_kept_on_disk(chat: Running, tmp_path: P
     session = agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
         await pilot.press(*"half a thought")
-        await wait_until(pilot, lambda: app.drafts.load(session) == "half a thought")
+        await wait_until(pilot, lambda: app.view.drafts.load(session) == "half a thought")
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.current_session is None)
-        assert app.composer.text == ""
+        await wait_until(pilot, lambda: app.view.session is None)
+        assert app.view.composer.text == ""
     async with chat(ScriptedAgent()) as (app, pilot):
-        assert app.composer.text == "half a thought"
+        assert app.view.composer.text == "half a thought"
 
 
 async def test_what_was_typed_right_before_quitting_is_kept(chat: Running) -> None:
@@ -288,17 +287,17 @@ async def test_what_was_typed_right_before_quitting_is_kept(chat: Running) -> No
     async with chat(agent) as (app, pilot):
         await pilot.press("a", "ctrl+q")
         await wait_until(pilot, lambda: agent.closed)
-        assert app.drafts.load(session) == "a"
+        assert app.view.drafts.load(session) == "a"
 
 
 async def test_a_new_chat_leaves_no_draft_behind_once_it_is_a_session(chat: Running) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hello")
-        await wait_until(pilot, lambda: app.drafts.load(None) == "hello")
+        await wait_until(pilot, lambda: app.view.drafts.load(None) == "hello")
         await pilot.press("enter", *"next")
-        await wait_until(pilot, lambda: app.current_session and app.drafts.load(here(app)) == "next")
-        assert app.drafts.load(None) == ""
+        await wait_until(pilot, lambda: app.view.session and app.view.drafts.load(here(app)) == "next")
+        assert app.view.drafts.load(None) == ""
 
 
 async def test_what_is_typed_while_the_chat_opens_follows_its_draft(chat: Running) -> None:
@@ -306,17 +305,17 @@ async def test_what_is_typed_while_the_chat_opens_follows_its_draft(chat: Runnin
     session = agent.add_session("Old", ("q", "a"))
     opening = agent.hold("start")
     async with chat(agent, opened=False) as (app, pilot):
-        app.drafts.save(session, "kept")
+        app.view.drafts.save(session, "kept")
         await pilot.press(*"typed")
         opening.set()
-        await wait_until(pilot, lambda: app.composer.text == "kept\ntyped")
+        await wait_until(pilot, lambda: app.view.composer.text == "kept\ntyped")
 
 
 async def test_no_text_is_markup_and_no_escape_reaches_the_screen(chat: Running) -> None:
     nasty = "[bold]x[/] [/] [@click=app.quit]y[/] \x1b[31mred \u202eright"
     agent = ScriptedAgent(reply=nasty + " <div>tag</div>")
     async with chat(agent, size=(120, 30)) as (app, pilot):
-        app.composer.put(nasty)
+        app.view.composer.put(nasty)
         await pilot.press("enter")
         await wait_until(pilot, lambda: screen_text(app).count("[@click=app.quit]y[/]") == 3)  # in the title, too
         words = screen_text(app)
@@ -329,15 +328,15 @@ async def test_a_huge_paste_is_one_insert_and_is_shown_folded(chat: Running) -> 
     agent = ScriptedAgent()
     paste = "line of text\r\n" * 16_000
     async with chat(agent) as (app, pilot):
-        app.composer.post_message(events.Paste(paste))
-        await wait_until(pilot, lambda: len(app.composer.text) == 16_000 * 13)
+        app.view.composer.post_message(events.Paste(paste))
+        await wait_until(pilot, lambda: len(app.view.composer.text) == 16_000 * 13)
         await pilot.press("ctrl+underscore")
-        assert app.composer.text == ""
-        app.composer.post_message(events.Paste(paste))
-        await wait_until(pilot, lambda: app.composer.text != "")
+        assert app.view.composer.text == ""
+        app.view.composer.post_message(events.Paste(paste))
+        await wait_until(pilot, lambda: app.view.composer.text != "")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "208 KB, 16,000 lines" in screen_text(app))
-        said = next(message for message in app.transcript.messages if isinstance(message, UserMessage))
+        said = next(message for message in app.view.transcript.messages if isinstance(message, UserMessage))
         said.focus()
         await pilot.press("enter")
         await wait_until(pilot, lambda: len(app.screen_stack) == 2)
@@ -345,8 +344,8 @@ async def test_a_huge_paste_is_one_insert_and_is_shown_folded(chat: Running) -> 
 
 async def test_lone_surrogates_in_a_paste_become_replacement_characters(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
-        app.composer.post_message(events.Paste("a\ud800b\x00"))
-        await wait_until(pilot, lambda: app.composer.text == "a\ufffdb\ufffd")
+        app.view.composer.post_message(events.Paste("a\ud800b\x00"))
+        await wait_until(pilot, lambda: app.view.composer.text == "a\ufffdb\ufffd")
 
 
 async def test_a_missing_model_is_told_with_the_way_out(chat: Running) -> None:
@@ -361,7 +360,7 @@ async def test_the_first_run_shows_the_download_while_one_can_type(chat: Running
     async with chat(ScriptedAgent(fetching=True)) as (app, pilot):
         await wait_until(pilot, lambda: "43%" in screen_text(app))
         await pilot.press(*"already")
-        assert app.composer.text == "already"
+        assert app.view.composer.text == "already"
 
 
 async def test_a_memory_that_cannot_be_opened_ends_the_chat_with_its_words(chat: Running) -> None:
@@ -393,9 +392,9 @@ async def test_code_blocks_are_copied_one_after_the_other(chat: Running, monkeyp
     agent.add_session("Old", ("q", "```\none\n```\n\n~~~\ntwo\n~~~"))
     async with chat(agent) as (app, pilot):
         await pilot.press("tab")
-        assert isinstance(app.focused, Answer)
+        assert isinstance(app.focused, AssistantMessage)
         for wanted in ("one", "two", "one"):
             await pilot.press("b")
             await wait_until(pilot, partial(copied, app, wanted))
         await pilot.press("z")
-        await wait_until(pilot, lambda: app.composer.text == "z")
+        await wait_until(pilot, lambda: app.view.composer.text == "z")

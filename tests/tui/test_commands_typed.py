@@ -1,5 +1,6 @@
 """Slash commands, the palette and the small screens behind them."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ async def test_a_slash_opens_the_list_and_enter_runs_what_is_chosen(chat: Runnin
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert app.composer.text == ""
+        assert app.view.composer.text == ""
 
 
 async def test_tab_completes_and_the_argument_is_used(chat: Running) -> None:
@@ -45,9 +46,9 @@ async def test_tab_completes_and_the_argument_is_used(chat: Running) -> None:
     agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
         await pilot.press("slash", *"rena", "tab")
-        assert app.composer.text == "/rename "
+        assert app.view.composer.text == "/rename "
         await pilot.press(*"Mine", "enter")
-        await wait_until(pilot, lambda: "Mine" in screen_text(app) and app.composer.text == "")
+        await wait_until(pilot, lambda: "Mine" in screen_text(app) and app.view.composer.text == "")
         assert (await agent.chats.get("S000")).name == "Mine"
 
 
@@ -56,7 +57,7 @@ async def test_an_unknown_command_stays_in_the_composer(chat: Running) -> None:
     async with chat(agent) as (app, pilot):
         await pilot.press("slash", *"nonsense", "enter")
         await wait_until(pilot, lambda: "Unknown command /nonsense" in screen_text(app))
-        assert app.composer.text == "/nonsense"
+        assert app.view.composer.text == "/nonsense"
         assert await agent.chats.all() == []
 
 
@@ -86,7 +87,7 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept(chat: Running) ->
         await wait_until(pilot, lambda: "Download qwen3-4b? It is 2.5 GB." in screen_text(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: used == [(("qwen3-4b",), {"session": None})])
-        backstage = app.backstage
+        backstage = app.view.backstage
         assert isinstance(backstage, FakeBackstage)
         await wait_until(pilot, lambda: backstage.kept == {"model": "qwen3-4b"})
         assert backstage.fetched == ["qwen3-4b"]
@@ -149,23 +150,34 @@ async def test_the_palette_finds_an_action(chat: Running) -> None:
         await wait_until(pilot, lambda: "Show status and disk use" in screen_text(app))
 
 
-async def test_a_screenshot_is_an_svg_that_asks_no_server(chat: Running, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "file"), [("shot.svg", "shot.svg"), ("shot.png", "shot.png.svg"), ("shot", "shot.svg")]
+)
+async def test_a_screenshot_is_an_svg_that_asks_no_server(chat: Running, tmp_path: Path, name: str, file: str) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
-        app.perform("screenshot", str(tmp_path / "shot.svg"))
-        await wait_until(pilot, lambda: (tmp_path / "shot.svg").exists())
-        picture = (tmp_path / "shot.svg").read_text()
+        app.perform("screenshot", str(tmp_path / name))
+        await wait_until(pilot, lambda: (tmp_path / file).exists())
+        picture = (tmp_path / file).read_text()
         assert picture.startswith("<svg")
         assert "url(" not in picture.replace("url(#", "")
 
 
-async def test_a_screenshot_that_cannot_be_written_is_told_in_a_sentence(chat: Running, tmp_path: Path) -> None:
-    async with chat(ScriptedAgent(), size=(120, 30)) as (app, pilot):
-        missing = tmp_path / "no" / "x.svg"
-        app.perform("screenshot", str(missing))
-        await wait_until(pilot, lambda: "could not be saved" in screen_text(app))
-        words = " ".join(screen_text(app).split())
-        assert "No such file or directory. Try another file name." in words
-        assert "Errno" not in words
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("no/x.svg", "was not written: No such file or directory. Name another place."),
+        ("~nobody-here/x.svg", "There is no folder ~nobody-here/x.svg. Name another one."),
+    ],
+)
+async def test_a_screenshot_that_cannot_be_written_is_told_in_a_sentence(
+    chat: Running, name: str, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with chat(ScriptedAgent(), size=(200, 30)) as (app, pilot):
+        app.perform("screenshot", name)
+        await wait_until(pilot, lambda: told in " ".join(screen_text(app).split()))
+        assert "Errno" not in screen_text(app)
+        assert not any(name.endswith(".svg") for name in os.listdir(tmp_path))
 
 
 async def test_a_key_over_a_dialog_does_nothing_to_the_chat_below(chat: Running) -> None:
@@ -174,7 +186,7 @@ async def test_a_key_over_a_dialog_does_nothing_to_the_chat_below(chat: Running)
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
         await pilot.press("ctrl+n", "f2", "ctrl+y")
         assert len(app.screen_stack) == 2
-        assert not app.sessions.display
+        assert not app.view.sessions.display
 
 
 async def test_sampling_given_after_the_slash_changes_only_what_is_named_in_this_chat(chat: Running) -> None:
@@ -204,10 +216,10 @@ async def test_the_sampling_in_force_is_edited_in_a_dialog_before_the_first_mess
         await wait_until(pilot, lambda: "top_k cannot be 'many'" in screen_text(app))
         app.screen.query_one(TextArea).text = "temperature=0.1\ntop_k=40"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session)
+        await wait_until(pilot, lambda: app.view.session)
         assert await sampling_of(agent, here(app)) == Sampling(temperature=0.1)
         await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: app.state.last is not None)
+        await wait_until(pilot, lambda: app.view.state.last is not None)
         assert [turn.text for turn in await agent.chats.thread(here(app))] == ["hi", "Hello there."]
 
 
@@ -217,7 +229,7 @@ async def test_escape_closes_the_list_of_commands_and_keeps_the_text(chat: Runni
         await wait_until(pilot, lambda: "Show the keys" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: "Show the keys" not in screen_text(app))
-        assert app.composer.text == "/he"
+        assert app.view.composer.text == "/he"
         await pilot.press("l")
         await wait_until(pilot, lambda: "Show the keys" in screen_text(app))
 
@@ -240,8 +252,8 @@ async def test_a_model_for_this_chat_only_is_shown_in_the_status_bar_of_this_cha
         await pilot.press(*"/model /m/tiny one.gguf here", "enter")
         await wait_until(pilot, lambda: "tiny one answers from now on in this chat" in screen_text(app))
         assert await model_of(agent, "S000") == "/m/tiny one.gguf"
-        assert isinstance(app.backstage, FakeBackstage)
-        assert app.backstage.kept == {}
+        assert isinstance(app.view.backstage, FakeBackstage)
+        assert app.view.backstage.kept == {}
         assert "tiny one" in status_line(app)
         await app.open_session("S001")
         await wait_until(pilot, lambda: "smollm2-135m" in status_line(app))
@@ -276,7 +288,7 @@ async def test_a_model_that_is_there_later_leaves_the_chat_that_is_on_the_screen
         await app.open_session("S001")
         there.set()
         await wait_until(pilot, lambda: "answers from now on" in screen_text(app))
-        assert app.current_session == "S001"
+        assert app.view.session == "S001"
         assert await model_of(agent, "S001") == "/m/own.gguf"
         assert "own" in status_line(app)
 
@@ -286,7 +298,7 @@ async def test_a_model_asked_for_while_a_reply_is_written_is_said_to_come_after_
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hello", "enter")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         await pilot.press(*"/model /m/other.gguf", "enter")
         await wait_until(pilot, lambda: "other answers after this reply" in screen_text(app))
         agent.go.set()
@@ -302,7 +314,7 @@ async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it
         agent.failure = BROKEN
         app.perform("model", "/m/broken.gguf here")
         await wait_until(pilot, lambda: "not a GGUF model" in screen_text(app))
-        assert app.current_session is None
+        assert app.view.session is None
         assert await agent.chats.all() == []
         assert "● ready" in status_line(app)
         agent.failure = None
@@ -310,7 +322,7 @@ async def test_a_model_chosen_before_the_first_message_begins_the_chat_unless_it
         await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
         await wait_until(pilot, lambda: "Model of this chat" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session is not None)
+        await wait_until(pilot, lambda: app.view.session is not None)
         assert [session.model for session in await agent.chats.all()] == ["smollm2-135m"]
 
 

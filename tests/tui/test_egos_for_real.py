@@ -13,10 +13,10 @@ from tests.tui.conftest import screen_text, wait_until
 from tests.tui.test_recall_for_real import running, say
 from tui.app import ClewApp
 from tui.drawing.view import GraphView
-from tui.egos.proof import ProofScreen
-from tui.egos.screen import EgoScreen
 from tui.memories.screen import MemoriesScreen
-from tui.walking import walk_from
+from tui.node_links import walk_from
+from tui.nodes.proof import ProofScreen
+from tui.nodes.screen import NodeScreen
 from tui.widgets.about_page import AboutPage
 from tui.widgets.chooser import Chooser
 from tui.widgets.search import SearchScreen
@@ -24,15 +24,15 @@ from tui.widgets.search import SearchScreen
 pytestmark = pytest.mark.ui
 
 
-def ego(app: ClewApp) -> EgoScreen:
-    assert isinstance(app.screen, EgoScreen)
+def ego(app: ClewApp) -> NodeScreen:
+    assert isinstance(app.screen, NodeScreen)
     return app.screen
 
 
 def middle(app: ClewApp) -> str:
     """The title of the node in the middle, while nothing is done."""
     screen = app.screen
-    return screen.walk.ego.node.title if isinstance(screen, EgoScreen) and not screen._busy else ""
+    return screen.walk.ego.node.title if isinstance(screen, NodeScreen) and not screen._busy else ""
 
 
 def drawn(app: ClewApp) -> set[str]:
@@ -43,8 +43,8 @@ def drawn(app: ClewApp) -> set[str]:
 
 
 async def walk(app: ClewApp, pilot: Pilot[int], ref: Ref) -> None:
-    walk_from(app, ref.table, ref.id)
-    await wait_until(pilot, lambda: isinstance(app.screen, EgoScreen) and "itself" in screen_text(app))
+    walk_from(app.view, ref.table, ref.id)
+    await wait_until(pilot, lambda: isinstance(app.screen, NodeScreen) and "itself" in screen_text(app))
 
 
 async def choose(app: ClewApp, pilot: Pilot[int], words: str) -> None:
@@ -65,13 +65,13 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_by_keys_alone(tm
     async with running(tmp_path, FakeGenerator("A fine name.", "At dawn."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "The boat is called Ada")
         await say(app, pilot, "When do we sail?")
-        session = app.current_session
+        session = app.view.session
         assert session is not None
         turn = (await agent.chats.thread(session))[0]
         await walk(app, pilot, Ref("Turn", turn.id))
         shown = screen_text(app)
-        for words in ("The boat is called Ada", "said in", "said by", "followed by", "-[:IN]->", "A fine name."):
-            assert words in shown
+        told = ("The boat is called Ada", "said in", "said by", "followed by", "-[:IN_SESSION]->", "A fine name.")
+        assert [words for words in told if words not in shown] == []
         await pilot.press("tab")
         item = ego(app).rows.chosen
         assert item is not None
@@ -116,7 +116,7 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_into_the_chat(t
         await pilot.press(*["down"] * place, "enter")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         turn = await agent.graph.node(steps[place].node.ref)
-        await wait_until(pilot, lambda: app.current_session == turn.details["session"])
+        await wait_until(pilot, lambda: app.view.session == turn.details["session"])
 
 
 async def test_a_node_that_is_deleted_while_it_is_shown_is_said_to_be_and_the_one_before_is_shown(
@@ -124,7 +124,7 @@ async def test_a_node_that_is_deleted_while_it_is_shown_is_said_to_be_and_the_on
 ) -> None:
     async with running(tmp_path, FakeGenerator("Noted.", "Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "my secret is xyzzy")
-        session = app.current_session
+        session = app.view.session
         assert session is not None
         turns = await agent.chats.thread(session)
         await walk(app, pilot, Ref("Turn", turns[1].id))
@@ -144,7 +144,7 @@ async def test_a_node_that_is_deleted_while_it_is_shown_is_said_to_be_and_the_on
 
 
 async def walk_gone(app: ClewApp, pilot: Pilot[int], ref: Ref) -> None:
-    walk_from(app, ref.table, ref.id)
+    walk_from(app.view, ref.table, ref.id)
     await wait_until(pilot, lambda: "may have been deleted" in screen_text(app))
     assert len(app.screen_stack) == 1
 
@@ -152,7 +152,7 @@ async def walk_gone(app: ClewApp, pilot: Pilot[int], ref: Ref) -> None:
 async def test_a_hidden_message_is_there_without_its_words(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Noted.", "Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "my secret is xyzzy")
-        session = app.current_session
+        session = app.view.session
         assert session is not None
         made = await agent.memories.remember("The secret is xyzzy")
         turns = await agent.chats.thread(session)
@@ -173,7 +173,7 @@ async def test_more_of_many_neighbours_comes_on_demand_and_words_find_some(tmp_p
     async with running(tmp_path, FakeGenerator(*replies), reflect=False) as (app, pilot, _agent):
         for number in range(30):
             await say(app, pilot, f"Question {number}")
-        session = app.current_session
+        session = app.view.session
         assert session is not None
         await walk(app, pilot, Ref("Session", session))
         assert "20 of 60 messages" in screen_text(app)
@@ -191,7 +191,7 @@ async def test_more_of_many_neighbours_comes_on_demand_and_words_find_some(tmp_p
         assert item.node is not None
         assert item.node.title == "Answer 13"
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "20 of 60 messages" in screen_text(app) and isinstance(app.screen, EgoScreen))
+        await wait_until(pilot, lambda: "20 of 60 messages" in screen_text(app) and isinstance(app.screen, NodeScreen))
 
 
 async def test_words_leave_only_what_has_them_in_the_drawing_too_and_the_keys_go_back_into_it(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ async def test_words_leave_only_what_has_them_in_the_drawing_too_and_the_keys_go
     async with running(tmp_path, FakeGenerator(*replies), reflect=False) as (app, pilot, _agent):
         for number in range(3):
             await say(app, pilot, f"Question {number}")
-        session = app.current_session
+        session = app.view.session
         assert session is not None
         await pilot.resize_terminal(80, 24)
         await walk(app, pilot, Ref("Session", session))
@@ -219,13 +219,14 @@ async def test_words_leave_only_what_has_them_in_the_drawing_too_and_the_keys_go
         await wait_until(pilot, lambda: ego(app).rows.has_focus)
 
 
+@pytest.mark.process
 async def test_f6_goes_between_the_list_and_the_drawing_beside_it_and_a_saved_picture_is_told_of_in_the_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with running(tmp_path / "home", FakeGenerator("A fine name."), reflect=False) as (app, pilot, _agent):
         await say(app, pilot, "The boat is called Ada")
-        session = app.current_session
+        session = app.view.session
         assert session is not None
         await pilot.resize_terminal(140, 40)
         await walk(app, pilot, Ref("Session", session))
@@ -243,7 +244,7 @@ async def test_f6_goes_between_the_list_and_the_drawing_beside_it_and_a_saved_pi
 async def test_o_goes_where_a_node_is_at_home_from_whatever_lies_over_the_chat(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Noted.", "Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I live in Berlin")
-        first = app.current_session
+        first = app.view.session
         made = await agent.memories.remember("I live in Berlin")
         await pilot.press("ctrl+n")
         await say(app, pilot, "Something else")
@@ -251,7 +252,7 @@ async def test_o_goes_where_a_node_is_at_home_from_whatever_lies_over_the_chat(t
         await walk(app, pilot, Ref("Session", first))
         await choose(app, pilot, "I live in Berlin")
         await pilot.press("o")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.current_session == first)
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.view.session == first)
         await walk(app, pilot, Ref("Observation", made.id))
         await pilot.press("o")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
@@ -264,7 +265,7 @@ async def test_o_goes_where_a_node_is_at_home_from_whatever_lies_over_the_chat(t
 async def test_a_screen_of_any_size_shows_what_it_can(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("x" * 100_000, "Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "word " * 20_000)
-        session = app.current_session
+        session = app.view.session
         assert session is not None
         turns = await agent.chats.thread(session)
         await walk(app, pilot, Ref("Turn", turns[0].id))
@@ -307,7 +308,7 @@ async def test_g_walks_from_what_is_in_focus_wherever_that_is(tmp_path: Path) ->
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await pilot.press("f2", "ctrl+g")
-        await wait_until(pilot, lambda: isinstance(app.screen, EgoScreen) and "Chat" in screen_text(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, NodeScreen) and "Chat" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         await pilot.press("escape", *"/about you", "enter")

@@ -17,7 +17,7 @@ BROKEN = NotGguf(Path("notes.gguf"), "text")
 
 
 def texts(app: ClewApp) -> list[str]:
-    return [message.text for message in app.transcript.messages]
+    return [message.text for message in app.view.transcript.messages]
 
 
 async def test_a_message_without_a_model_says_so_below_it_until_another_model_and_retry_answer_it(
@@ -47,7 +47,7 @@ async def test_the_next_message_takes_the_place_of_one_that_was_not_answered(cha
         agent.failure = None
         await pilot.press(*"two", "enter")
         await wait_until(pilot, lambda: texts(app) == ["one", "two", "Hello there."])
-        assert not any(message.failed for message in app.transcript.query(UserMessage))
+        assert not any(message.failed for message in app.view.transcript.query(UserMessage))
 
 
 async def test_retry_with_nothing_to_answer_says_so(chat: Running) -> None:
@@ -56,7 +56,7 @@ async def test_retry_with_nothing_to_answer_says_so(chat: Running) -> None:
         app.perform("retry")
         await wait_until(pilot, lambda: "no message to answer yet" in screen_text(app))
         await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: texts(app) == ["hi", "Hello there."] and app.state.last is not None)
+        await wait_until(pilot, lambda: texts(app) == ["hi", "Hello there."] and app.view.state.last is not None)
         app.perform("retry")
         await wait_until(pilot, lambda: "No message here is waiting" in screen_text(app))
         assert texts(app) == ["hi", "Hello there."]
@@ -92,7 +92,7 @@ async def test_a_model_that_cannot_be_fetched_is_told_and_the_one_before_it_goes
     agent = ScriptedAgent()
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
-        backstage = app.backstage
+        backstage = app.view.backstage
         assert isinstance(backstage, FakeBackstage)
         backstage.fetch_failure = "The connection broke off at 12 MB. The next try goes on there."
         app.perform("model", "qwen3-4b")
@@ -112,5 +112,5 @@ async def test_the_bell_rings_after_a_long_reply_only(
     agent = ScriptedAgent(reply=Reply("Hello there.", took_ms=(80.0, total_ms)), bell_after_s=limit)
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: app.state.last is not None)
+        await wait_until(pilot, lambda: app.view.state.last is not None)
         assert len(heard) == rings

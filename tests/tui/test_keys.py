@@ -10,15 +10,15 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 import tui
-from tui import altering, branching, places
+from tui import branch_handlers, history_handlers, keymaps
 from tui.app import ClewApp
+from tui.help import PLACES, help_content
 from tui.keys import KeyContext, KeyRow, actions_of, bind, bindings, foot, signs
-from tui.message_keys import DEEDS
+from tui.message_keys import HANDLERS
 from tui.queries import choosers
 from tui.widgets.answers import Answers
 from tui.widgets.approval import Approval
 from tui.widgets.dialogs import Confirm, Question
-from tui.widgets.help import PLACES, help_content
 from tui.widgets.impact import ImpactScreen
 
 FEET = 100  # cells
@@ -67,8 +67,11 @@ def test_every_key_that_is_bound_is_in_the_help() -> None:
 
 def test_every_key_of_the_help_is_bound_or_heard() -> None:
     mine = (*choosers.KEYS, choosers.REMOVE_KEY)
-    chosen = tuple(key.row for key in (*branching.REWIND_KEYS, *branching.TREE_KEYS, *altering.MARK_KEYS, *mine))
-    heard = pairs(places.MESSAGE) | pairs(chosen)
+    chosen = tuple(
+        key.row
+        for key in (*branch_handlers.REWIND_KEYS, *branch_handlers.TREE_KEYS, *history_handlers.MARK_KEYS, *mine)
+    )
+    heard = pairs(keymaps.MESSAGE) | pairs(chosen)
     keys = heard.union(*(bound(widget) for widget in own_widgets()))
     for place in PLACES:
         assert pairs(place.rows) <= keys, (place.title, pairs(place.rows) - keys)
@@ -90,7 +93,7 @@ def test_no_key_of_a_place_does_two_things() -> None:
 
 
 def test_every_key_on_a_message_has_its_deed_and_every_deed_its_key() -> None:
-    assert set(actions_of(places.MESSAGE).values()) == set(DEEDS)
+    assert set(actions_of(keymaps.MESSAGE).values()) == set(HANDLERS)
 
 
 def test_no_letter_answers_a_question() -> None:

@@ -14,8 +14,8 @@ from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.fold import fold
-from tui.keeping import NOTHING_LEARNED
 from tui.memories.screen import MemoriesScreen
+from tui.memory_controller import NOTHING_LEARNED
 from tui.state import State
 from tui.widgets.approval import Approval
 
@@ -38,19 +38,19 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
     agent = learned_agent()
     async with chat(agent) as (app, pilot):
         await pilot.press(*"hel")
-        height = app.transcript.size.height
+        height = app.view.transcript.size.height
         agent.tell(Learned("S000", ((BERLIN, "Moved to [Berlin]"), (SISTER, "x")), 1))
         await wait_until(pilot, lambda: "Learned: Moved to [Berlin]" in words(app))
         assert "+1 · 1 to review · F4 show · F8 undo" in words(app)
         await pilot.press("l", "o")
-        assert app.composer.text == "hello"
-        assert app.transcript.size.height == height
+        assert app.view.composer.text == "hello"
+        assert app.view.transcript.size.height == height
         await pilot.press("f4")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "History" in words(app))
         chosen = screen_of(app).page.rows.chosen
         assert getattr(chosen, "id", None) == BERLIN
         await pilot.press("escape")
-        await wait_until(pilot, lambda: "Learned:" not in words(app) and app.composer.text == "hello")
+        await wait_until(pilot, lambda: "Learned:" not in words(app) and app.view.composer.text == "hello")
 
 
 async def test_f8_takes_back_what_was_learned_and_brings_it_again(chat: Running) -> None:
@@ -109,7 +109,7 @@ async def remembers_walnuts(agent: ScriptedAgent) -> bool:
 
 
 async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
-    app.composer.put(text)
+    app.view.composer.put(text)
     await pilot.press("enter")
     shown = app.screen_stack[0].query_one(Approval)
     await wait_until(pilot, lambda: shown.display and shown.region.height > 0, "the question")
@@ -128,11 +128,11 @@ async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
         await wait_until(pilot, lambda: shown.has_focus and "[ Deny ] [ Allow ]" in words(app))
         assert "waiting for permission" in status_line(app)
         await pilot.press(*keys)
-        await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None)
+        await wait_until(pilot, lambda: app.view.state.last is not None and app.view.state.reply is None)
         assert leave.answers == [allowed]
         assert await remembers_walnuts(agent) == allowed
         assert not shown.display
-        assert app.composer.has_focus
+        assert app.view.composer.has_focus
 
 
 async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: Running) -> None:
@@ -142,7 +142,7 @@ async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: 
         shown = await asked(app, pilot)
         await wait_until(pilot, lambda: shown.has_focus)
         await pilot.press(*"many yes")
-        await wait_until(pilot, lambda: app.composer.text == "many yes")
+        await wait_until(pilot, lambda: app.view.composer.text == "many yes")
         assert leave.answers == []
         assert shown.display
         await pilot.press("tab")
@@ -150,7 +150,7 @@ async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: 
         await pilot.press("right", "enter")
         await wait_until(pilot, lambda: leave.answers != [])
         assert leave.answers[0]
-        assert app.composer.text == "many yes"
+        assert app.view.composer.text == "many yes"
 
 
 async def test_an_enter_that_was_on_its_way_answers_nothing(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ async def test_an_enter_that_was_on_its_way_answers_nothing(chat: Running, monke
         shown = await asked(app, pilot)
         await wait_until(pilot, lambda: shown.has_focus)
         await pilot.press("enter", "right", "enter", "y")
-        await wait_until(pilot, lambda: app.composer.text == "y")
+        await wait_until(pilot, lambda: app.view.composer.text == "y")
         assert leave.answers == []
 
 
@@ -172,14 +172,14 @@ async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running)
     looking = agent.hold_search(SLOW)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
-        app.composer.put("hi")
+        app.view.composer.put("hi")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.state.tool is not None)
+        await wait_until(pilot, lambda: app.view.state.tool is not None)
         await pilot.press(*"next")
         looking.set()
         shown = app.screen_stack[0].query_one(Approval)
         await wait_until(pilot, lambda: shown.display)
-        assert app.composer.has_focus
+        assert app.view.composer.has_focus
         await wait_until(pilot, lambda: "Tab answer it" in words(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: leave.answers == [False])
@@ -211,14 +211,14 @@ async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
 
     monkeypatch.setattr(ingester, "read", slowly)
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        app.composer.put(f"/ingest {notes}")
+        app.view.composer.put(f"/ingest {notes}")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Reading 1 of 3: second.md" in words(app))
         await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: app.state.last is not None)
+        await wait_until(pilot, lambda: app.view.state.last is not None)
         await pilot.press("escape")
         go.set()
         await wait_until(pilot, lambda: "Stopped. The files read so far are kept" in words(app))
-        app.composer.put(f"/ingest {notes}")
+        app.view.composer.put(f"/ingest {notes}")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Documents: 2 added, 1 unchanged" in words(app))

@@ -17,7 +17,9 @@ async def test_escape_in_another_chat_stops_nothing_and_says_where_a_reply_is_wr
         assert agent.answering == here
         await app.open_session(here)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.state.last is not None and app.state.last.stop_reason == "stopped")
+        await wait_until(
+            pilot, lambda: app.view.state.last is not None and app.view.state.last.stop_reason == "stopped"
+        )
 
 
 async def test_ctrl_c_in_another_chat_clears_and_quits_without_stopping_the_reply(chat: Running) -> None:
@@ -29,7 +31,7 @@ async def test_ctrl_c_in_another_chat_clears_and_quits_without_stopping_the_repl
         await wait_until(pilot, lambda: agent.answering == here)
         await app.open_session(None)
         await pilot.press(*"draft", "ctrl+c")
-        await wait_until(pilot, lambda: app.composer.text == "")
+        await wait_until(pilot, lambda: app.view.composer.text == "")
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: "again to quit" in screen_text(app))
         assert agent.answering == here

@@ -6,7 +6,7 @@ from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tests.tui.test_branching import crete, last, unframed, words
 from tui.state import Model, State
-from tui.widgets.message import Answer
+from tui.widgets.message import AssistantMessage
 from tui.widgets.status import compose_line
 
 CODE = "def all_of_the_words_that_stand_in_it(one: int, two: str) -> dict[str, list[int]]: return {two: [one] * 10_000}"
@@ -15,8 +15,8 @@ CODE = "def all_of_the_words_that_stand_in_it(one: int, two: str) -> dict[str, l
 @pytest.mark.parametrize("size", [(200, 60), (80, 24)])
 async def test_the_composer_stands_below_the_messages_and_is_as_wide(chat: Running, size: tuple[int, int]) -> None:
     async with chat(crete(), size=size) as (app, pilot):
-        await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
-        message, composer = app.transcript.messages[0].region, app.composer.region
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4)
+        message, composer = app.view.transcript.messages[0].region, app.view.composer.region
         assert abs(message.x - composer.x) <= 1
         assert abs(message.right - composer.right) <= 1
 
@@ -57,9 +57,9 @@ async def test_the_panel_cuts_what_it_is_about_within_its_quotes(chat: Running, 
         await app.open_session("S001")
         await pilot.press(*"/fork what-if", "enter")
         await wait_until(pilot, lambda: "what-if of “What should I ask…”" in status_line(app))
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("m")
-        await wait_until(pilot, lambda: app.remembering.open and "Memory what-if of “What" in unframed(app))
+        await wait_until(pilot, lambda: app.parts.panel.open and "Memory what-if of “What" in unframed(app))
         title = app.query_one("#memory-title")
         told = " ".join(str(title.render()).split())
         assert told.count("“") == told.count("”"), told

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.ui
 async def test_what_is_remembered_is_listed_with_its_words_corrected_and_forgotten(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I moved to Berlin last week")
-        app.composer.put("/remember I live in Berlin")
+        app.view.composer.put("/remember I live in Berlin")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Remembered: I live in Berlin" in words(app))
         await pilot.press("f4")
@@ -50,7 +50,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
     notes.write_text("# Gorges\n\nThe Samaria gorge is closed in winter.\n", encoding="utf-8")
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I got married today")
-        message = next(each for each in app.transcript.messages if isinstance(each, UserMessage))
+        message = next(each for each in app.view.transcript.messages if isinstance(each, UserMessage))
         await agent.memories.rate(message.turn, 2)
         await pilot.press("f4", "4", "down", "down")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "I got married today" in words(app))
@@ -63,10 +63,10 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         await wait_until(pilot, lambda: "“human” saved" in words(app))
         assert [block.text for block in await agent.memories.blocks()] == ["I am Noor."]
         await pilot.press("escape")
-        app.composer.put(f"/ingest {notes}")
+        app.view.composer.put(f"/ingest {notes}")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Documents: 1 added" in words(app))
-        app.composer.put("/documents")
+        app.view.composer.put("/documents")
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "1 passage" in words(app))
         await pilot.press("enter")
@@ -77,7 +77,7 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         await pilot.press("o")
         await agree(pilot)
         await wait_until(pilot, lambda: "Kept out of memory" in words(app))
-        session = app.current_session
+        session = app.view.session
         await app.open_session(None)
         await app.open_session(session)
         await wait_until(pilot, lambda: "kept out of memory" in words(app))
@@ -93,7 +93,7 @@ async def test_documents_whose_files_are_gone_leave_with_a_yes_and_undo_takes_an
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
 
         async def type_in(slash: str, then: str) -> None:
-            app.composer.put(slash)
+            app.view.composer.put(slash)
             await pilot.press("enter")
             await wait_until(pilot, lambda: then in words(app))
 
@@ -122,13 +122,13 @@ async def test_documents_whose_files_are_gone_leave_with_a_yes_and_undo_takes_an
 
 async def test_a_private_chat_leaves_no_word_behind(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Certainly."), reflect=False) as (app, pilot, agent):
-        app.composer.put("/private")
+        app.view.composer.put("/private")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         await say(app, pilot, "my secret is xyzzy")
         await wait_until(pilot, lambda: "Certainly." in words(app))
         assert await agent.search.words("xyzzy") == []
-        assert app.current_session not in [each.id for each in await agent.chats.all()]
+        assert app.view.session not in [each.id for each in await agent.chats.all()]
     assert not any(b"xyzzy" in content for content in contents(tmp_path))
 
 
@@ -138,14 +138,14 @@ async def test_a_model_changes_the_memory_only_with_leave(tmp_path: Path, monkey
     generator = FakeGenerator("Noted.", "Well.", structured_replies=[keep, answer, keep, answer])
     async with running(tmp_path, generator, tools="on", reflect=False) as (app, pilot, agent):
         for keys, known in ((("enter",), 0), (("right", "enter"), 1)):
-            before = app.state.last
-            app.composer.put("Please remember that I hate walnuts")
+            before = app.view.state.last
+            app.view.composer.put("Please remember that I hate walnuts")
             await pilot.press("enter")
             shown = app.screen_stack[0].query_one(Approval)
             await wait_until(pilot, lambda shown=shown: shown.display and shown.has_focus, "the question")  # type: ignore[misc]
             assert "The user hates walnuts" in words(app)
             await pilot.press(*keys)
-            await wait_until(pilot, lambda before=before: app.state.last is not before)  # type: ignore[misc]
+            await wait_until(pilot, lambda before=before: app.view.state.last is not before)  # type: ignore[misc]
             assert len(await agent.memories.find()) == known
             assert not shown.display
 
@@ -160,7 +160,7 @@ async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
 
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "Perhaps I should learn the cello")
-        turn = next(each.turn for each in app.transcript.messages if isinstance(each, UserMessage))
+        turn = next(each.turn for each in app.view.transcript.messages if isinstance(each, UserMessage))
         made = ObservationMade(
             observation="01JCANDIDATE00000000000000",
             series="01JCANDIDATE00000000000000",
@@ -187,4 +187,4 @@ async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
         await pilot.press("u")
         await wait_until(pilot, lambda: observations(app).rows.chosen is not None)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: any(each.has_class("-flash") for each in app.transcript.messages))
+        await wait_until(pilot, lambda: any(each.has_class("-flash") for each in app.view.transcript.messages))

@@ -24,7 +24,7 @@ def words(app: ClewApp) -> str:
 
 def listed(app: ClewApp) -> list[str]:
     """The ids on the page; none before it is there."""
-    screen = app.keeping.screen
+    screen = next((each for each in app.screen_stack if isinstance(each, MemoriesScreen)), None)
     is_there = screen is not None and screen.query(f"#{screen.page_name} LongList")
     return [each.id for each in observations(app).rows.items] if is_there else []
 
@@ -55,7 +55,7 @@ async def ratings(agent: ScriptedAgent) -> dict[str, int]:
 
 async def ready(app: ClewApp, pilot: Pilot[int]) -> None:
     """Wait until what was asked for is done."""
-    await wait_until(pilot, lambda: not screen_of(app).busy, "the end of the deed")
+    await wait_until(pilot, lambda: not screen_of(app).busy, "its end")
 
 
 async def chosen(app: ClewApp, pilot: Pilot[int], identity: str) -> None:
@@ -78,7 +78,7 @@ async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -
         assert "you (same statement): “Ada carried everything”" in words(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert app.focused is app.composer
+        assert app.focused is app.view.composer
 
 
 async def test_enter_goes_to_the_source_that_is_chosen(chat: Running) -> None:
@@ -87,11 +87,13 @@ async def test_enter_goes_to_the_source_that_is_chosen(chat: Running) -> None:
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, BERLIN)
         await pilot.press("right", "enter")
-        await wait_until(pilot, lambda: app.current_session == "S001")
+        await wait_until(pilot, lambda: app.view.session == "S001")
         third = agent.turns["S001"][2]
-        await wait_until(pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.transcript.messages))
+        await wait_until(
+            pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.view.transcript.messages)
+        )
         await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.current_session == "S000")
+        await wait_until(pilot, lambda: app.view.session == "S000")
         await opened(app, pilot, shows="Moved to Berlin")
         await wait_until(pilot, lambda: (found := observations(app).chosen) is not None and found.id == BERLIN)
 
@@ -349,7 +351,7 @@ async def test_while_the_graph_is_rebuilt_it_says_so_and_comes_back_by_itself(ch
     mend = agent.fail("memories.find", GraphFailure("The graph is behind [now]."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         agent.tell(GraphProgress("rebuilding", 1, 4))
-        await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.total == 4)
+        await wait_until(pilot, lambda: app.view.state.graph is not None and app.view.state.graph.total == 4)
         await opened(app, pilot, shows="being rebuilt (25%)")
         mend()
         agent.tell(GraphProgress("ready"))

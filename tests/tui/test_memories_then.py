@@ -59,9 +59,9 @@ async def test_the_screen_opens_in_the_world_of_the_chat(chat: Running) -> None:
     asked = agent.watch_calls("memories.find")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
-        await wait_until(pilot, lambda: app.state.what_if == "Atlantis")
+        await wait_until(pilot, lambda: app.view.state.what_if == "Atlantis")
         await opened(app, pilot, shows="The what-if “Atlantis” · w to switch")
-        assert last_world(asked) == app.current_session
+        assert last_world(asked) == app.view.session
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
@@ -86,7 +86,7 @@ async def test_what_is_corrected_by_hand_in_a_what_if_is_corrected_there(chat: R
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
 async def test_a_day_shows_the_memory_as_it_was_then_and_escape_now(chat: Running, size: tuple[int, int]) -> None:
     agent = learned_agent()
-    asked = agent.watch_calls("past.at")
+    asked = agent.watch_calls("past.open")
     async with chat(agent, size=size) as (app, pilot):
         await opened(app, pilot, shows="Ulysses")
         await agent.memories.remember("The cello is green")
@@ -130,7 +130,7 @@ async def test_a_day_that_cannot_be_shown_is_explained_and_now_stays(chat: Runni
 
 async def test_this_very_day_is_not_to_come_and_shows_now(chat: Running) -> None:
     agent = learned_agent()
-    asked = agent.watch_calls("past.at")
+    asked = agent.watch_calls("past.open")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         before = datetime.now(UTC)
         await opened(app, pilot, "at", shows="Show what clew knew on which date?")

@@ -45,7 +45,7 @@ async def test_a_command_opens_its_page(chat: Running, typed: str, page: str, sh
         )
     )
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        app.composer.put(typed)
+        app.view.composer.put(typed)
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and shows in words(app), shows)
         assert screen_of(app).page_name == page
@@ -56,7 +56,7 @@ async def test_remember_and_correct_answer_in_a_line_and_f4_shows_it(chat: Runni
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/remember I am left-handed", "enter")
         await wait_until(pilot, lambda: "Remembered: I am left-handed" in words(app))
-        app.composer.put(f"/correct {SISTER} Has two sisters")
+        app.view.composer.put(f"/correct {SISTER} Has two sisters")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Corrected: Has two sisters" in words(app))
         assert (await standing(agent, SISTER)).status == "superseded"
@@ -70,11 +70,11 @@ async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for
     asked, asked_about = agent.watch_calls("memories.find"), agent.watch_calls("search.about")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
-        await wait_until(pilot, lambda: app.state.what_if == "Atlantis")
-        here = app.state.world
+        await wait_until(pilot, lambda: app.view.state.what_if == "Atlantis")
+        here = app.view.state.world
         await pilot.press(*"/remember I am left-handed", "enter")
         await wait_until(pilot, lambda: "Remembered in this what-if: I am left-handed" in words(app))
-        app.composer.put(f"/correct {SISTER} Has two sisters")
+        app.view.composer.put(f"/correct {SISTER} Has two sisters")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Corrected in this what-if: Has two sisters" in words(app))
         newest = (await agent.memories.find(Wanted(world=here)))[:2]
@@ -118,7 +118,7 @@ async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Runn
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "This chat now belongs to crete." in words(app))
         assert (await agent.chats.get("S000")).project == "crete"
-        assert app.options.project == "crete"
+        assert app.view.options.project == "crete"
         await pilot.press(*"/project none", "enter")
         await wait_until(pilot, lambda: "This chat no longer belongs to a project." in words(app))
         assert (await agent.chats.get("S000")).project is None
@@ -130,15 +130,15 @@ async def test_a_private_chat_is_marked_and_its_draft_touches_no_disk(chat: Runn
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         assert "private" in status_line(app)
-        private = app.current_session
+        private = app.view.session
         await pilot.press(*"a secret")
-        app.writing.keep()
-        kept = [file.read_text(encoding="utf-8") for file in app.drafts.folder.glob("*")]
+        app.parts.composer.keep()
+        kept = [file.read_text(encoding="utf-8") for file in app.view.drafts.folder.glob("*")]
         assert not any("secret" in text for text in kept)
         await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.current_session == "S000" and "private" not in status_line(app))
+        await wait_until(pilot, lambda: app.view.session == "S000" and "private" not in status_line(app))
         await app.open_session(private)
-        await wait_until(pilot, lambda: app.composer.text == "a secret")
+        await wait_until(pilot, lambda: app.view.composer.text == "a secret")
         await pilot.press("enter", "tab", "o")
         await wait_until(pilot, lambda: "Private chats are never remembered." in words(app))
 
@@ -146,7 +146,7 @@ async def test_a_private_chat_is_marked_and_its_draft_touches_no_disk(chat: Runn
 async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_again(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        first = app.transcript.messages[0]
+        first = app.view.transcript.messages[0]
         first.focus()
         await pilot.press("o")
         await agree(pilot)
@@ -185,7 +185,7 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: "Private chat: nothing is saved" in words(app))
         before = await agent.memories.find(EVERYTHING)
-        app.composer.put(typed)
+        app.view.composer.put(typed)
         await pilot.press("enter")
         if typed == "/correct ada: Two":
             await wait_until(pilot, lambda: isinstance(app.screen, AskText))
@@ -195,7 +195,7 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first(chat
         await wait_until(pilot, lambda: "Nothing was saved." in words(app))
         assert await agent.memories.find(EVERYTHING) == before
         assert await agent.history.marks.all() == []
-        assert app.composer.text.split()[0] == typed.split()[0]
+        assert app.view.composer.text.split()[0] == typed.split()[0]
 
 
 async def test_a_yes_in_a_private_chat_keeps_it_and_other_chats_are_not_asked(chat: Running) -> None:
@@ -242,8 +242,8 @@ async def test_correct_finds_by_words_and_throws_no_text_away(chat: Running) -> 
         assert (await standing(agent, SISTER)).status == "superseded"
         await pilot.press(*"/correct cats: I have two cats", "enter")
         await wait_until(pilot, lambda: "No memory contains “cats”" in words(app))
-        assert app.composer.text == "/correct cats: I have two cats"
-        app.composer.put("/correct the: A cello")
+        assert app.view.composer.text == "/correct cats: I have two cats"
+        app.view.composer.put("/correct the: A cello")
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "2 memories match" in words(app))
         await pilot.press("c")
@@ -269,7 +269,7 @@ async def test_correct_with_words_alone_opens_those_that_have_them(chat: Running
 )
 async def test_what_means_nothing_behind_a_command_is_told(chat: Running, typed: str, told: str) -> None:
     async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
-        app.composer.put(typed)
+        app.view.composer.put(typed)
         await pilot.press("enter")
         await wait_until(pilot, lambda: told in words(app), told)
 
@@ -277,19 +277,19 @@ async def test_what_means_nothing_behind_a_command_is_told(chat: Running, typed:
 async def test_a_command_behind_stray_letters_is_asked_about_before_it_is_sent(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(100, 30)) as (app, pilot):
-        said = len(app.transcript.messages)
+        said = len(app.view.transcript.messages)
         await pilot.press(*"o/private", "enter")
         await wait_until(pilot, lambda: "Did you mean /private?" in words(app))
-        assert app.composer.text == "o/private"
-        assert len(app.transcript.messages) == said
+        assert app.view.composer.text == "o/private"
+        assert len(app.view.transcript.messages) == said
         await pilot.press("tab")
-        assert app.composer.text == "/private"
+        assert app.view.composer.text == "/private"
         await pilot.press("enter")
         await wait_until(pilot, lambda: "private" in status_line(app))
         await pilot.press(*"1cd/remember me", "enter")
         await wait_until(pilot, lambda: "Did you mean /remember?" in words(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: any(each.text == "1cd/remember me" for each in app.transcript.messages))
+        await wait_until(pilot, lambda: any(each.text == "1cd/remember me" for each in app.view.transcript.messages))
 
 
 @pytest.mark.parametrize("text", ["and/or", "24/7", "he/she", "/usr/bin is", "some/memory", "a /private", "1/2"])

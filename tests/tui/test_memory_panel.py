@@ -11,13 +11,13 @@ from graph.events import Role
 from tests.tui.beliefs import standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tui import packing
+from tui import pack_builder
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import Reader
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.memory import MemoryPanel
-from tui.widgets.message import Answer
+from tui.widgets.message import AssistantMessage
 from tui.widgets.rows import Rows
 
 ASKED = "tide pools?"
@@ -33,27 +33,29 @@ def agent_that_recalls() -> ScriptedAgent:
 
 def words(app: ClewApp) -> str:
     """What the screen says, on one line, the columns of the two halves apart."""
-    panel = app.remembering.panel
+    panel = app.parts.panel.panel
     assert panel is not None
     left = panel.region.x
     return " ".join(" ".join(line[left:] for line in screen_text(app).splitlines()).split())
 
 
 def panel_of(app: ClewApp) -> MemoryPanel:
-    panel = app.remembering.panel
+    panel = app.parts.panel.panel
     assert panel is not None
     return panel
 
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
     """Send that once all before it can be found by its meaning, and wait for the reply."""
-    assert app.backstage is not None
-    agent = app.backstage.service
+    assert app.view.backstage is not None
+    agent = app.view.backstage.service
     assert isinstance(agent, ScriptedAgent)
     await agent.idle()
-    before = app.state.last
+    before = app.view.state.last
     await pilot.press(*text, "enter")
-    await wait_until(pilot, lambda: app.state.last is not before and app.state.reply is None and not app.state.waiting)
+    await wait_until(
+        pilot, lambda: app.view.state.last is not before and app.view.state.reply is None and not app.view.state.waiting
+    )
 
 
 async def pinned(agent: ScriptedAgent) -> list[str]:
@@ -67,7 +69,7 @@ async def is_hidden(agent: ScriptedAgent, turn: str) -> bool:
 
 async def opened(app: ClewApp, pilot: Pilot[int], count: int = 2) -> MemoryPanel:
     await pilot.press("f7")
-    await wait_until(pilot, lambda: app.remembering.open and len(panel_of(app).pack.recalled) == count, "the panel")
+    await wait_until(pilot, lambda: app.parts.panel.open and len(panel_of(app).pack.recalled) == count, "the panel")
     await pilot.pause()
     return panel_of(app)
 
@@ -81,7 +83,7 @@ async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: 
         assert f"you · Crete The tide pools were best {first}" in words(app)
         last = "by its meaning (rank 1), by its words (rank 2), soon after a match"
         assert f"clew · Crete Pools! {last}" in words(app)
-        assert app.composer.region.width > 60
+        assert app.view.composer.region.width > 60
 
 
 async def test_it_fills_as_soon_as_recall_is_done_before_the_reply_is(chat: Running) -> None:
@@ -90,9 +92,9 @@ async def test_it_fills_as_soon_as_recall_is_done_before_the_reply_is(chat: Runn
         await agent.idle()
         agent.go.clear()
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open)
+        await wait_until(pilot, lambda: app.parts.panel.open)
         await pilot.press("escape")
-        assert app.focused is app.composer
+        assert app.focused is app.view.composer
         await pilot.press(*ASKED, "enter")
         await wait_until(pilot, lambda: "The tide pools were best" in words(app))
         assert agent.answering == "S000"
@@ -112,7 +114,7 @@ async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) 
         assert len(panel_of(app).pack.recalled) == 2
         await pilot.press("up", "up")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
-        assert panel_of(app).pack.note == packing.NOTHING_THEN
+        assert panel_of(app).pack.note == pack_builder.NOTHING_THEN
         await pilot.press("escape")
         await wait_until(pilot, lambda: "for “which gorge?”" in panel_of(app).pack.title)
         await pilot.press("f7", "left")
@@ -136,7 +138,7 @@ async def test_the_keys_work_on_a_reply_for_which_nothing_was_recalled(chat: Run
         await pilot.press("j", "k", "p", "h", "enter", "u")
         await wait_until(pilot, lambda: "Nothing to undo" in screen_text(app))
         await pilot.press("escape")
-        assert app.focused is app.composer
+        assert app.focused is app.view.composer
 
 
 async def test_after_a_restart_it_still_says_that_nothing_was_said_then(chat: Running) -> None:
@@ -166,7 +168,7 @@ async def test_p_pins_a_message_among_the_messages_and_unpins_it(chat: Running) 
         await agree(pilot)
         await wait_until(pilot, lambda: not panel_of(app).pack.pinned)
         assert await pinned(agent) == []
-        assert app.composer.text == ""
+        assert app.view.composer.text == ""
 
 
 async def test_a_reply_still_being_written_cannot_be_pinned(chat: Running) -> None:
@@ -174,7 +176,7 @@ async def test_a_reply_still_being_written_cannot_be_pinned(chat: Running) -> No
     agent.go.clear()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"one", "enter")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         await pilot.press("tab", "p")
         await wait_until(pilot, lambda: "finished replies can be pinned" in screen_text(app))
 
@@ -214,7 +216,7 @@ async def test_a_hidden_message_says_so_where_it_stands(chat: Running) -> None:
     agent = agent_that_recalls()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/recall pack", "enter")
-        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
+        await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).pack.recalled)
         assert panel_of(app).pack.recalled[0].words == "What should I pack?"
         await pilot.press("h")
         await agree(pilot)
@@ -228,14 +230,16 @@ async def test_enter_goes_there_the_panel_stays_and_the_way_back_is_one_key(chat
         await say(app, pilot, ASKED)
         panel = await opened(app, pilot)
         await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: app.current_session == "S001")
-        await wait_until(pilot, lambda: any(m.has_class("-flash") and m.text == LAST for m in app.transcript.messages))
+        await wait_until(pilot, lambda: app.view.session == "S001")
+        await wait_until(
+            pilot, lambda: any(m.has_class("-flash") and m.text == LAST for m in app.view.transcript.messages)
+        )
         assert panel.has_keys
         assert len(panel.pack.recalled) == 2
         assert panel.chosen is not None
         assert panel.chosen.words == LAST
         await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.current_session == "S000")
+        await wait_until(pilot, lambda: app.view.session == "S000")
         await pilot.press("escape")
         await wait_until(pilot, lambda: "for “tide pools?”" in panel.pack.title)
 
@@ -245,40 +249,40 @@ async def test_the_line_below_a_reply_leads_to_the_panel(chat: Running) -> None:
         await say(app, pilot, ASKED)
         await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
         await pilot.click(".recalled")
-        await wait_until(pilot, lambda: app.remembering.open and "for “tide pools?”" in panel_of(app).pack.title)
+        await wait_until(pilot, lambda: app.parts.panel.open and "for “tide pools?”" in panel_of(app).pack.title)
         await pilot.press("f7")
-        await wait_until(pilot, lambda: not app.remembering.open)
+        await wait_until(pilot, lambda: not app.parts.panel.open)
         await pilot.press("tab", "m")
-        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).has_keys)
+        await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).has_keys)
 
 
 async def test_f7_shows_goes_there_and_hides(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(100, 30)) as (app, pilot):
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).has_keys)
+        await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).has_keys)
         await pilot.press("escape")
-        assert app.remembering.open
+        assert app.parts.panel.open
         await pilot.press("f7")
         await wait_until(pilot, lambda: panel_of(app).has_keys)
         await pilot.press("f7")
-        await wait_until(pilot, lambda: not app.remembering.open)
-        assert app.focused is app.composer
+        await wait_until(pilot, lambda: not app.parts.panel.open)
+        assert app.focused is app.view.composer
 
 
 async def test_the_list_of_chats_and_the_panel_stand_together_only_where_there_is_room(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(80, 24)) as (app, pilot):
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open)
+        await wait_until(pilot, lambda: app.parts.panel.open)
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.display and not app.remembering.open)
+        await wait_until(pilot, lambda: app.view.sessions.display and not app.parts.panel.open)
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open and not app.sessions.display)
+        await wait_until(pilot, lambda: app.parts.panel.open and not app.view.sessions.display)
     async with chat(ScriptedAgent(), size=(140, 40)) as (app, pilot):
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open)
+        await wait_until(pilot, lambda: app.parts.panel.open)
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.display)
-        assert app.remembering.open
+        await wait_until(pilot, lambda: app.view.sessions.display)
+        assert app.parts.panel.open
 
 
 @pytest.mark.parametrize("size", [(20, 5), (40, 15), (71, 20)])
@@ -287,41 +291,41 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
     async with chat(agent, size=size) as (app, pilot):
         await say(app, pilot, ASKED)
         panel = await opened(app, pilot)
-        assert not app.composer.region
+        assert not app.view.composer.region
         assert panel.query_one(Rows).size.height >= 1
         await pilot.press("p")
         await agree(pilot)
         await wait_until(pilot, lambda: panel.pack.pinned)
         assert await pinned(agent) == agent.turns["S001"][:1]
         await pilot.press("escape")
-        await wait_until(pilot, lambda: not app.remembering.open and app.focused is app.composer)
+        await wait_until(pilot, lambda: not app.parts.panel.open and app.focused is app.view.composer)
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open)
+        await wait_until(pilot, lambda: app.parts.panel.open)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session == "S001" and not app.remembering.open)
+        await wait_until(pilot, lambda: app.view.session == "S001" and not app.parts.panel.open)
 
 
 async def test_a_terminal_that_becomes_narrow_keeps_what_has_the_keys(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.has_keys)
+        await wait_until(pilot, lambda: app.parts.panel.has_keys)
         await pilot.resize_terminal(50, 20)
-        await wait_until(pilot, lambda: not app.composer.region)
-        assert app.remembering.has_keys
+        await wait_until(pilot, lambda: not app.view.composer.region)
+        assert app.parts.panel.has_keys
         await pilot.resize_terminal(120, 40)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.focused is app.composer)
-        assert app.remembering.open
+        await wait_until(pilot, lambda: app.focused is app.view.composer)
+        assert app.parts.panel.open
         await pilot.resize_terminal(50, 20)
-        await wait_until(pilot, lambda: not app.remembering.open and app.composer.region)
+        await wait_until(pilot, lambda: not app.parts.panel.open and app.view.composer.region)
         await pilot.press(*"hi")
-        assert app.composer.text == "hi"
+        assert app.view.composer.text == "hi"
 
 
 async def test_words_can_be_recalled_by_hand(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await pilot.press(*"/recall tide pools", "enter")
-        await wait_until(pilot, lambda: app.remembering.open and panel_of(app).pack.recalled)
+        await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).pack.recalled)
         assert panel_of(app).pack.recalled[0].words == "The tide pools were best"
         assert "for “tide pools”" in words(app)
         await pilot.press("escape")
@@ -348,7 +352,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.remembering.has_keys)
+        await wait_until(pilot, lambda: app.parts.panel.has_keys)
         await pilot.press("end", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Reader) and "/notes/crete.md" in screen_text(app))
 
@@ -358,7 +362,7 @@ async def test_a_failure_is_told_in_the_panel_and_ends_nothing(chat: Running) ->
     async with chat(agent, size=(120, 40)) as (app, pilot):
         mend = agent.fail("search.recall", GraphFailure("The graph is behind [now]."))
         app.perform("recall", "tide")
-        await wait_until(pilot, lambda: app.remembering.open and "The graph is behind [now]." in words(app))
+        await wait_until(pilot, lambda: app.parts.panel.open and "The graph is behind [now]." in words(app))
         mend()
         app.perform("recall", "tide pools")
         await wait_until(pilot, lambda: panel_of(app).pack.recalled)
@@ -404,9 +408,9 @@ async def test_huge_and_hostile_words_are_cut_and_harmless(chat: Running) -> Non
     agent.add_turn(here, ASKED)
     agent.add_turn(here, "Go at dawn.", role=Role.ASSISTANT, recalled=agent.add_recalled(*said))
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await wait_until(pilot, lambda: isinstance(app.transcript.last_answer, Answer))
+        await wait_until(pilot, lambda: isinstance(app.view.transcript.last_answer, AssistantMessage))
         await pilot.press("f7")
-        await wait_until(pilot, lambda: app.remembering.open and len(panel_of(app).pack.recalled) == 30)
+        await wait_until(pilot, lambda: app.parts.panel.open and len(panel_of(app).pack.recalled) == 30)
         await asyncio.sleep(0)
         assert "\x1b" not in screen_text(app)
-        assert all(len(item.words) <= packing.LONGEST for item in panel_of(app).pack.recalled)
+        assert all(len(item.words) <= pack_builder.LONGEST for item in panel_of(app).pack.recalled)

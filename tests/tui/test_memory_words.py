@@ -6,8 +6,8 @@ from typing import Any
 
 from graph.beliefs import Observation, Proof, Story, Wanted
 from graph.events import ObservationKind
-from tui.keeping import looks_like_id
 from tui.memories import filters, words
+from tui.memory_controller import looks_like_id
 
 NOW = datetime(2026, 6, 11, 12, 0, tzinfo=UTC)
 

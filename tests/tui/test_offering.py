@@ -23,9 +23,9 @@ OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"
 
 
 def backstage_of(app: ClewApp, found: Choice | None = BETTER) -> FakeBackstage:
-    assert isinstance(app.backstage, FakeBackstage)
-    app.backstage.found = found
-    return app.backstage
+    assert isinstance(app.view.backstage, FakeBackstage)
+    app.view.backstage.found = found
+    return app.view.backstage
 
 
 async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_it(chat: Running) -> None:
@@ -43,8 +43,8 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
         assert (backstage.fetched, backstage.kept) == (["qwen3-4b"], {"model": "qwen3-4b"})
         assert used == [(("qwen3-4b",), {"session": None})]
         await pilot.press(*"more", "enter")
-        await wait_until(pilot, lambda: len(app.transcript.messages) == 4 and not app.state.waiting)
-        await wait_until(pilot, lambda: app.state.reply is None)
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4 and not app.view.state.waiting)
+        await wait_until(pilot, lambda: app.view.state.reply is None)
         assert len(await agent.chats.thread(here(app))) == 4
         assert len(backstage.speeds) == 1  # it is asked once
 
@@ -57,7 +57,7 @@ async def test_escape_puts_the_offer_off_and_keeps_the_chat(chat: Running) -> No
         await pilot.press("escape")
         await wait_until(pilot, lambda: "You will be asked again" in screen_text(app))
         assert backstage.put_off
-        assert (app.state.offer, len(app.screen_stack), backstage.fetched) == (None, 1, [])
+        assert (app.view.state.offer, len(app.screen_stack), backstage.fetched) == (None, 1, [])
 
 
 async def test_never_is_a_setting(chat: Running) -> None:
@@ -67,7 +67,7 @@ async def test_never_is_a_setting(chat: Running) -> None:
         await wait_until(pilot, lambda: OFFER in screen_text(app))
         await pilot.press(*"/better never", "enter")
         await wait_until(pilot, lambda: "not be asked again" in screen_text(app))
-        assert (backstage.kept, app.state.offer) == ({"offer_model": False}, None)
+        assert (backstage.kept, app.view.state.offer) == ({"offer_model": False}, None)
 
 
 async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(chat: Running) -> None:

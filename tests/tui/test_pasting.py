@@ -77,12 +77,12 @@ def test_the_driver_of_the_terminal_reads_with_it() -> None:
 
 async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without_its_escapes(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
-        app.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
+        app.view.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
         await wait_until(pilot, lambda: "\ufffd[32mgreen\ufffd[0m" in screen_text(app))
-        assert app.composer.text == clean_message("\x1b[32mgreen\x1b[0m\nsecond\x11")
+        assert app.view.composer.text == clean_message("\x1b[32mgreen\x1b[0m\nsecond\x11")
         assert "second\ufffd" in screen_text(app)
         assert "\x1b" not in screen_text(app)
-        app.composer.put("")
+        app.view.composer.put("")
         app.perform("system", "")
         await wait_until(pilot, lambda: isinstance(app.screen, AskText))
         app.screen.query_one(LinesInput).post_message(events.Paste("\x1b[31mred"))

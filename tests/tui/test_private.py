@@ -10,9 +10,9 @@ import pytest
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.private_scripts import NONCE, Life, life, live_through, told
 from tests.tui.scripted import ScriptedAgent
-from tui import deeds
-from tui.altering import PRIVATE
+from tui import handlers
 from tui.app import ClewApp
+from tui.privacy import PRIVATE
 from tui.widgets.banner import Banner
 
 SECRET = f"My boat is {NONCE}"
@@ -34,7 +34,7 @@ async def test_no_word_of_a_private_chat_is_found_after_any_key(seed: int, tmp_p
 
 async def begun(one: Life) -> None:
     """A private chat is on the screen."""
-    one.app.composer.put("")
+    one.app.view.composer.put("")
     await one.pilot.press(*"/private", "enter")
     await wait_until(one.pilot, lambda: told(one.app) == (True, True))
 
@@ -44,11 +44,11 @@ async def test_what_is_typed_and_sent_before_the_private_chat_is_there_belongs_t
     async with life(tmp_path) as one:
         await one.live(["Good morning", "enter", f"/private {NONCE}"])
         await one.pilot.press("enter", *SECRET, "enter", *NONCE)
-        await wait_until(one.pilot, lambda: one.quiet() and one.app.writing.private)
+        await wait_until(one.pilot, lambda: one.quiet() and one.app.parts.composer.private)
         one.look()
-        thread = await one.agent.chats.thread(one.app.current_session or "")
+        thread = await one.agent.chats.thread(one.app.view.session or "")
         assert [turn.text for turn in thread if turn.role == "user"] == [NONCE, SECRET]
-        assert one.app.composer.text == NONCE
+        assert one.app.view.composer.text == NONCE
         assert await one.agent.chats.said() == ["Good morning"]
 
 
@@ -56,9 +56,9 @@ async def test_what_is_typed_and_sent_before_the_private_chat_is_there_belongs_t
 async def test_a_key_that_leaves_the_chat_comes_behind_the_message_before_it(tmp_path: Path) -> None:
     async with life(tmp_path) as one:
         await begun(one)
-        private = one.app.current_session
+        private = one.app.view.session
         await one.pilot.press(*SECRET, "enter", "ctrl+n")
-        await wait_until(one.pilot, lambda: one.quiet() and one.app.current_session is None)
+        await wait_until(one.pilot, lambda: one.quiet() and one.app.view.session is None)
         one.look()
         assert await one.agent.chats.said() == []
         assert (await one.agent.chats.thread(private or ""))[0].text == SECRET
@@ -72,16 +72,16 @@ async def test_up_brings_private_words_back_in_their_own_chat_alone(tmp_path: Pa
         await begun(one)
         cleared, beside = f"{NONCE} cleared", f"{NONCE} beside it"
         await one.live([SECRET, "enter", cleared, "ctrl+c", beside, "up", "ctrl+n", "down", "up"])
-        assert app.composer.text == "/private"
+        assert app.view.composer.text == "/private"
         await one.pilot.press("f2")
         await wait_until(one.pilot, lambda: "Private chat" in screen_text(app))
         assert NONCE not in screen_text(app)
         assert told(app) == (False, False)
         await one.pilot.press(*"private", "enter")
         await wait_until(one.pilot, lambda: told(app) == (True, True) and SECRET in screen_text(app))
-        app.composer.put("")
+        app.view.composer.put("")
         await one.pilot.press("up", "up")
-        assert app.composer.text == SECRET
+        assert app.view.composer.text == SECRET
 
 
 async def test_the_word_goes_at_once_and_comes_at_once_however_long_a_chat_is_read(chat: Running) -> None:
@@ -103,7 +103,7 @@ async def test_the_word_goes_at_once_and_comes_at_once_however_long_a_chat_is_re
             reading.clear()
         read.set()
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.current_session is None)
+        await wait_until(pilot, lambda: app.view.session is None)
         assert told(app) == (False, False)
 
 
@@ -120,15 +120,15 @@ async def test_a_message_that_is_refused_goes_back_to_its_own_chat(chat: Running
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: told(app) == (True, True))
-        private = app.current_session
-        assert app.chat is not None
+        private = app.view.session
+        assert app.view.chat is not None
         agent.turn_down("send", "The disk is full.")
-        app.chat.send("my secret")
+        app.view.chat.send("my secret")
         await app.open_session(None)  # before it is refused
         await wait_until(pilot, lambda: "The disk is full." in screen_text(app))
-        assert app.composer.text == ""
-        assert app.drafts.load(private) == "my secret"
-        assert list(app.drafts.folder.glob("*")) == []
+        assert app.view.composer.text == ""
+        assert app.view.drafts.load(private) == "my secret"
+        assert list(app.view.drafts.folder.glob("*")) == []
 
 
 async def test_where_no_private_chat_can_be_begun_what_was_typed_for_it_goes_nowhere(chat: Running) -> None:
@@ -137,16 +137,28 @@ async def test_where_no_private_chat_can_be_begun_what_was_typed_for_it_goes_now
     asked = agent.hold("private.begin")
     async with chat(agent) as (app, pilot):
         await pilot.press(*"/private", "enter", *"one", "enter", *"two")
-        app.writing.keep()
-        assert list(app.drafts.folder.glob("*")) == []
+        app.parts.composer.keep()
+        assert list(app.view.drafts.folder.glob("*")) == []
         asked.set()
         await wait_until(pilot, lambda: "There is no room in RAM." in screen_text(app))
-        assert app.composer.text == ""
-        assert "one" not in app.composer.sent
+        assert app.view.composer.text == ""
+        assert "one" not in app.view.composer.sent
         assert [turn.text for turn in await agent.chats.thread("S000") if turn.text in ("one", "two")] == []
         await pilot.press(*"on it goes")
-        app.writing.keep()
-        assert app.drafts.load("S000") == "on it goes"
+        app.parts.composer.keep()
+        assert app.view.drafts.load("S000") == "on it goes"
+
+
+async def test_the_panel_says_that_nothing_is_recalled_for_a_private_chat(chat: Running) -> None:
+    agent = agent_with_a_chat()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        await pilot.press(*"/private", "enter")
+        await wait_until(pilot, lambda: told(app) == (True, True))
+        await pilot.press(*"hello", "enter")
+        await wait_until(pilot, lambda: app.view.state.last is not None and app.view.state.reply is None)
+        await pilot.press("f7")
+        await wait_until(pilot, lambda: "nothing is recalled for it" in " ".join(screen_text(app).split()))
+        assert "There is no message" not in screen_text(app)
 
 
 async def test_a_private_chat_is_neither_named_nor_archived(chat: Running) -> None:
@@ -155,15 +167,15 @@ async def test_a_private_chat_is_neither_named_nor_archived(chat: Running) -> No
         await pilot.press(*"/private", "enter")
         await wait_until(pilot, lambda: told(app) == (True, True))
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.chosen is not None)
-        assert app.sessions.chosen.id == app.current_session
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
+        assert app.view.sessions.chosen.id == app.view.session
         banner = app.screen_stack[0].query_one(Banner)
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: banner.said == PRIVATE)
         await pilot.press("f2")
         for typed in ("/rename it", "/archive"):
             app.unsay()
-            app.composer.put(typed)
+            app.view.composer.put(typed)
             await pilot.press("enter")
             await wait_until(pilot, lambda: banner.said == PRIVATE)
         assert len(app.screen_stack) == 1
@@ -187,18 +199,17 @@ async def test_the_editor_gets_a_private_draft_in_ram(tmp_path: Path, monkeypatc
     def suspended(app: ClewApp) -> Iterator[None]:
         yield
 
-    monkeypatch.setattr(ClewApp, "can_suspend", True)
     monkeypatch.setattr(ClewApp, "suspend", suspended)
     async with life(tmp_path) as one:
-        monkeypatch.setattr(one.app, "editor", Writes())
+        monkeypatch.setattr(one.app.parts, "editor", Writes())
         await begun(one)
         for private in (True, False):
-            one.app.composer.put("my draft")
-            await deeds.write_in_editor(one.app, "")
-            assert one.app.composer.text == "my draft, edited"
+            one.app.view.composer.put("my draft")
+            await handlers.write_in_editor(one.app.parts, "")
+            assert one.app.view.composer.text == "my draft, edited"
             assert (tmp_path / "ram" in seen[-1].parents) == private
             await one.app.open_session(None)
-        assert seen[-1] == one.app.drafts.folder
+        assert seen[-1] == one.app.view.drafts.folder
 
 
 @pytest.mark.parametrize("private", [True, False])

@@ -12,7 +12,7 @@ from tests.tui.conftest import wait_until
 from tests.tui.queries.test_screen import opened_with, screen_of, shows, words
 from tests.tui.test_memories_for_real import contents
 from tests.tui.test_recall_for_real import running, say
-from tui.egos.screen import EgoScreen
+from tui.nodes.screen import NodeScreen
 from tui.queries.parameters import AskParameters
 from tui.queries.screen import QueryScreen
 from tui.queries.table import ResultTable
@@ -66,10 +66,12 @@ async def test_from_the_tables_to_rows_a_drawing_a_file_and_a_saved_query(
         assert screen.answering._ref() == Ref("Turn", turn)
         table.focus()
         await pilot.press("g")
-        await wait_until(pilot, lambda: isinstance(app.screen, EgoScreen) and app.screen.is_mounted, "the walk")
+        await wait_until(pilot, lambda: isinstance(app.screen, NodeScreen) and app.screen.is_mounted, "the walk")
         await pilot.press("o")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1, "the chat")
-        await wait_until(pilot, lambda: any(m.turn == turn and m.has_class("-flash") for m in app.transcript.messages))
+        await wait_until(
+            pilot, lambda: any(m.turn == turn and m.has_class("-flash") for m in app.view.transcript.messages)
+        )
 
 
 async def test_ready_queries_and_questions_run_on_the_graph(tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ async def test_a_runaway_query_is_stopped_at_once_and_the_chat_goes_on(tmp_path:
 
 async def test_a_private_chat_leaves_no_query_behind(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
-        app.composer.put("/private")
+        app.view.composer.put("/private")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Private chat" in words(app))
         screen = await opened_with(app, pilot)

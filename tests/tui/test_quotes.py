@@ -29,12 +29,14 @@ def agent_that_was_told(*told: str, doubted: bool = True) -> ScriptedAgent:
 
 async def ask(app: ClewApp, pilot: Pilot[int], text: str = "where do I live?") -> None:
     await pilot.press("ctrl+n", *text, "enter")
-    await wait_until(pilot, lambda: app.state.last is not None and app.state.reply is None and not app.state.waiting)
+    await wait_until(
+        pilot, lambda: app.view.state.last is not None and app.view.state.reply is None and not app.view.state.waiting
+    )
 
 
 def quoted(app: ClewApp) -> list[str]:
     """What stands open below the replies."""
-    return [str(each.content) for each in app.transcript.query(RecalledQuotes) if each.display]
+    return [str(each.content) for each in app.view.transcript.query(RecalledQuotes) if each.display]
 
 
 def words(app: ClewApp) -> str:
@@ -47,9 +49,9 @@ async def test_the_right_words_are_on_the_screen_whatever_the_model_says(chat: R
         await ask(app, pilot)
         shown = f"You may enjoy a dinner. recalled 1 3 Jun 2025 · you “{TOLD}”"
         await wait_until(pilot, lambda: shown in words(app))
-        app.chat.hidden(app.transcript.messages[-1].turn, hidden=True)
+        app.view.chat.hidden(app.view.transcript.messages[-1].turn, hidden=True)
         await wait_until(pilot, lambda: TOLD not in words(app))
-        app.chat.hidden(app.transcript.messages[-1].turn, hidden=False)
+        app.view.chat.hidden(app.view.transcript.messages[-1].turn, hidden=False)
         await wait_until(pilot, lambda: shown in words(app))
         asked = here(app)
         await app.open_session("S000")
@@ -91,7 +93,7 @@ async def test_at_most_three_are_cut_wrapped_and_never_markup(chat: Running, siz
         assert "…" in first
         assert "[bold]Lisbon[/bold] ␛[31mis where I live." in first
         assert len(first) < 200
-        widget: Any = app.transcript.query_one(RecalledQuotes)
+        widget: Any = app.view.transcript.query_one(RecalledQuotes)
         assert widget.region.right <= size[0]
         assert widget.region.height > 3 if size[0] == 60 else widget.region.height <= 5
         assert whole[-1] in words(app)

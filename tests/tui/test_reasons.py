@@ -55,7 +55,7 @@ def test_a_path_says_how_the_neighbour_led_here() -> None:
 def test_a_longer_path_and_one_over_the_chat_are_told_as_what_they_are() -> None:
     after = (Step("lexical", "T0"), Step("REPLIES_TO", "T1"), Step("REPLIES_TO", "T"))
     before = (Step("lexical", "T0"), Step("REPLIED_TO", "T1"), Step("REPLIED_TO", "T"))
-    chat = (Step("semantic", "T0"), Step("IN", "S"))
+    chat = (Step("semantic", "T0"), Step("IN_SESSION", "S"))
     told = [why(hit(Reason("graph", 2, 0.1), path=path)) for path in (after, before, chat)]
     assert told == ["soon after a match", "soon before a match", "in a chat with a match"]
 

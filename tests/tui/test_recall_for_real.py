@@ -62,8 +62,10 @@ async def running(
 
     app = ClewApp(connect, tmp_path / "cache", later=later)
     async with app.run_test(size=size) as pilot:
-        await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once and app.state.graph is not None)
-        await wait_until(pilot, lambda: app.state.graph is not None and app.state.graph.state == "ready")
+        await wait_until(
+            pilot, lambda: app.view.chat is not None and app.view.chat.opened_once and app.view.state.graph is not None
+        )
+        await wait_until(pilot, lambda: app.view.state.graph is not None and app.view.state.graph.state == "ready")
         yield app, pilot, agent
         await app.leave()
 
@@ -80,25 +82,27 @@ def says(app: ClewApp, words: str) -> bool:
 
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
-    before = app.state.last
-    app.composer.put(text)
+    before = app.view.state.last
+    app.view.composer.put(text)
     await pilot.press("enter")
-    await wait_until(pilot, lambda: app.state.last is not before and app.state.reply is None and not app.state.waiting)
+    await wait_until(
+        pilot, lambda: app.view.state.last is not before and app.view.state.reply is None and not app.view.state.waiting
+    )
 
 
 async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Lovely.", "Overnight.", "At dawn.")) as (app, pilot, agent):
         await say(app, pilot, "The tide pools at Falassarna were the best thing of Crete")
-        first = app.current_session
+        first = app.view.session
         await pilot.press("ctrl+n")
         await say(app, pilot, "How long do I proof a sourdough in winter?")
         await pilot.press("ctrl+n")
         await say(app, pilot, "What did I say about the tide pools at Falassarna?")
         await wait_until(pilot, lambda: "recalled" in screen_text(app))
         await pilot.press("f7")
-        panel = app.remembering.panel
-        await wait_until(pilot, lambda: app.remembering.panel is not None and app.remembering.panel.pack.recalled)
-        panel = app.remembering.panel
+        panel = app.parts.panel.panel
+        await wait_until(pilot, lambda: app.parts.panel.panel is not None and app.parts.panel.panel.pack.recalled)
+        panel = app.parts.panel.panel
         assert panel is not None
         item = panel.pack.recalled[0]
         assert item.words == "The tide pools at Falassarna were the best thing of Crete"
@@ -116,8 +120,8 @@ async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden
         await wait_until(pilot, lambda: not panel.pack.recalled[0].hidden)
         assert not (await agent.chats.exchange(item.turn)).turn.hidden
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session == first)
-        await wait_until(pilot, lambda: any(message.has_class("-flash") for message in app.transcript.messages))
+        await wait_until(pilot, lambda: app.view.session == first)
+        await wait_until(pilot, lambda: any(message.has_class("-flash") for message in app.view.transcript.messages))
 
 
 async def test_the_search_finds_any_word_said_and_goes_there(tmp_path: Path) -> None:
@@ -125,7 +129,7 @@ async def test_the_search_finds_any_word_said_and_goes_there(tmp_path: Path) -> 
         for number in range(45):
             await say(app, pilot, f'note number{number} about "*AND( tides')
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.current_session is None)
+        await wait_until(pilot, lambda: app.view.session is None)
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
         await pilot.press(*"number3")
@@ -142,10 +146,10 @@ async def test_the_search_finds_any_word_said_and_goes_there(tmp_path: Path) -> 
         app.screen.query_one(Input).value = "number3 note"
         await wait_until(pilot, partial(says, app, "1 found"))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.current_session is not None)
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.view.session is not None)
         wanted = 'note number3 about "*AND( tides'
         await wait_until(
-            pilot, lambda: any(m.has_class("-flash") and m.text == wanted for m in app.transcript.messages)
+            pilot, lambda: any(m.has_class("-flash") and m.text == wanted for m in app.view.transcript.messages)
         )
 
 
@@ -156,14 +160,14 @@ async def test_a_tool_that_was_called_is_told_the_same_way_live_and_from_the_log
         await say(app, pilot, "The tide pools at Falassarna were the best thing of Crete")
         await pilot.press("ctrl+n")
         await say(app, pilot, "Where should I go?")
-        blocks = app.transcript.query(ToolBlock)
+        blocks = app.view.transcript.query(ToolBlock)
         await wait_until(pilot, lambda: len(blocks) == 1 and blocks.first().call.done)
         live = screen_text(app)
         assert "searched memory for “tide pools” · " in live
         assert "found" in live
-        session = app.current_session
+        session = app.view.session
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.current_session is None)
+        await wait_until(pilot, lambda: app.view.session is None)
         await app.open_session(session)
         await wait_until(pilot, lambda: "searched memory for “tide pools” · " in screen_text(app))
         told = [line for line in live.splitlines() if "searched memory" in line]

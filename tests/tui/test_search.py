@@ -26,11 +26,11 @@ def agent_with_chats(count: int = 400) -> ScriptedAgent:
 
 def at_top_part(app: ClewApp, text: str) -> bool:
     """The message with that text is in view, and marked."""
-    message = next((each for each in app.transcript.messages if each.text == text), None)
+    message = next((each for each in app.view.transcript.messages if each.text == text), None)
     if message is None or not message.has_class("-flash"):
         return False
-    place = message.virtual_region.y - round(app.transcript.scroll_y)
-    return 0 <= place < app.transcript.size.height
+    place = message.virtual_region.y - round(app.view.transcript.scroll_y)
+    return 0 <= place < app.view.transcript.size.height
 
 
 async def test_a_turn_that_is_on_the_screen_is_marked_without_reading_anything(chat: Running) -> None:
@@ -38,8 +38,8 @@ async def test_a_turn_that_is_on_the_screen_is_marked_without_reading_anything(c
     async with chat(agent) as (app, pilot):
         await app.open_session("S001")
         reads = agent.watch_calls("chats.thread")
-        assert app.chat is not None
-        assert await app.chat.show_turn(agent.turns["S001"][4])
+        assert app.view.chat is not None
+        assert await app.view.chat.show_turn(agent.turns["S001"][4])
         await wait_until(pilot, lambda: at_top_part(app, "question 2"))
         assert reads == []
 
@@ -68,13 +68,13 @@ async def test_results_come_while_typing_and_enter_goes_to_the_turn_far_up(chat:
         await pilot.press(*"number7 ")
         await wait_until(pilot, lambda: "Crete [bold]" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session == "S001")
+        await wait_until(pilot, lambda: app.view.session == "S001")
         await wait_until(pilot, lambda: at_top_part(app, "answer number7 of Crete"))
-        assert len(app.transcript.messages) <= 40
-        assert app.focused is app.composer
+        assert len(app.view.transcript.messages) <= 40
+        assert app.focused is app.view.composer
         await wait_until(pilot, lambda: "Press Alt+←" in screen_text(app))
         await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.current_session == "S000")
+        await wait_until(pilot, lambda: app.view.session == "S000")
         await pilot.press("alt+left")
         await wait_until(pilot, lambda: "nowhere to go back to" in screen_text(app))
 
@@ -83,8 +83,8 @@ async def test_from_a_place_that_was_jumped_to_one_reads_on_in_both_directions(c
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):
         await app.open_session("S001")
-        assert app.chat is not None
-        assert await app.chat.show_turn(agent.turns["S001"][300])
+        assert app.view.chat is not None
+        assert await app.view.chat.show_turn(agent.turns["S001"][300])
         await wait_until(pilot, lambda: at_top_part(app, "question 150"))
         for key, text in (("pageup", "question 140"), ("pagedown", "question 160")):
             for _ in range(20):
@@ -94,7 +94,7 @@ async def test_from_a_place_that_was_jumped_to_one_reads_on_in_both_directions(c
                     break
             assert text in screen_text(app)
         await pilot.press("ctrl+end")
-        await wait_until(pilot, lambda: app.transcript.window.at_tail and app.transcript.follow)
+        await wait_until(pilot, lambda: app.view.transcript.window.at_tail and app.view.transcript.follow)
 
 
 @pytest.mark.parametrize("text", ['"*AND(', "🦑🦑", "\x1b[2J", "[bold]", "x" * 20_000, "words " * 3_500, "   "])
@@ -166,7 +166,7 @@ async def test_an_alternative_opens_its_chat_where_it_branches_off_and_its_words
         await wait_until(pilot, lambda: "on another branch" in screen_text(app) and "another kind" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: at_top_part(app, "question 5"))
-        assert app.current_session == "S001"
+        assert app.view.session == "S001"
 
 
 async def test_a_search_that_fails_says_why_and_the_next_one_works(chat: Running) -> None:
@@ -185,7 +185,7 @@ async def test_the_last_search_is_there_again_to_go_to_the_next_result(chat: Run
         app.perform("search", "question 1")
         await wait_until(pilot, lambda: "1 found" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.current_session == "S001")
+        await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.view.session == "S001")
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and "1 found" in screen_text(app))
         assert app.screen.query_one(Input).value == "question 1"
@@ -203,7 +203,7 @@ async def test_any_terminal_can_search(chat: Running, size: tuple[int, int]) -> 
         if size[1] > 1:
             assert rows.size.height >= 1
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session == "S001")
+        await wait_until(pilot, lambda: app.view.session == "S001")
 
 
 async def test_closing_while_a_search_runs_is_fine(chat: Running) -> None:

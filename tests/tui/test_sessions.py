@@ -28,18 +28,18 @@ async def test_the_list_opens_searches_and_switches(chat: Running) -> None:
         await pilot.press(*"brea")
         await wait_until(pilot, lambda: "1 of 3" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.current_session == "S001")
+        await wait_until(pilot, lambda: app.view.session == "S001")
         await wait_until(pilot, lambda: "answer about bread" in screen_text(app))
         await pilot.press("f2")
-        await wait_until(pilot, lambda: not app.sessions.display)
-        assert app.focused is app.composer
+        await wait_until(pilot, lambda: not app.view.sessions.display)
+        assert app.focused is app.view.composer
 
 
 async def test_a_chat_is_renamed_from_the_list_and_the_title_follows(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press("end", *"!", "enter")
@@ -58,7 +58,7 @@ async def test_delete_asks_says_what_happens_and_only_its_button_deletes(chat: R
             await pilot.press(*answer)
             await wait_until(pilot, lambda: len(app.screen_stack) == 1)
             await pilot.pause()
-        await wait_until(pilot, lambda: app.current_session is None)
+        await wait_until(pilot, lambda: app.view.session is None)
         assert (await agent.chats.get("S000")).deleted
 
 
@@ -89,7 +89,7 @@ async def test_an_archived_chat_leaves_the_list_and_comes_back(chat: Running) ->
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.chosen is not None)
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
         await pilot.press("down", "ctrl+s")
         await wait_until(pilot, lambda: is_archived(agent))
         await pilot.press("ctrl+t")
@@ -101,7 +101,7 @@ async def test_an_archived_chat_leaves_the_list_and_comes_back(chat: Running) ->
 async def test_a_terminal_that_becomes_very_narrow_with_the_list_open_goes_on(chat: Running) -> None:
     async with chat(agent_with_chats(), size=(120, 40)) as (app, pilot):
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.display)
+        await wait_until(pilot, lambda: app.view.sessions.display)
         for width in (36, 40, 38, 120, 1, 80):
             await pilot.resize_terminal(width, 20)
             await pilot.pause()
@@ -112,6 +112,19 @@ async def test_in_a_narrow_terminal_the_list_takes_the_place_of_the_chat(chat: R
     async with chat(agent_with_chats(), size=(40, 12)) as (app, pilot):
         await pilot.press("f2")
         await wait_until(pilot, lambda: "Trip to Crete" in screen_text(app))
-        assert not app.composer.region
+        assert not app.view.composer.region
         await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: app.current_session == "S001" and not app.sessions.display)
+        await wait_until(pilot, lambda: app.view.session == "S001" and not app.view.sessions.display)
+
+
+async def test_the_list_opens_on_the_chats_in_use_whatever_it_showed_last(chat: Running) -> None:
+    async with chat(agent_with_chats(), size=(120, 30)) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
+        await pilot.press("ctrl+t")
+        await wait_until(pilot, lambda: "Archived chats  0" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not app.view.sessions.display)
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
+        assert "Archived" not in screen_text(app)

@@ -64,7 +64,7 @@ async def test_every_setting_is_there_with_all_that_is_known_of_it(chat: Running
         await wait_until(pilot, lambda: f"{SETTINGS[-1].meaning} Allowed: a whole number" in words(app))
         await pilot.press("f10")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert app.composer.has_focus
+        assert app.view.composer.has_focus
 
 
 KINDS: tuple[tuple[str, type[object], tuple[str, ...], str], ...] = (
@@ -80,24 +80,24 @@ async def test_a_setting_of_any_kind_is_changed_in_force_at_once_kept_and_put_ba
     agent = ScriptedAgent(system_prompt=DEFAULT_SYSTEM_PROMPT, reflect=True)
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot)
-        assert isinstance(app.backstage, FakeBackstage)
+        assert isinstance(app.view.backstage, FakeBackstage)
         for key, kind, keys, line in KINDS:
             await choose(screen, pilot, key)
             await dialog(app, pilot, kind)
             await pilot.press(*keys, "enter")
             await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.line, f"{key} in the file")
-            assert line in app.backstage.config.read_text()
-            assert load_settings(app.backstage.config) == agent.settings != Settings()
+            assert line in app.view.backstage.config.read_text()
+            assert load_settings(app.view.backstage.config) == agent.settings != Settings()
             assert any(f"{key} {now}" in words(app) for now in ("is now ", "was changed."))
             await pilot.press("ctrl+r")
             await wait_until(pilot, lambda: screen.chosen is not None and not screen.chosen.line, f"{key} at default")
-            assert (app.backstage.config.read_text(), agent.settings) == (CONFIG_TEXT, Settings())
+            assert (app.view.backstage.config.read_text(), agent.settings) == (CONFIG_TEXT, Settings())
 
 
 async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Running) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
-        await wait_until(pilot, lambda: app.state.model.state == "ready", "the model")
+        await wait_until(pilot, lambda: app.view.state.model.state == "ready", "the model")
         await opened(app, pilot, "context")
         await dialog(app, pilot, AskLine)
         assert "from 1024 to 1048576" in words(app)
@@ -114,8 +114,8 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         agent.failure = TooBigForMemory(Path("model.gguf"), 9 << 30, 2 << 30)
         await pilot.press("enter")
         await wait_until(pilot, lambda: "model.gguf needs about 9.0 GiB of memory and 2.0 GiB are free" in words(app))
-        assert isinstance(app.backstage, FakeBackstage)
-        assert (app.backstage.kept, app.backstage.config.read_text()) == ({}, CONFIG_TEXT)
+        assert isinstance(app.view.backstage, FakeBackstage)
+        assert (app.view.backstage.kept, app.view.backstage.config.read_text()) == ({}, CONFIG_TEXT)
 
 
 async def test_a_fallback_model_that_is_not_on_this_disk_is_not_taken(chat: Running) -> None:
@@ -147,8 +147,8 @@ async def test_a_variable_of_the_environment_wins_and_is_named(chat: Running, mo
             await wait_until(pilot, lambda: "CLEW_THEME sets it and overrides" in words(app))
             assert isinstance(app.screen, SettingsScreen)
             await pilot.press("down")
-        assert isinstance(app.backstage, FakeBackstage)
-        assert app.backstage.kept == {}
+        assert isinstance(app.view.backstage, FakeBackstage)
+        assert app.view.backstage.kept == {}
 
 
 async def test_a_broken_file_is_told_and_stays_as_it_is(chat: Running, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ async def test_while_a_model_is_fetched_that_is_shown_and_other_settings_are_cha
     agent, there = ScriptedAgent(), Event()
     used = agent.watch_calls("models.use")
     async with chat(agent, size=(100, 30)) as (app, pilot):
-        backstage = app.backstage
+        backstage = app.view.backstage
         assert isinstance(backstage, FakeBackstage)
         fetch = backstage.fetch
 
@@ -255,13 +255,8 @@ async def test_letters_search_and_the_command_takes_words(chat: Running) -> None
 @pytest.mark.parametrize("size", [(80, 24), (40, 15)])
 def test_the_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     (tmp_path / "config.toml").write_text(CONFIG_TEXT.replace("# kv_mb = -1", "kv_mb = 500"))
-    agent = ScriptedAgent()
-    app = make_app(agent, tmp_path)
-
-    async def run(pilot: Pilot[int]) -> None:
-        await before(app, "f10", *["down"] * 8, shows="kv_mb", wait=kv_mb)(pilot)
-        await agent.close()  # nobody leaves the app
-
+    app = make_app(ScriptedAgent(), tmp_path)
+    run = before(app, "f10", *["down"] * 8, shows="kv_mb", wait=kv_mb)
     assert snap_compare(app, terminal_size=size, run_before=run)
 
 

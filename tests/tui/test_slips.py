@@ -23,7 +23,7 @@ from tui.app import ClewApp
 from tui.keyboard import ALONE_S, TYPED
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, UserMessage
+from tui.widgets.message import AssistantMessage, UserMessage
 from tui.widgets.rows import Rows
 from tui.widgets.search import SearchScreen
 
@@ -58,7 +58,7 @@ async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat:
         for key in "exactly right":
             await press(app, key)
             clock.pass_(SHORT)
-        await wait_until(pilot, lambda: app.composer.text == "exactly right" and app.composer.has_focus)
+        await wait_until(pilot, lambda: app.view.composer.text == "exactly right" and app.view.composer.has_focus)
         assert TYPED.split(":")[0] in words(app)
         clock.pass_(LONG)
         await pilot.pause()
@@ -75,7 +75,7 @@ async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> Non
         assert len(app.screen_stack) == 1
         clock.pass_(0.02)
         await wait_until(pilot, lambda: ready(app))
-        assert app.composer.text == ""
+        assert app.view.composer.text == ""
 
 
 @pytest.mark.parametrize("key", ["enter", "up", "f2", "backspace"])
@@ -90,18 +90,18 @@ async def test_any_other_key_behind_a_letter_brings_it_to_the_composer_and_sends
         assert not any(turn.hidden for turn in await agent.chats.thread("S000"))
         assert len(app.screen_stack) == 1
         if key == "enter":
-            assert app.composer.text == "h"
+            assert app.view.composer.text == "h"
             assert len(await agent.chats.thread("S000")) == 4
             await press(app, key)
             await wait_until(pilot, lambda: texts(app)[4:5] == ["h"])
         elif key == "f2":
-            await wait_until(pilot, lambda: app.sessions.display and app.composer.text == "h")
+            await wait_until(pilot, lambda: app.view.sessions.display and app.view.composer.text == "h")
 
 
 async def test_a_burst_of_moves_moves_as_often_and_the_letter_after_it_is_for_that_message(chat: Running) -> None:
     agent, clock = long_chat(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
-        messages = app.transcript.messages
+        messages = app.view.transcript.messages
         burst(app, "tab", *"kkkkkkk", "x")
         await wait_until(pilot, lambda: app.keyboard.idle and app.focused is messages[-8])
         clock.pass_(ALONE_S)
@@ -109,14 +109,14 @@ async def test_a_burst_of_moves_moves_as_often_and_the_letter_after_it_is_for_th
         burst(app, "escape", "up", "up", "down")
         await wait_until(pilot, lambda: app.keyboard.idle and app.focused is messages[-9])
         burst(app, *"kkkhello k")
-        await wait_until(pilot, lambda: app.composer.text == "kkkhello k")
-        assert app.composer.has_focus
+        await wait_until(pilot, lambda: app.view.composer.text == "kkkhello k")
+        assert app.view.composer.has_focus
 
 
 async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(chat: Running) -> None:
     agent, clock = long_chat(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
-        messages = app.transcript.messages
+        messages = app.view.transcript.messages
         messages[4].focus()
         await pilot.pause()
         burst(app, "k", "up")
@@ -125,7 +125,7 @@ async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(c
         await wait_until(pilot, lambda: isinstance(app.screen, Reader) and messages[3].text in words(app))
         clock.pass_(LONG)
         await pilot.pause()
-        assert app.composer.text == ""
+        assert app.view.composer.text == ""
         assert len(await agent.chats.thread("S000")) == 16
 
 
@@ -139,7 +139,7 @@ async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(ch
         for key in "ylophone":
             await press(app, key)
             clock.pass_(SHORT)
-        await wait_until(pilot, lambda: app.composer.text == "xylophone")
+        await wait_until(pilot, lambda: app.view.composer.text == "xylophone")
         assert "Nothing was changed." in words(app)
         assert len(app.screen_stack) == 1
         assert len(await agent.chats.thread("S000")) == 4
@@ -150,7 +150,7 @@ async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, ke
     agent, clock = crete(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         for answer in (("enter",), ("y",), ("escape",)):
-            last(app, Answer).focus()
+            last(app, AssistantMessage).focus()
             await pilot.pause()
             await pressed_alone(app, clock, key)
             await wait_until(pilot, lambda: isinstance(app.screen, (Confirm, ImpactScreen)))
@@ -169,7 +169,7 @@ async def test_what_is_pasted_on_a_message_goes_to_the_composer(chat: Running) -
         last(app, UserMessage).focus()
         await pilot.pause()
         app.post_message(Paste("two words"))
-        await wait_until(pilot, lambda: app.composer.text == "two words" and app.composer.has_focus)
+        await wait_until(pilot, lambda: app.view.composer.text == "two words" and app.view.composer.has_focus)
 
 
 @pytest.mark.parametrize("where", ["message", "f7", "f2", "composer"])
@@ -178,28 +178,28 @@ async def test_esc_stops_the_reply_wherever_the_focus_is(chat: Running, where: s
     agent.go.clear()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         if where == "message":
             last(app, UserMessage).focus()
         elif where != "composer":
             await pilot.press(where)
         await pilot.pause()
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.state.reply is None)
-        assert app.sessions.display is (where == "f2")
+        await wait_until(pilot, lambda: app.view.state.reply is None)
+        assert app.view.sessions.display is (where == "f2")
 
 
 async def test_letters_and_editing_keys_belong_to_the_search_box_of_the_list_of_chats(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("f2")
-        await wait_until(pilot, lambda: app.sessions.chosen is not None)
-        box = app.sessions.query_one(Input)
+        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
+        box = app.view.sessions.query_one(Input)
         await pilot.press(*"urk", "ctrl+a", "x")
         await wait_until(pilot, lambda: box.value == "xurk")
         await pilot.press("right", "right", "right", "ctrl+u", "tab", *"bur", "backspace")
         await wait_until(pilot, lambda: box.value == "bu")
-        assert app.sessions.query_one(Rows).has_focus
+        assert app.view.sessions.query_one(Rows).has_focus
         await pilot.press("ctrl+u", "ctrl+a", "u")
         await wait_until(pilot, lambda: box.value == "u")
         assert await agent.history.changes() == []

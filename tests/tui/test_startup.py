@@ -18,12 +18,13 @@ BEFORE_THE_PAINT = frozenset(
     (
         "agent", "agent.errors", "agent.home", "models", "models.quiet", "tomllib", "tomllib._parser",
         "tomllib._re", "tomllib._types", "gc", "textual.widgets.markdown", "tui",
-        "tui.actions", "tui.app", "tui.attaching", "tui.boot", "tui.dates", "tui.drafts", "tui.editing",
+        "tui.actions", "tui.app", "tui.attachments", "tui.boot", "tui.chat_view", "tui.dates", "tui.drafts",
+        "tui.message_edit",
         "tui.editor", "shlex",
-        "tui.entry", "tui.exit_codes", "tui.keys", "tui.latest", "tui.lazy", "tui.leaving", "tui.pack", "tui.parts",
-        "tui.pasting", "tui.places", "tui.state", "tui.terminal",
-        "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.trail",
-        "tui.widgets", "tui.window", "tui.worlds", "tui.writing",
+        "tui.entry", "tui.exit_codes", "tui.keys", "tui.latest", "tui.lazy", "tui.shutdown", "tui.pack", "tui.parts",
+        "tui.pasting", "tui.keymaps", "tui.state", "tui.terminal",
+        "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.trail", "tui.ui",
+        "tui.widgets", "tui.window", "tui.worlds", "tui.composer_controller",
         "tui.widgets.approval", "tui.widgets.banner", "tui.widgets.completions", "tui.widgets.composer",
         "tui.widgets.foot", "tui.widgets.greeting", "tui.widgets.memory", "tui.widgets.message",
         "tui.widgets.prose", "tui.widgets.rows", "tui.widgets.sessions", "tui.widgets.status",
@@ -62,7 +63,7 @@ async def looks(app: ClewApp, *chosen: str) -> tuple[object, ...]:
         for name in chosen:
             app.theme = full_name(name)
             await pilot.pause()
-        await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
+        await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
         filters = [each._terminal_theme for each in app._filters if isinstance(each, ANSIToTruecolor)]
         found = app.theme, app.classes, app.theme_variables, app.screen.styles.background, filters
         await app.leave()

@@ -30,15 +30,15 @@ async def test_nothing_moves_under_a_reader_above_while_a_reply_streams(chat: Ru
     agent = talkative(400)
     agent.go.clear()
     async with chat(agent, size=size) as (app, pilot):
-        await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
+        await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
         await pilot.press(*"go on", "enter")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         await pilot.press("pageup", "pageup", "pageup")
         await wait_until(pilot, lambda: "answer" in screen_text(app))
-        offset, above = app.transcript.scroll_y, seen(app)[1 : size[1] - 8]
+        offset, above = app.view.transcript.scroll_y, seen(app)[1 : size[1] - 8]
         agent.go.set()
-        await wait_until(pilot, lambda: app.state.reply is None, "the end of the reply")
-        assert app.transcript.scroll_y == offset
+        await wait_until(pilot, lambda: app.view.state.reply is None, "the end of the reply")
+        assert app.view.transcript.scroll_y == offset
         assert seen(app)[1 : size[1] - 8] == above
 
 
@@ -55,5 +55,5 @@ async def test_a_storm_of_resizes_leaves_every_word_where_it_belongs(chat: Runni
             await pilot.resize_terminal(80, 24)
             if key:
                 await pilot.press("f2" if key == "f2" else "escape")
-                await wait_until(pilot, lambda: len(app.screen_stack) == 1 and not app.sessions.display)
+                await wait_until(pilot, lambda: len(app.screen_stack) == 1 and not app.view.sessions.display)
         await wait_until(pilot, lambda: seen(app) == before, "the screen as it was")

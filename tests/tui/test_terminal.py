@@ -116,7 +116,7 @@ async def test_a_frame_that_would_only_wait_is_not_painted_and_all_of_it_is_when
         monkeypatch.setattr("textual.app.App._display", lambda *_: shown.append(screen_text(app)))
         app._driver = cast(Driver, slow)
         await pilot.press(*"words")
-        await wait_until(pilot, lambda: app.composer.text == "words")
+        await wait_until(pilot, lambda: app.view.composer.text == "words")
         assert shown == []
         slow.late = False
         app.post_message(CaughtUp())

@@ -20,7 +20,7 @@ from tui.memories.screen import MemoriesScreen
 from tui.widgets.chooser import Chooser
 from tui.widgets.forking import ForkScreen
 from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import Answer, UserMessage
+from tui.widgets.message import AssistantMessage, UserMessage
 
 pytestmark = pytest.mark.ui
 
@@ -29,20 +29,20 @@ async def test_a_chat_branches_goes_back_and_forward_again_and_every_word_is_sti
     replies = FakeGenerator("One.", "Two.", "Three.", "Four.")
     async with running(tmp_path, replies, reflect=False) as (app, pilot, _agent):
         await say(app, pilot, "Where do I live?")
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("r")
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "Two."])
-        await wait_until(pilot, lambda: "‹2/2›" in words(app) and app.focused is last(app, Answer))
+        await wait_until(pilot, lambda: "‹2/2›" in words(app) and app.focused is last(app, AssistantMessage))
         await pilot.press("left")
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One."])
         last(app, UserMessage).focus()
         await pilot.press("e", "ctrl+a", "ctrl+k", *"Where do you live?", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Where do you live?", "Three."])
-        await wait_until(pilot, lambda: app.state.reply is None and "‹2/2›" in words(app))
+        await wait_until(pilot, lambda: app.view.state.reply is None and "‹2/2›" in words(app))
         await pilot.press("escape", "escape")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: texts(app) == [] and app.composer.text == "Where do you live?")
+        await wait_until(pilot, lambda: texts(app) == [] and app.view.composer.text == "Where do you live?")
         await pilot.press("ctrl+c", *"/undo", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Where do you live?", "Three."])
         await pilot.press("f6")
@@ -89,7 +89,7 @@ async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path
         assert await agent.search.words("xyzzy") == []
         await pilot.press(*"/undo", "enter")
         await wait_until(pilot, lambda: "cannot be undone" in words(app))
-        last(app, Answer).focus()
+        last(app, AssistantMessage).focus()
         await pilot.press("h")
         await agree(pilot)
         await wait_until(pilot, lambda: "hidden · h to unhide" in words(app))
@@ -103,8 +103,8 @@ async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(t
         known = await agent.memories.remember("I live in Berlin")
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
-        here = app.state.world
-        app.composer.put(f"/correct {known.id} I live in Atlantis")
+        here = app.view.state.world
+        app.view.composer.put(f"/correct {known.id} I live in Atlantis")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Corrected in this what-if: I live in Atlantis" in words(app))
         await pilot.press(*"/remember I breathe water", "enter")
@@ -133,7 +133,7 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
     async with running(tmp_path, FakeGenerator("One.", "Two."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "Where do I live?")
         await say(app, pilot, "And where do you?")
-        session, known = app.current_session, await agent.memories.remember("I live in Berlin")
+        session, known = app.view.session, await agent.memories.remember("I live in Berlin")
         assert session is not None
 
         async def standing() -> tuple[object, ...]:
@@ -165,27 +165,27 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
         await wait_until(pilot, lambda: "Restored “all well”" in words(app))
         assert await standing() == before
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One.", "And where do you?", "Two."])
-        assert app.focused is app.composer
+        assert app.focused is app.view.composer
         await pilot.press(*"/undo", "enter")
         await wait_until(pilot, lambda: "You restored a mark; that has been undone." in words(app))
         assert await standing() == after
-        await wait_until(pilot, lambda: len(app.transcript.messages) == 2)
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
 
 
 async def test_a_fork_at_an_earlier_reply_knows_nothing_of_what_came_later(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("One.", "Two.", "Three."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "Where do I live?")
         await say(app, pilot, "And where do you?")
-        app.transcript.messages[1].focus()
+        app.view.transcript.messages[1].focus()
         await pilot.press("f")
         await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
         await pilot.press("tab", *"Atlantis", "enter")
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One."])
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
-        seen = await agent.search.recent(world=app.state.world)
+        seen = await agent.search.recent(world=app.view.state.world)
         assert [exchange.turn.text for exchange in seen] == ["Where do I live?"]
         await pilot.press("alt+left")
-        await wait_until(pilot, lambda: len(app.transcript.messages) == 4)
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4)
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
@@ -213,7 +213,7 @@ async def test_what_waits_for_review_is_edited_in_a_what_if_and_goes_on_waiting_
 ) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "I live in Berlin")
-        said, id = app.transcript.messages[0].turn, new_id()
+        said, id = app.view.transcript.messages[0].turn, new_id()
         agent._memory.append(
             ObservationMade(
                 observation=id,
@@ -234,4 +234,4 @@ async def test_what_waits_for_review_is_edited_in_a_what_if_and_goes_on_waiting_
         await pilot.press("e", "ctrl+u", *"Lives in Atlantis", "enter")
         await wait_until(pilot, lambda: "Edited" in words(app) and not app.screen.busy)  # type: ignore[attr-defined]
         assert [each.id for each in await agent.memories.review()] == [id]
-        assert await believed(agent, app.state.world) == {"Lives in Atlantis"}
+        assert await believed(agent, app.view.state.world) == {"Lives in Atlantis"}

@@ -17,7 +17,7 @@ from tests.tui.scripted import CONTEXT, MODEL, START, ScriptedAgent
 from tests.tui.test_memory_panel import ASKED, agent_that_recalls
 from tui.app import ClewApp
 from tui.toolwords import SHOWN_RESULT, ToolCall, answered, asked, line_of, read_call, under_way, whole
-from tui.widgets.message import Answer
+from tui.widgets.message import AssistantMessage
 from tui.widgets.tool import ToolBlock
 
 RESULT = '- #ABC123 2025-06-03, user: "The tide pools"\n- #ABC124 2025-06-03, assistant: "Lovely"'
@@ -51,12 +51,12 @@ def agent_with_tools(model: FakeGenerator | None = None) -> ScriptedAgent:
 async def ask(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> None:
     """Send that in a new chat."""
     await pilot.press("ctrl+n")
-    await wait_until(pilot, lambda: app.current_session is None)
+    await wait_until(pilot, lambda: app.view.session is None)
     await pilot.press(*text, "enter")
 
 
 def is_answered(app: ClewApp) -> bool:
-    return app.state.last is not None and app.state.reply is None
+    return app.view.state.last is not None and app.view.state.reply is None
 
 
 def stored(text: str | None, **more: str) -> Turn:
@@ -136,8 +136,8 @@ async def test_a_call_stands_between_the_message_and_the_reply_and_enter_unfolds
         looking.set()
         await wait_until(pilot, lambda: is_answered(app))
         await wait_until(pilot, lambda: "· 2 found" in screen_text(app))
-        kinds = [type(message) for message in app.transcript.messages[1:]]
-        assert kinds == [ToolBlock, ToolBlock, Answer]
+        kinds = [type(message) for message in app.view.transcript.messages[1:]]
+        assert kinds == [ToolBlock, ToolBlock, AssistantMessage]
         await wait_until(pilot, lambda: "[bold]Two[/] themes." in screen_text(app))  # they were asked for to be read
         assert screen_text(app).count(found) == 1  # as one of the themes
         await pilot.press("tab", "k", "k", "enter")
@@ -153,15 +153,15 @@ async def test_calls_of_an_old_thread_are_folded_too_and_a_new_chat_settles_with
         await pilot.press("ctrl+n")
         for number in range(3):
             agent.take_steps(SEARCH)
-            before = app.state.last
+            before = app.view.state.last
             await pilot.press(*f"m{number}", "enter")
-            await wait_until(pilot, lambda before=before: app.state.last is not before and is_answered(app))  # type: ignore[misc]
+            await wait_until(pilot, lambda before=before: app.view.state.last is not before and is_answered(app))  # type: ignore[misc]
             assert len(await agent.chats.thread(here(app))) == 3 * number + 3
-        await wait_until(pilot, lambda: len(app.transcript.window.turns) == 9)
-        live = [type(message) for message in app.transcript.messages]
-        await app.open_session(app.current_session)
+        await wait_until(pilot, lambda: len(app.view.transcript.window.turns) == 9)
+        live = [type(message) for message in app.view.transcript.messages]
+        await app.open_session(app.view.session)
         await wait_until(pilot, lambda: "2 found" in screen_text(app))
-        assert [type(message) for message in app.transcript.messages] == live
+        assert [type(message) for message in app.view.transcript.messages] == live
 
 
 async def test_a_reply_tells_how_much_was_recalled_for_it_live_and_later(chat: Running) -> None:
@@ -171,7 +171,7 @@ async def test_a_reply_tells_how_much_was_recalled_for_it_live_and_later(chat: R
         await ask(app, pilot, ASKED)
         await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
         await wait_until(pilot, lambda: is_answered(app))
-        session = app.current_session
+        session = app.view.session
         await app.open_session("S000")
         await app.open_session(session)
         await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
@@ -199,11 +199,11 @@ async def test_themes_lie_open_once_they_are_found_until_the_reader_folds_them(c
         await wait_until(pilot, lambda: "▸ looked for themes · 0 of 2 …" in screen_text(app))
         model.naming.set()
         await wait_until(pilot, lambda: "▾ looked for themes · 2 found" in screen_text(app))
-        assert "1. themes, two, bold: [bold]Two[/] more themes." in screen_text(app)
+        await wait_until(pilot, lambda: "1. themes, two, bold: [bold]Two[/] more themes." in screen_text(app))
         await wait_until(pilot, lambda: is_answered(app))
         await pilot.press("tab", "k", "enter")
         await wait_until(pilot, lambda: "1. themes" not in screen_text(app))
-        await app.open_session(app.current_session)
+        await app.open_session(app.view.session)
         await wait_until(pilot, lambda: "1. themes, two, bold: [bold]Two[/] more themes." in screen_text(app))
 
 
@@ -213,7 +213,7 @@ async def test_a_message_says_no_more_that_it_is_queued_once_something_is_looked
     agent.go.clear()
     async with chat(agent) as (app, pilot):
         await ask(app, pilot, "one")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         agent.take_steps(SEARCH)
         await pilot.press(*"two", "enter")
         await wait_until(pilot, lambda: "Queued" in screen_text(app))
@@ -243,8 +243,8 @@ async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_
         agent.take_steps(SEARCH)
         await pilot.press("escape", *"/retry", "enter")
         await wait_until(pilot, lambda: is_answered(app))
-        kinds = [type(message) for message in app.transcript.messages[1:]]
-        assert kinds == [ToolBlock, Answer]
+        kinds = [type(message) for message in app.view.transcript.messages[1:]]
+        assert kinds == [ToolBlock, AssistantMessage]
         assert "stopped" not in screen_text(app)
 
 
@@ -256,7 +256,7 @@ async def test_a_last_message_without_a_reply_says_how_to_get_one(chat: Running)
         await wait_until(pilot, lambda: "no reply yet · /retry to get one" in screen_text(app))
         agent.go.clear()
         await pilot.press(*"/retry", "enter")
-        await wait_until(pilot, lambda: app.state.reply is not None)
+        await wait_until(pilot, lambda: app.view.state.reply is not None)
         assert "no reply yet" not in screen_text(app)
         await app.open_session(session)
         assert "no reply yet" not in screen_text(app)  # one is being written

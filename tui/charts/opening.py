@@ -1,16 +1,13 @@
 """Opens the charts."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tui.app import ClewApp
+from tui.chat_view import NOT_YET, ChatView
 
 
-async def open_charts(app: "ClewApp") -> None:
+async def open_charts(view: ChatView) -> None:
     """Show the charts of the memory."""
-    if app.backstage is None:
-        app.say("The memory is still opening.")
+    if view.backstage is None:
+        view.ui.say(NOT_YET)
         return
     from tui.charts.screen import ChartsScreen
 
-    app.push_screen(ChartsScreen(app))
+    view.ui.show(ChartsScreen(view))

@@ -1,6 +1,6 @@
 """The charts: what the memory holds, how it grew, what matters in it, and how fast replies come."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,13 +11,11 @@ from textual.widgets import Static
 from tui.charts.chart import Chart
 from tui.charts.keys import PLACES, SCREEN
 from tui.charts.words import charts_of
+from tui.chat_view import ChatView
 from tui.keys import bindings, signs
 from tui.text import MUTED, in_chat, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
-
-if TYPE_CHECKING:
-    from tui.app import ClewApp
 
 COUNTING = "Counting …"
 TWO = 104  # columns from which charts stand beside each other
@@ -42,12 +40,12 @@ class ChartsScreen(Screen[None]):
     ChartsScreen.-tiny #charts-title, ChartsScreen.-tiny #charts-keys { display: none; }
     """
 
-    def __init__(self, app: "ClewApp") -> None:
+    def __init__(self, view: ChatView) -> None:
         super().__init__()
-        assert app.backstage is not None
-        self._clew = app
-        self._service = app.backstage.service
-        self._failures = app.backstage.failures
+        assert view.backstage is not None
+        self._view = view
+        self._service = view.backstage.service
+        self._failures = view.failures
         self._charts: list[Chart] = []
 
     def compose(self) -> ComposeResult:
@@ -102,6 +100,6 @@ class ChartsScreen(Screen[None]):
             body.scroll_end(animate=False)
 
     def action_help(self) -> None:
-        from tui.widgets.help import keys_content
+        from tui.widgets.keys_page import keys_content
 
-        self.app.push_screen(Reader("Chart keys", keys_content(PLACES, self._clew.page_width)))
+        self.app.push_screen(Reader("Chart keys", keys_content(PLACES, self._view.page_width)))

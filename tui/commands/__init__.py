@@ -12,9 +12,9 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
-from tui.commands.output import complain, let_go, prepare_streams
 from tui.commands.usage import HELP, put_in_words, tidy
 from tui.exit_codes import ExitCode, exit_code_of
+from tui.output import complain, let_go, prepare_streams
 
 # Name and module, in the order of the help. Each module has a typer app named `app`.
 COMMANDS = {

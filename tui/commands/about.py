@@ -6,10 +6,10 @@ import typer
 
 from graph.errors import MemoryMissing
 from tui.commands.choosing import PROJECT, outside, project_in
-from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.worlds import WORLD, world_in
+from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.reasons import who
 from tui.text import clean, counted, one_line
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from graph.absence import LEAST, forms_of
-from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import Narration, put, put_json, say
 from tui.text import shown
 
 if TYPE_CHECKING:

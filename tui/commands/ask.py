@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from tui.commands.choosing import complete_session
-from tui.commands.output import say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import say
 from tui.text import clean
 
 MOST_BYTES = 8 << 20
@@ -53,7 +53,7 @@ def ask(
     from agent.settings import load_settings
     from agent.text import clean_message
     from models.quiet import guard_descriptors
-    from tui.commands.asking import AskRequest, Tongue, run_question
+    from tui.commands.asking import AskRequest, ReplyPrinter, run_question
 
     clean_message(text)  # an empty message is refused before anything is opened
     home = home_of(ctx)
@@ -67,7 +67,7 @@ def ask(
         model=model,
         yes=yes,
     )
-    raise typer.Exit(run_question(home, settings, question, Tongue(as_json=as_json)))
+    raise typer.Exit(run_question(home, settings, question, ReplyPrinter(as_json=as_json)))
 
 
 def message_of(words: list[str], *, attached: bool = True) -> str:
@@ -78,7 +78,7 @@ def message_of(words: list[str], *, attached: bool = True) -> str:
 
 def _with_files(said: str) -> str:
     """What was said with the files it names as `@file`; of what is piped, which others may have written, none goes."""
-    from tui.attaching import CannotAttach, NoFile, attach
+    from tui.attachments import CannotAttach, NoFile, attach
 
     try:
         return attach(said, Path.cwd())

@@ -34,9 +34,9 @@ from agent.home import Home
 from agent.model_host import Loader
 from agent.settings import Settings
 from graph.errors import NotFound
-from tui.commands.output import LONG_S, SILENCE_S, Narration, put, put_json, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
+from tui.output import LONG_S, SILENCE_S, Narration, put, put_json, say
 from tui.state import model_step
 from tui.termination import Termination
 from tui.text import clean, counted, shown, size_of
@@ -69,7 +69,7 @@ class AskRequest:
     yes: bool = False  # allow what the model asks to change in the memory
 
 
-class Tongue:
+class ReplyPrinter:
     """Says the events of one reply: its words on stdout as they come, or one JSON object at the end."""
 
     def __init__(self, *, as_json: bool = False, narration: Narration | None = None) -> None:
@@ -172,7 +172,7 @@ class Tongue:
 
     def _code_of(self, event: Failed) -> ExitCode:
         if event.error is not None:
-            return exit_code_of(event.error)
+            return exit_code_of(event.error.exception())
         return ExitCode.UNAVAILABLE if self._model_failed else ExitCode.FAILED
 
 
@@ -200,7 +200,7 @@ class Interrupts:
 
 
 def run_question(
-    home: Home, settings: Settings, question: AskRequest, tongue: Tongue, *, loader: Loader | None = None
+    home: Home, settings: Settings, question: AskRequest, printer: ReplyPrinter, *, loader: Loader | None = None
 ) -> ExitCode:
     """Ask, and say the answer; how it ended. Raises MemoryFailure, ModelError or AgentError before it is accepted."""
     if question.model is not None and loader is None:
@@ -209,11 +209,17 @@ def run_question(
     async def begin(agent: Agent) -> AsyncIterator[AgentEvent]:
         return agent.send(await _session(agent, question), question.text, project=question.project)
 
-    return run_answer(home, settings, begin, tongue, yes=question.yes, loader=loader)
+    return run_answer(home, settings, begin, printer, yes=question.yes, loader=loader)
 
 
 def run_answer(
-    home: Home, settings: Settings, begin: Begin, tongue: Tongue, *, yes: bool = False, loader: Loader | None = None
+    home: Home,
+    settings: Settings,
+    begin: Begin,
+    printer: ReplyPrinter,
+    *,
+    yes: bool = False,
+    loader: Loader | None = None,
 ) -> ExitCode:
     """Say what `begin` has answered; how it ended. With `yes` what the model asks to change in the memory is allowed.
 
@@ -222,7 +228,7 @@ def run_answer(
     with Termination(signals=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)) as termination:
         return asyncio.run(
             _answer(
-                Agent(home, settings, client=CLIENT, brief=True, loader=loader), begin, tongue, termination, yes=yes
+                Agent(home, settings, client=CLIENT, brief=True, loader=loader), begin, printer, termination, yes=yes
             )
         )
 
@@ -239,15 +245,17 @@ def _check_model(home: Home, model: str) -> None:
     check_kind(read_header(ModelStore(home.models).path(model)), embeds=False)
 
 
-async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termination, *, yes: bool) -> ExitCode:
-    notices = asyncio.create_task(_tell(agent.notices(), tongue))
+async def _answer(
+    agent: Agent, begin: Begin, printer: ReplyPrinter, termination: Termination, *, yes: bool
+) -> ExitCode:
+    notices = asyncio.create_task(_tell(agent.notices(), printer))
     interrupts: Interrupts | None = None
     try:
         await agent.start(load_model=False)
         interrupts = Interrupts(agent, termination)
-        await _converse(agent, begin, tongue, yes=yes)
-        if tongue.code is ExitCode.OK and termination.code is None:
-            tongue.end_line()
+        await _converse(agent, begin, printer, yes=yes)
+        if printer.code is ExitCode.OK and termination.code is None:
+            printer.end_line()
             await agent.reflection.run_briefly()  # the reply is out
     except asyncio.CancelledError:
         if termination.code is None:
@@ -260,16 +268,16 @@ async def _answer(agent: Agent, begin: Begin, tongue: Tongue, termination: Termi
         notices.cancel()
         with suppress(asyncio.CancelledError):
             await notices
-    tongue.end_line()
-    return tongue.code if termination.code is None else termination.code
+    printer.end_line()
+    return printer.code if termination.code is None else termination.code
 
 
-async def _converse(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) -> None:
-    agent.approvals.possible = yes
-    silence = asyncio.create_task(_break_silence(tongue))
+async def _converse(agent: Agent, begin: Begin, printer: ReplyPrinter, *, yes: bool) -> None:
+    agent.approvals.clients = {CLIENT} if yes else set()
+    silence = asyncio.create_task(_break_silence(printer))
     try:
         async for event in await begin(agent):
-            tongue.event(event)
+            printer.event(event)
             if isinstance(event, ApprovalWanted):
                 with suppress(NotFound):  # stopped meanwhile
                     await agent.approvals.answer(event.approval, allowed=True)
@@ -277,11 +285,11 @@ async def _converse(agent: Agent, begin: Begin, tongue: Tongue, *, yes: bool) ->
         silence.cancel()
 
 
-async def _break_silence(tongue: Tongue) -> None:
+async def _break_silence(printer: ReplyPrinter) -> None:
     """On a terminal nobody is left without a line for long."""
     while True:
         await asyncio.sleep(SILENCE_S)
-        tongue.silent()
+        printer.silent()
 
 
 async def _session(agent: Agent, question: AskRequest) -> str | None:
@@ -298,16 +306,16 @@ async def _session(agent: Agent, question: AskRequest) -> str | None:
     return found.id
 
 
-async def _tell(notices: AsyncIterator[Notice], tongue: Tongue) -> None:
+async def _tell(notices: AsyncIterator[Notice], printer: ReplyPrinter) -> None:
     """Pass notices on; that work began is told again if nothing was heard since, for where only long work counts."""
     again: asyncio.TimerHandle | None = None
     try:
         async for notice in notices:
             if again is not None:
                 again.cancel()
-            tongue.notice(notice)
+            printer.notice(notice)
             late = isinstance(notice, ModelProgress)
-            again = asyncio.get_running_loop().call_later(LONG_S, tongue.notice, notice) if late else None
+            again = asyncio.get_running_loop().call_later(LONG_S, printer.notice, notice) if late else None
     finally:
         if again is not None:
             again.cancel()

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.output import instant, local, put, put_json, say
 from tui.commands.place import home_of
+from tui.output import instant, local, put, put_json, say
 from tui.text import counted, shown, size_of
 
 if TYPE_CHECKING:

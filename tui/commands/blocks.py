@@ -8,9 +8,9 @@ from graph.errors import NotFound
 from graph.visibility import EVERYONE, Everyone
 from tui.commands.learned import has_memory, read_text, with_agent
 from tui.commands.log import text_of
-from tui.commands.output import paint, put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.worlds import WORLD, world_of
+from tui.output import paint, put, put_json, say
 from tui.text import clean, one_line, shown
 
 if TYPE_CHECKING:

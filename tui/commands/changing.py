@@ -7,10 +7,10 @@ import typer
 
 from graph.errors import NotFound
 from tui.commands.choosing import SHORT, SHORTEST_PREFIX
-from tui.commands.output import paint, put, put_json, say
 from tui.exit_codes import ExitCode
 from tui.impact import as_json as impact_as_json
 from tui.impact import lines_of
+from tui.output import paint, put, put_json, say
 from tui.text import one_line
 
 if TYPE_CHECKING:

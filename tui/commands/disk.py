@@ -41,7 +41,7 @@ FREES = {  # what makes room where nothing can be written; clew itself may refus
 def parts_of(home: "Home") -> dict[str, int]:
     """Bytes of each part of the home; what cannot be looked at counts as nothing."""
     from graph.backups import BACKUPS as FOLDER
-    from graph.querying.apart import FOLDER as APART
+    from graph.querying.workers import FOLDER as APART
 
     memory = home.memory
     log = sum(_size(path) for path in memory.glob("log.sqlite*"))

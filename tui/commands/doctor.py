@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.output import Narration, paint, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import Narration, paint, put, put_json, say
 from tui.text import shown
 
 if TYPE_CHECKING:

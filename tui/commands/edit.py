@@ -44,7 +44,7 @@ def edit(
     from graph.errors import NotFound
     from graph.reading import LogReader
     from models.quiet import guard_descriptors
-    from tui.commands.asking import Tongue, run_answer
+    from tui.commands.asking import ReplyPrinter, run_answer
 
     clean_message(words)  # nothing to say is refused before anything is opened
     home = home_of(ctx)
@@ -60,4 +60,4 @@ def edit(
     async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
         return agent.edit(of.id, old, words)
 
-    raise typer.Exit(run_answer(home, settings, begin, Tongue(as_json=as_json), yes=yes))
+    raise typer.Exit(run_answer(home, settings, begin, ReplyPrinter(as_json=as_json), yes=yes))

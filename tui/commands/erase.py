@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.output import say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import say
 from tui.text import counted, size_of
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def memory_names() -> list[str]:
     """Every name that clew gives in the memory's folder, but the lock's: a backup beside the log has another."""
     from graph.files import RESTORING
     from graph.opening import OPENING, PURGE
-    from graph.querying.apart import FOLDER
+    from graph.querying.workers import FOLDER
     from graph.rebuild import ASIDE, NEW
     from graph.witness import WITNESS
 

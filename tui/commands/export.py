@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tui.commands.choosing import session_of
-from tui.commands.output import put, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import put, say
 from tui.text import shown
 
 if TYPE_CHECKING:

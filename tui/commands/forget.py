@@ -8,9 +8,9 @@ import typer
 from tui.commands.changing import end_purge
 from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import lines, with_agent
-from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import put, put_json, say
 from tui.text import clean
 
 if TYPE_CHECKING:

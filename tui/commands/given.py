@@ -5,7 +5,7 @@ All of it is read from the log. What may be shown no more stands there without i
 
 from typing import TYPE_CHECKING
 
-from tui.commands.output import fit, local, paint, width
+from tui.output import fit, local, paint, width
 from tui.reasons import who, why_stored
 from tui.text import one_line
 

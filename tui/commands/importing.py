@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
+from tui.output import Narration, put, put_json, say
 from tui.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -95,7 +95,10 @@ async def _import(agent: "Agent", file: Path, named: str, *, embed: bool, as_jso
             )
             narration.tell(of)
 
-        report = await agent.documents.import_chats(file, progress)
+        importing = agent.documents.import_chats(file)
+        async for step in importing:
+            progress(step)
+        report = await importing
         report.file = named
         narration.clear()
         if as_json:

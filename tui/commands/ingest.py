@@ -9,9 +9,9 @@ import typer
 
 from tui.commands.changing import carry_out
 from tui.commands.opened import with_memory
-from tui.commands.output import SILENCE_S, Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import SILENCE_S, Narration, put, put_json, say
 from tui.text import by_ending, counted, one_line
 
 if TYPE_CHECKING:
@@ -58,7 +58,10 @@ def ingest(
         def progress(step: "IngestProgress") -> None:
             narration.tell(f"reading {step.done:,} of {step.total:,}: {one_line(step.file)}")
 
-        report = await agent.documents.ingest(Path(path), progress, project=project, tags=tags or [])
+        reading = agent.documents.ingest(Path(path), project=project, tags=tags or [])
+        async for step in reading:
+            progress(step)
+        report = await reading
         narration.clear()
         for line in [] if as_json else words(report):
             put(line)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from tui.commands.output import fit, instant, local, paint, put_json, width
+from tui.output import fit, instant, local, paint, put_json, width
 from tui.reasons import proven_by
 from tui.text import clean, counted, one_line
 
@@ -31,7 +31,7 @@ ERASED = "(erased)"
 def with_agent(home: "Home", work: "Callable[[Agent], Awaitable[Answer]]", *, client: str) -> Answer:
     """What `work` answers, given the agent with its graph caught up. Raises MemoryFailure or AgentError."""
     from tui.commands.opened import with_memory
-    from tui.commands.output import Narration
+    from tui.output import Narration
 
     async def ask(agent: "Agent", narration: Narration) -> Answer:
         return await work(agent)

@@ -7,9 +7,9 @@ import typer
 
 from graph.errors import MemoryMissing
 from tui.commands.choosing import complete_session, project_in, session_of
-from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
-from tui.commands.since import moment
+from tui.output import fit, instant, local, paint, put, put_json, say, width
+from tui.since import moment
 from tui.text import clean
 
 if TYPE_CHECKING:

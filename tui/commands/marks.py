@@ -6,8 +6,8 @@ import typer
 
 from tui.commands.changing import carry_out, end
 from tui.commands.learned import with_agent
-from tui.commands.output import fit, instant, local, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.output import fit, instant, local, put, put_json, say, width
 from tui.text import clean, one_line
 
 if TYPE_CHECKING:

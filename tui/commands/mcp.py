@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from tui.commands.log import text_of
-from tui.commands.output import say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import say
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 

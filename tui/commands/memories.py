@@ -8,11 +8,11 @@ import typer
 from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import has_memory, lines, one_of
 from tui.commands.log import text_of
-from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.then import AS_OF, looking_back, stamped, when
 from tui.commands.waiting import tell_waiting
 from tui.commands.worlds import WORLD, world_of
+from tui.output import put, put_json, say
 from tui.text import clean
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from agent.agent import Agent
     from graph.beliefs import Observation, Wanted
-    from tui.commands.output import Narration
+    from tui.output import Narration
 
 MOST = 1000
 STATUSES = ("candidate", "active", "superseded", "invalid")

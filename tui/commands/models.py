@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.output import Narration, fit, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.output import Narration, fit, put, put_json, say, width
 from tui.text import size_of
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from agent.errors import AgentError
 from agent.events import EmbeddingProgress, GraphProgress, MemoryAwaited, ModelFailed, ModelProgress, Notice, Warned
 from agent.home import Home
 from agent.settings import load_settings
-from tui.commands.output import LONG_S, Narration, say
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
+from tui.output import LONG_S, Narration, say
 from tui.state import model_step
 from tui.text import counted, size_of
 

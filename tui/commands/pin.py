@@ -6,8 +6,8 @@ import typer
 
 from graph.errors import NotFound
 from tui.commands.learned import with_agent
-from tui.commands.output import put_json, say
 from tui.commands.place import home_of
+from tui.output import put_json, say
 from tui.text import clean
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tui.commands.learned import has_memory, with_agent
-from tui.commands.output import fit, paint, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.output import fit, paint, put, put_json, say, width
 from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.output import ENDLESS, clip, complain, fit, instant, paint, put, put_json, say, width
 from tui.commands.parameters import PARAM, values_of
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.then import AS_OF, looking_back, when
 from tui.commands.worlds import world_of
 from tui.exit_codes import ExitCode, exit_code_of
+from tui.output import ENDLESS, clip, complain, fit, instant, paint, put, put_json, say, width
 from tui.text import counted, one_line, shown
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.home import Home
     from graph.querying.console import Answer
-    from tui.commands.output import Narration
+    from tui.output import Narration
 
 MOST_ROWS = 100_000
 LONGEST_S = 600.0
@@ -37,6 +37,10 @@ WIDEST = 60  # columns of a terminal that one column of a table takes, where the
 MOST_BYTES = 1 << 16
 IN_WORLD = "What $world stands for in the query, by its id or a chat of it; main without it."
 IN_WORDS = "CYPHER is a question in plain words: who did I mention most in March?"
+NOT_SURE = (
+    "This is the nearest ready query, but it may not be what you asked. Nothing was run. Ask in other words, or run it "
+    "yourself with `clew query`."
+)
 
 
 class QueryFormat(StrEnum):
@@ -142,13 +146,15 @@ def _asked(
         async with looking_back(agent, narration, at) as past:
             return await past.graph.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
 
-    return with_memory(home, ask, client="query", open_graph=at is None)
+    return with_memory(home, ask, client="query", open_graph=at is None, by_meaning=given is None)
 
 
 async def _in_words(
     agent: "Agent", narration: "Narration", question: str, world: str
 ) -> "tuple[str, Mapping[str, Any]]":
-    """A question as a query, told on stderr before it runs. Raises NotUnderstood."""
+    """A question as a query, told on stderr before it runs. Raises NotUnderstood, also where that may be another."""
+    from agent.errors import NotUnderstood
+
     narration.tell("reading the question …")
     found = await agent.queries.translate(question, world=world)
     narration.clear()
@@ -156,6 +162,8 @@ async def _in_words(
     say(shown(f"{found.words}{by}\n{found.cypher}"))
     for name, value in found.parameters.items():
         say(shown(f"${name} = {json.dumps(value, ensure_ascii=False)}"))
+    if found.how == "nearest":
+        raise NotUnderstood(NOT_SURE)
     return found.cypher, found.parameters
 
 

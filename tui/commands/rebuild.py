@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.output import Narration, put_json, say
 from tui.commands.place import home_of
+from tui.output import Narration, put_json, say
 from tui.text import counted
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ import typer
 from graph.errors import MemoryMissing
 from tui.commands.choosing import PROJECT, complete_session, outside, project_in, session_of
 from tui.commands.log import text_of
-from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
-from tui.commands.since import moment
-from tui.commands.then import AS_OF, TICK, TRUE_AT, looking_back, said_by, stamped, when
+from tui.commands.then import AS_OF, TRUE_AT, looking_back, said_by, stamped, when
 from tui.commands.worlds import WORLD, world_in
 from tui.exit_codes import ExitCode
+from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.reasons import shared, who, why
+from tui.since import TICK, moment
 from tui.text import clean
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def recall(
 def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datetime | int | None") -> "list[Hit]":
     from agent.agent import Agent
     from tui.commands.opened import with_memory
-    from tui.commands.output import Narration
+    from tui.output import Narration
 
     async def ask(agent: Agent, narration: Narration) -> "list[Hit]":
         if at is not None:

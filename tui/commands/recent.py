@@ -12,14 +12,14 @@ from graph.errors import MemoryMissing
 from tui.commands.choosing import PROJECT, outside, project_in
 from tui.commands.learned import one_of, with_agent
 from tui.commands.log import MOST, put_exchanges
-from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
-from tui.commands.since import moment
 from tui.commands.worlds import WORLD, world_in
+from tui.output import fit, instant, local, paint, put, put_json, say, width
+from tui.since import moment
 
 if TYPE_CHECKING:
-    from graph.newest import Newest, NodeKind
+    from graph.newest import NewestItem, NodeKind
     from graph.recent import Within
     from graph.values import Exchange
 
@@ -54,7 +54,7 @@ def recent(
     within: Within = {"since": moment(since), "until": moment(until), "world": MAIN}
     home, limit, elsewhere = home_of(ctx, writing=False), min(limit, MOST), ""
     exchanges: list[Exchange] = []
-    nodes: list[Newest] = []
+    nodes: list[NewestItem] = []
     try:
         reader = LogReader.open(home.memory)
         within["world"] = world_in(reader, world)
@@ -74,7 +74,7 @@ def recent(
         put_exchanges(exchanges, as_json=as_json, world=within["world"])
 
 
-def _put_nodes(found: "list[Newest]", *, as_json: bool, world: str, elsewhere: str) -> None:
+def _put_nodes(found: "list[NewestItem]", *, as_json: bool, world: str, elsewhere: str) -> None:
     """Print nodes on two lines each, or say that there are none."""
     if as_json:
         put_json([asdict(each) | {"at": instant(each.at), "world": world} for each in found])

@@ -9,9 +9,9 @@ import typer
 
 from graph.errors import NotFound
 from tui.commands.learned import has_memory
-from tui.commands.output import Narration, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import Narration, put, put_json, say
 from tui.text import clean, counted
 
 if TYPE_CHECKING:

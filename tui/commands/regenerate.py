@@ -41,7 +41,7 @@ def regenerate(
     from agent.settings import load_settings
     from graph.reading import LogReader
     from models.quiet import guard_descriptors
-    from tui.commands.asking import Tongue, run_answer
+    from tui.commands.asking import ReplyPrinter, run_answer
 
     home = home_of(ctx)
     reader = LogReader.open(home.memory)
@@ -53,4 +53,4 @@ def regenerate(
     async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
         return agent.regenerate(of.id, turn.id if turn is not None else None)
 
-    raise typer.Exit(run_answer(home, settings, begin, Tongue(as_json=as_json), yes=yes))
+    raise typer.Exit(run_answer(home, settings, begin, ReplyPrinter(as_json=as_json), yes=yes))

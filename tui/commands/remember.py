@@ -7,8 +7,8 @@ import typer
 from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import lines, one_of, read_text, with_agent
 from tui.commands.log import text_of
-from tui.commands.output import put, put_json
 from tui.commands.place import home_of
+from tui.output import put, put_json
 
 if TYPE_CHECKING:
     from agent.agent import Agent

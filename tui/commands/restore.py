@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tui.commands.backup import figures
-from tui.commands.output import local, put, put_json, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import local, put, put_json, say
 from tui.text import counted, shown
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import typer
 
 from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import has_memory, lines, standing, with_agent
-from tui.commands.output import put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.waiting import tell_waiting
+from tui.output import put, put_json, say
 from tui.text import clean
 
 if TYPE_CHECKING:

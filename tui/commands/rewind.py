@@ -6,10 +6,10 @@ import typer
 
 from tui.commands.choosing import aim, complete_shown
 from tui.commands.learned import with_agent
-from tui.commands.output import paint, put, put_json, say
 from tui.commands.place import home_of
 from tui.impact import as_json as impact_json
 from tui.impact import lines_of
+from tui.output import paint, put, put_json, say
 
 if TYPE_CHECKING:
     from agent.agent import Agent

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.output import instant, paint, put, put_json, width
 from tui.commands.place import home_of
 from tui.commands.then import AS_OF, looking_back, when
+from tui.output import instant, paint, put, put_json, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.home import Home
     from graph.querying.catalogue import NodeKind, RelationshipKind, Schema
-    from tui.commands.output import Narration
+    from tui.output import Narration
 
 
 class SchemaFormat(StrEnum):
@@ -89,7 +89,7 @@ def as_lines(found: "Schema") -> "Iterator[str]":
         yield from _under(node, room)
     for each in found.relationships:
         ends = " or ".join(f":{end}" for end in each.ends)
-        yield paint(folded(f"(:{each.start})-[:{quoted(each.name)}]->({ends})  {each.count:,}", room, under=2), "1")
+        yield paint(folded(f"(:{each.start})-[:{each.name}]->({ends})  {each.count:,}", room, under=2), "1")
         yield from _under(each, room)
 
 
@@ -105,10 +105,3 @@ def folded(line: str, room: int | None, *, under: int) -> str:
     if room is None or len(line) <= room:
         return line
     return "\n".join(wrap(line, room, subsequent_indent=" " * min(under, room // 3)))
-
-
-def quoted(name: str) -> str:
-    """A name as a query writes it: in backticks where it is a word of the language."""
-    from graph.querying.grammar import KEYWORDS
-
-    return f"`{name}`" if name.upper() in KEYWORDS else name

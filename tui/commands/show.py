@@ -14,9 +14,9 @@ from tui.commands.choosing import complete_shown, session_of
 from tui.commands.given import given_json, given_lines, quoted
 from tui.commands.learned import page, put_story_json, with_agent
 from tui.commands.log import words_of
-from tui.commands.output import local, paint, put, put_json
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN, summary
+from tui.output import local, paint, put, put_json
 from tui.reasons import shared_stored
 from tui.text import clean, counted, one_line, shown
 from tui.toolwords import line_of, read_call

@@ -10,16 +10,16 @@ import typer
 from graph.errors import MemoryMissing
 from tui.commands.about import turn_lines, turn_summary
 from tui.commands.choosing import PROJECT, project_in
-from tui.commands.output import paint, put, put_json, say
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
 from tui.commands.worlds import WORLD, world_in
+from tui.output import paint, put, put_json, say
 from tui.text import shown
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.themes import Overview
-    from tui.commands.output import Narration
+    from tui.output import Narration
 
 MOST = 20
 NONE = "There are too few messages to find themes yet."

@@ -3,39 +3,24 @@
 A date alone means the end of that day on the user's own clock; `#123` is the moment right after event 123.
 """
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import typer
 
-from tui.commands.output import Narration, instant, local, say
-from tui.commands.since import parse_since
+from tui.output import Narration, instant, local, say
+from tui.since import end_of
 from tui.text import counted
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.past import PastView
-    from graph.values import Progress
 
 AS_OF = "As clew knew it then: 2025-03-01 (the end of that day), 2025-03-01T14:30, 3d; or #EVENT."
 TRUE_AT = "Only what was said by then; same formats."
-TICK = timedelta(milliseconds=1)
-
-
-def end_of(text: str, *, now: datetime) -> datetime:
-    """The last moment, in UTC, that `text` may mean; `now` is aware. Raises ValueError, as `parse_since`."""
-    try:
-        day = date.fromisoformat(text.strip())
-    except ValueError:
-        return parse_since(text, now=now)
-    try:
-        return datetime.combine(day + timedelta(days=1), time.min).astimezone(UTC) - TICK
-    except (OverflowError, OSError, ValueError):
-        return parse_since(text, now=now)
 
 
 def when(text: str | None) -> datetime | int | None:
@@ -62,16 +47,17 @@ def _moment(text: str | None, *, also: str = "") -> datetime | None:
 @asynccontextmanager
 async def looking_back(agent: "Agent", narration: Narration, at: datetime | int) -> AsyncIterator["PastView"]:
     """The memory as it was, which is said on stderr once it is there. Raises NothingThen, NotFound or GraphFailure."""
-    loop = asyncio.get_running_loop()
-
-    def tell(step: "Progress") -> None:
-        loop.call_soon_threadsafe(narration.tell, f"going back: {step.done:,} of {counted(step.total, 'event')}")
-
-    async with agent.past.at(at, tell) as past:
+    opening = agent.past.open(at)
+    async for step in opening:
+        narration.tell(f"going back: {step.done:,} of {counted(step.total, 'event')}")
+    past = await opening
+    try:
         narration.clear()
         moment = f"on {local(at)}" if isinstance(at, datetime) else f"right after event {at}, {local(past.at)}"
         say(f"As clew knew it {moment} (the last change before was on {local(past.at)}).")
         yield past
+    finally:
+        await past.close()
 
 
 def stamped(rows: list[dict[str, object]], as_of: datetime | int | None) -> list[dict[str, object]]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tui.commands.choosing import aim, complete_session
-from tui.commands.output import fit, instant, paint, put, put_json, say, width
 from tui.commands.place import home_of
 from tui.commands.sessions import MAIN
+from tui.output import fit, instant, paint, put, put_json, say, width
 from tui.reasons import who
 from tui.text import one_line
 

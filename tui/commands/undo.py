@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tui.commands.learned import with_agent
-from tui.commands.output import fit, instant, local, paint, put, put_json, say, width
 from tui.commands.place import home_of
+from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.text import one_line
 
 if TYPE_CHECKING:

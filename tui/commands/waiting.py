@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tui.commands.output import say
+from tui.output import say
 from tui.text import counted
 
 if TYPE_CHECKING:

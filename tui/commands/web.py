@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from tui.commands.output import put, say
 from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
+from tui.output import put, say
 
 PORT = 8421
 

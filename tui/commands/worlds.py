@@ -3,8 +3,8 @@
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from tui.commands.output import say
 from tui.commands.sessions import MAIN
+from tui.output import say
 from tui.text import clean, one_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,10 @@ from tui.drawing.layout import Layout
 from tui.drawing.shapes import ACROSS, DOWN, Shape, ShapeText, Stroke, paper, shapes
 
 _NOT_IN_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono', 'Noto Sans CJK JP', monospace"
+FONTS = (
+    "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono', 'Liberation Mono', 'Noto Sans CJK JP', "
+    "'DejaVu Sans', 'Noto Sans', Arial, monospace"
+)
 
 
 def to_svg(layout: Layout, *, dark: bool = True) -> str:

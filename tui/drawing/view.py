@@ -15,12 +15,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from graph.subgraphs import Node, Ref, Subgraph
-from tui.drawing.choosing import Direction, at_cell, nearest, next_one
-from tui.drawing.exporting import SavedDrawing, keep
+from tui.drawing.files import SavedDrawing, keep
 from tui.drawing.foot import about_node, about_picture
 from tui.drawing.keys import VIEW
 from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, layout
 from tui.drawing.picture import Picture, paint
+from tui.drawing.selection import Direction, at_cell, nearest, next_one
 from tui.keys import bindings
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0, 4.0)

@@ -36,27 +36,17 @@ class WireLines:
         self._stream.feed_eof()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        while not self._ended and (line := await self._line()):
-            yield line
-
-    async def _line(self) -> str:
-        try:
-            line = await self._stream.readuntil(b"\n")
-        except asyncio.IncompleteReadError as end:
-            line = end.partial
-        except asyncio.LimitOverrunError as long:
-            await self._skip(long.consumed)
-            return TOO_LONG
-        return line.decode("utf-8", "replace")
-
-    async def _skip(self, read: int) -> None:
-        """Go on behind the end of a line that is too long."""
-        while True:
-            await self._stream.readexactly(read)
+        too_long = False
+        while not self._ended:
             try:
-                await self._stream.readuntil(b"\n")
+                line = await self._stream.readuntil(b"\n")
+            except asyncio.IncompleteReadError as end:
+                line = end.partial
+            except asyncio.LimitOverrunError as part:
+                await self._stream.readexactly(part.consumed)
+                too_long = True
+                continue
+            if not line and not too_long:
                 return
-            except asyncio.IncompleteReadError:
-                return
-            except asyncio.LimitOverrunError as long:
-                read = long.consumed
+            yield TOO_LONG if too_long else line.decode("utf-8", "replace")
+            too_long = False

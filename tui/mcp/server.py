@@ -2,33 +2,40 @@
 
 Invariants: the real standard output carries the protocol and nothing else; whatever else prints goes to standard error.
 An error of a tool is a sentence in its answer, and never ends the server, which ends with its client.
+
+The tools are the SDK's typed ones; its MCPServer around them is not used: it also offers prompts and resources, which
+there are none of, begins each error with "Error executing tool", and reads standard input in a thread (lines.py).
 """
 
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryFailure, MemoryHeld
 from models.errors import ModelError
-from tui.mcp import shapes
 from tui.mcp.lines import WireLines
-from tui.mcp.telling import as_text
+from tui.mcp.serializers import as_text
+from tui.mcp.shapes import AnswerShape
 from tui.mcp.tools import Tools
 from tui.mcp.visits import Visits
 from tui.text import shown
 from tui.version import VERSION
-
-if TYPE_CHECKING:
-    import mcp_types as types
-    from mcp.server.lowlevel import Server
 
 INSTRUCTIONS = """clew is the user's own memory of their chats, kept on this computer. Look here when the user refers to
 something said before, to people, plans or preferences of theirs, or when knowing them would help. `recall` finds what
@@ -43,72 +50,6 @@ BESIDE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTool:
-    """A tool as it is listed."""
-
-    name: str
-    title: str
-    description: str
-    takes: type[shapes.Arguments]
-    reads: bool = True
-
-
-TOOLS = (
-    ListedTool(
-        "recall",
-        "Recall",
-        "Find what was said or learned before that matters for a question: by words, by meaning and by what is "
-        "related, over all of the user's chats and documents. Each hit tells when, who said it, in which chat, and why "
-        "it was found. Use it when the user refers to anything from before.",
-        shapes.RecallArguments,
-    ),
-    ListedTool(
-        "recent",
-        "Recent exchanges",
-        "List what the user and the assistant talked about lately, or in a time, the newest first. Use it for "
-        '"what did we talk about yesterday"; to find a subject, use recall. With kinds, list the newest of other parts '
-        "of the memory: what was learned, who was named, documents, chats.",
-        shapes.RecentArguments,
-    ),
-    ListedTool(
-        "about",
-        "About somebody or something",
-        "Tell what there is about a person, place or project: how often and since when it comes up, in which chats, "
-        "and the newest messages that name it.",
-        shapes.AboutArguments,
-    ),
-    ListedTool(
-        "remember",
-        "Propose a memory",
-        "Propose one lasting statement about the user or their world to be remembered. It waits for the user's review "
-        "and is not in use before, unless the user set it otherwise. It is kept as your proposal, not as the user's "
-        "words. What is known already is not stored again.",
-        shapes.RememberArguments,
-        reads=False,
-    ),
-    ListedTool(
-        "relations",
-        "Relations",
-        "List what a person, place, thing, message, memory, chat or document is directly related to in the memory's "
-        "graph, by relation: what names it, what was learned about it, what proves it. Takes a name, or an id from "
-        "another answer.",
-        shapes.RelationsArguments,
-    ),
-    ListedTool(
-        "query",
-        "Query the graph",
-        "Ask the memory's graph one Cypher query that only reads (Kuzu's dialect). Node tables: Turn (id, session, "
-        "role, speaker, text, at in UTC milliseconds, significance), Observation (id, text, kind, confidence, at), "
-        "Entity (id, name, kind), Session (id, name, title), Document, Chunk, Project. Relationships: "
-        "(Turn)-[:`IN`]->(Session), (Turn)-[:REPLIES_TO]->(Turn), (Turn)-[:SAID_BY]->(Entity), "
-        "(Turn)-[:MENTIONS]->(Entity), (Observation)-[:DERIVED_FROM]->(Turn), (Observation)-[:ABOUT]->(Entity). "
-        "It sees what is live, and nothing else.",
-        shapes.QueryArguments,
-    ),
-)
-
-
 def serve(home: Home, *, project: str | None = None) -> None:
     """Serve until the client goes away. Call it with the descriptors guarded (models/quiet.py)."""
     wire, sys.stdout = sys.stdout, sys.stderr
@@ -117,9 +58,6 @@ def serve(home: Home, *, project: str | None = None) -> None:
 
 
 async def _serve(home: Home, project: str | None, wire: TextIOWrapper) -> None:
-    import anyio
-    from mcp.server.stdio import stdio_server
-
     lines = await _stdin()
     if lines is not None:  # a signal ends it as its client does
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -142,33 +80,33 @@ async def _stdin() -> WireLines | None:
         return None  # a file, which never keeps anybody waiting
 
 
-def make_server(tools: Tools) -> "Server[Any]":
+def make_server(tools: Tools) -> Server[Any]:
     """The protocol's server over the tools."""
-    import mcp_types as types
-    from mcp.server.lowlevel import Server
-    from mcp.shared.exceptions import MCPError
-
-    listed = types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS])
-    by_name = {tool.name: tool for tool in TOOLS}
+    offered = [
+        _offered(tools.recall, "Recall"),
+        _offered(tools.recent, "Recent exchanges"),
+        _offered(tools.about, "About somebody or something"),
+        _offered(tools.remember, "Propose a memory", reads=False),
+        _offered(tools.relations, "Relations"),
+        _offered(tools.query, "Query the graph"),
+    ]
+    by_name = {tool.name: tool for tool in offered}
+    listed = types.ListToolsResult(tools=[_listed(tool) for tool in offered])
 
     async def on_list_tools(context: Any, params: Any) -> types.ListToolsResult:
         return listed
 
-    async def on_call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def on_call_tool(
+        context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
             known = ", ".join(by_name)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool {params.name[:80]!r}. Available tools: {known}.")
         try:
-            asked = tool.takes.model_validate(params.arguments or {})
-            work: Callable[..., Awaitable[shapes.AnswerShape]] = getattr(tools, tool.name)
-            return _answered(await (work(asked) if tool.reads else work(asked, by=_caller(context))))
-        except ValidationError as error:
-            return _failed(_misfit(error))
-        except MemoryHeld as error:
-            return _failed(_held(error))
-        except (MemoryFailure, ModelError, AgentError, OSError) as error:
-            return _failed(str(error) or type(error).__name__)
+            return _answered(await tool.run(params.arguments or {}, Context(request_context=context)))
+        except ToolError as error:
+            return _failed(error)
 
     return Server(
         "clew",
@@ -181,34 +119,50 @@ def make_server(tools: Tools) -> "Server[Any]":
     )
 
 
-def _listed(tool: ListedTool) -> "types.Tool":
-    import mcp_types as types
+def _offered(work: Callable[..., Any], title: str, *, reads: bool = True) -> Tool:
+    """A tool, as its function's signature and docstring describe it. Arguments that it does not name are refused."""
+    tool = Tool.from_function(
+        work,
+        title=title,
+        description=" ".join((work.__doc__ or "").split()),
+        annotations=types.ToolAnnotations(
+            title=title, read_only_hint=reads, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+        structured_output=False,
+    )
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema()
+    return tool
 
+
+def _listed(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.takes.model_json_schema(),
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.reads,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        input_schema=tool.parameters,
+        annotations=tool.annotations,
     )
 
 
-def _answered(answer: shapes.AnswerShape) -> "types.CallToolResult":
+def _answered(answer: AnswerShape) -> types.CallToolResult:
     """The answer as JSON in a text, which every client reads: as a structure beside it, all of it would go twice."""
-    import mcp_types as types
-
     return types.CallToolResult(content=[types.TextContent(text=as_text(answer))])
 
 
-def _failed(words: str) -> "types.CallToolResult":
-    import mcp_types as types
-
+def _failed(error: ToolError) -> types.CallToolResult:
+    """What went wrong in a tool, in a sentence. Raises the error itself where nobody expected it."""
+    match error.__cause__:
+        case ValidationError() as cause:
+            words = _misfit(cause)
+        case MemoryHeld() as cause:
+            words = _held(cause)
+        case MemoryFailure() | ModelError() | AgentError() | OSError() as cause:
+            words = str(cause) or type(cause).__name__
+        case _:
+            raise error
     return types.CallToolResult(content=[types.TextContent(text=shown(words))], is_error=True)
 
 
@@ -224,10 +178,3 @@ def _misfit(error: ValidationError) -> str:
         for each in error.errors(include_url=False, include_input=False)[:5]
     )
     return f"Invalid arguments, so nothing was done: {wrong}."
-
-
-def _caller(context: Any) -> str:
-    """What the client calls itself."""
-    params = context.session.client_params
-    info = params.client_info if params is not None else None
-    return str(info.title or info.name) if info is not None else ""

@@ -1,5 +1,7 @@
 """The six tools: what each does with the memory. What goes wrong is raised, with a message for who called.
 
+Their signatures are the schemas that other programs see, and their docstrings what their models read.
+
 `recent` and `about` read the log beside whoever holds the memory; the others, and `recent` of observations, need the
 memory for themselves for a moment. None of them answers with what the user hid, deleted or keeps out of memory, or with
 what belongs to a what-if: recall, the recent and about are of the main world and of what is live there, and what the
@@ -10,20 +12,24 @@ import asyncio
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mcp.server.mcpserver import Context
+from pydantic import Field
 
 from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryMissing, NotFound
 from tui.commands.choosing import project_in
-from tui.commands.output import instant
-from tui.commands.since import parse_since
 from tui.mcp import shapes
-from tui.mcp.telling import in_force, may_be_told, told, told_hit, told_newest, told_node
+from tui.mcp.serializers import in_force, may_be_told, told, told_hit, told_newest, told_node
+from tui.mcp.shapes import Kind, Limit, NodeKind, Project, Time
 from tui.mcp.visits import Visits
+from tui.output import instant
+from tui.since import parse_since
 
 if TYPE_CHECKING:
-    from graph.newest import Newest, NodeKind
+    from graph.newest import NewestItem
     from graph.reading import LogReader
     from graph.recent import Within
     from graph.subgraphs import Node
@@ -49,48 +55,106 @@ class Tools:
         self._visits = visits
         self._own = project
 
-    async def recall(self, asked: shapes.RecallArguments) -> shapes.Hits:
-        """What was said that matters for some words."""
+    async def recall(
+        self,
+        query: Annotated[
+            str, Field(min_length=1, max_length=4_000, description="What to look for, in words; a question is fine.")
+        ],
+        limit: Limit = 10,
+        since: Time = None,
+        until: Time = None,
+        person: Annotated[str | None, Field(max_length=200, description="Only what this person said.")] = None,
+        project: Project = None,
+    ) -> shapes.Hits:
+        """Find what was said or learned before that matters for a question: by words, by meaning and by what is
+        related, over all of the user's chats and documents. Each hit tells when, who said it, in which chat, and why
+        it was found. Use it when the user refers to anything from before.
+        """
         from graph.hits import Filters
         from graph.recall.lexical import says_anything
         from tui.reasons import shared
 
-        if not says_anything(asked.query):
+        if not says_anything(query):
             raise AgentError("The query contains no words. Nothing was done.")
-        since, until = moment(asked.since), moment(asked.until)
+        start, end = moment(since), moment(until)
         if not await asyncio.to_thread(self._anything):
             return shapes.Hits(hits=[], by_meaning=False)
-        project = await asyncio.to_thread(self._project, asked.project)
-        filters = Filters(person=asked.person, project=project, since=since, until=until)
+        project = await asyncio.to_thread(self._project, project)
+        filters = Filters(person=person, project=project, since=start, until=end)
         async with self._visits.agent() as agent:
             by_meaning = await agent.models.embedder_ready()
-            hits = await agent.search.recall(asked.query, limit=asked.limit, filters=filters)
+            hits = await agent.search.recall(query, limit=limit, filters=filters)
         return shapes.Hits(hits=[told_hit(hit, shared(hits)) for hit in hits], by_meaning=by_meaning)
 
-    async def recent(self, asked: shapes.RecentArguments) -> shapes.Exchanges | shapes.NewestShape:
-        """The newest exchanges, or nodes of some kinds."""
-        project = await asyncio.to_thread(self._project, asked.project)
-        if asked.kinds:
-            found = await self._newest(asked, project)
+    async def recent(
+        self,
+        kinds: Annotated[
+            Sequence[NodeKind],
+            Field(
+                max_length=7,
+                description="Instead of exchanges, the newest of these: turn (a message), session (a chat), "
+                "observation (a memory in use), entity (who or what was named), document, chunk (a piece of one), "
+                "project.",
+            ),
+        ] = (),
+        limit: Limit = 10,
+        since: Time = None,
+        until: Time = None,
+        project: Project = None,
+    ) -> shapes.Exchanges | shapes.NewestShape:
+        """List what the user and the assistant talked about lately, or in a time, the newest first. Use it for
+        "what did we talk about yesterday"; to find a subject, use recall. With kinds, list the newest of other parts
+        of the memory: what was learned, who was named, documents, chats.
+        """
+        project = await asyncio.to_thread(self._project, project)
+        within: Within = {"since": moment(since), "until": moment(until), "project": project}
+        if kinds:
+            found = await self._newest(kinds, limit, within)
             return shapes.NewestShape(items=[told_newest(each) for each in found])
-        return await asyncio.to_thread(self._recent, asked.limit, moment(asked.since), moment(asked.until), project)
+        return await asyncio.to_thread(self._recent, limit, within)
 
-    async def _newest(self, asked: shapes.RecentArguments, project: str | None) -> "list[Newest]":
-        within: Within = {"since": moment(asked.since), "until": moment(asked.until), "project": project}
+    async def _newest(self, kinds: Sequence[NodeKind], limit: int, within: "Within") -> "list[NewestItem]":
         if not await asyncio.to_thread(self._anything):
             return []
-        if "observation" in asked.kinds:
+        if "observation" in kinds:
             async with self._visits.agent() as agent:
-                return await agent.search.newest(asked.kinds, asked.limit, **within)
-        return await asyncio.to_thread(self._of_the_log, asked.kinds, asked.limit, within)
+                return await agent.search.newest(kinds, limit, **within)
+        return await asyncio.to_thread(self._of_the_log, kinds, limit, within)
 
-    async def about(self, asked: shapes.AboutArguments) -> shapes.AboutShape:
-        """What there is about somebody or something."""
-        project = await asyncio.to_thread(self._project, asked.project)
-        return await asyncio.to_thread(self._about, asked.name, asked.limit, project)
+    async def about(
+        self,
+        name: Annotated[str, Field(min_length=1, max_length=200, description="A person, place or project.")],
+        limit: Annotated[Limit, Field(description="How many messages at most.")] = 10,
+        project: Project = None,
+    ) -> shapes.AboutShape:
+        """Tell what there is about a person, place or project: how often and since when it comes up, in which chats,
+        and the newest messages that name it.
+        """
+        project = await asyncio.to_thread(self._project, project)
+        return await asyncio.to_thread(self._about, name, limit, project)
 
-    async def remember(self, asked: shapes.RememberArguments, *, by: str) -> shapes.RememberedShape:
-        """Propose something to be remembered."""
+    async def remember(
+        self,
+        text: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=2_000,
+                description="One statement of at most 500 characters that makes sense by itself, such as: "
+                "The user's sister Ada lives in Lyon.",
+            ),
+        ],
+        kind: Annotated[Kind | None, Field(description="What it is about; guessed if it is left out.")] = None,
+        project: Annotated[
+            str | None, Field(max_length=200, description="The project that it is for; else it is for all of them.")
+        ] = None,
+        *,
+        context: Context,
+    ) -> shapes.RememberedShape:
+        """Propose one lasting statement about the user or their world to be remembered. It waits for the user's review
+        and is not in use before, unless the user set it otherwise. It is kept as your proposal, not as the user's
+        words. What is known already is not stored again.
+        """
         from agent.settings import load_settings
         from graph.events import ObservationKind
 
@@ -100,31 +164,49 @@ class Tools:
                 "The user does not allow other programs to propose memories. Nothing was stored. "
                 'mcp_remember = "review" in the settings would allow it.'
             )
-        kind = ObservationKind(asked.kind) if asked.kind is not None else None
-        project = await asyncio.to_thread(self._project, asked.project)
+        project = await asyncio.to_thread(self._project, project)
         async with self._visits.agent() as agent:
             made = await agent.proposals.add(
-                asked.text, by=by, kind=kind, project=project, in_use=settings.mcp_remember == "active"
+                text,
+                by=_caller(context),
+                kind=ObservationKind(kind) if kind is not None else None,
+                project=project,
+                in_use=settings.mcp_remember == "active",
             )
         outcome, words = OUTCOMES[made.outcome]
         return shapes.RememberedShape.model_validate(
             {"outcome": outcome, "told": words, "id": made.memory.id, "text": made.memory.text or ""}
         )
 
-    async def relations(self, asked: shapes.RelationsArguments) -> shapes.Relations:
-        """What a name or an id is related to."""
+    async def relations(
+        self,
+        of: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=200,
+                description="A name (of a person, place or thing), or an id from another answer.",
+            ),
+        ],
+        limit: Annotated[Limit, Field(description="How many neighbours at most, of each relation.")] = 10,
+        project: Project = None,
+    ) -> shapes.Relations:
+        """List what a person, place, thing, message, memory, chat or document is directly related to in the memory's
+        graph, by relation: what names it, what was learned about it, what proves it. Takes a name, or an id from
+        another answer.
+        """
         from graph.subgraphs import Ref
 
-        name = " ".join(asked.of.split())
+        name = " ".join(of.split())
         missing = NotFound(f"Nothing in the memory has the name or id {name!r}. Nothing was changed; `about` or "
                            "`recall` find names and ids.")  # fmt: skip
         if not await asyncio.to_thread(self._anything):
             raise missing
-        project = await asyncio.to_thread(self._project, asked.project)
+        project = await asyncio.to_thread(self._project, project)
         async with self._visits.agent() as agent:
             for table in NODES:
                 try:
-                    ego = await agent.graph.ego(Ref(table, name), per=asked.limit * LOOKED_AT)
+                    ego = await agent.graph.ego(Ref(table, name), per=limit * LOOKED_AT)
                     break
                 except NotFound:
                     continue
@@ -143,21 +225,43 @@ class Tools:
                     shapes.Relation(
                         relation=side.relation,
                         leads="out" if side.outgoing else "in",
-                        items=[told_node(node) for node in nodes[: asked.limit]],
-                        more=len(nodes) > asked.limit or side.total > len(side.nodes),
+                        items=[told_node(node) for node in nodes[:limit]],
+                        more=len(nodes) > limit or side.total > len(side.nodes),
                     )
                 )
         return shapes.Relations(of=told_node(ego.node), relations=relations)
 
-    async def query(self, asked: shapes.QueryArguments) -> shapes.RowsShape:
-        """Ask the graph a query that only reads, of what is live."""
-        project = await asyncio.to_thread(self._project, asked.project)
+    async def query(
+        self,
+        cypher: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=20_000,
+                description="One Cypher statement that only reads, such as: MATCH (o:Observation)-[:ABOUT]->(e:Entity) "
+                "RETURN e.name, count(*) AS memories ORDER BY memories DESC",
+            ),
+        ],
+        parameters: Annotated[
+            dict[str, Any] | None, Field(description='Values for the $names in the query, such as {"name": "Ada"}.')
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="How many rows at most.")] = 50,
+        project: Project = None,
+    ) -> shapes.RowsShape:
+        """Ask the memory's graph one Cypher query that only reads (Kuzu's dialect). Node tables: Turn (id, session,
+        role, speaker, text, at in UTC milliseconds, significance), Observation (id, text, kind, confidence, at),
+        Entity (id, name, kind), Session (id, name, title), Document, Chunk, Project. Relationships:
+        (Turn)-[:IN_SESSION]->(Session), (Turn)-[:REPLIES_TO]->(Turn), (Turn)-[:SAID_BY]->(Entity),
+        (Turn)-[:MENTIONS]->(Entity), (Observation)-[:DERIVED_FROM]->(Turn), (Observation)-[:ABOUT]->(Entity).
+        It sees what is live, and nothing else.
+        """
+        project = await asyncio.to_thread(self._project, project)
         async with self._visits.agent() as agent:
             answer = await agent.graph.console(
-                asked.cypher,
-                parameters=asked.parameters,
+                cypher,
+                parameters=parameters,
                 timeout_s=TIMEOUT_S,
-                limit=asked.limit,
+                limit=limit,
                 live_only=True,
                 project=project,
             )
@@ -197,9 +301,7 @@ class Tools:
         except MemoryMissing as error:
             raise NotFound(f"There is no project {wanted}: the memory is empty.") from error
 
-    def _recent(
-        self, limit: int, since: datetime | None, until: datetime | None, project: str | None
-    ) -> shapes.Exchanges:
+    def _recent(self, limit: int, within: "Within") -> shapes.Exchanges:
         from graph.reading import LogReader
 
         try:
@@ -207,7 +309,7 @@ class Tools:
         except MemoryMissing:
             return shapes.Exchanges(exchanges=[])
         try:
-            found = reader.recent("exchange", limit, since=since, until=until, project=project)
+            found = reader.recent("exchange", limit, **within)
             return shapes.Exchanges(
                 exchanges=[
                     shapes.ExchangeShape(
@@ -222,7 +324,7 @@ class Tools:
         finally:
             reader.close()
 
-    def _of_the_log(self, kinds: "Sequence[NodeKind]", limit: int, within: "Within") -> "list[Newest]":
+    def _of_the_log(self, kinds: Sequence[NodeKind], limit: int, within: "Within") -> "list[NewestItem]":
         from graph.reading import LogReader
 
         with closing(LogReader.open(self._home.memory)) as reader:
@@ -300,3 +402,10 @@ def moment(text: str | None) -> datetime | None:
         return parse_since(text, now=datetime.now(UTC))
     except ValueError as error:
         raise AgentError(f"{error} Nothing was done.") from error
+
+
+def _caller(context: Context) -> str:
+    """What the client calls itself."""
+    params = context.session.client_params
+    info = params.client_info if params is not None else None
+    return str(info.title or info.name) if info is not None else ""

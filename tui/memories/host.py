@@ -8,7 +8,7 @@ from textual.content import Content
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.plans import Plan
-    from tui.memories.doing import Doing
+    from tui.memories.session_changes import SessionChanges
     from tui.memories.view import View
     from tui.state import State
 
@@ -55,7 +55,7 @@ class Host(Protocol):
     def failures(self) -> tuple[type[Exception], ...]: ...
 
     @property
-    def doing(self) -> "Doing": ...
+    def doing(self) -> "SessionChanges": ...
 
     @property
     def state(self) -> "State": ...
@@ -64,7 +64,7 @@ class Host(Protocol):
         """Words for the person, at the foot of the screen."""
         ...
 
-    def do(self, deed: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
+    def do(self, work: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
         """Do it, tell what it answers or why it failed, and read the page again; one at a time.
 
         In a view of the past only what just `reads` is done.

@@ -1,6 +1,6 @@
 """The keys of the memory screen and of each of its pages."""
 
-from tui.keys import KeyRow, bind
+from tui.keys import KeyContext, KeyRow, bind
 from tui.memories.filters import KEYS
 
 SCREEN = (
@@ -87,4 +87,11 @@ DOCUMENTS = (
         "delete",
         "x",
     ),
+)
+PLACES = (
+    KeyContext("Memories (F4)", (*SCREEN, UNDO)),
+    KeyContext("  Memories and review", (*OBSERVATIONS, *REVIEW, *LEARNED, *FILTERS)),
+    KeyContext("  Core blocks", BLOCKS),
+    KeyContext("  Significance", (*BARS, *TURNS)),
+    KeyContext("  Documents", DOCUMENTS),
 )

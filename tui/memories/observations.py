@@ -115,7 +115,7 @@ class Observations(Vertical):
             self._there = replace(self._there, kinds=kinds)
 
     def _followed(self, found: list[Observation]) -> str | None:
-        """The row the mark goes to: a new revision of what a deed was about, or of the chosen one, now gone."""
+        """The row the mark goes to: a new revision of what a work was about, or of the chosen one, now gone."""
         doing, chosen = self._host.doing, self.chosen
         series = doing.follow
         if series is None and chosen is not None and all(each.id != chosen.id for each in found):

@@ -11,21 +11,24 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tui import altering
+from tui import history_handlers
+from tui.chat_view import ChatView
+from tui.ingestion import Ingestion
 from tui.keys import bindings, signs
 from tui.latest import is_there
 from tui.memories import where
 from tui.memories.blocks import Blocks
 from tui.memories.documents import DocumentsPage
-from tui.memories.doing import Doing
-from tui.memories.keys import SCREEN, UNDO
+from tui.memories.keys import PLACES, SCREEN, UNDO
 from tui.memories.observations import Observations
 from tui.memories.ratings import Ratings
+from tui.memories.session_changes import SessionChanges
 from tui.memories.view import MAIN, View
 from tui.memories.where import PAST_STAYS
 from tui.memories.words import graph_trouble
+from tui.node_links import walk_from
+from tui.privacy import may_keep
 from tui.text import MUTED, in_chat, one_line, plain
-from tui.walking import walk_from
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.foot import Foot
 from tui.widgets.impact import ImpactChoice
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.plans import Plan
     from graph.beliefs import Wanted
-    from tui.app import ClewApp
     from tui.state import State
 
 PAGES = ("observations", "review", "blocks", "ratings", "documents")
@@ -56,7 +58,8 @@ class MemoriesScreen(Screen[Goal | None]):
 
     def __init__(
         self,
-        app: "ClewApp",
+        view: ChatView,
+        ingest: Ingestion,
         *,
         page: str = "observations",
         choose: str | None = None,
@@ -66,12 +69,13 @@ class MemoriesScreen(Screen[Goal | None]):
         project: str | None = None,
     ) -> None:
         super().__init__()
-        assert app.backstage is not None
-        self._clew = app
-        self.service: Agent = app.backstage.service
-        self.failures = app.backstage.failures
+        assert view.backstage is not None
+        self._chat_view = view
+        self._ingest = ingest
+        self.service: Agent = view.backstage.service
+        self.failures = view.failures
         self.view = View(self.service, world, project)
-        self.doing = Doing(self.service, self.view)
+        self.doing = SessionChanges(self.service, self.view)
         self.page_name = page
         self._choose = choose
         self._wanted = wanted
@@ -83,7 +87,7 @@ class MemoriesScreen(Screen[Goal | None]):
 
     @property
     def state(self) -> "State":
-        return self._clew.state
+        return self._chat_view.state
 
     def compose(self) -> ComposeResult:
         yield Static("", id="memories-tabs", markup=False)
@@ -98,7 +102,7 @@ class MemoriesScreen(Screen[Goal | None]):
         yield Foot((), always=ALWAYS, id="memories-keys")
 
     async def on_mount(self) -> None:
-        await where.tell(self)
+        await self._show_where()
         await self.show_page(self.page_name, choose=self._choose)
 
     # Pages
@@ -143,9 +147,8 @@ class MemoriesScreen(Screen[Goal | None]):
         lines = 2 if self.app.size.height >= TALL else 1
         self.query_one(Foot).tell((*self.page.signs, *signs(MINE[:1])), lines=lines)
 
-    def tell_where(self, words: str) -> None:
-        """The world and the time that are shown; empty for the usual ones."""
-        self._where = words
+    async def _show_where(self) -> None:
+        self._where = await where.heading(self.service, self.view)
         self._paint()
 
     def counted(self) -> None:
@@ -198,20 +201,20 @@ class MemoriesScreen(Screen[Goal | None]):
         """Take back what was said."""
         self.query_one(StatusMessage).unsay()
 
-    def do(self, deed: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
+    def do(self, work: Coroutine[Any, Any, str | None], *, reads: bool = False) -> None:
         """One at a time: what is asked for while another one is done, or asks something, is not done."""
         if self.busy or (self.view.at is not None and not reads):
-            deed.close()
+            work.close()
             if not self.busy:
                 self.say(PAST_STAYS)
             return
         self.busy = True
         self.doing.follow = None
-        self.run_worker(self._do(deed))
+        self.run_worker(self._do(work))
 
-    async def _do(self, deed: Awaitable[str | None]) -> None:
+    async def _do(self, work: Awaitable[str | None]) -> None:
         try:
-            if told := await deed:
+            if told := await work:
                 self.say(told)
         except self.failures as error:
             self.say(in_chat(str(error)), error=True)
@@ -229,7 +232,7 @@ class MemoriesScreen(Screen[Goal | None]):
 
     async def keeps(self) -> bool:
         """Whether it may be kept for good; in a private chat the person is asked."""
-        return await self._clew.keeping.keeps()
+        return await may_keep(self._chat_view)
 
     async def ask_line(
         self,
@@ -246,7 +249,10 @@ class MemoriesScreen(Screen[Goal | None]):
         return await self.app.push_screen_wait(AskText(title, value, words=words))
 
     async def agree(self, title: str, plan: "Callable[[], Awaitable[Plan]]", *, yes: str, words: str = "") -> bool:
-        return await altering.agreed(self._clew, title, ImpactChoice("", plan), yes=yes, words=words) is not None
+        return (
+            await history_handlers.agreed(self._chat_view, title, ImpactChoice("", plan), yes=yes, words=words)
+            is not None
+        )
 
     async def confirm(self, title: str, words: str, *, yes: str) -> bool:
         return await self.app.push_screen_wait(Confirm(title, words, yes=yes))
@@ -255,11 +261,11 @@ class MemoriesScreen(Screen[Goal | None]):
         self.app.push_screen(Reader(one_line(title), words))
 
     def ingest(self, path: str) -> None:
-        self._clew.keeping.ingest.begin(path)
+        self._ingest.begin(path)
 
     def walk_from(self, table: str, identity: str) -> None:
         if not self.busy:
-            walk_from(self._clew, table, identity)
+            walk_from(self._chat_view, table, identity)
 
     def go_to(self, session: str, turn: str) -> None:
         if not self.busy:
@@ -276,27 +282,48 @@ class MemoriesScreen(Screen[Goal | None]):
         here = self.doing.can_undo
         told = await self.doing.undo()
         if not here:
-            await altering.refresh(self._clew)  # the chat behind this screen may be what was changed
+            await history_handlers.refresh(self._chat_view)  # the chat behind this screen may be what was changed
         return told
 
     def action_world(self) -> None:
-        self.do(where.next_world(self), reads=True)
+        self.do(self._next_world(), reads=True)
+
+    async def _next_world(self) -> str | None:
+        told = await where.next_world(self.service, self.view)
+        await self._show_where()
+        return told
 
     def action_as_of(self) -> None:
-        self.do(where.ask_day(self), reads=True)
+        self.do(self._ask_day(), reads=True)
+
+    async def _ask_day(self) -> None:
+        await self.ask_line(where.DAY, placeholder=where.DAYS, yes="show", check=self._show_day)
+
+    async def _show_day(self, said: str) -> str | None:
+        try:
+            wrong = await where.show_day(self.view, said)
+        except self.failures as error:
+            return str(error)
+        if wrong is None:
+            await self._show_where()
+        return wrong
 
     def action_leave(self) -> None:
-        if self._clew.keeping.ingest.stop():
+        if self._ingest.stop():
             return
         if self.view.at is not None:
-            self.do(where.now(self), reads=True)
+            self.do(self._come_back(), reads=True)
         else:
             self.dismiss(None)
+
+    async def _come_back(self) -> None:
+        await self.view.come_back()
+        await self._show_where()
 
     async def on_unmount(self) -> None:
         await self.view.come_back()
 
     def action_help(self) -> None:
-        from tui.widgets.help import MEMORY_SCREEN, keys_content
+        from tui.widgets.keys_page import keys_content
 
-        self.read("Memory screen keys", keys_content(MEMORY_SCREEN, self._clew.page_width))
+        self.read("Memory screen keys", keys_content(PLACES, self._chat_view.page_width))

@@ -1,6 +1,5 @@
 """What the memory screen reads from: a world as it is now, or as it was at a time."""
 
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -25,22 +24,22 @@ class View:
         self.world = world
         self.project = project  # of the chat that it was opened from
         self.at: datetime | None = None
-        self._open = AsyncExitStack()
+        self._past: PastView | None = None
 
     # Now and then
 
     async def go_to(self, when: datetime) -> None:
-        """The memory as it was at that time. Raises what `PastViewer.at` raises, and stays where it is then."""
-        opening = AsyncExitStack()
-        past = await opening.enter_async_context(self._service.past.at(when))
+        """The memory as it was at that time. Raises what `PastViewer.open` raises, and stays where it is then."""
+        past = await self._service.past.open(when)
         await self.come_back()
-        self._open, self._reader, self.at = opening, past, when
+        self._past, self._reader, self.at = past, past, when
 
     async def come_back(self) -> None:
         """Now again; what was made for the past is given up."""
         self._reader, self.at = self._service, None
-        opened, self._open = self._open, AsyncExitStack()
-        await opened.aclose()
+        opened, self._past = self._past, None
+        if opened is not None:
+            await opened.close()
 
     # Questions
 

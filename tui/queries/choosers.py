@@ -17,7 +17,7 @@ from tui.widgets.dialogs import Confirm
 
 if TYPE_CHECKING:
     from agent.asking.values import Ran, Ready, Saved
-    from tui.queries.screen import QueryScreen
+    from tui.queries.view import QueryView
 
 NO_HISTORY = "No queries yet. The queries you run are listed here, with their row counts."
 NOTHING_SAVED = "No saved queries yet. Ctrl+S saves the query in the editor."
@@ -35,7 +35,7 @@ class Taken:
     run: bool = False
 
 
-async def from_history(screen: "QueryScreen") -> Taken | None:
+async def from_history(screen: "QueryView") -> Taken | None:
     """One that was run; of equal ones the newest."""
     found = await screen.service.queries.history(MOST)
     distinct: dict[tuple[str, str], Ran] = {}
@@ -77,7 +77,7 @@ def _day(at: datetime) -> str:
     return when(at, datetime.now().astimezone())
 
 
-async def from_saved(screen: "QueryScreen") -> Taken | None:
+async def from_saved(screen: "QueryView") -> Taken | None:
     """One that was saved under a name; those that are not wanted any more go."""
     while True:
         found = await screen.service.queries.saved()
@@ -107,13 +107,13 @@ async def from_saved(screen: "QueryScreen") -> Taken | None:
         await _remove(screen, chosen.item)
 
 
-async def _remove(screen: "QueryScreen", saved: "Saved") -> None:
+async def _remove(screen: "QueryView", saved: "Saved") -> None:
     title = f"Remove the query “{cut(saved.name, 48)}”?"
     if await screen.app.push_screen_wait(Confirm(title, cut(saved.cypher, 300), yes="remove it")):
         await screen.service.queries.remove(saved.name)
 
 
-async def from_shelf(screen: "QueryScreen") -> Taken | None:
+async def from_shelf(screen: "QueryView") -> Taken | None:
     """One of the ready ones."""
     from agent.asking.shelf import shelf
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graph.querying.grammar import KEYWORDS
+from graph.querying.lexing import KEYWORDS, WORLD
 from tui.queries.highlighting import QueryToken, TokenKind, pieces_of
 
 MOST = 200
@@ -73,17 +73,16 @@ def offer_at(text: str, place: int, vocabulary: QueryVocabulary, *, asked: bool 
     start = found.start() if found is not None else place
     typed = text[start:place]
     before = [piece for piece in before if piece.start < start and piece.kind is not TokenKind.COMMENT]
-    last = text[before[-1].start : before[-1].end] if before else ""
+    last = before[-1].text if before else ""
     if start and text[start - 1] == "$":
-        names = _names(text, pieces, TokenKind.PARAMETER, start - 1)
-        choices = [Completion(name[1:], TokenKind.PARAMETER) for name in ["$world", *names] if len(name) > 1]
+        names = _names(pieces, TokenKind.PARAMETER, start - 1)
+        choices = [Completion(name[1:], TokenKind.PARAMETER) for name in (WORLD, *names)]
         return _fitting(start, typed, _distinct(choices))
-    if last in (":", "|") and (tables := _tables(text, before, vocabulary)) is not None:
+    if last in (":", "|") and (tables := _tables(before, vocabulary)) is not None:
         return _fitting(start, typed, tables)
     if last == "." and len(before) > 1:
-        owner = text[before[-2].start : before[-2].end]
-        return _fitting(start, typed, _properties(text, owner, vocabulary))
-    if last in ("{", ",") and (label := _map_of(text, before)) is not None:
+        return _fitting(start, typed, _properties(text, before[-2].text, vocabulary))
+    if last in ("{", ",") and (label := _map_of(before)) is not None:
         keys = _properties_of([label], vocabulary)
         return _fitting(start, typed, [Completion(f"{each.insert}: ", each.kind, each.about) for each in keys])
     if not asked and len(typed) < 2:
@@ -113,48 +112,44 @@ def _distinct(choices: Iterable[Completion]) -> list[Completion]:
     return list({each.insert: each for each in choices}.values())
 
 
-def _names(text: str, pieces: Sequence[QueryToken], kind: TokenKind, but: int) -> list[str]:
+def _names(pieces: Sequence[QueryToken], kind: TokenKind, but: int) -> list[str]:
     """What is written elsewhere in the text of this kind, but for what is being typed."""
-    return list(
-        dict.fromkeys(text[each.start : each.end] for each in pieces if each.kind is kind and each.start != but)
-    )
+    return list(dict.fromkeys(each.text for each in pieces if each.kind is kind and each.start != but))
 
 
-def _tables(text: str, before: Sequence[QueryToken], vocabulary: QueryVocabulary) -> list[Completion] | None:
+def _tables(before: Sequence[QueryToken], vocabulary: QueryVocabulary) -> list[Completion] | None:
     """The tables that fit into the bracket that is open; None if no table can stand here."""
-    bracket = _open_bracket(text, before)
-    if bracket is None or text[bracket.start] == "{":
+    bracket = _open_bracket(before)
+    if bracket is None or bracket.text == "{":
         return None
-    wanted = text[bracket.start] == "["
+    wanted = bracket.text == "["
     return [
-        Completion(quoted(each.name), TokenKind.TABLE, each.about)
+        Completion(each.name, TokenKind.TABLE, each.about)
         for each in vocabulary.tables.values()
         if each.relationship == wanted
     ]
 
 
-def _open_bracket(text: str, before: Sequence[QueryToken]) -> QueryToken | None:
+def _open_bracket(before: Sequence[QueryToken]) -> QueryToken | None:
     depth = 0
     for piece in reversed(before):
-        if piece.kind is not TokenKind.SIGN:
-            continue
-        if text[piece.start] in ")]}":
+        if piece.text in (")", "]", "}"):
             depth += 1
-        elif text[piece.start] in "([{":
+        elif piece.text in ("(", "[", "{"):
             if not depth:
                 return piece
             depth -= 1
     return None
 
 
-def _map_of(text: str, before: Sequence[QueryToken]) -> str | None:
+def _map_of(before: Sequence[QueryToken]) -> str | None:
     """The table of a pattern whose map of properties is open, as in `(t:Turn {`; None if none is."""
-    bracket = _open_bracket(text, before)
-    if bracket is None or text[bracket.start] != "{":
+    bracket = _open_bracket(before)
+    if bracket is None or bracket.text != "{":
         return None
     place = before.index(bracket)
     owner = before[place - 1] if place else None
-    return text[owner.start : owner.end].strip("`") if owner is not None and owner.kind is TokenKind.TABLE else None
+    return owner.text.strip("`") if owner is not None and owner.kind is TokenKind.TABLE else None
 
 
 def tables_of(text: str, variable: str) -> list[str]:
@@ -178,13 +173,13 @@ def _properties_of(tables: Sequence[str], vocabulary: QueryVocabulary) -> list[C
         if (table := vocabulary.tables.get(name)) is not None:
             for column, about in table.columns.items():
                 columns.setdefault(column, about)
-    return [Completion(quoted(name), TokenKind.PROPERTY, about) for name, about in columns.items()]
+    return [Completion(name, TokenKind.PROPERTY, about) for name, about in columns.items()]
 
 
 def _words(text: str, pieces: Sequence[QueryToken], start: int, vocabulary: QueryVocabulary) -> list[Completion]:
     """Variables first, then the words of the language, then functions."""
     names = [name for name, _ in PATTERN.findall(text) if name] + NAMED.findall(text)
-    written = set(_names(text, pieces, TokenKind.NAME, start))
+    written = set(_names(pieces, TokenKind.NAME, start))
     variables = [Completion(name, TokenKind.NAME, _of(text, name)) for name in dict.fromkeys(names) if name in written]
     words = [Completion(word, TokenKind.KEYWORD) for word in WORDS]
     functions = [
@@ -198,12 +193,6 @@ def _of(text: str, variable: str) -> str:
     return " or ".join(tables_of(text, variable))
 
 
-def quoted(name: str) -> str:
-    """A name as it is written: in backticks where it would be read as a word of the language."""
-    return f"`{name}`" if not re.fullmatch(r"[A-Za-z_]\w*", name) or name.upper() in MUST_BE_QUOTED else name
-
-
-MUST_BE_QUOTED = frozenset(("IN",))  # of the names in the graph, the only one that the engine takes for a word
 # Those that begin a clause come first: each begins a line more often than the rest.
 _FIRST = ("MATCH", "OPTIONAL MATCH", "WHERE", "RETURN", "WITH", "ORDER BY", "LIMIT", "SKIP", "UNWIND", "UNION")
 WORDS = (*_FIRST, *sorted(KEYWORDS - {"OPTIONAL", "ORDER", "BY", *_FIRST}))

@@ -1,6 +1,6 @@
 """The editor of the query screen: Cypher in colours, what can be written next, and the place where it is wrong."""
 
-from collections.abc import Callable
+import asyncio
 from typing import ClassVar
 
 from rich.text import Text
@@ -13,14 +13,14 @@ from textual.strip import Strip
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
+from graph.querying.lexing import LONGEST
 from tui.keys import bindings
 from tui.queries.completing import Completion, QueryVocabulary, Suggestions, offer_at
-from tui.queries.highlighting import Span, TokenKind, spans_by_line
+from tui.queries.highlighting import TokenKind, lines_in_colours
 from tui.queries.keys import EDITOR
-from tui.text import MUTED, clean, plain, shown_in_place
+from tui.text import MUTED, clean, plain
 
 PLACEHOLDER = "MATCH …   or ? and a question in words · Ctrl+L ready queries"
-LONGEST = 20_000  # characters beyond which no query is run, and none is coloured
 LINES, NAMES, HINTS = 8, 28, 44  # of the list of what can be written
 
 
@@ -86,7 +86,7 @@ class QueryEditor(TextArea):
         self.popup = popup
         self.vocabulary = vocabulary
         self.wrong: tuple[int, int, int] | None = None  # line, first column, column behind it; from 0
-        self._spans: tuple[str, dict[int, list[Span]]] = ("", {})
+        self._painted: tuple[str, list[Text]] | None = None  # the text, and its lines in colours
         self._typing = False
 
     def put(self, text: str) -> None:
@@ -103,32 +103,29 @@ class QueryEditor(TextArea):
             text = f" {text}"
         self._replace_via_keyboard(text, *self.selection)
 
-    def typed(self, then: Callable[[], None]) -> None:
-        """Do something once all that was typed so far stands in the text: its keys may be on their way still."""
-        self.call_later(self._typed, then)
-
-    def _typed(self, then: Callable[[], None]) -> None:
+    async def settled(self) -> str:
+        """The text once all that was typed so far stands in it: its keys may be on their way still."""
+        there = asyncio.Event()
+        self.call_later(there.set)
+        await there.wait()
         self.popup.display = self._typing = False
-        then()
+        return self.text
 
     # Colours
 
     def get_line(self, line_index: int) -> Text:
         # Textual 8.2.8: as in the composer, the control characters of a text area reach the terminal.
-        line = Text(shown_in_place(self.document.get_line(line_index)), end="", no_wrap=True)
-        for start, end, kind in self._spans_of(line_index):
-            line.stylize(self.get_component_rich_style(f"query-editor--{kind}", partial=True), start, end)
+        line = Text(end="", no_wrap=True).append_text(self._lines_in_colours()[line_index])
         if self.wrong is not None and self.wrong[0] == line_index:
             line.stylize(self.get_component_rich_style("query-editor--wrong", partial=True), *self.wrong[1:])
         return line
 
-    def _spans_of(self, line: int) -> list[Span]:
+    def _lines_in_colours(self) -> list[Text]:
         text = self.text
-        if len(text) > LONGEST:
-            return []
-        if text != self._spans[0]:
-            self._spans = (text, spans_by_line(text))
-        return self._spans[1].get(line, [])
+        if self._painted is None or self._painted[0] != text:
+            styles = {kind: self.get_component_rich_style(f"query-editor--{kind}", partial=True) for kind in TokenKind}
+            self._painted = (text, lines_in_colours(text, styles))
+        return self._painted[1]
 
     def mark(self, line: int, column: int) -> None:
         """Mark the word at a place (from 1) as wrong, and bring it into view; it stays until the text is changed."""
@@ -148,7 +145,7 @@ class QueryEditor(TextArea):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        self._spans = ("", {})
+        self._painted = None
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:

@@ -1,15 +1,18 @@
-"""Cypher in colours while it is being typed: pieces by what they are, however unfinished or wrong the text is.
+"""Cypher in colours while it is being typed: the tokens of a text by what they are, however unfinished or wrong it is.
 
 Which queries may run is for `graph.querying` to say; this only tells a person what they are writing.
 """
 
-import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rich.style import StyleType
+from rich.text import Text
+
 from graph.querying.grammar import KEYWORDS, REACHING
+from graph.querying.lexing import LONGEST, Sort, Token, scanned
+from tui.text import shown_in_place
 
 
 class TokenKind(StrEnum):
@@ -28,28 +31,21 @@ class TokenKind(StrEnum):
     SIGN = "sign"
 
 
+_KINDS = {"'": TokenKind.STRING, '"': TokenKind.STRING, "/": TokenKind.COMMENT}  # of what does not end
+
+
 @dataclass(frozen=True, slots=True)
 class QueryToken:
-    """A piece of a text, from `start` to before `end`; `open` if it is a string or comment that does not end."""
+    """A piece of a text and where it begins; `open` if it is a string, name or comment that does not end."""
 
     kind: TokenKind
+    text: str
     start: int
-    end: int
     open: bool = False
 
-
-_PIECE = re.compile(
-    r"""
-    (?P<comment> /\*.*?\*/ | //[^\n]* | (?P<endless>/\*.*\Z) )
-    | (?P<string> '(?:[^'\\]|\\.)*(?P<end1>')? | "(?:[^"\\]|\\.)*(?P<end2>")? )
-    | (?P<quoted> `[^`\n]*`? )
-    | (?P<parameter> \$[A-Za-z0-9_]* )
-    | (?P<number> \d+(?:\.\d+)?(?:[eE][-+]?\d+)?\b )
-    | (?P<word> [^\W\d]\w* )
-    | (?P<sign> \.\. | [^\w\s] )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
 
 def pieces_of(text: str) -> list[QueryToken]:
@@ -57,67 +53,53 @@ def pieces_of(text: str) -> list[QueryToken]:
     pieces: list[QueryToken] = []
     brackets: list[str] = []
     before = ""
-    for found in _PIECE.finditer(text):
-        start, end = found.span()
-        match found.lastgroup:
-            case "comment" | "endless":
-                # A line's comment is open at its end too: what is typed there goes on with it.
-                pieces.append(QueryToken(TokenKind.COMMENT, start, end, not found[0].endswith("*/")))
-                continue
-            case "string" | "end1" | "end2":
-                kind = TokenKind.STRING
-                piece = QueryToken(kind, start, end, found["end1"] is None and found["end2"] is None)
-            case "word" | "quoted":
-                kind = _kind_of(found[0], before, brackets[-1:], text[end : end + 40].lstrip()[:1])
-                piece = QueryToken(kind, start, end)
-            case "number":
-                piece = QueryToken(TokenKind.NUMBER, start, end)
-            case "parameter":
-                piece = QueryToken(TokenKind.PARAMETER, start, end)
-            case _:
-                piece = QueryToken(TokenKind.SIGN, start, end)
-                if found[0] in "([{":
-                    brackets.append(found[0])
-                elif found[0] in ")]}" and brackets:
-                    brackets.pop()
-        pieces.append(piece)
-        before = found[0]
+    for token in scanned(text):
+        kind = _kind_of(text, token, before, brackets[-1:])
+        # A line's comment is open at its end too: what is typed there goes on with it.
+        is_open = token.sort is Sort.UNCLOSED or (kind is TokenKind.COMMENT and not token.text.endswith("*/"))
+        pieces.append(QueryToken(kind, token.text, token.place, is_open))
+        if kind is TokenKind.COMMENT:
+            continue
+        if token.text in ("(", "[", "{"):
+            brackets.append(token.text)
+        elif token.text in (")", "]", "}") and brackets:
+            brackets.pop()
+        before = token.text
     return pieces
 
 
-def _kind_of(word: str, before: str, inside: Sequence[str], after: str) -> TokenKind:
-    """What a word is, by what stands before it, the bracket it stands in, and the character after it."""
+def _kind_of(text: str, token: Token, before: str, inside: Sequence[str]) -> TokenKind:
+    match token.sort:
+        case Sort.UNKNOWN:
+            return TokenKind.SIGN
+        case Sort.UNCLOSED if token.text[0] in _KINDS:
+            return _KINDS[token.text[0]]
+        case Sort.WORD | Sort.QUOTED | Sort.UNCLOSED:
+            return _kind_of_name(token, before, inside, after=text[token.end : token.end + 40].lstrip()[:1])
+        case sort:
+            return TokenKind(sort)
+
+
+def _kind_of_name(token: Token, before: str, inside: Sequence[str], *, after: str) -> TokenKind:
+    """What a name or word is, by what stands before it, the bracket it stands in, and the character after it."""
     if before == ".":
         return TokenKind.PROPERTY
     if (before == ":" and inside != ["{"]) or (before == "|" and inside == ["["]):
         return TokenKind.TABLE
     if inside == ["{"] and after == ":":
         return TokenKind.PROPERTY
-    if word.startswith("`"):
+    if token.sort is not Sort.WORD:
         return TokenKind.NAME
-    if word.upper() in REACHING:
+    if token.upper in REACHING:
         return TokenKind.REFUSED
-    if word.upper() in KEYWORDS and not (after == "(" and word.upper() == "COUNT"):
+    if token.upper in KEYWORDS and not (after == "(" and token.upper == "COUNT"):
         return TokenKind.KEYWORD
     return TokenKind.FUNCTION if after == "(" else TokenKind.NAME
 
 
-Span = tuple[int, int, TokenKind]
-
-
-def spans_by_line(text: str) -> dict[int, list[Span]]:
-    """What is where on each line: from which column to before which one. What is only a name or a sign is not told."""
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
-    spans: dict[int, list[Span]] = {}
-    for piece in pieces_of(text):
-        if piece.kind in (TokenKind.NAME, TokenKind.SIGN):
-            continue
-        line = bisect_right(starts, piece.start) - 1
-        for row in range(line, len(starts)):
-            end = starts[row + 1] - 1 if row + 1 < len(starts) else len(text)
-            spans.setdefault(row, []).append(
-                (max(piece.start, starts[row]) - starts[row], min(piece.end, end) - starts[row], piece.kind)
-            )
-            if piece.end <= end + 1:
-                break
-    return spans
+def lines_in_colours(text: str, styles: Mapping[TokenKind, StyleType]) -> list[Text]:
+    """The lines of a text as they may be painted; one that is longer than any query has no colours."""
+    painted = Text(shown_in_place(text))
+    for piece in pieces_of(text) if len(text) <= LONGEST else ():
+        painted.stylize(styles.get(piece.kind, ""), piece.start, piece.end)
+    return list(painted.split(allow_blank=True))

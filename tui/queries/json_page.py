@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from tui.queries.exporting import unique
+from tui.queries.export import unique
 from tui.text import MUTED, one_line, plain, spaced
 from tui.widgets.long_list import LongList
 

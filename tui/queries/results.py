@@ -16,12 +16,12 @@ from graph.subgraphs import Subgraph
 from tui.drawing.view import GraphView
 from tui.keys import bindings
 from tui.queries.cells import spread
-from tui.queries.desk import Asked
 from tui.queries.found import subgraph_of
 from tui.queries.headings import times
 from tui.queries.json_page import JsonPage, lines_of
 from tui.queries.keys import RESULTS
 from tui.queries.table import ResultTable
+from tui.query_session import ExecutedQuery
 from tui.text import MUTED, plain, spaced
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Results(Vertical):
     def _write(self, words: str, style: str = MUTED) -> None:
         self.query_one("#query-words Static", Static).update(plain(words, style))
 
-    def show(self, answer: "Answer", asked: Asked) -> None:
+    def show(self, answer: "Answer", asked: ExecutedQuery) -> None:
         """The rows of an answer, on the page that is chosen."""
         if not answer.columns or not answer.rows:
             self.tell(NO_ROWS, count=counted(answer, asked))
@@ -114,7 +114,7 @@ class Results(Vertical):
         self._count = f"{words} … {seconds:.1f} s"
         self._paint_line()
 
-    def counted(self, answer: "Answer", asked: Asked) -> None:
+    def counted(self, answer: "Answer", asked: ExecutedQuery) -> None:
         """The same rows, of which more is known."""
         self.answer = answer
         self._count = counted(answer, asked)
@@ -238,7 +238,7 @@ def rows_of(count: int) -> str:
     return f"{spaced(count)} {'row' if count == 1 else 'rows'}"
 
 
-def counted(answer: "Answer", asked: Asked) -> str:
+def counted(answer: "Answer", asked: ExecutedQuery) -> str:
     """How many rows there are and how many of them are here, how long it took, and of what they are a sample."""
     here, took = len(answer.rows), took_of(answer.took_ms)
     if asked.sample:

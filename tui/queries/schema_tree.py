@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 
 from tui.keys import bindings
-from tui.queries.completing import KnownTable, QueryVocabulary, quoted, tables_of
+from tui.queries.completing import KnownTable, QueryVocabulary, tables_of
 from tui.queries.keys import TABLES
 from tui.text import MUTED, plain, spaced
 from tui.widgets.long_list import LongList
@@ -107,15 +107,15 @@ class SchemaTree(LongList[SchemaLine]):
 def pattern_of(table: KnownTable) -> str:
     """A table as it is written in a MATCH."""
     if not table.relationship:
-        return f"({letter_of(table.name)}:{quoted(table.name)})"
+        return f"({letter_of(table.name)}:{table.name})"
     start, end = table.ends[0] if table.ends else ("", "")
     first, second = letter_of(start), letter_of(end)
     second = f"{second}2" if first == second and first else second
-    return f"({_end(first, start)})-[:{quoted(table.name)}]->({_end(second, end)})"
+    return f"({_end(first, start)})-[:{table.name}]->({_end(second, end)})"
 
 
 def _end(letter: str, table: str) -> str:
-    return f"{letter}:{quoted(table)}" if table else ""
+    return f"{letter}:{table}" if table else ""
 
 
 def letter_of(table: str) -> str:
@@ -127,7 +127,7 @@ def sample_of(table: KnownTable) -> str:
     """A query for some rows of a table."""
     pattern = pattern_of(table)
     if table.relationship:
-        pattern = f"(a)-[r:{quoted(table.name)}]->(b)"
+        pattern = f"(a)-[r:{table.name}]->(b)"
         return f"MATCH {pattern}\nRETURN a, r, b\nLIMIT {SAMPLE}"
     return f"MATCH {pattern}\nRETURN {letter_of(table.name)}\nLIMIT {SAMPLE}"
 
@@ -137,12 +137,12 @@ def written(line: SchemaLine, text: str) -> str:
     table = line.table
     assert table is not None
     if line.column:
-        pattern = f"({letter_of(table.name)}:{quoted(table.name)})"
+        pattern = f"({letter_of(table.name)}:{table.name})"
         own = letter_of(table.name) if not table.relationship else "r"
         if not text.strip():
-            pattern = pattern if not table.relationship else f"()-[r:{quoted(table.name)}]->()"
-            return f"MATCH {pattern}\nRETURN {own}.{quoted(line.column)}\nLIMIT {SAMPLE}"
-        return f"{variable_of(table, text) or own}.{quoted(line.column)}"
+            pattern = pattern if not table.relationship else f"()-[r:{table.name}]->()"
+            return f"MATCH {pattern}\nRETURN {own}.{line.column}\nLIMIT {SAMPLE}"
+        return f"{variable_of(table, text) or own}.{line.column}"
     if text.strip():
         return pattern_of(table)
     if not table.relationship:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph.subgraphs import Ref
+from tui.files import ExportFailed
 from tui.queries.cells import whole
 from tui.queries.completing import tables_of
-from tui.queries.exporting import ExportFailed, Target, as_csv, target_of, unique, write_rows
+from tui.queries.export import Target, as_csv, target_of, unique, write_rows
 from tui.queries.found import first_ref
 from tui.queries.results import rows_of
 from tui.text import one_line, size_of

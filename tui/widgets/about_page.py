@@ -8,8 +8,8 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from tui.dates import when
+from tui.keymaps import ABOUT, READER
 from tui.keys import KeyRow, bindings
-from tui.places import ABOUT, READER
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, spaced
 from tui.widgets.columns import row

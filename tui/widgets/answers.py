@@ -9,8 +9,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
+from tui.keymaps import ANSWERS
 from tui.keys import bindings, button, in_lines
-from tui.places import ANSWERS
 
 CANCEL = "Cancel"
 

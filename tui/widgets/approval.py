@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from tui.keymaps import APPROVAL
 from tui.keys import bindings, button
-from tui.places import APPROVAL
 from tui.text import MUTED, plain
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.keymaps import CHOOSER
 from tui.keys import KeyRow, Sign, bindings, signs
 from tui.latest import Latest, is_there
-from tui.places import CHOOSER
 from tui.text import MUTED, plain
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList

@@ -7,7 +7,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from tui.actions import Action
-from tui.attaching import FileName
+from tui.attachments import FileName
 from tui.text import MUTED, cut, plain
 
 Completion = Action | FileName

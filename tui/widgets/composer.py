@@ -9,9 +9,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import TextArea
 
-from tui.attaching import being_typed
+from tui.attachments import being_typed
+from tui.keymaps import COMPOSER
 from tui.keys import bindings
-from tui.places import COMPOSER
 from tui.text import as_sent, plain, shown_in_place
 
 # What an empty composer says: the first that there is room for.

@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 from textual.widgets.option_list import Option
 
+from tui.keymaps import ASK_LINE, ASK_TEXT, CONFIRM, LINES, PICK, READER
 from tui.keys import KeyRow, bindings, signs
-from tui.places import ASK_LINE, ASK_TEXT, CONFIRM, LINES, PICK, READER
 from tui.text import clean, plain, shown, shown_in_place
 from tui.widgets.answers import CANCEL, Answers
 from tui.widgets.foot import Foot

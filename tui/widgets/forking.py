@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tui.keymaps import FORK
 from tui.keys import bindings, signs
-from tui.places import FORK
 from tui.text import MUTED, clean, plain
 from tui.widgets.foot import Foot
 

@@ -11,9 +11,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from tui.keymaps import IMPACT
 from tui.keys import bindings
 from tui.latest import Latest, is_there
-from tui.places import IMPACT
 from tui.text import MUTED, plain
 from tui.widgets.answers import CANCEL, Answers
 from tui.widgets.dialogs import Question

@@ -12,8 +12,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
+from tui.keymaps import LIST
 from tui.keys import bindings
-from tui.places import LIST
 
 Item = TypeVar("Item")
 MARK, TICK = "›", "✓"

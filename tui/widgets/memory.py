@@ -1,5 +1,6 @@
 """The memory panel: what was recalled for the reply in focus, from when, and why; what is pinned stands on top."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,9 +11,9 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from tui.keymaps import PANEL
 from tui.keys import bindings, letters_of, signs
 from tui.pack import Pack, PackItem
-from tui.places import PANEL
 from tui.text import MUTED, cut, plain
 from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows
@@ -37,8 +38,10 @@ class MemoryPanel(Vertical):
             self.what = what
             self.item = item
 
-    def __init__(self) -> None:
+    def __init__(self, reread: Callable[[], None]) -> None:
+        """`reread` has what it shows read again."""
         super().__init__(id="memory")
+        self.reread = reread
         self.pack = Pack()
         self._places: list[PackItem | None] = []  # for each row: its item, or None for a heading
 

@@ -12,8 +12,8 @@ from textual.message import Message as TextualMessage
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
+from tui.keymaps import MESSAGE
 from tui.keys import letters_of
-from tui.places import MESSAGE
 from tui.text import MUTED, plain, shown, size_of
 from tui.widgets.prose import Prose
 
@@ -222,7 +222,7 @@ class UserMessage(Message):
             self.post_message(self.Opened(self))
 
 
-class Answer(Message):
+class AssistantMessage(Message):
     """A reply: Markdown that may still be growing, and a line below it when it did not end by itself."""
 
     def __init__(

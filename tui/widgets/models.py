@@ -13,8 +13,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.backstage import Choice
+from tui.keymaps import MODELS
 from tui.keys import bindings, signs
-from tui.places import MODELS
 from tui.text import MUTED, clean, one_line, plain, size_of
 from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows, type_into

@@ -14,16 +14,16 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.dates import when
+from tui.keymaps import SEARCH
 from tui.keys import bindings, signs
 from tui.latest import Latest, is_there
-from tui.places import SEARCH
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, shown
 from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows, type_into
 
 if TYPE_CHECKING:
-    from graph.hits import Found, Segment
+    from graph.hits import FoundTurn, Segment
 
 PAGE = 50  # results at first; as many more each time more are asked for
 MOST = 500
@@ -33,7 +33,7 @@ HINT = (
     "and hidden messages."
 )
 
-Search = Callable[[str, int], Awaitable["list[Found]"]]
+Search = Callable[[str, int], Awaitable["list[FoundTurn]"]]
 
 
 class SearchInput(Input):
@@ -49,7 +49,7 @@ class SearchInput(Input):
             self.replace(words, *self.selection)
 
 
-class SearchScreen(ModalScreen["Found | None"]):
+class SearchScreen(ModalScreen["FoundTurn | None"]):
     """`search(text, limit)` is asked with every change; an answer that is not the newest is never shown.
 
     `walk` leads from a turn into the graph.
@@ -72,9 +72,9 @@ class SearchScreen(ModalScreen["Found | None"]):
         self._search = search
         self._failures = failures
         self._walk = walk
-        self._found: list[Found] = []
+        self._found: list[FoundTurn] = []
         self._limit = PAGE
-        self._latest: Latest[tuple[str, int], list[Found] | str] = Latest(self._find, self._show)
+        self._latest: Latest[tuple[str, int], list[FoundTurn] | str] = Latest(self._find, self._show)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog page search"):
@@ -100,7 +100,7 @@ class SearchScreen(ModalScreen["Found | None"]):
             self._note("searching …" if self.text.strip() else HINT)
         self.run_worker(self._latest.ask((self.text, self._limit)))
 
-    async def _find(self, asked: "tuple[str, int]") -> "list[Found] | str":
+    async def _find(self, asked: "tuple[str, int]") -> "list[FoundTurn] | str":
         text, limit = asked
         if not text.strip():
             return []
@@ -109,7 +109,7 @@ class SearchScreen(ModalScreen["Found | None"]):
         except self._failures as error:
             return str(error)
 
-    def _show(self, asked: "tuple[str, int]", answer: "list[Found] | str") -> None:
+    def _show(self, asked: "tuple[str, int]", answer: "list[FoundTurn] | str") -> None:
         if not is_there(self):
             return
         text, limit = asked
@@ -161,7 +161,7 @@ def _count(text: str, found: int, limit: int, *, more: bool) -> str:
     return f"{found} found" if found else "No messages match."
 
 
-def _row(found: "Found", now: datetime, what_if: str) -> Content:
+def _row(found: "FoundTurn", now: datetime, what_if: str) -> Content:
     turn = found.turn
     speaker = who(turn.role, turn.speaker)
     head = " · ".join(

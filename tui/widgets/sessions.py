@@ -13,8 +13,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.dates import when
+from tui.keymaps import CHATS
 from tui.keys import bindings, signs
-from tui.places import CHATS
 from tui.text import MUTED, one_line, plain
 from tui.widgets.foot import Foot
 from tui.widgets.rows import Rows, type_into

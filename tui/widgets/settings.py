@@ -13,8 +13,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent.settings import Force, written
+from tui.keymaps import SETTINGS
 from tui.keys import bindings, signs
-from tui.places import SETTINGS
 from tui.text import MUTED, cut, plain, shown
 from tui.widgets.foot import Foot
 from tui.widgets.pages import Fold, Pages, PageText

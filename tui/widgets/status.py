@@ -17,7 +17,7 @@ Part = tuple[str, str]  # text, style
 
 
 class StatusBar(Static):
-    """One line, folded from the state; parts that do not fit are left out, the least important first."""
+    """One line, folded from the state. Where all does not fit, the left is shortened, then figures go, then parts."""
 
     def __init__(self) -> None:
         super().__init__("", id="status", markup=False)

@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from tui.text import plain
 from tui.toolwords import read_call
-from tui.widgets.message import Answer, Message, UserMessage, how_it_ended
+from tui.widgets.message import AssistantMessage, Message, UserMessage, how_it_ended
 from tui.widgets.tool import ToolBlock
 from tui.window import Window
 
@@ -140,8 +140,8 @@ class Transcript(VerticalScroll, can_focus=False):
         return next((message for message in self.messages if message.turn == turn), None)
 
     @property
-    def last_answer(self) -> Answer | None:
-        return next((message for message in reversed(self.messages) if isinstance(message, Answer)), None)
+    def last_answer(self) -> AssistantMessage | None:
+        return next((message for message in reversed(self.messages) if isinstance(message, AssistantMessage)), None)
 
     async def show(
         self,
@@ -247,6 +247,10 @@ class Transcript(VerticalScroll, can_focus=False):
         later = self.message(before) if before is not None else None
         await self.mount(widget, after=anchor, before=later)
 
+    def scroll_pages(self, pages: int) -> None:
+        """Up (less than 0) or down by so many heights of the view, less two lines to go on reading from."""
+        self.scroll_relative(y=pages * max(1, self.size.height - 2), animate=False)
+
     def to_tail(self) -> None:
         """Show the newest words and follow them."""
         self.follow = True
@@ -258,7 +262,7 @@ def widget_for(turn: "Turn") -> Widget:
     """The widget of a turn that is over."""
     if turn.role == "assistant":
         note = how_it_ended(turn.stop_reason, turn.error, empty=turn.text == "")
-        return Answer(
+        return AssistantMessage(
             turn.id, turn.text, note=note, recalled=len(turn.recalled), hidden=turn.hidden, withheld=turn.withheld
         )
     if turn.role == "tool":

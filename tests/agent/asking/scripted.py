@@ -19,9 +19,9 @@ RIGHT: tuple[str, ...] = (
     f"{_O} RETURN o.kind, count(*)",
     f"{_O} AND EXISTS {{ MATCH (o)-[:ABOUT]->(e:Entity) WHERE e.name = 'Tora' }} RETURN o.text",
     f"{_O} AND o.confidence < 0.5 RETURN o.text, o.confidence",
-    f"{_T}, (t)-[:`IN`]->(s:Session) WHERE {_LIVE} AND lower(e.name) = lower('Ask') RETURN DISTINCT s.name",
+    f"{_T}, (t)-[:IN_SESSION]->(s:Session) WHERE {_LIVE} AND lower(e.name) = lower('Ask') RETURN DISTINCT s.name",
     f"{_T} WHERE {_LIVE} AND e.name = 'Tora' RETURN count(t);",
-    f"MATCH (t:Turn)-[:`IN`]->(s:Session) WHERE {_LIVE} RETURN count(DISTINCT s.id)",
+    f"MATCH (t:Turn)-[:IN_SESSION]->(s:Session) WHERE {_LIVE} RETURN count(DISTINCT s.id)",
 )
 
 

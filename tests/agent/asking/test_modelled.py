@@ -14,7 +14,7 @@ from agent.asking import modelled
 from agent.asking import probe as probing
 from agent.asking.modelled import EXAMPLES, SCHEMA, Unheld, hold, prompt_for
 from agent.asking.probe import NOW, TASKS, VERSION, QueryTask, passes, probe
-from agent.asking.queries import NO_TEMPLATE
+from agent.asking.queries import NOT_RECOGNISED
 from agent.errors import NotUnderstood
 from agent.foreground import Foreground
 from agent.home import Home
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 QUIET = Settings(reflect=False)
 QUESTION = "Which message has the most letters?"
+NO_QUESTION = "Write me a story."
 GOOD = "MATCH (t:Turn) WHERE t.live AND t.world = $world RETURN t.text ORDER BY size(t.text) DESC LIMIT 1"
 SYNTAX = "MATCH (t:Turn WHERE t.live RETURN t.text"
 UNKNOWN = "MATCH (t:Message) WHERE t.live RETURN t.text"
@@ -98,7 +99,8 @@ async def test_a_model_that_fails_the_probe_is_never_asked_again(make_agent: Mak
     agent = await ready(make_agent, model)
     for _ in range(2):
         with pytest.raises(NotUnderstood, match="The model writing was tested"):
-            await agent.queries.translate(QUESTION)
+            await agent.queries.translate(NO_QUESTION)
+    assert (await agent.queries.translate(QUESTION)).how == "nearest"
     assert probed(model) == 2  # the bar was out of reach then
     assert len(model.asked) == 2
     assert await agent.queries.translates_by_model() is False
@@ -241,9 +243,10 @@ async def test_without_a_model_the_common_questions_are_what_there_is() -> None:
     try:
         await agent.idle()
         assert (await agent.queries.translate("How many chats are there?")).how == "template"
+        assert (await agent.queries.translate(QUESTION)).how == "nearest"
         with pytest.raises(NotUnderstood) as told:
-            await agent.queries.translate(QUESTION)
-        assert str(told.value) == NO_TEMPLATE
+            await agent.queries.translate(NO_QUESTION)
+        assert str(told.value) == NOT_RECOGNISED
     finally:
         await agent.close()
 

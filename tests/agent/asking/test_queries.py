@@ -120,7 +120,7 @@ async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(ma
         *noted("cyd", "Cyd Hidden", "b4"),
         said("a5", "spring", parent="a4", text="I sailed before.", speaker="Dora"),
     )
-    found = await agent.queries.translate("How is ANNA connected to ben?")
+    found = await agent.queries.translate("What is the path between ANNA and ben?")
     assert found.parameters == {"one": "Anna Berg", "other": "Ben"}
     answer = await agent.graph.console(found.cypher, parameters=found.parameters)
     assert [row[answer.columns.index("steps")] for row in answer.rows] == [2]

@@ -245,3 +245,97 @@ def test_lines_with_words_of_what_was_deleted_go_and_no_others(store: QueryStore
     assert [each.cypher for each in store.history().entries] == ["RETURN 'a harmless one'"]
     assert [each.name for each in store.saved().entries] == ["harmless"]
     assert not part.exists()
+
+
+OLD, NEW = (
+    "MATCH (t:Turn)-[:`IN`]->(s) RETURN t.onto, 'IN'",
+    "MATCH (t:Turn)-[:IN_SESSION]->(s) RETURN t.on_path_since, 'IN'",
+)
+FAILED = Ran("MATCH (t:Turn)-[:IN]->( RETURN t", AT, error="Line 1: it ends here")
+
+
+def of_a_version_before(store: QueryStore) -> None:
+    """Files whose queries have names that the graph's tables had once, beside lines that nobody can read."""
+    for number, cypher in enumerate((OLD, "RETURN 1", OLD)):
+        store.keep(Ran(cypher, AT + timedelta(seconds=number), {"a": "-[:IN]->"}, 1, 0.5))
+    store.keep(FAILED)
+    store.save(Saved("chats", OLD, {"a": "-[:IN]->"}))
+    store.save(Saved("unclear", "WITH {onto: 1} AS m RETURN m.onto"))
+    for path in (store.history_file, store.saved_file):
+        path.write_bytes(b"no json -[:IN]->\n\n" + path.read_bytes() + b'{"cypher": "MATCH (t)-[:IN]->() RET')
+
+
+def test_old_names_in_what_is_kept_become_those_of_today_once(store: QueryStore) -> None:
+    of_a_version_before(store)
+    before = {path: path.read_text() for path in (store.history_file, store.saved_file)}
+    expected = {path: text.replace(OLD, NEW) for path, text in before.items()}
+    for _ in range(2):
+        assert [each.cypher for each in store.history().entries] == [FAILED.cypher, NEW, "RETURN 1", NEW]
+        assert store.saved().entries == [
+            Saved("chats", NEW, {"a": "-[:IN]->"}), Saved("unclear", "WITH {onto: 1} AS m RETURN m.onto"),
+        ]  # fmt: skip
+        assert {path: path.read_text() for path in before} == expected
+        written = {path: path.stat().st_mtime_ns for path in before}
+    assert (store.history().damaged, store.saved().damaged) == (1, 1)
+    assert {path: path.stat().st_mtime_ns for path in before} == written
+    assert {stat.S_IMODE(path.stat().st_mode) for path in before} == {0o600}
+
+
+def test_files_without_old_names_are_not_written(store: QueryStore) -> None:
+    store.keep(ran(1))
+    store.save(Saved("a", NEW))
+    written = {path: path.stat().st_ino for path in (store.history_file, store.saved_file)}
+    assert (len(store.history().entries), len(store.saved().entries)) == (1, 1)
+    assert {path: path.stat().st_ino for path in written} == written
+
+
+def test_where_nothing_can_be_written_the_names_are_those_of_today_all_the_same(store: QueryStore) -> None:
+    of_a_version_before(store)
+    before = store.saved_file.read_bytes()
+    store.saved_file.with_name("saved.jsonl.part").mkdir()
+    assert store.saved().entries[0].cypher == NEW
+    assert store.saved_file.read_bytes() == before
+
+
+def test_a_file_that_is_a_link_is_read_by_the_names_of_today_and_left(store: QueryStore, tmp_path: Path) -> None:
+    of_a_version_before(store)
+    target = store.saved_file.rename(tmp_path / "mine")
+    before = target.read_bytes()
+    store.saved_file.symlink_to(target)
+    assert store.saved().entries[0].cypher == NEW
+    assert (store.saved_file.is_symlink(), target.read_bytes()) == (True, before)
+
+
+def test_what_was_saved_meanwhile_is_not_lost(store: QueryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_a_version_before(store)
+    rename = QueryStore._rename
+
+    def after_another(self: QueryStore, path: Path) -> None:
+        monkeypatch.undo()
+        QueryStore(store.folder).save(Saved("new", "RETURN 2"))
+        rename(self, path)
+
+    monkeypatch.setattr(QueryStore, "_rename", after_another)
+    store.saved()
+    assert [each.name for each in store.saved().entries] == ["chats", "new", "unclear"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from agent.asking.store import QueryStore
+os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+QueryStore(Path(sys.argv[1])).saved()
+"""
+
+
+@pytest.mark.process
+def test_a_kill_before_the_new_file_is_in_its_place_leaves_the_old_one_whole(store: QueryStore) -> None:
+    of_a_version_before(store)
+    before = store.saved_file.read_bytes()
+    done = subprocess.run([sys.executable, "-c", KILLED, str(store.folder)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert store.saved_file.read_bytes() == before
+    assert store.saved().entries[0].cypher == NEW
+    assert NEW in store.saved_file.read_text()
+    assert sorted(path.name for path in store.folder.iterdir()) == ["history.jsonl", "lock", "saved.jsonl"]

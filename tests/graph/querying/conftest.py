@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graph.memory import Memory
-from graph.querying.apart import FOLDER
+from graph.querying.workers import FOLDER
 from graph.schema import META, NODES, RELS
 from tests.graph.conftest import ignore
 from tests.graph.querying import known as known_data

@@ -53,7 +53,7 @@ TURNS = tuple(_turns())
 BY_ID = {each.id: each for each in TURNS}
 EDGES = (
     *(("REPLIES_TO", each.id, each.parent) for each in TURNS if each.parent is not None),
-    *(("IN", each.id, each.session) for each in TURNS),
+    *(("IN_SESSION", each.id, each.session) for each in TURNS),
     *(("SAID_BY", each.id, "you" if each.role == "user" else "assistant") for each in TURNS),
     *(("MENTIONS", f"l{turn}", name) for name, turns in NAMES.items() for turn in turns),
     *(("DERIVED_FROM", observation, turn) for observation, turns in PROOF.items() for turn in turns),

@@ -19,9 +19,10 @@ READS: dict[str, list[tuple[Any, ...]]] = {
         [("s0", "m"), ("s1", None)],
     "MATCH (t:Turn) WHERE EXISTS { MATCH (t)<-[:REPLIES_TO]-(u:Turn) WHERE u.live } RETURN count(*)": [(5,)],
     "MATCH (t:Turn {id: 's0'}) RETURN COUNT { MATCH (t)<-[:REPLIES_TO]-() } AS replies": [(1,)],
-    "MATCH (t:Turn)-[:`IN`]->(s:Session) RETURN s.id, count(t.role), collect(t.id)[1], max(t.at) > 0":
+    "MATCH (t:Turn)-[:IN_SESSION]->(s:Session) RETURN s.id, count(t.role), collect(t.id)[1], max(t.at) > 0":
         [("s", 6, "s0", True)],
-    "MATCH (t:Turn)-[:`IN`]->(s:Session) RETURN s.id, count(DISTINCT t.role), max(DISTINCT t.`index`)": [("s", 2, 5)],
+    "MATCH (t:Turn)-[:IN_SESSION]->(s:Session) RETURN s.id, count(DISTINCT t.role), max(DISTINCT t.`index`)":
+        [("s", 2, 5)],
     "MATCH (t:Turn) WITH t.role AS role, count(*) AS count WHERE count > 2 RETURN role, count ORDER BY role DESC":
         [("user", 3), ("assistant", 3)],
     "UNWIND [3, 1, 2] AS x WITH x ORDER BY x DESC SKIP 1 RETURN collect(x)": [([2, 1],)],
@@ -42,7 +43,7 @@ READS: dict[str, list[tuple[Any, ...]]] = {
     "RETURN\u00a01\u2003AS\tx": [(1,)],
     "MATCH (project:Turn), (graph:Session) RETURN count(*)": [(6,)],
     "MATCH (a:Turn:Observation) RETURN label(a), count(*) ORDER BY label(a)": [("Observation", 1), ("Turn", 6)],
-    "MATCH (a)-[r:REPLIES_TO|`IN`]->(b) RETURN count(*)": [(11,)],
+    "MATCH (a)-[r:REPLIES_TO|IN_SESSION]->(b) RETURN count(*)": [(11,)],
     "UNWIND [1, 2] AS x RETURN avg(x)": [(1.5,)],
     "UNWIND [2, 1, null] AS x RETURN collect(x)": [([2, 1],)],
     "UNWIND [2, null] AS x RETURN count(x), count(*)": [(1, 2)],
@@ -145,15 +146,16 @@ READS: dict[str, list[tuple[Any, ...]]] = {
     "MATCH (a:Turn)-[:REPLIES_TO]->(b:Turn)-[:REPLIES_TO]->(c:Turn {id: 's0'}) RETURN a.id, b.id": [('s2', 's1')],
     "MATCH (t:Turn {id: 's1'}) RETURN t.id AS `my id`, t.text AS text": [('s1', 's1')],
     "MATCH (t:Turn {id: 's1'})-[r]->(b) RETURN label(r), label(b) ORDER BY label(r)":
-        [('IN', 'Session'), ('REPLIES_TO', 'Turn'), ('SAID_BY', 'Entity')],
-    "MATCH (t:Turn) WITH t ORDER BY t.id DESC LIMIT 2 MATCH (t)-[:`IN`]->(s:Session) RETURN t.id, s.id "
+        [('IN_SESSION', 'Session'), ('REPLIES_TO', 'Turn'), ('SAID_BY', 'Entity')],
+    "MATCH (t:Turn) WITH t ORDER BY t.id DESC LIMIT 2 MATCH (t)-[:IN_SESSION]->(s:Session) RETURN t.id, s.id "
     "ORDER BY t.id": [('s4', 's'), ('s5', 's')],
     "MATCH (t:Turn) WITH t.role AS role, collect(t.id) AS ids RETURN role, size(ids), list_sort(ids)[1] "
     "ORDER BY role": [('assistant', 3, 's1'), ('user', 3, 's0')],
     "MATCH (t:Turn) WITH DISTINCT t.role AS role RETURN count(*)": [(2,)],
     "MATCH (t:Turn) WITH * WHERE t.id = 's1' RETURN t.id": [('s1',)],
     "MATCH (t:Turn {id: 's3'}) WITH t.id AS id RETURN *": [('s3',)],
-    "MATCH (s:Session) RETURN s.id, COUNT { MATCH (s)<-[:`IN`]-(t:Turn) WHERE t.role = 'user' } AS said": [('s', 3)],
+    "MATCH (s:Session) RETURN s.id, COUNT { MATCH (s)<-[:IN_SESSION]-(t:Turn) WHERE t.role = 'user' } AS said":
+        [('s', 3)],
     "MATCH (t:Turn) OPTIONAL MATCH (t)<-[:DERIVED_FROM]-(o:Observation) WITH t, count(o) AS proofs "
     "WHERE proofs = 0 RETURN count(*)": [(5,)],
     "OPTIONAL MATCH (t:Turn {id: 'nobody'}) RETURN t.id": [(None,)],
@@ -176,7 +178,7 @@ READS: dict[str, list[tuple[Any, ...]]] = {
     "MATCH (m:Meta) RETURN m.version > 0, m.applied": [(True, 8)],
     "MATCH (n) RETURN label(n) AS kind, count(*) AS n ORDER BY n DESC, kind LIMIT 2": [('Turn', 6), ('Entity', 2)],
     "MATCH ()-[r]->() RETURN label(r) AS kind, count(*) AS n ORDER BY kind LIMIT 3":
-        [('DERIVED_FROM', 1), ('HEAD', 1), ('IN', 6)],
+        [('DERIVED_FROM', 1), ('HEAD', 1), ('IN_SESSION', 6)],
     "MATCH (t:Turn) RETURN t.id SKIP 100": [],
     "MATCH (t:Turn) WHERE false RETURN t": [],
     "MATCH (t:Turn) WHERE t.error IS NOT NULL RETURN count(*)": [(0,)],

@@ -121,9 +121,9 @@ MENDED: dict[str, Rows] = {
     "count(*)": [(2, len(TURNS))],
     # Words of another name.
     "MATCH (t:Turn {id: 'l3'})-[r]->(x) RETURN type(r), x.id": [(kind, to) for kind, one, to in EDGES if one == "l3"],
-    "MATCH (t:Turn)-[r]-() WHERE type(r) != 'IN' AND t.id = 'h4' RETURN count(*)":
-        [(sum("h4" in each[1:] and each[0] != "IN" for each in EDGES),)],
-    "MATCH (t:Turn)-[:IN]->(s) RETURN s.id, count(*)": by(lambda each: each.session),
+    "MATCH (t:Turn)-[r]-() WHERE type(r) != 'IN_SESSION' AND t.id = 'h4' RETURN count(*)":
+        [(sum("h4" in each[1:] and each[0] != "IN_SESSION" for each in EDGES),)],
+    "MATCH (t:Turn)-[:IN_SESSION]->(s) RETURN s.id, count(*)": by(lambda each: each.session),
     "MATCH (n:Turn|Session) RETURN labels(n)[0] AS kind, count(*) AS n": [("Session", 2), ("Turn", len(TURNS))],
     "MATCH (n) WHERE n:Entity RETURN n.id": [("anna",), ("ben",), ("you",), ("assistant",)],
     "MATCH (n) WHERE n.id IN ['you', 'long'] AND 'Session' IN labels(n) RETURN n.id": [("long",)],
@@ -226,7 +226,7 @@ READS: dict[str, Rows] = {
          for role in ("user", "assistant") for all in [[each.index for each in TURNS if each.role == role]]],
     "MATCH (t:Turn) WITH t.session AS s, count(*) AS n WHERE n > 10 RETURN s, n": [("long", LONG)],
     "MATCH (t:Turn) RETURN t.index % 5 AS k, count(*) AS n ORDER BY k": sorted(by(lambda each: each.index % 5)),
-    "MATCH (t:Turn)-[:IN]->(s:Session) RETURN s.id AS chat, t.role AS role, count(t) AS n ORDER BY chat, role":
+    "MATCH (t:Turn)-[:IN_SESSION]->(s:Session) RETURN s.id AS chat, t.role AS role, count(t) AS n ORDER BY chat, role":
         sorted((*key, n) for key, n in Counter((each.session, each.role) for each in TURNS).items()),
     "MATCH (t:Turn) WHERE t.index > 99 RETURN count(*), max(t.index)": [(0, None)],
     "MATCH (t:Turn) RETURN count(t.pinned = true), count(t.error)": [(50, 0)],
@@ -289,7 +289,7 @@ READS: dict[str, Rows] = {
     "MATCH (o:Observation)-[:DERIVED_FROM]->(t)-[:SAID_BY]->(e) RETURN o.id, e.id":
         [(one, "you" if BY_ID[to].role == "user" else "assistant") for one, to in of("DERIVED_FROM")],
     "MATCH (s:Session)-[:HEAD]->(t)-[:REPLIES_TO]->(u) RETURN s.id, u.id": [("long", "l43"), ("short", "h3")],
-    "MATCH (e:Entity {id: 'anna'})<-[:MENTIONS]-(t)-[:IN]->(s) RETURN DISTINCT s.id": [("long",)],
+    "MATCH (e:Entity {id: 'anna'})<-[:MENTIONS]-(t)-[:IN_SESSION]->(s) RETURN DISTINCT s.id": [("long",)],
     "MATCH (a:Entity {id: 'anna'}), (b:Entity {id: 'ben'}) MATCH p = (a)-[:MENTIONS* ALL SHORTEST 1..4]-(b) "
     "RETURN length(p)": [(2,)],
     "MATCH (t:Turn) WHERE (t)-[:MENTIONS]->(:Entity {id: 'ben'}) RETURN t.id": [("l7",), ("l20",)],

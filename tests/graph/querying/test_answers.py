@@ -11,7 +11,7 @@ import pytest
 
 from graph.errors import QueryFailed
 from graph.memory import Memory
-from graph.querying import child, console
+from graph.querying import console, worker
 from graph.querying.console import Answer
 
 pytestmark = pytest.mark.process
@@ -57,15 +57,15 @@ def test_rows_that_came_in_time_are_told_when_it_is_up_for_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(child, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    request = child.WARMING | {"cypher": "UNWIND range(1, 1000) AS x RETURN x", "limit": 900, "counting": []}
+    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    request = worker.WARMING | {"cypher": "UNWIND range(1, 1000) AS x RETURN x", "limit": 900, "counting": []}
     database = kuzu.Database(tmp_path / "any.kuzu", max_db_size=1 << 28)
     told = []
-    for each in child.answer(database, request | {"counted": "RETURN 1000"}):
+    for each in worker.answer(database, request | {"counted": "RETURN 1000"}):
         told.append(json.loads(each))
         now[0] += 100.0 if "rows" in told[-1] else 0.0
     database.close()
-    rows = [[each] for each in range(1, child.FRAME_ROWS + 1)]
+    rows = [[each] for each in range(1, worker.FRAME_ROWS + 1)]
     assert told[1:] == [{"rows": rows}, {"there": 1000, "cut": "time"}, {"counted": None}, {"done": True}]
 
 
@@ -113,7 +113,7 @@ def _resident() -> int:
 
 def test_what_is_loaded_ahead_is_all_that_values_need(spoken: Memory) -> None:
     """The statement that brings everything in runs, and so does each of its parts once nothing can be opened."""
-    assert spoken.query(child.FIRST)
+    assert spoken.query(worker.FIRST)
     row = spoken.console(
         "RETURN CAST(1.5 AS DECIMAL(5, 2)), date('2026-01-01'), timestamp('2026-01-01 00:00:00'), interval('1 day')"
     ).rows[0]

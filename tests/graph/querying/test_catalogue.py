@@ -71,3 +71,13 @@ def test_everything_has_a_meaning_and_nothing_else_has() -> None:
     assert {table: set(properties) for table, properties in PROPERTIES.items()} == named
     lines = [*TABLES.values(), *(line for table in PROPERTIES.values() for line in table.values())]
     assert all(line and "\n" not in line and len(line) < 100 for line in lines)
+
+
+@pytest.mark.process
+def test_every_name_can_be_typed_as_it_is(whole: Memory) -> None:
+    for table in (*NODES, META):
+        for name in table.names:
+            whole.validate(f"MATCH (x:{table.name} {{{name}: null}}) RETURN x.{name} AS {name} ORDER BY {name}")
+    for rel in RELS:
+        returned = ", ".join(f"x.{name} AS {name}" for name in rel.names) or "x"
+        whole.validate(f"MATCH ()-[x:{rel.name}]->() RETURN {returned}")

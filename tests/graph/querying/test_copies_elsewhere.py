@@ -6,7 +6,7 @@ import pytest
 
 from graph.errors import GraphFailure
 from graph.memory import Memory
-from graph.querying.apart import FOLDER
+from graph.querying.workers import FOLDER
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import talk
 

@@ -21,7 +21,7 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
-from graph.querying.living import cuts
+from graph.querying.live_subset import cuts
 from graph.schema import NODES, RELS
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed, read

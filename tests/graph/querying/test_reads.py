@@ -53,7 +53,7 @@ def test_a_time_is_compared_with_a_day_that_is_given(known: Memory, day: object)
 
 @pytest.mark.process
 def test_columns_are_headed_as_they_were_written(known: Memory) -> None:
-    query = "MATCH (t:Turn {id: 'l1'})-[r:IN]->(s) RETURN type(r), [s.id], t.role AS who, toUpper( t.id )"
+    query = "MATCH (t:Turn {id: 'l1'})-[r:IN_SESSION]->(s) RETURN type(r), [s.id], t.role AS who, toUpper( t.id )"
     assert known.console(query).columns == ("type(r)", "[s.id]", "who", "toUpper( t.id )")
     assert known.console("MATCH (t:Turn {id: 'l1'}) RETURN *").columns == ("t",)
 

@@ -71,7 +71,7 @@ def test_what_the_chat_was_about_leads_to_its_other_turns(chats: Memory, ask: As
     hit = next(hit for hit in ask("loaf", vector=toward("bread"), limit=50) if hit.id == "b3")
     assert hit.path[0] == Step("semantic", "b1")
     far = next(hit for hit in ask("loaf number", vector=toward("bread"), limit=50) if hit.id == "x5")
-    assert far.path == (Step("semantic", "b1"), Step("IN", "oven"))
+    assert far.path == (Step("semantic", "b1"), Step("IN_SESSION", "oven"))
 
 
 def test_no_turn_is_next_to_a_hit_where_none_beside_it_matched(chats: Memory, ask: Ask) -> None:

@@ -28,9 +28,9 @@ from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
 from tui.commands.ask import message_of
-from tui.commands.asking import FIGURES, AskRequest, Tongue, run_answer, run_question
-from tui.commands.output import Narration
+from tui.commands.asking import FIGURES, AskRequest, ReplyPrinter, run_answer, run_question
 from tui.exit_codes import ExitCode
+from tui.output import Narration
 
 Run = Callable[..., Any]
 
@@ -66,7 +66,7 @@ def ask(place: Home, settings: Settings) -> Callable[..., ExitCode]:
         text: str = "Hello?", *replies: str | Reply, as_json: bool = False, loader: OneModel | None = None, **about: Any
     ) -> ExitCode:
         loader = loader or OneModel(lambda: FakeGenerator(*replies))
-        return run_question(place, settings, AskRequest(text, **about), Tongue(as_json=as_json), loader=loader)
+        return run_question(place, settings, AskRequest(text, **about), ReplyPrinter(as_json=as_json), loader=loader)
 
     return call
 
@@ -126,17 +126,17 @@ def test_on_a_terminal_it_is_told_how_far_a_long_prompt_is_read_and_what_takes_l
             return True
 
     terminal = Terminal()
-    tongue = Tongue(narration=Narration(terminal, clock=iter(range(100)).__next__))
+    printer = ReplyPrinter(narration=Narration(terminal, clock=iter(range(100)).__next__))
     written = terminal.getvalue
-    tongue.silent()
+    printer.silent()
     assert "thinking …" in written()
-    tongue.event(PromptRead("S", "T", 3_100, 8_000))
+    printer.event(PromptRead("S", "T", 3_100, 8_000))
     assert "reading 3,100 of 8,000 tokens" in written()
     before = written()
-    tongue.silent()
+    printer.silent()
     assert written() == before
-    tongue.event(TokensArrived("S", "R", "Yes", 1, 1.0))
-    tongue.silent()
+    printer.event(TokensArrived("S", "R", "Yes", 1, 1.0))
+    printer.silent()
     assert written().endswith("\r")
 
 
@@ -358,7 +358,7 @@ def test_only_with_yes_a_model_changes_the_memory(place: Home, settings: Setting
 
     loader = OneModel(lambda: FakeGenerator("Done.", structured_replies=[remember, {"tool": "answer"}]))
     with_tools = settings.model_copy(update={"tools": "on", "reflect": False})
-    assert run_answer(place, with_tools, begin, Tongue(), yes=yes, loader=loader) is ExitCode.OK
+    assert run_answer(place, with_tools, begin, ReplyPrinter(), yes=yes, loader=loader) is ExitCode.OK
     assert (remember["text"] in known(place)[0]) is yes
 
 

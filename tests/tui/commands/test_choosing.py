@@ -15,7 +15,7 @@ from graph.ids import now_ms
 from graph.memory import Memory
 from graph.reading import LogReader
 from tests.fakes import FakeGenerator
-from tui.commands.asking import AskRequest, Tongue, run_question
+from tui.commands.asking import AskRequest, ReplyPrinter, run_question
 
 Run = Callable[..., Any]
 SESSIONS = ("01JAA", "01JAAB", "01JAAAZZZ")
@@ -93,8 +93,8 @@ def test_every_command_means_the_same_last_chat(clew: Run, remember: Run, record
         assert ended.code == 0, (command, ended.err)
         assert told(ended.json) == mine.session, command  # type: ignore[no-untyped-call]
     assert mine.turn in clew("export", "--session", "last").out
-    place, tongue = Home.resolve(home), Tongue(as_json=True)
-    run_question(place, Settings(reflect=False), AskRequest("Still?", session="last"), tongue, loader=_fake)
+    place, printer = Home.resolve(home), ReplyPrinter(as_json=True)
+    run_question(place, Settings(reflect=False), AskRequest("Still?", session="last"), printer, loader=_fake)
     assert clew("tree", "--json").json["turns"][-1]["text"] == "Yes."
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.commands.output import LONG_S, SILENCE_S, Narration, colourful, fit, instant, put_json, say
+from tui.output import LONG_S, SILENCE_S, Narration, colourful, fit, instant, put_json, say
 
 
 class Terminal(io.StringIO):

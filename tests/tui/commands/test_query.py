@@ -8,10 +8,10 @@ import pytest
 
 from graph.querying.console import Answer
 from graph.schema import META, NODES, RELS
-from tui.commands.output import width
 from tui.commands.parameters import read
 from tui.commands.query import as_table, summary
 from tui.commands.schema import folded
+from tui.output import width
 
 Run = Callable[..., Any]
 
@@ -118,7 +118,7 @@ def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning(clew: 
     ended = clew("schema")
     assert ended.code == 0
     assert "(:Turn)  2\n  one message" in ended.out
-    assert "(:Turn)-[:`IN`]->(:Session)  2" in ended.out
+    assert "(:Turn)-[:IN_SESSION]->(:Session)  2" in ended.out
     assert "(:Turn)-[:RECALLED]->(:Turn or :Observation or :Chunk)  0" in ended.out
     for table in (*NODES, META, *RELS):
         assert all(f"    {name} " in ended.out for name in table.names)

@@ -11,7 +11,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def _no_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither an embedder nor a chat model: the common questions need none."""
+    """Neither an embedder nor a chat model: common questions are understood by their words."""
     monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
     monkeypatch.setenv("CLEW_MODEL", "nothing-here.gguf")
 
@@ -24,6 +24,15 @@ def test_a_common_question_is_told_as_a_query_and_answered(clew: Run, remember: 
     assert "How many of your messages have the word “boat”" in ended.err
     assert "MATCH (t:Turn)" in ended.err
     assert '$what = "boat"' in ended.err
+
+
+@pytest.mark.process
+def test_a_query_that_may_not_be_meant_is_shown_and_not_run(clew: Run, remember: Run) -> None:
+    remember("The boat is at Whitby", "Noted.")
+    ended = clew("query", "--ask", "Which message has the most letters?")
+    assert (ended.code, ended.out) == (2, "")
+    assert "MATCH (t:Turn)" in ended.err
+    assert "may not be what you asked. Nothing was run" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,29 @@
 """Drawings as files: whole, for the owner only, with every word."""
 
 import stat
+import struct
 import xml.etree.ElementTree as ElementTree
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from PIL import Image
+from hypothesis import example, given
 
 from graph.subgraphs import Subgraph
 from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, graph, graphs
-from tui.drawing import exporting
-from tui.drawing.exporting import save
-from tui.drawing.fonts import Fonts, NoFont, folders
+from tui.drawing import files
+from tui.drawing.files import save
 from tui.drawing.layout import LayoutKind, layout, roomy
-from tui.drawing.png import to_png
+from tui.drawing.png import NoPng, rasterized, to_png
 from tui.drawing.shapes import ShapeText, paper, shapes
-from tui.drawing.svg import to_svg
+from tui.drawing.svg import FONTS, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @examples(40)
 @given(graphs(most=12))
+@example(graph(2, [(0, 1)], titles=("a < b & c", "\"d\" > 'e'")))
 def test_any_drawing_is_whole_xml_with_every_label(subgraph: Subgraph) -> None:
     made = layout(subgraph, kind="force", width=80, height=22)
     root = ElementTree.fromstring(to_svg(made))
@@ -34,15 +33,15 @@ def test_any_drawing_is_whole_xml_with_every_label(subgraph: Subgraph) -> None:
     assert "http" not in to_svg(made).replace("http://www.w3.org/2000/svg", "")
 
 
-@pytest.mark.parametrize("dark", [True, False])
-def test_both_themes_make_a_png_of_the_size_of_the_paper(*, dark: bool) -> None:
+@pytest.mark.process
+def test_both_themes_make_a_png_of_the_size_of_the_paper() -> None:
     made = layout(SHAPES["tree"], kind="layered", width=80, height=22)
-    image = Image.open(BytesIO(to_png(made, dark=dark)))
-    assert image.size == tuple(2 * side for side in paper(made))
-    corner = image.getpixel((0, 0))
-    assert isinstance(corner, tuple)
-    assert (sum(corner) < 200) is dark
-    assert len(image.getcolors(1 << 24) or []) > 10
+    dark, light = (to_png(made, dark=dark) for dark in (True, False))
+    assert dark != light
+    for picture in (dark, light):
+        assert picture.startswith(b"\x89PNG")
+        assert struct.unpack(">II", picture[16:24]) == tuple(2 * side for side in paper(made))  # PNG 3, 11.2.1: IHDR
+        assert len(picture) > 50_000, "more than the ground is drawn"
 
 
 @pytest.mark.parametrize("kind", ["force", "layered"])
@@ -64,6 +63,7 @@ def test_everything_lies_on_the_paper() -> None:
     assert all(0 < each.at[1] < height for each in words)
 
 
+@pytest.mark.process
 def test_a_file_is_for_the_owner_only_and_nothing_else_is_left(tmp_path: Path) -> None:
     made = layout(SHAPES["star"], kind="force", width=80, height=22)
     for name in ("drawing.svg", "drawing.png"):
@@ -74,34 +74,27 @@ def test_a_file_is_for_the_owner_only_and_nothing_else_is_left(tmp_path: Path) -
     assert sorted(path.name for path in tmp_path.iterdir()) == ["drawing.png", "drawing.svg"]
 
 
-def test_words_that_no_font_here_has_become_an_svg_and_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tui.drawing.png.folders", list)
-    made = layout(graph(2, [(0, 1)], titles=("東京", "Oslo")), kind="force", width=80, height=22)
+@pytest.mark.process
+def test_words_that_no_font_here_has_become_an_svg_and_that_is_said(tmp_path: Path) -> None:
+    made = layout(graph(2, [(0, 1)], titles=("Oslo \U0010fffd", "Anna")), kind="force", width=80, height=22)
     kept = save(made, tmp_path / "drawing.png")
     assert kept.path == tmp_path / "drawing.svg"
-    assert "東" in kept.words
-    assert "東京" in (tmp_path / "drawing.svg").read_text(encoding="utf-8")
+    assert "“\U0010fffd”" in kept.words
+    assert "Oslo \U0010fffd" in (tmp_path / "drawing.svg").read_text(encoding="utf-8")
     assert not (tmp_path / "drawing.png").exists()
 
 
-def test_without_fonts_of_the_system_latin_words_are_written() -> None:
-    runs = Fonts(16, []).runs("Anna moved to Oslo")
-    assert "".join(text for text, _ in runs) == "Anna moved to Oslo"
-    with pytest.raises(NoFont, match="שלום"):
-        Fonts(16, []).runs("שלום")
-    assert to_png(layout(SHAPES["star"], kind="force", width=80, height=22), places=[]).startswith(b"\x89PNG")
+@pytest.mark.process
+def test_words_in_fonts_that_are_not_there_are_no_empty_picture() -> None:
+    svg = to_svg(layout(SHAPES["one"], kind="force", width=80, height=22)).replace(FONTS, "none that is there")
+    with pytest.raises(NoPng, match="no font"):
+        rasterized(svg)
 
 
-def test_a_file_that_is_no_font_is_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "DejaVuSansMono.ttf").write_text("no font")
-    assert Fonts(16, [tmp_path]).runs("Oslo")
-
-
-def test_what_is_drawn_with_the_fonts_of_this_machine_has_each_character_once() -> None:
-    text = "Anna ● 23 — élan"
-    assert "".join(run for run, _ in Fonts(16, folders()).runs(text.replace("●", ""))) == text.replace("●", "")
+@pytest.mark.process
+def test_what_is_no_svg_is_no_picture() -> None:
+    with pytest.raises(NoPng, match="could not be drawn"):
+        rasterized("<svg")
 
 
 def test_a_picture_that_is_too_large_becomes_an_svg(tmp_path: Path) -> None:
@@ -118,11 +111,12 @@ def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path: Path) -> 
     assert "drawing.svg" in kept.words
 
 
+@pytest.mark.process
 def test_a_drawing_is_kept_in_the_current_folder_under_a_new_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kept = exporting.keep(layout(SHAPES["one"], kind="force", width=80, height=22))
+    kept = files.keep(layout(SHAPES["one"], kind="force", width=80, height=22))
     assert kept.path is not None
     assert kept.path.parent == tmp_path
     assert kept.path.exists()

@@ -116,6 +116,7 @@ async def test_l_lays_out_the_other_way() -> None:
         await wait_until(pilot, lambda: made(app.view).kind == "force")
 
 
+@pytest.mark.process
 async def test_s_writes_a_picture_and_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with drawn(CROSS) as (app, pilot):
@@ -137,7 +138,7 @@ async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypat
 
 
 def module_keep_in(folder: Path, layout: Layout) -> object:
-    from tui.drawing.exporting import save
+    from tui.drawing.files import save
 
     return save(layout, folder / "drawing.svg")
 

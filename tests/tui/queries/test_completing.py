@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from graph.querying.grammar import checked
 from graph.schema import NODES, RELS
-from tui.queries.completing import Suggestions, offer_at, quoted, tables_of
+from tui.queries.completing import Suggestions, offer_at, tables_of
 from tui.queries.highlighting import TokenKind
 from tui.queries.vocabulary import at_first
 
@@ -30,9 +30,9 @@ def test_after_a_colon_in_round_brackets_come_the_tables_of_nodes() -> None:
 
 
 def test_after_a_colon_in_square_brackets_come_the_relationships() -> None:
-    assert set(offered("MATCH (t)-[:¦")) == {quoted(each.name) for each in RELS}
+    assert set(offered("MATCH (t)-[:¦")) == {each.name for each in RELS}
     assert offered("MATCH (t)-[r:DERIVED_FROM|supp¦]->()") == ["SUPPORTED_BY"]
-    assert "`IN`" in offered("MATCH ()-[:I¦")
+    assert "IN_SESSION" in offered("MATCH ()-[:I¦")
 
 
 def test_after_a_dot_come_the_properties_of_the_tables_of_the_variable() -> None:
@@ -80,15 +80,15 @@ def test_a_hint_says_how_a_function_is_called() -> None:
 
 
 def test_the_tables_of_a_variable_are_read_anywhere_in_the_text() -> None:
-    assert tables_of("MATCH (a:Turn)-[r:IN|SAID_BY]->() MATCH (a:Chunk)", "a") == ["Turn", "Chunk"]
-    assert tables_of("MATCH ()-[r:IN|SAID_BY]->()", "r") == ["IN", "SAID_BY"]
+    assert tables_of("MATCH (a:Turn)-[r:IN_SESSION|SAID_BY]->() MATCH (a:Chunk)", "a") == ["Turn", "Chunk"]
+    assert tables_of("MATCH ()-[r:IN_SESSION|SAID_BY]->()", "r") == ["IN_SESSION", "SAID_BY"]
 
 
 def test_every_table_that_is_offered_can_be_asked_for() -> None:
     for each in NODES:
-        checked(f"MATCH (x:{quoted(each.name)}) RETURN x.{quoted(each.names[-1])}")
+        checked(f"MATCH (x:{each.name}) RETURN x.{each.names[-1]}")
     for rel in RELS:
-        checked(f"MATCH ()-[x:{quoted(rel.name)}]->() RETURN x")
+        checked(f"MATCH ()-[x:{rel.name}]->() RETURN x")
 
 
 @given(st.text(alphabet=st.sampled_from("MATCH tu:.|$'`(){}[],\n"), max_size=40), st.integers(0, 40), st.booleans())

@@ -7,8 +7,9 @@ from textual.widgets import Static
 
 from graph.querying.console import Answer
 from tests.tui.conftest import Running, wait_until
+from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import TURN
-from tests.tui.queries.test_screen import asking_agent, opened, shows, words
+from tests.tui.queries.test_screen import opened, shows, words
 from tui.widgets.dialogs import Reader
 
 QUERY = "MATCH (t:Turn)\nWHERE t.live\nRETURN t\nLIMIT 40"
@@ -25,11 +26,12 @@ def told(page: Reader) -> str:
     return str(page.query_one(".page-body Static", Static).content)
 
 
+@pytest.mark.process
 async def test_a_small_terminal_draws_forty_nodes_with_the_query_folded_and_tells_their_keys(
     chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    agent = asking_agent()
+    agent = AskedAgent()
     agent.otherwise = MANY
     async with chat(agent, size=(80, 24)) as (app, pilot):
         screen = await opened(app, pilot, QUERY)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from graph.querying.console import Answer
-from tui.queries.exporting import ExportFailed, as_json, target_of, unique, write, write_rows
+from tui.files import ExportFailed, write
+from tui.queries.export import as_json, target_of, unique, write_rows
 from tui.queries.sharing import left_out, written
 
 ANSWER = Answer(

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from graph.querying.console import Answer
-from tests.tui.conftest import make_app
+from tests.tui.conftest import make_app, screen_text
+from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import TURN
-from tests.tui.queries.test_screen import asking_agent, screen_of
+from tests.tui.queries.test_screen import ABOUT_TEA, TEA, screen_of
 from tests.tui.test_pictures import Compare, before
 from tui.app import ClewApp
 from tui.drafts import Drafts
-from tui.queries.desk import DRAFT
+from tui.query_session import DRAFT
 
 QUERY = """MATCH (t:Turn)-[:SAID_BY]->(e:Entity) // who said it
 WHERE t.text CONTAINS 'tea' AND t.significance >= 2
@@ -27,13 +28,15 @@ ROWS = Answer(
 
 
 def still(app: ClewApp) -> bool:
+    """The tables are counted."""
     screen_of(app).editor.cursor_blink = False
-    return True
+    return ABOUT_TEA in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_rows_of_a_query(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
-    agent = asking_agent()
+    agent = AskedAgent()
+    agent.add_session("Tea", *TEA)
     agent.otherwise = ROWS
     Drafts(tmp_path / "drafts").save(DRAFT, QUERY)
     app = make_app(agent, tmp_path)

@@ -8,22 +8,29 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from agent.asking.values import Ran, Saved, Translation
+from agent.asking.probe import VERSION
+from agent.asking.values import Ran, Saved
 from agent.events import GraphProgress
+from agent.home import Home
 from graph.errors import QueryFailed, QueryTimeout
 from graph.querying.console import Answer
-from tests.tui.conftest import Running, make_app, screen_text, wait_until
-from tests.tui.fake_agent import START, FakeAgent
+from tests.fakes import FakeGenerator
+from tests.tui.conftest import Running, make_app, screen_text, there, wait_until
+from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import PERSON, SAID_BY, TURN
+from tests.tui.scripted import MODEL, START
 from tui.app import ClewApp
 from tui.drafts import Drafts
-from tui.queries.desk import DRAFT
 from tui.queries.parameters import AskParameters
 from tui.queries.screen import QueryScreen
 from tui.queries.table import ResultTable
+from tui.query_session import DRAFT
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 
+ABOUT = "0 relationships"  # of a memory in which nothing was said
+TEA = [(f"Tea for the {each}th time", "Enjoy it.") for each in range(4, 10)]
+ABOUT_TEA = "18 nodes, 37 relationships"
 ALL = "MATCH (t:Turn) RETURN t.text, t.pinned"
 ROWS = Answer(
     ("t.text", "t.pinned"),
@@ -62,24 +69,23 @@ async def opened_with_nothing(app: ClewApp, pilot: Pilot[int]) -> QueryScreen:
     return screen_of(app)
 
 
-async def opened(app: ClewApp, pilot: Pilot[int], text: str = "") -> QueryScreen:
+async def opened(app: ClewApp, pilot: Pilot[int], text: str = "", *, about: str = ABOUT) -> QueryScreen:
     screen = await opened_with(app, pilot)
-    assert "15 nodes, 12 relationships" in words(app)
+    assert about in words(app)
     if text:
         screen.editor.put(text)
         await pilot.pause()
     return screen
 
 
-def asking_agent() -> FakeAgent:
-    agent = FakeAgent()
+def agent_with_rows() -> AskedAgent:
+    agent = AskedAgent()
     agent.answers[ALL] = ROWS
-    agent.answers["nodes"] = NODES
     return agent
 
 
 async def test_a_query_is_typed_with_completion_and_run(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot)
         await pilot.press(*"mat", "tab", *" (t:Tu", "tab", *") RETURN t.te", "tab", *", t.pinned")
@@ -92,12 +98,12 @@ async def test_a_query_is_typed_with_completion_and_run(chat: Running) -> None:
 
 
 async def test_the_list_of_what_can_be_written_takes_arrows_enter_and_escape(chat: Running) -> None:
-    async with chat(asking_agent()) as (app, pilot):
+    async with chat(agent_with_rows()) as (app, pilot):
         screen = await opened(app, pilot)
         await pilot.press(*"MATCH (t:")
         await wait_until(pilot, lambda: screen.editor.popup.display, "the list")
         await pilot.press("down", "enter")
-        assert screen.editor.text == "MATCH (t:Entity"
+        assert screen.editor.text == "MATCH (t:Session"
         await pilot.press("backspace", "backspace", "ctrl+@")
         await wait_until(pilot, lambda: screen.editor.popup.display, "the list again")
         await pilot.press("escape")
@@ -108,7 +114,7 @@ async def test_the_list_of_what_can_be_written_takes_arrows_enter_and_escape(cha
 
 
 async def test_rows_are_sorted_opened_whole_and_copied(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.otherwise = Answer(("x", "n"), (("b" * 100_000, 2), ("a", 1)), 2, 1.0)
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, "RETURN 1")
@@ -126,7 +132,7 @@ async def test_rows_are_sorted_opened_whole_and_copied(chat: Running) -> None:
 
 
 async def test_the_answer_is_drawn_and_is_json(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.otherwise = NODES
     async with chat(agent, size=(120, 40)) as (app, pilot):
         screen = await opened(app, pilot, "RETURN 1")
@@ -145,7 +151,7 @@ async def test_the_answer_is_drawn_and_is_json(chat: Running) -> None:
 
 
 async def test_rows_without_nodes_say_how_to_get_a_drawing(chat: Running) -> None:
-    async with chat(asking_agent()) as (app, pilot):
+    async with chat(agent_with_rows()) as (app, pilot):
         await opened(app, pilot, ALL)
         await pilot.press("f5")
         await shows(pilot, app, "12 340 rows")
@@ -161,7 +167,7 @@ OLD, NEW, EMPTY = "RETURN 'old' AS old", "RETURN 'new' AS new", "RETURN 'none' A
 @pytest.mark.parametrize("late", [False, True], ids=["the count comes at once", "the count comes late"])
 @pytest.mark.parametrize("page", ["2", "3"])
 async def test_every_page_is_of_the_answer_that_the_line_tells(chat: Running, page: str, late: bool) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.answers[OLD] = Answer(("old",), tuple(({**PERSON, "name": f"Old {each}"},) for each in range(5)), 5, 1.0)
     agent.answers[NEW] = Answer(("new",), ((TURN,),), 1, 2.0)
     agent.answers[EMPTY] = Answer(("none",), ((7,),), 1, 3.0)
@@ -192,7 +198,7 @@ async def test_every_page_is_of_the_answer_that_the_line_tells(chat: Running, pa
 
 
 async def test_what_was_said_of_one_query_does_not_stand_under_the_next(chat: Running) -> None:
-    async with chat(asking_agent()) as (app, pilot):
+    async with chat(agent_with_rows()) as (app, pilot):
         screen = await opened(app, pilot)
         await pilot.press("f5")
         await shows(pilot, app, "There is no query yet.")
@@ -209,7 +215,7 @@ def at_once(app: ClewApp, *keys: str) -> None:
 
 
 async def test_keys_that_come_all_at_once_are_not_lost(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot)
         at_once(app, *"RETURN", "space", "1", "f5")
@@ -228,7 +234,7 @@ async def test_keys_that_come_all_at_once_are_not_lost(chat: Running) -> None:
 
 
 async def test_keys_that_need_rows_are_offered_where_there_are_some(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.answers[ALL] = QueryFailed("It cannot be read.")
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, ALL)
@@ -244,7 +250,7 @@ async def test_keys_that_need_rows_are_offered_where_there_are_some(chat: Runnin
 
 
 async def test_the_narrowest_line_tells_which_page_is_shown(chat: Running) -> None:
-    async with chat(asking_agent(), size=(20, 24)) as (app, pilot):
+    async with chat(agent_with_rows(), size=(20, 24)) as (app, pilot):
         screen = await opened_with_nothing(app, pilot)
         screen.editor.put(ALL)
         await pilot.press("f5")
@@ -254,7 +260,7 @@ async def test_the_narrowest_line_tells_which_page_is_shown(chat: Running) -> No
 
 
 async def test_no_rows_are_said_in_words(chat: Running) -> None:
-    async with chat(asking_agent()) as (app, pilot):
+    async with chat(agent_with_rows()) as (app, pilot):
         await opened(app, pilot, "MATCH (t:Turn) WHERE false RETURN t")
         await pilot.press("f5")
         await shows(pilot, app, "No rows: nothing in the memory matches this query.")
@@ -263,8 +269,9 @@ async def test_no_rows_are_said_in_words(chat: Running) -> None:
 
 
 async def test_escape_stops_a_running_query_at_once_and_then_leaves(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.running.clear()
+    kept = agent.watch_calls("queries.keep")
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, ALL)
         await pilot.press("f5")
@@ -275,13 +282,13 @@ async def test_escape_stops_a_running_query_at_once_and_then_leaves(chat: Runnin
         await shows(pilot, app, "Stopped after")
         assert agent.ended == [ALL]
         assert app.screen is screen
-        assert agent.ran == []
+        assert kept == []
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
 
 
 async def test_closing_the_screen_ends_the_query_that_runs(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.running.clear()
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, ALL)
@@ -292,7 +299,7 @@ async def test_closing_the_screen_ends_the_query_that_runs(chat: Running) -> Non
 
 
 async def test_the_first_rows_are_there_while_the_rest_is_counted(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.firsts[ALL] = Answer(ROWS.columns, ROWS.rows, None, 5.0)
     agent.running.clear()
     async with chat(agent) as (app, pilot):
@@ -305,7 +312,7 @@ async def test_the_first_rows_are_there_while_the_rest_is_counted(chat: Running)
 
 
 async def test_first_rows_stay_when_the_counting_is_stopped(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.firsts[ALL] = Answer(ROWS.columns, ROWS.rows, None, 5.0)
     agent.running.clear()
     async with chat(agent) as (app, pilot):
@@ -318,7 +325,7 @@ async def test_first_rows_stay_when_the_counting_is_stopped(chat: Running) -> No
 
 
 async def test_more_rows_are_asked_for_and_what_cannot_be_had_is_said(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.answers[ALL] = Answer(("n",), tuple((each,) for each in range(700)), 700, 3.0)
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, ALL)
@@ -331,21 +338,27 @@ async def test_more_rows_are_asked_for_and_what_cannot_be_had_is_said(chat: Runn
         await shows(pilot, app, "All available rows are here.")
 
 
+async def errors(agent: AskedAgent) -> list[str]:
+    """Why the queries of the history failed."""
+    return [ran.error for ran in await agent.queries.history()]
+
+
 async def test_an_error_is_said_and_its_place_is_marked_until_the_text_changes(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.otherwise = QueryFailed("There is no table Tun.", line=2, column=4)
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, "MATCH\n(t:Tun)\nRETURN t")
         await pilot.press("f5")
         await shows(pilot, app, "There is no table Tun.")
         assert screen.editor.wrong == (1, 3, 6)
-        assert agent.ran[-1].error == "There is no table Tun."
+        await wait_until(pilot, lambda: errors(agent), "the history")
+        assert await errors(agent) == ["There is no table Tun."]
         await pilot.press("x")
         await wait_until(pilot, lambda: screen.editor.wrong is None, "the mark to go")
 
 
 async def test_what_is_refused_never_reaches_the_agent(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, "MATCH (t:Turn {id: $id})\nDELETE t")
         await pilot.press("f5")
@@ -355,7 +368,7 @@ async def test_what_is_refused_never_reaches_the_agent(chat: Running) -> None:
 
 
 async def test_a_time_out_is_said(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.otherwise = QueryTimeout("The query took longer than 10 s and was stopped.")
     async with chat(agent) as (app, pilot):
         await opened(app, pilot, "MATCH (t:Turn) RETURN t")
@@ -364,7 +377,7 @@ async def test_a_time_out_is_said(chat: Running) -> None:
 
 
 async def test_values_are_asked_and_given_again_the_next_time(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     asked = "MATCH (t:Turn) WHERE t.text CONTAINS $word RETURN t LIMIT $n"
     async with chat(agent) as (app, pilot):
         await opened(app, pilot, asked)
@@ -384,26 +397,43 @@ async def test_values_are_asked_and_given_again_the_next_time(chat: Running) -> 
         assert len(agent.asked) == 2
 
 
+COUNTED = "MATCH (t:Turn) WHERE t.live AND t.world = $world RETURN t.speaker, count(*) AS n"
+
+
 async def test_a_question_becomes_a_query_that_is_shown_and_not_run(chat: Running) -> None:
-    agent = asking_agent()
-    agent.translations["who said most?"] = Translation("who said most?", ALL, {}, "model", "Counts.", "qwen3-4b")
+    Home.resolve().translators.write_text(json.dumps({f"{VERSION}:{MODEL}": 1.0}))
+    agent = agent_with_rows()
+    assert isinstance(agent.model, FakeGenerator)
+    agent.model.answers.append({"cypher": COUNTED, "meaning": "Counts."})
     async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, "? who said most?")
+        screen = await opened(app, pilot, "? who is the funniest?")
         await pilot.press("f5")
-        await wait_until(pilot, lambda: screen.editor.text == f"// who said most?\n{ALL}", "the query")
+        await wait_until(pilot, lambda: screen.editor.text == f"// who is the funniest?\n{COUNTED}", "the query")
         assert agent.asked == []
-        await shows(pilot, app, "Written by qwen3-4b: look at it first. F5 runs it.")
+        await shows(pilot, app, f"Written by {MODEL}: look at it first. F5 runs it.")
         await pilot.press("ctrl+t")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press(*"what?", "enter")
-        await shows(pilot, app, "These words became no query.")
-        assert screen.editor.text.endswith(ALL), "what stood there stays"
+        await shows(pilot, app, "No query was")
+        assert screen.editor.text.endswith(COUNTED), "what stood there stays"
+
+
+async def test_a_query_that_may_not_be_meant_is_offered_with_that_warning(chat: Running) -> None:
+    Home.resolve().translators.write_text(json.dumps({f"{VERSION}:{MODEL}": 0.0}))
+    agent = agent_with_rows()
+    async with chat(agent) as (app, pilot):
+        screen = await opened(app, pilot, "? which message has the most letters?")
+        await pilot.press("f5")
+        await shows(pilot, app, "Not sure; the nearest: The chats with the most messages.")
+        assert screen.editor.text.startswith("// which message has the most letters?\nMATCH (t:Turn)")
+        assert agent.asked == []
 
 
 async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -> None:
-    agent = asking_agent()
-    agent.ran = [Ran("MATCH (a) RETURN a", START, {}, 3, 2.0), Ran("MATCH (b) RETURN b", START, {}, error="no")]
+    agent = agent_with_rows()
     async with chat(agent, size=(120, 40)) as (app, pilot):
+        await agent.queries.keep(Ran("MATCH (a) RETURN a", START, {}, 3, 2.0))
+        await agent.queries.keep(Ran("MATCH (b) RETURN b", START, {}, error="no"))
         screen = await opened(app, pilot, ALL)
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 rows, 2 ms" in words(app))
@@ -416,7 +446,8 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
         await pilot.press("ctrl+s")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
         await pilot.press(*"mine", "enter")
-        await wait_until(pilot, lambda: agent.kept_queries == {"mine": Saved("mine", ALL, {})})
+        await wait_until(pilot, agent.queries.saved, "the saved query")
+        assert await agent.queries.saved() == [Saved("mine", ALL, {})]
         screen.editor.put("MATCH (c) RETURN c")
         await pilot.press("ctrl+s")
         await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
@@ -424,7 +455,7 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
-        assert agent.kept_queries["mine"].cypher == ALL
+        assert await agent.queries.saved() == [Saved("mine", ALL, {})]
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await pilot.press("f5")
@@ -443,23 +474,25 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
 
 
 async def test_the_tables_are_written_into_the_query_and_sampled(chat: Running) -> None:
-    agent = asking_agent()
+    agent = AskedAgent()
+    agent.add_session("Tea", *TEA)
+    kept = agent.watch_calls("queries.keep")
     async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot)
+        screen = await opened(app, pilot, about=ABOUT_TEA)
         assert not screen.tables.display
         await pilot.press("f2")
         assert screen.tables.has_focus
-        assert "12" in words(app)
-        await pilot.press("enter")
+        assert "Turn 12" in words(app)
+        await pilot.press("down", "down", "enter")
         assert screen.editor.text == "MATCH (t:Turn)\nRETURN t\nLIMIT 25"
         await pilot.press("f2", "right", "down", "down", "enter")
-        assert screen.editor.text.endswith("LIMIT 25 t.text")
+        assert screen.editor.text.endswith("LIMIT 25 t.seq")
         await pilot.press("f2", "end", "enter")
-        assert screen.editor.text.endswith("(t:Turn)-[:SAID_BY]->(e:Entity)")
+        assert screen.editor.text.endswith("(c:Chunk)-[:PART_OF]->(d:Document)")
         await pilot.press("f2", "r")
         await wait_until(pilot, lambda: len(agent.asked) == 1)
-        assert agent.asked[0][0] == "MATCH (a)-[r:SAID_BY]->(b)\nRETURN a, r, b\nLIMIT 25"
-        assert agent.ran == [], "a sample is nothing that somebody wrote"
+        assert agent.asked[0][0] == "MATCH (a)-[r:PART_OF]->(b)\nRETURN a, r, b\nLIMIT 25"
+        assert kept == [], "a sample is nothing that somebody wrote"
         await pilot.press("f2")
         assert not screen.tables.display
 
@@ -467,7 +500,7 @@ async def test_the_tables_are_written_into_the_query_and_sampled(chat: Running) 
 async def test_the_desk_stays_when_the_screen_closes_and_the_text_outlives_a_crash(
     chat: Running, tmp_path: Path
 ) -> None:
-    async with chat(asking_agent()) as (app, pilot):
+    async with chat(agent_with_rows()) as (app, pilot):
         await opened(app, pilot, ALL)
         await pilot.press("f5")
         await shows(pilot, app, "500 of 12 340 rows")
@@ -477,23 +510,25 @@ async def test_the_desk_stays_when_the_screen_closes_and_the_text_outlives_a_cra
         assert screen.editor.text == ALL
         assert "500 of 12 340 rows, 14 ms" in words(app)
         assert Drafts(tmp_path / "drafts").load(DRAFT) == ALL
-    app = make_app(asking_agent(), tmp_path)
+    app = make_app(AskedAgent(), tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await wait_until(pilot, lambda: app.chat is not None and app.chat.opened_once)
+        await there(pilot, app)
         assert (await opened(app, pilot)).editor.text == ALL
         await app.leave()
 
 
 async def test_nothing_of_a_private_chat_is_kept(chat: Running, tmp_path: Path) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
+    kept = agent.watch_calls("queries.keep")
     async with chat(agent) as (app, pilot):
-        app.composer.put("/private")
+        app.view.composer.put("/private")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.chat is not None and app.keeping.is_private(app.chat.session))
+        await wait_until(pilot, lambda: app.view.chat is not None and app.view.is_private(app.view.chat.session))
         await opened(app, pilot, ALL)
         await pilot.press("f5")
         await shows(pilot, app, "12 340 rows")
-        assert agent.ran == []
+        await wait_until(pilot, lambda: len(kept) == 1, "the end of the query")
+        assert await agent.queries.history() == []
         assert Drafts(tmp_path / "drafts").load(DRAFT) == ""
 
 
@@ -501,7 +536,7 @@ async def test_rows_are_exported_whole_after_asking_before_overwriting(
     chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.answers[ALL] = Answer(("n",), tuple((each,) for each in range(700)), 700, 3.0)
     async with chat(agent) as (app, pilot):
         await opened(app, pilot, ALL)
@@ -529,7 +564,7 @@ async def test_rows_are_exported_whole_after_asking_before_overwriting(
 
 async def test_the_drawing_is_exported(chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.otherwise = NODES
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, "RETURN 1")
@@ -553,7 +588,7 @@ async def test_the_drawing_is_exported(chat: Running, tmp_path: Path, monkeypatc
 
 @pytest.mark.parametrize("size", [(20, 24), (20, 5), (9, 3), (60, 10)])
 async def test_any_size_shows_something_and_crashes_nothing(chat: Running, size: tuple[int, int]) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.otherwise = NODES
     async with chat(agent, size=(100, 30)) as (app, pilot):
         await opened(app, pilot, "MATCH (t:Turn)-[r]->(e) RETURN t, r, e")
@@ -564,11 +599,11 @@ async def test_any_size_shows_something_and_crashes_nothing(chat: Running, size:
             await pilot.press(*keys)
             await pilot.pause()
         await pilot.resize_terminal(200, 60)
-        await wait_until(pilot, lambda: "15 nodes, 12 relationships" in words(app), "all of it, where there is room")
+        await wait_until(pilot, lambda: ABOUT in words(app), "all of it, where there is room")
 
 
 async def test_hostile_words_in_rows_and_columns_are_only_words(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     agent.otherwise = Answer(
         ("[bold]x[/]", "\x1b[31m"), (("[/nonsense]", "\x1b]0;title\x07"), ("\u202egnp", None)), 2, 1.0
     )
@@ -583,7 +618,7 @@ async def test_hostile_words_in_rows_and_columns_are_only_words(chat: Running) -
 
 
 async def test_the_keys_are_told(chat: Running) -> None:
-    async with chat(asking_agent()) as (app, pilot):
+    async with chat(agent_with_rows()) as (app, pilot):
         await opened(app, pilot)
         assert "F5 run" in words(app)
         await pilot.press("f1")
@@ -593,15 +628,15 @@ async def test_the_keys_are_told(chat: Running) -> None:
 
 
 async def test_a_query_after_the_slash_stands_in_the_editor(chat: Running) -> None:
-    async with chat(asking_agent()) as (app, pilot):
-        app.composer.put(f"/graph {ALL}")
+    async with chat(agent_with_rows()) as (app, pilot):
+        app.view.composer.put(f"/graph {ALL}")
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
         assert screen_of(app).editor.text == ALL
 
 
 async def test_a_graph_that_is_not_there_yet_is_said_and_the_text_stays(chat: Running) -> None:
-    agent = asking_agent()
+    agent = agent_with_rows()
     async with chat(agent) as (app, pilot):
         screen = await opened(app, pilot, ALL)
         agent.tell(GraphProgress("rebuilding", 40, 100))
@@ -611,4 +646,4 @@ async def test_a_graph_that_is_not_there_yet_is_said_and_the_text_stays(chat: Ru
         assert agent.asked == []
         assert screen.editor.text == ALL
         agent.tell(GraphProgress("ready"))
-        await shows(pilot, app, "15 nodes, 12 relationships")
+        await shows(pilot, app, ABOUT)

@@ -1,0 +1,201 @@
+"""What is stored when a message is taken: the message, what keeps it out of memory, a title; and what is answered.
+
+A message that is edited is a new one in the place of the old: both stay, and the head goes to the new one. A reply that
+is made anew answers a message that is there already.
+"""
+
+from dataclasses import dataclass, field
+
+from graph.errors import NotFound
+from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid, TurnWithheld
+from graph.ids import is_id, new_id
+from graph.memory import Memory
+from graph.values import Session, Turn
+
+from .errors import AgentError
+from .pending import Accepted, Regeneration
+from .reachable import reachable
+from .title import verbatim
+from .withholding import asks_to_withhold, asks_to_withhold_earlier
+
+USER = "you"
+NO_ID = "A message needs a ULID for an id, such as 01ARZ3NDEKTSV4RRFFQ69G5FAV. Nothing was sent; send it without one."
+NONE_WAITS = "No message here is waiting for a reply. Nothing was changed."
+RETRIED = 64  # turns looked through for the one that waits: an answer that was stopped may have left some of tools
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """What a client says. It may have made the id of the turn itself, to know it again where no answer came."""
+
+    text: str
+    client: str
+    turn: str = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAppend:
+    """A message as it is taken, and the events that store it."""
+
+    accepted: Accepted
+    events: tuple[Event, ...] = ()
+    withdrawable: bool = False  # it may be taken back while it waits
+    branches: bool = False  # it takes the place of an earlier message
+
+
+class Acceptance:
+    """Works out what to store; blocking, in any thread. Raises NotFound or AgentError where nothing can be taken."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def message(
+        self, session: str | None, new: NewMessage, project: str | None, *, queued: bool, newest: str | None
+    ) -> PendingAppend:
+        """A message at the end of a chat, None to begin one. `newest` is the last one, which may wait in the queue."""
+        if session is None:
+            session = new_id()
+            began = SessionStarted(session=session, project=project, client=new.client)
+            return self._append_of(session, new, parent=None, untitled=True, before=[began], begins=True)
+        about = self._memory.session(session)
+        if about.deleted:
+            raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
+        earlier: list[Event] = []
+        if asks_to_withhold_earlier(new.text):
+            meant = newest if queued else last_message(self._memory.thread(session, limit=RETRIED))
+            earlier = self.kept_out_with(meant)
+        parent = None if queued else about.head
+        return self._append_of(session, new, parent=parent, untitled=about.name is None, before=earlier, queued=queued)
+
+    def edited(self, session: str, turn: str, new: NewMessage) -> PendingAppend:
+        """A message in the place of an earlier one of the user's."""
+        old = reachable(self._memory, session, turn)
+        if old.role != Role.USER:
+            raise AgentError(
+                "Only your own messages can be edited. A reply can be regenerated instead. Nothing was changed."
+            )
+        about = self._memory.session(session)
+        path = self._memory.thread(session, before=old.id, limit=RETRIED)
+        earlier = self.kept_out_with(last_message(path)) if asks_to_withhold_earlier(new.text) else []
+        untitled = about.name is None or not (about.named_by_user or any(each.role == Role.USER for each in path))
+        by_hand = old.withheld and not asks_to_withhold(old.text or "")
+        return self._append_of(
+            session, new, parent=old.parent, untitled=untitled, before=earlier, branches=True, withheld=by_hand
+        )
+
+    def known(self, new: NewMessage) -> PendingAppend | None:
+        """The message that is there already under this id: it is not said twice. AgentError: it is no id."""
+        if not is_id(new.turn):
+            raise AgentError(NO_ID)
+        try:
+            turn = self._memory.turn(new.turn)
+        except NotFound:
+            return None
+        return PendingAppend(Accepted(turn.session, turn.id, False, turn.text or "", new.client, known=True))
+
+    def regenerated(self, session: str, turn: str | None, *, client: str) -> PendingAppend:
+        """The message that a reply is made anew for: that of the given one (or of a message), or of the last reply."""
+        about = self._memory.session(session)
+        if about.deleted:
+            raise AgentError("This chat was deleted, so there is nothing to answer. Start a new one with /new.")
+        asked = self._asked(about, turn)
+        waits = turn is None and self._waiting(session, asked)
+        accepted = Accepted(
+            session,
+            asked.id,
+            False,
+            asked.text or "",
+            client,
+            after=about.head if waits else None,
+            withheld=asked.withheld,
+            regeneration=None if waits or about.head == asked.id else Regeneration(about.head),
+        )
+        return PendingAppend(accepted)
+
+    def retried(self, session: str, *, client: str) -> PendingAppend:
+        """The last message of a chat, which has no reply."""
+        path = self._memory.thread(session, limit=RETRIED)
+        last = next((turn for turn in reversed(path) if turn.role != Role.TOOL), None)
+        if last is None or last.role != Role.USER:
+            raise AgentError(NONE_WAITS)
+        first, text = last is path[0] and not last.withheld, last.text or ""
+        return PendingAppend(
+            Accepted(session, last.id, False, text, client, first=first, after=path[-1].id, withheld=last.withheld)
+        )
+
+    def kept_out_with(self, turn: str | None) -> list[Event]:
+        """What keeps a message out of memory, with what was answered so far; the rest follows with that."""
+        return [TurnWithheld(turn=each) for each in self.unkept(turn)] if turn is not None else []
+
+    def unkept(self, turn: str) -> list[str]:
+        """Those of a message and its answer that are not kept out of memory yet."""
+        said = self._memory.exchange(turn)
+        turns = (said.turn, *said.tools, *([said.reply] if said.reply is not None else []))
+        return [each.id for each in turns if not each.withheld]
+
+    def _append_of(
+        self,
+        session: str,
+        new: NewMessage,
+        *,
+        parent: str | None,
+        untitled: bool,
+        before: list[Event],
+        queued: bool = False,
+        begins: bool = False,
+        branches: bool = False,
+        withheld: bool = False,
+    ) -> PendingAppend:
+        withheld = withheld or asks_to_withhold(new.text)
+        turn = TurnSaid(
+            turn=new.turn,
+            session=session,
+            parent=parent,
+            role=Role.USER,
+            speaker=USER,
+            client=new.client,
+            queued=queued,
+            text=new.text,
+        )
+        events: list[Event] = [*before, turn]
+        if withheld:
+            events.append(TurnWithheld(turn=turn.turn))
+        elif untitled:
+            events.append(SessionTitled(session=session, sources=(turn.turn,), text=verbatim(new.text)))
+        accepted = Accepted(
+            session,
+            turn.turn,
+            queued,
+            new.text,
+            new.client,
+            first=untitled and not withheld,
+            begins=begins,
+            withheld=withheld,
+        )
+        return PendingAppend(accepted, tuple(events), withdrawable=not branches, branches=branches)
+
+    def _asked(self, about: Session, turn: str | None) -> Turn:
+        if turn is None:
+            path = self._memory.thread(about.id, limit=RETRIED)
+            asked = next((each for each in reversed(path) if each.role == Role.USER), None)
+            if asked is None:
+                raise AgentError("This chat has no message to answer. Nothing was changed.")
+            if asked.hidden:
+                raise AgentError("The last message is hidden. Nothing was changed. Unhide it first.")
+            return asked
+        meant = reachable(self._memory, about.id, turn)
+        asked = meant if meant.role == Role.USER else self._memory.exchange(meant.id).turn
+        if asked.role != Role.USER:
+            raise AgentError("That reply does not answer a message, so it cannot be regenerated. Nothing was changed.")
+        return reachable(self._memory, about.id, asked.id)
+
+    def _waiting(self, session: str, asked: Turn) -> bool:
+        """Whether nothing but turns of tools follows a message on the path: it has no reply there."""
+        path = self._memory.thread(session, limit=RETRIED)
+        at = next((at for at, turn in enumerate(path) if turn.id == asked.id), len(path))
+        return all(turn.role == Role.TOOL for turn in path[at + 1 :])
+
+
+def last_message(path: list[Turn]) -> str | None:
+    """The user's last message of a path."""
+    return next((turn.id for turn in reversed(path) if turn.role == Role.USER), None)

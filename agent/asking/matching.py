@@ -1,0 +1,208 @@
+"""Which ready query a question comes nearest to: in meaning by the embedder's vectors, else by common words.
+
+Invariants:
+- The examples are embedded once for each embedder, by the engine behind whatever is being written; their vectors are
+  kept in a small file that is only a cache.
+- Cosines are taken from the middle of all examples: what all questions have in common says nothing, and how near any
+  two texts are differs from one embedder to another.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from zipfile import BadZipFile
+
+from graph.hits import Vector
+from graph.recall.times import Span, find_time
+
+from .phrasings import Example, Language, languages
+from .readings import Reading, readings, tidy
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    from numpy.typing import NDArray
+
+RECENT = timedelta(days=30)
+SURE = 0.6  # of a cosine; tests/agent/asking/test_questions.py measures how often that is right
+SURE_BY_WORDS = 0.7  # of the words
+MARGIN = 0.06  # to the next nearest query: else it may be that one
+LIKELY = 0.4  # what is further away is not even offered
+
+Timed = tuple[Reading, Span | None]  # a reading, and the time that was taken out of the question for it
+Vectors = tuple["NDArray[np.float32]", "Sequence[NDArray[np.float32]]"]
+
+
+class VectorSource(Protocol):
+    """What makes vectors, as agent/embedding.py does; None where it cannot."""
+
+    @property
+    def key(self) -> str | None: ...
+
+    async def query(self, text: str) -> Vector | None: ...
+
+    async def vectors(self, texts: Sequence[str]) -> list[Vector | None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question in plain words, and what it is read with.
+
+    `names` are those that the memory knows, `speakers` of them who wrote messages, both by casefolded name; `now` is
+    aware.
+    """
+
+    text: str
+    names: Mapping[str, str]
+    speakers: Mapping[str, str]
+    now: datetime
+    zone: tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The example that a question comes nearest to of those of one ready query.
+
+    It is `sure` only where it is near, and no other query nearly as near.
+    """
+
+    example: Example
+    reading: Reading
+    span: Span | None
+    language: Language
+    score: float
+    sure: bool
+
+
+class Matcher:
+    """Compares questions with the examples of all languages; `file` keeps the vectors of these."""
+
+    def __init__(self, embedder: VectorSource, file: Path) -> None:
+        self._embedder = embedder
+        self._file = file
+        self._kept: tuple[str, NDArray[np.float32]] | None = None
+
+    async def matches(self, question: AskedQuestion) -> list[Match]:
+        """The nearest example of each ready query, and of what none answers, the nearest first."""
+        spoken = await asyncio.to_thread(languages)
+        vectors = await self._vectors([example.text for language in spoken for example in language.phrasings])
+        found: list[Match] = []
+        for language in spoken:
+            read = await asyncio.to_thread(_read_in, language, question)
+            asked = None if vectors is None else await self._embedded([reading.text for reading, _ in read])
+            compared = None if vectors is None or asked is None else (vectors[: len(language.phrasings)], asked)
+            vectors = None if vectors is None else vectors[len(language.phrasings) :]
+            found += await asyncio.to_thread(_compare, read, compared, language)
+        nearest: dict[str, Match] = {}
+        for match in sorted(found, key=lambda match: -match.score):
+            nearest.setdefault(match.example.query, match)
+        scores = [match.score for match in nearest.values()]
+        alone = len(scores) < 2 or scores[0] - scores[1] >= MARGIN
+        return [replace(match, sure=match.sure and alone and at == 0) for at, match in enumerate(nearest.values())]
+
+    async def _embedded(self, texts: Sequence[str]) -> "list[NDArray[np.float32]] | None":
+        found = [each.values for each in await asyncio.gather(*map(self._embedder.query, texts)) if each is not None]
+        return found if len(found) == len(texts) else None
+
+    async def _vectors(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
+        """float32[len(texts), dimension] of the examples, or None where there is no embedder, or this one fails."""
+        key = self._embedder.key
+        if key is None:
+            return None
+        import numpy as np
+
+        name = hashlib.sha256("\n".join((key, *texts)).encode()).hexdigest()
+        if self._kept is None or self._kept[0] != name:
+            rows = await asyncio.to_thread(_read, self._file, name)
+            if rows is None:
+                found = [each.values for each in await self._embedder.vectors(texts) if each is not None]
+                if len(found) < len(texts):
+                    return None
+                rows = np.stack(found)
+                await asyncio.to_thread(_write, self._file, name, rows)
+            self._kept = name, rows
+        return self._kept[1]
+
+
+def _read_in(language: Language, question: AskedQuestion) -> list[Timed]:
+    """The readings of a question without its time, each with it, and those in which it is part of a name."""
+    text = language.bare(tidy(question.text))
+    span = find_time(text, now=question.now, timezone=question.zone) or _recently(text, language, question.now)
+    found: list[Timed] = []
+    if span is not None:
+        cut = language.bare(span.cut(text))
+        found += [(reading, span) for reading in readings(cut, language, question.names)]
+    whole = readings(text, language, question.names)
+    return [*found, *((reading, None) for reading in whole if span is None or _holds(reading, span))]
+
+
+def _recently(text: str, language: Language, now: datetime) -> Span | None:
+    said = next((each for each in language.recently if text.casefold().endswith(f" {each}")), None)
+    return None if said is None else Span((now - RECENT).astimezone(UTC), None, ((len(text) - len(said), len(text)),))
+
+
+def _holds(reading: Reading, span: Span) -> bool:
+    """Whether a time ends within what is quoted or known: "Friday" may be somebody's name."""
+    return all(any(start < last <= end for start, end in reading.named) for _, last in span.places)
+
+
+def _compare(read: Sequence[Timed], vectors: "Vectors | None", language: Language) -> list[Match]:
+    """What is likely of each reading and example, wherever as many subjects are asked for as there are."""
+    texts = [reading.text for reading, _ in read]
+    rows = [_by_words(text, language) for text in texts] if vectors is None else _cosines(*vectors)
+    sure = SURE_BY_WORDS if vectors is None else SURE
+    return [
+        Match(example, reading, span, language, score, score >= sure and language.knows(reading.text))
+        for (reading, span), row in zip(read, rows, strict=True)
+        for example, score in zip(language.phrasings, row, strict=True)
+        if score >= LIKELY and len(example.slots) == len(reading.subjects) and (span is not None or not example.timed)
+    ]
+
+
+def _cosines(examples: "NDArray[np.float32]", vectors: "Sequence[NDArray[np.float32]]") -> list[list[float]]:
+    import numpy as np
+
+    if not vectors:
+        return []
+    middle = examples.mean(axis=0)
+    found: list[list[float]] = (_unit(np.stack(vectors) - middle) @ _unit(examples - middle).T).tolist()
+    return found
+
+
+def _unit(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    import numpy as np
+
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+
+
+def _by_words(text: str, language: Language) -> list[float]:
+    """The share of words that a text has in common with each example, rare words counting more (Dice, by idf)."""
+    asked = frozenset(language.stems(text))
+    whole = sum(map(language.weight, asked))
+    return [2 * sum(map(language.weight, asked & words)) / (whole + weight or 1) for words, weight in language.bags]
+
+
+def _read(file: Path, name: str) -> "NDArray[np.float32] | None":
+    import numpy as np
+
+    try:
+        with np.load(file, allow_pickle=False) as kept:
+            found: NDArray[np.float32] | None = kept["rows"] if str(kept["name"]) == name else None
+            return found
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+        return None  # lost or damaged: they are made again
+
+
+def _write(file: Path, name: str, rows: "NDArray[np.float32]") -> None:
+    import numpy as np
+
+    partial = file.with_suffix(".part")
+    try:
+        with partial.open("wb") as beside:
+            np.savez(beside, name=np.array(name), rows=rows)
+        partial.replace(file)
+    except OSError:
+        return  # it is only a cache

@@ -1,0 +1,121 @@
+"""A message on its way to a reply: as it was accepted, and what is known of it while it is answered."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from graph.events import Event, Recalled, TurnWithheld
+from graph.values import Recorded, Session
+from models.protocols import Generator
+
+from .events import AgentEvent, PromptRead
+from .packs import Fresh
+from .prompt import Limits, PromptLog
+
+Tell = Callable[[AgentEvent], None]
+Record = Callable[..., list[Recorded]]
+T = TypeVar("T")
+
+
+class CancelToken:
+    """The user's wish to stop, for one message at a time."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    @property
+    def asked(self) -> bool:
+        """Whether to stop."""
+        return self._event.is_set()
+
+    def ask(self) -> None:
+        """Stop what is being answered."""
+        self._event.set()
+
+    def clear(self) -> None:
+        """Another message is taken up."""
+        self._event.clear()
+
+    async def unless(self, work: Awaitable[T]) -> T | None:
+        """What comes of the work, or None if it was stopped, and so cancelled."""
+        working = asyncio.ensure_future(work)
+        stopped = asyncio.ensure_future(self._event.wait())
+        await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if not self.asked:
+            return working.result()
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Regeneration:
+    """A message is answered once more: the head goes to it, and if nothing comes of that, back to where it `was`."""
+
+    was: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A durable message waiting for its reply; a `queued` one is not on the path yet.
+
+    `after` is the turn that a reply follows: the message, or the last tool's turn of an answer that was stopped.
+    """
+
+    session: str
+    turn: str
+    queued: bool
+    text: str
+    client: str  # who said it, such as "chat"
+    first: bool = False  # it is what the session's title is made from
+    begins: bool = False  # its session begins with it
+    known: bool = False  # it was there already, and is not answered once more
+    after: str | None = None
+    withheld: bool = False  # the user keeps it out of memory, and with it what is answered
+    regeneration: Regeneration | None = None
+
+    @property
+    def is_safe(self) -> str:
+        """What to say where nothing came of it."""
+        return (
+            "The chat is unchanged."
+            if self.regeneration is not None
+            else "Your message is saved; use /retry to get a reply."
+        )
+
+    def kept_out(self, turn: str) -> tuple[Event, ...]:
+        """What keeps a turn out of memory that answers a message which is; it belongs into the turn's own append."""
+        return (TurnWithheld(turn=turn),) if self.withheld else ()
+
+
+@dataclass(slots=True)
+class PendingAnswer:
+    """One message while it is answered: what stays the same, and how far it has come.
+
+    `tell` takes what is told between the events of a step: how far something is, a question to the user.
+    """
+
+    taken: Accepted
+    tell: Tell
+    session: Session = field(init=False)
+    generator: Generator = field(init=False)
+    limits: Limits = field(init=False)
+    parent: str = ""  # the turn that the next one follows
+    fresh: Fresh = field(init=False)  # what was recalled and pinned for this message
+    log: PromptLog = field(init=False)
+    kept: str | None = None  # the text of the reply, once it is durable
+
+    def __post_init__(self) -> None:
+        self.parent = self.taken.after or self.taken.turn
+
+    @property
+    def pack(self) -> tuple[Recalled, ...]:
+        """What of that stands in the prompt."""
+        held = self.log.held
+        return tuple(item for item in self.fresh.pack if item.id in held)
+
+    def read(self, done: int, total: int) -> None:
+        """Tell how far the model has read the prompt."""
+        self.tell(PromptRead(self.taken.session, self.taken.turn, done, total))

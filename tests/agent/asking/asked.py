@@ -1,0 +1,67 @@
+"""Questions put as the Agent puts them, with an embedder or without one."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from agent.asking.filling import nearest
+from agent.asking.matching import AskedQuestion, Match, Matcher
+from agent.asking.values import Translation
+from agent.embedding import _unit
+from graph.hits import Vector
+from models.protocols import Embedder
+from tests.agent.asking.told import NOW
+
+OSLO = ZoneInfo("Europe/Oslo")
+NAMES = ("Anna Berg", "Ben", "Oslo", "Bergen")
+
+
+class Vectors:
+    """What an embedder makes, as the Agent's own gives it; without one, nothing."""
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+        self.embedded: list[int] = []  # how many texts at once
+
+    @property
+    def key(self) -> str | None:
+        return None if self._embedder is None else f"{self._embedder.info.name}@test"
+
+    async def query(self, text: str) -> Vector | None:
+        return (await self.vectors([text]))[0]
+
+    async def vectors(self, texts: Sequence[str]) -> list[Vector | None]:
+        if self._embedder is None or self.key is None:
+            return [None] * len(texts)
+        self.embedded.append(len(texts))
+        return [_unit(self.key, row) for row in await self._embedder.embed(texts)]
+
+
+class Asking:
+    """Puts questions; the vectors of the examples are kept in `file`."""
+
+    def __init__(self, embedder: Embedder | None, file: Path) -> None:
+        self.vectors = Vectors(embedder)
+        self.matcher = Matcher(self.vectors, file)
+
+    def put(
+        self, question: str, *, names: Sequence[str] = NAMES, speakers: Sequence[str] = (), now: datetime = NOW
+    ) -> Translation | None:
+        """The ready query of a question, if there is one that may be meant."""
+        return asyncio.run(nearest(_asked(question, names, speakers, now), self.matcher))
+
+    def sure(self, question: str, *, names: Sequence[str] = NAMES, speakers: Sequence[str] = ()) -> Translation | None:
+        """The same, where it is sure."""
+        found = self.put(question, names=names, speakers=speakers)
+        return found if found is not None and found.how == "template" else None
+
+    def matches(self, question: str, names: Sequence[str] = NAMES) -> list[Match]:
+        """What it comes near to, the nearest first."""
+        return asyncio.run(self.matcher.matches(_asked(question, names, (), NOW)))
+
+
+def _asked(question: str, names: Sequence[str], speakers: Sequence[str], now: datetime) -> AskedQuestion:
+    by_key = {name.casefold(): name for name in (*names, *speakers)}
+    return AskedQuestion(question, by_key, {name.casefold(): name for name in speakers}, now, OSLO)

@@ -1,0 +1,199 @@
+"""The chat on the screen: its widgets, its session, and the agent behind it.
+
+What works on the chat is given this, and so knows no app. The widgets are on the lowest screen, whatever lies over it.
+"""
+
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.css.query import NoMatches
+from textual.screen import Screen
+
+from tui.boot import Options
+from tui.drafts import Drafts
+from tui.keymaps import FOCUSED
+from tui.state import State
+from tui.trail import Trail
+from tui.ui import Ui
+from tui.widgets.approval import Approval
+from tui.widgets.banner import Banner
+from tui.widgets.composer import Composer
+from tui.widgets.memory import MemoryPanel
+from tui.widgets.message import Message
+from tui.widgets.sessions import SessionList
+from tui.widgets.status import StatusBar
+from tui.widgets.title import Title
+from tui.widgets.transcript import Transcript
+from tui.worlds import MAIN, what_if
+
+if TYPE_CHECKING:
+    from tui.backstage import Backstage
+    from tui.chat import Chat
+    from tui.query_session import QuerySession
+
+PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
+NOT_YET = "The memory is still opening."
+QUIT_HINT = "Press Ctrl+C again to quit."
+BACK_HINT = "Press Esc again to go back to one of your messages."
+HINTS = {"ctrl+c": QUIT_HINT, "escape": BACK_HINT}
+
+
+class ChatView:
+    """What is on the screen. `backstage` and `chat` are there once the memory is open."""
+
+    def __init__(self, app: App[int], ui: Ui, drafts: Drafts, options: Options) -> None:
+        self.app = app
+        self.ui = ui
+        self.drafts = drafts
+        self.options = options
+        self.backstage: Backstage | None = None
+        self.chat: Chat | None = None
+        self.early = State()  # until there is a chat
+        self.fixed_theme: str | None = None  # whatever the settings say
+        self.trail = Trail()
+        self.desks: dict[bool, QuerySession] = {}  # what the query screen showed last, in private chats and in others
+        self.sought = ""  # what was searched for last
+        self.refusal = ""  # words that hold while a reply is written in this chat
+        self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
+
+    # The widgets
+
+    @property
+    def screen(self) -> Screen[object]:
+        return self.app.screen_stack[0]
+
+    @property
+    def composer(self) -> Composer:
+        return self.screen.query_one(Composer)
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.screen.query_one(Transcript)
+
+    @property
+    def sessions(self) -> SessionList:
+        return self.screen.query_one(SessionList)
+
+    @property
+    def banner(self) -> Banner:
+        return self.screen.query_one(Banner)
+
+    @property
+    def panel(self) -> MemoryPanel | None:
+        """The memory panel, if it was ever shown."""
+        found = self.screen.query(MemoryPanel)
+        return found.first() if found else None
+
+    @property
+    def panel_has_keys(self) -> bool:
+        """The memory panel is on the screen, and the keys go to it."""
+        return self.panel is not None and self.panel.display and self.panel.has_keys
+
+    @property
+    def width(self) -> int:
+        """The cells of a line of the terminal."""
+        return self.app.size.width
+
+    @property
+    def page_width(self) -> int:
+        """The cells that a page of words over the chat is wide."""
+        return min(PAGE_WIDTH, self.width - 4) - PAGE_FRAME
+
+    # The chat
+
+    @property
+    def state(self) -> State:
+        return self.chat.state if self.chat is not None else self.early
+
+    @property
+    def session(self) -> str | None:
+        """The chat on the screen; None: it has no messages yet."""
+        return self.chat.session if self.chat is not None else None
+
+    @property
+    def failures(self) -> tuple[type[Exception], ...]:
+        """The errors whose message is for people."""
+        return self.backstage.failures if self.backstage is not None else (OSError,)
+
+    @property
+    def answers(self) -> bool:
+        """Whether the reply being written is one in this chat."""
+        chat = self.chat
+        return chat is not None and chat.session is not None and chat.service.answering == chat.session
+
+    def is_private(self, session: str | None) -> bool:
+        """Whether nothing of that chat is kept."""
+        return session in self.state.private
+
+    async def project(self) -> str | None:
+        """The project of the chat on the screen, or of the one that the next message begins."""
+        if self.chat is None or self.chat.session is None:
+            return self.options.project
+        return (await self.chat.service.chats.get(self.chat.session)).project
+
+    async def adopt(self, session: str | None, *, asked_in: str | None) -> None:
+        """The chat `asked_in` is this session now, or has changed: show what there is to know about it.
+
+        Another one may be on the screen by now, a private one too, and stays what it is.
+        """
+        if self.chat is not None:
+            if self.chat.session == asked_in:
+                self.chat.session = session
+            await self.show_about()
+
+    async def show_about(self) -> None:
+        """Show in the title what there is to know about the chat."""
+        name, found, session = None, None, None
+        if self.chat is not None:
+            service, session = self.chat.service, self.chat.session
+            about = await service.chats.get(session) if session is not None else None
+            world = about.world if about is not None else MAIN
+            found = await what_if(service, world)
+            if session != self.chat.session:
+                return  # another chat was opened meanwhile, and tells of itself
+            name = about.name if about is not None else None
+            short = found.short if found is not None else ""
+            self.chat.belongs(world, short, (about.model if about is not None else None) or service.settings.model)
+        private = self.chat is not None and self.is_private(self.chat.session)
+        self.title.name_chat(name, private=private, what_if=found, session=session)
+
+    @property
+    def title(self) -> Title:
+        return self.screen.query_one(Title)
+
+    # Painting
+
+    def paint(self) -> None:
+        """Show the state in the bars."""
+        chat, screen = self.chat, self.screen
+        session, beat = (chat.session, chat.beat) if chat is not None else (None, 0)
+        try:
+            keys = FOCUSED if isinstance(screen.focused, Message) else ()
+            screen.query_one(StatusBar).paint(self.state, session, beat=beat, keys=keys)
+            self.banner.paint(self.state)
+            self.composer.queued = bool(self.state.queued_in(session))
+            idle = not self.composer.text and len(self.app.screen_stack) == 1
+            screen.query_one(Approval).show(self.state.approval, take_keys=idle)
+        except NoMatches:
+            return  # the screen is being taken down
+
+    def refresh_panel(self) -> None:
+        """The memory panel reads again what it shows, if it is shown."""
+        if self.panel is not None and self.panel.display:
+            self.panel.reread()
+
+    def refresh_soon(self) -> None:
+        """What shows something of the memory reads it again: the screens over the chat, and the panel."""
+        for screen in self.app.screen_stack[1:]:
+            if (refresh := getattr(screen, "refresh_soon", None)) is not None:
+                refresh()
+        self.refresh_panel()
+
+    def forget_hints(self, key: str = "") -> None:
+        """A key was pressed, or another chat opened: what a second press of any other key would do holds no more."""
+        for banner in (found for screen in self.app.screen_stack[:1] for found in screen.query(Banner)):
+            for each, hint in HINTS.items():
+                if each != key:
+                    banner.unsay_this(hint)
+        if key != "escape":
+            self.escaped_at = 0.0

@@ -1,0 +1,367 @@
+"""What the memory panel does: which reply it is about, what it shows of it, and what its keys ask for.
+
+The reply in focus is the one the reader chose among the messages, or in the panel with ← and →; else the newest.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tui import history_handlers
+from tui.chat_view import ChatView
+from tui.latest import Latest
+from tui.memory_controller import MemoryController
+from tui.navigation import go_to
+from tui.node_links import walk_from
+from tui.pack import Pack
+from tui.pack_builder import MOST_PINNED, PanelRequest, keep_hidden, pack_of
+from tui.replies import answer_at, question_of, said_in
+from tui.session_list import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
+from tui.stopping import stop_reply
+from tui.text import cut
+from tui.widgets.dialogs import Confirm, Reader
+from tui.widgets.memory import MemoryPanel
+from tui.widgets.message import AssistantMessage, Message, UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graph.beliefs import Observation
+    from graph.hits import Hit
+    from tui.chat import Chat
+    from tui.pack import PackItem
+
+RECALLED_BY_HAND = 12  # items of /recall
+DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden from recall", "unhide": "Unhidden"}
+PRIVATE = "This chat is private: nothing is recalled for it, and it is not in the memory."
+PINNING = {
+    "pin": "The model will always see it.",
+    "unpin": "The model will see it only when it is recalled.",
+}
+TABLES = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}  # of the graph, by the kind of an item
+UNDOES = {"pin": "unpin", "unpin": "pin", "hide": "unhide", "unhide": "hide"}
+
+
+class PanelController:
+    """What the memory panel shows, and what its keys do; the panel is mounted when it is first asked for."""
+
+    def __init__(self, view: ChatView, memory: MemoryController) -> None:
+        self._view = view
+        self._memory = memory
+        self._message: str | None = None  # the turn of the message in focus; None: the newest reply
+        self._query: str | None = None
+        self._held: PanelRequest | None = None  # stays on the panel while the reader goes from item to item
+        self._done: list[tuple[str, PackItem, int]] = []  # what was done here, to be undone with u: its change's number
+        self._hidden: set[str] = set()  # turns hidden here: they stay on the panel, to be brought back
+        self._latest: Latest[PanelRequest, tuple[Pack, str]] = Latest(self._read, self._show)
+
+    @property
+    def panel(self) -> MemoryPanel | None:
+        return self._view.panel
+
+    @property
+    def open(self) -> bool:
+        """The panel is on the screen."""
+        return self.panel is not None and self.panel.display
+
+    @property
+    def has_keys(self) -> bool:
+        """The panel is on the screen, and the keys go to it."""
+        return self._view.panel_has_keys
+
+    # Showing
+
+    async def toggle(self) -> None:
+        """Show it; go to it; hide it."""
+        if self.has_keys:
+            self.hide()
+        else:
+            await self.show()
+
+    async def show(self, *, message: str | None = None, query: str | None = None) -> None:
+        """Show the panel for a message, for words to recall, or for what is in focus; its keys work at once."""
+        view, panel = self._view, self.panel
+        focused = view.screen.focused
+        if message is not None or query is not None:
+            self._be_about(message, query)
+        elif panel is None or not panel.display:
+            self._be_about(focused.turn if isinstance(focused, Message) else None)
+        if view.sessions.display and view.width < ROOM_FOR_THREE:
+            hide(view)
+        if panel is None:
+            panel = MemoryPanel(self.refresh_soon)
+            await view.screen.query_one("#body").mount(panel)
+        panel.display = True
+        view.screen.set_class(True, "-remembering")
+        panel.take_focus()
+        await self.refresh()
+
+    def hide(self) -> None:
+        """Back to the chat alone."""
+        panel = self.panel
+        if panel is not None:
+            panel.display = False
+        self._view.screen.set_class(False, "-remembering")
+        self._be_about(None)
+        self._view.composer.focus()
+
+    def make_room(self, width: int) -> None:
+        """The terminal is `width` cells wide now: where the panel would cover the message being written, it goes."""
+        if width < ROOM_FOR_BOTH and self.open and not self.has_keys:
+            self.hide()
+
+    def focus(self, message: Message | None) -> None:
+        """The focus went to a message, or back to the composer: the panel is about that one, or the newest."""
+        turn = message.turn if message is not None else None
+        if self.open and (turn != self._message or self._query is not None or self._held is not None):
+            self._be_about(turn)
+            self.refresh_soon()
+
+    def renew(self) -> None:
+        """There is a newer reply: the panel is about that."""
+        self._be_about(None)
+        self.refresh_soon()
+
+    def chat_opened(self) -> None:
+        """Another chat is on the screen: the panel is about that, unless the panel led there."""
+        if self._held is None:
+            self.renew()
+
+    def _be_about(self, message: str | None, query: str | None = None) -> None:
+        self._message, self._query, self._held = message, query, None
+
+    def refresh_soon(self) -> None:
+        """Read again what the panel shows, if it is shown."""
+        if self.open:
+            self._view.ui.begin(self.refresh())
+
+    async def refresh(self) -> None:
+        """Read again what the panel shows."""
+        await self._latest.ask(self.wanted())
+
+    # Which reply
+
+    def wanted(self) -> PanelRequest:
+        """What the panel is to show now."""
+        if self._held is not None:
+            return self._held
+        if self._query is not None:
+            return PanelRequest(query=self._query)
+        chat = self._view.chat
+        if chat is None:
+            return PanelRequest()
+        reply, waiting = chat.state.reply_in(chat.session), chat.state.waiting_in(chat.session)
+        messages = self._view.transcript.messages
+        place = next((place for place, each in enumerate(messages) if each.turn == self._message), None)
+        if place is None:
+            if reply is not None:
+                return PanelRequest(None, reply.turn, said_in(messages, reply.turn))
+            if waiting:
+                return PanelRequest(None, waiting[0].turn, waiting[0].text)
+            place = len(messages) - 1
+        answer = answer_at(messages, place)
+        if answer is None:
+            return PanelRequest()
+        said = question_of(messages, messages.index(answer))
+        turn = said.turn if said is not None else None
+        newest = answer is answer_at(messages, len(messages) - 1)
+        own = None if answer.writing else answer.turn
+        return PanelRequest(own, turn, said.text if said is not None else "", answer.recalled, newest)
+
+    def _walk(self, step: int) -> None:
+        """To the reply before or after the one that is shown."""
+        answers = [message for message in self._view.transcript.messages if isinstance(message, AssistantMessage)]
+        if not answers:
+            return
+        now = self.wanted()
+        here = next((place for place, each in enumerate(answers) if each.turn == now.reply), len(answers) - 1)
+        target = answers[max(0, min(len(answers) - 1, here + step))]
+        self._be_about(target.turn)
+        target.scroll_visible(animate=False)
+        target.flash()
+        self.refresh_soon()
+
+    # Reading
+
+    async def _read(self, wanted: PanelRequest) -> tuple[Pack, str]:
+        """The pack, and what failed while it was read."""
+        view, backstage = self._view, self._view.backstage
+        if view.chat is None or backstage is None:
+            return Pack(note="The memory is still opening."), ""
+        if view.is_private(view.session):
+            return Pack(note=PRIVATE), ""
+        try:
+            return await self._pack(view.chat, wanted), ""
+        except backstage.failures as error:
+            return Pack(note=str(error)), str(error)
+
+    async def _pack(self, chat: "Chat", wanted: PanelRequest) -> Pack:
+        service = chat.service
+        hits = await self._hits(chat, wanted)
+        missed = await service.search.missed(wanted.reply) if wanted.reply is not None and not hits else ""
+        project = await self._view.project()
+        pins = await service.chats.pinned(world=chat.state.world, project=project)
+        names = {each: (await service.chats.get(each)).name for each in {turn.session for turn in pins}}
+        pack = pack_of(
+            wanted,
+            hits,
+            pins,
+            state=chat.state,
+            recall_on=service.settings.recall,
+            now=datetime.now().astimezone(),
+            names=names,
+            hidden=frozenset(self._hidden),
+            missed=missed,
+            beliefs=await self._beliefs(chat),
+        )
+        before = self.panel.pack if self.panel is not None else Pack()
+        return keep_hidden(pack, before, self._hidden)
+
+    async def _beliefs(self, chat: "Chat") -> "Sequence[Observation]":
+        """The pinned observations; none while the graph cannot tell them."""
+        from graph.beliefs import Wanted as Filters
+
+        assert self._view.backstage is not None
+        seen = Filters(pinned=True, world=chat.state.world, viewer=await self._view.project())
+        try:
+            return await chat.service.memories.find(seen, limit=MOST_PINNED)
+        except self._view.failures:
+            return ()
+
+    async def _hits(self, chat: "Chat", wanted: PanelRequest) -> "Sequence[Hit]":
+        if wanted.query is not None:
+            from graph.hits import Filters
+
+            filters = Filters(world=chat.state.world, project=await self._view.project())
+            return await chat.service.search.recall(wanted.query, limit=RECALLED_BY_HAND, filters=filters)
+        recall = chat.state.recall_for(wanted.turn) if wanted.turn is not None else None
+        if wanted.reply is not None:
+            return await chat.service.search.context(wanted.reply)
+        return recall.hits if recall is not None else ()
+
+    def _show(self, wanted: PanelRequest, answer: tuple[Pack, str]) -> None:
+        panel = self.panel
+        if panel is not None:
+            panel.show(answer[0])
+
+    # The panel's keys
+
+    async def asked(self, what: str, item: "PackItem | None") -> None:
+        """A key in the panel."""
+        match what:
+            case "leave" if stop_reply(self._view):
+                pass
+            case "leave" if self._view.width < ROOM_FOR_BOTH:
+                self.hide()
+            case "leave":
+                self._view.composer.focus()
+            case "earlier" | "later":
+                self._walk(-1 if what == "earlier" else 1)
+            case "undo":
+                await self._undo()
+            case "open" if item is not None and item.kind == "observation":
+                await self._memory.open(choose=item.turn)
+            case "open" if item is not None and item.kind == "chunk":
+                await self._read_chunk(item)
+            case "hide" if item is not None and item.kind != "turn":
+                self._view.ui.say(
+                    "Only messages can be hidden. Press F4 to reject or forget memories, or to delete documents."
+                )
+            case "pin" if item is not None and item.kind == "chunk":
+                self._view.ui.say("Only messages and memories can be pinned, not parts of documents.")
+            case "ego" if item is not None:
+                walk_from(self._view, TABLES[item.kind], item.turn)
+            case "open" if item is not None:
+                if self._view.width < ROOM_FOR_BOTH:
+                    self.hide()
+                else:
+                    self._held = self.wanted()
+                await go_to(self._view, item.session, item.turn)
+            case "pin" if item is not None:
+                await self._do("unpin" if item.pinned else "pin", item)
+            case "hide" if item is not None:
+                await self._do("unhide" if item.hidden else "hide", item)
+
+    async def _read_chunk(self, item: "PackItem") -> None:
+        """The piece of a document whole, under the name of its file."""
+        assert self._view.chat is not None
+        documents = await self._view.chat.service.documents.all()
+        path = next((each.path for each in documents if each.id == item.session), "")
+        self._view.ui.show(Reader(cut(path or item.head, 80), item.whole))
+
+    async def pin_message(self, message: Message) -> None:
+        """Pin what is focused among the messages, or unpin it."""
+        view, backstage = self._view, self._view.backstage
+        if view.chat is None or backstage is None:
+            return
+        if not isinstance(message, UserMessage | AssistantMessage) or (
+            isinstance(message, AssistantMessage) and message.writing
+        ):
+            view.ui.say("Only messages and finished replies can be pinned.")
+            return
+        try:
+            pinned = await view.chat.service.chats.pinned(world=view.chat.state.world)
+            what = "unpin" if message.turn in {turn.id for turn in pinned} else "pin"
+            if not await self._sure(what, message.text):
+                return
+            await self._change(view.chat, what, message.turn)
+        except backstage.failures as error:
+            view.ui.say(str(error), error=True)
+            return
+        view.ui.say(f"{DONE[what]}. Press p again to {UNDOES[what]} it.")
+        self.refresh_soon()
+
+    async def _undo(self) -> None:
+        if not self._done:
+            self._view.ui.say("Nothing to undo here.")
+            return
+        chat = self._view.chat
+        if chat is None:
+            return
+        what, item, change = self._done.pop()
+        await chat.service.history.undo(change)
+        self._note(chat, UNDOES[what], item)
+        self._view.ui.say(f"{DONE[UNDOES[what]]}.")
+        await self.refresh()
+
+    async def _do(self, what: str, item: "PackItem") -> None:
+        chat = self._view.chat
+        if chat is None or (what in PINNING and not await self._sure(what, item.words)):
+            return
+        if item.kind == "observation":
+            change = chat.service.memories.pin if what == "pin" else chat.service.memories.unpin
+            await change(item.turn, world=_world(chat))
+        elif what == "hide":
+            if not await history_handlers.hide(self._view, item.turn, item.words):
+                return
+        else:
+            await self._change(chat, what, item.turn)
+        self._note(chat, what, item)
+        changes = await chat.service.history.changes(limit=1)
+        self._done += [(what, item, changes[0].seq)] if changes else []
+        self._view.ui.say(f"{DONE[what]}. Press u to undo.")
+        await self.refresh()
+
+    async def _sure(self, what: str, text: str) -> bool:
+        """Whether it is to be pinned, or unpinned: a letter that asks for it may have been typed."""
+        title = f"{what.capitalize()} “{cut(text or 'erased', 48)}”?"
+        return await self._view.ui.ask(Confirm(title, PINNING[what], yes=what))
+
+    def _note(self, chat: "Chat", what: str, item: "PackItem") -> None:
+        """What is hidden here stays on the panel, and says so in the chat."""
+        if what in ("hide", "unhide"):
+            (self._hidden.add if what == "hide" else self._hidden.discard)(item.turn)
+            chat.hidden(item.turn, hidden=what == "hide")
+
+    async def _change(self, chat: "Chat", what: str, turn: str) -> None:
+        match what:
+            case "pin":
+                await chat.service.chats.pin(turn, world=_world(chat))
+            case "unpin":
+                await chat.service.chats.unpin(turn, world=_world(chat))
+            case _:
+                await chat.service.chats.unhide(turn)
+
+
+def _world(chat: "Chat") -> str | None:
+    """The what-if that a pin is for; None where an item's own world is meant."""
+    return chat.state.world if chat.state.what_if else None

@@ -70,7 +70,7 @@ async def test_tab_takes_the_exchange_instead_and_the_dialog_says_it_is_for_good
         last(app, AssistantMessage).focus()
         await pilot.press("delete")
         await wait_until(pilot, lambda: ready(app) and "1 message will be deleted" in words(app))
-        assert "This cannot be undone." in words(app)
+        await wait_until(pilot, lambda: "This cannot be undone." in words(app), "This cannot be undone.")
         await pilot.press("tab", "tab")
         await wait_until(pilot, lambda: ready(app) and "2 messages will be deleted" in words(app))
         await pilot.press("enter")
@@ -114,10 +114,10 @@ async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_si
         await wait_until(pilot, lambda: ready(app) and "messages will be deleted" in unframed(app))
         await wait_until(pilot, lambda: "more lines · PgDn" in words(app), "what lies below is said")
         assert "5 memories will be deleted" in unframed(app), "all that changes stands above the fold"
-        assert all(each in words(app) for each in keys), screen_text(app)
+        await wait_until(pilot, lambda: all(each in words(app) for each in keys), str(keys))
         await pilot.press(*["pagedown"] * 12)
         await wait_until(pilot, lambda: "Ulysses" in words(app), "the end of the list")
-        assert all(each in words(app) for each in keys), screen_text(app)
+        await wait_until(pilot, lambda: all(each in words(app) for each in keys), str(keys))
         await pilot.resize_terminal(40, 12)
         await wait_until(pilot, lambda: all(each in words(app) for each in keys), "the keys after a resize")
 
@@ -151,7 +151,7 @@ async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 chats are archived." in words(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: ready(app) and "3 chats are archived." in words(app))
-        assert "[ Restore ]" in words(app)
+        await wait_until(pilot, lambda: "[ Restore ]" in words(app), "[ Restore ]")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
@@ -164,7 +164,7 @@ async def test_h_shows_what_goes_with_a_message_hides_it_once_that_is_agreed_to_
         message.focus()
         await pilot.press("h")
         await wait_until(pilot, lambda: ready(app) and "2 memories will no longer be used" in unframed(app))
-        assert "/undo undoes this" in words(app)
+        await wait_until(pilot, lambda: "/undo undoes this" in words(app), "/undo undoes this")
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert not (await agent.chats.thread("S000"))[0].hidden
@@ -304,4 +304,4 @@ async def test_a_mark_before_going_back_tells_in_which_chat_and_to_where(chat: R
         await pilot.press(*"/marks", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
         await wait_until(pilot, lambda: "before going back to “What now?” in “Trip”" in words(app))
-        assert "before going back to the start of “Trip”" in words(app)
+        await wait_until(pilot, lambda: "before going back to the start of “Trip”" in words(app))

@@ -210,7 +210,7 @@ async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
     async with chat(agent) as (app, pilot):
         await pilot.press(*"read @no")
         await wait_until(pilot, lambda: "novel.txt" in screen_text(app))
-        assert "notes/" in screen_text(app)
+        await wait_until(pilot, lambda: "notes/" in screen_text(app), "notes/")
         await pilot.press("tab")
         await wait_until(pilot, lambda: "first plan.md" in screen_text(app))
         await pilot.press("enter")

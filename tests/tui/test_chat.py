@@ -33,7 +33,7 @@ async def test_enter_sends_and_the_reply_streams_in(chat: Running) -> None:
         await wait_until(pilot, lambda: texts(app) == ["hi", "Hello **there**."])
         await wait_until(pilot, lambda: "Hello there." in screen_text(app))
         assert app.view.composer.text == ""
-        assert "clew" in screen_text(app)
+        await wait_until(pilot, lambda: "clew" in screen_text(app), "clew")
 
 
 async def test_ctrl_j_makes_a_line_and_a_blank_message_is_refused(chat: Running) -> None:
@@ -71,7 +71,7 @@ async def test_stopping_a_reply_leaves_the_queued_messages_on_hold_until_enter_s
         agent.go.set()
         await pilot.press(*"D", "enter")
         await wait_until(pilot, lambda: texts(app) == ["A", "", "D", "one two", "B", "C"])
-        assert "2 on hold" in screen_text(app)
+        await wait_until(pilot, lambda: "2 on hold" in screen_text(app), "2 on hold")
         await pilot.press("enter")
         await wait_until(pilot, lambda: texts(app) == ["A", "", "D", "one two", "B", "one two", "C", "one two"])
         await wait_until(pilot, lambda: "hold" not in screen_text(app))

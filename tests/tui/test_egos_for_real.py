@@ -82,7 +82,7 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_by_keys_alone(tm
         await choose(app, pilot, "When do we sail?")
         await pilot.press("enter")
         await wait_until(pilot, lambda: middle(app) == "When do we sail?")
-        assert "Graph ‹ A fine name. ‹ The boat is called Ada" in screen_text(app)
+        await wait_until(pilot, lambda: "Graph ‹ A fine name. ‹ The boat is called Ada" in screen_text(app))
         await pilot.press("backspace")
         await wait_until(pilot, lambda: middle(app) == "A fine name.")
         item = ego(app).rows.chosen
@@ -105,8 +105,8 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_into_the_chat(t
         await pilot.press("ctrl+n")
         await say(app, pilot, "Something else")
         await walk(app, pilot, Ref("Observation", again.id))
-        assert "replaces" in screen_text(app)
-        assert "I live in Berlin" in screen_text(app)
+        await wait_until(pilot, lambda: "replaces" in screen_text(app), "replaces")
+        await wait_until(pilot, lambda: "I live in Berlin" in screen_text(app), "I live in Berlin")
         await pilot.press("p")
         await wait_until(pilot, lambda: isinstance(app.screen, ProofScreen) and "this memory" in screen_text(app))
         for words in ("this memory", "replaces", "learned from", "“I live in Berlin"):
@@ -176,7 +176,7 @@ async def test_more_of_many_neighbours_comes_on_demand_and_words_find_some(tmp_p
         session = app.view.session
         assert session is not None
         await walk(app, pilot, Ref("Session", session))
-        assert "20 of 60 messages" in screen_text(app)
+        await wait_until(pilot, lambda: "20 of 60 messages" in screen_text(app), "20 of 60 messages")
         while (item := ego(app).rows.chosen) is None or item.kind != "more":
             await pilot.press("down")
         await pilot.press("enter")
@@ -206,8 +206,8 @@ async def test_words_leave_only_what_has_them_in_the_drawing_too_and_the_keys_go
         await pilot.press("d")
         await wait_until(pilot, lambda: ego(app).drawing.chosen is not None)
         assert drawn(app) > {"Question 0", "Answer 1"}
-        assert "Tab next node" in screen_text(app)
-        assert "F6 list" in screen_text(app)
+        await wait_until(pilot, lambda: "Tab next node" in screen_text(app), "Tab next node")
+        await wait_until(pilot, lambda: "F6 list" in screen_text(app), "F6 list")
         await pilot.press("slash", *"answer 1", "enter")
         await wait_until(pilot, lambda: "Answer 1" in drawn(app) and len(drawn(app)) == 2)
         await pilot.press("tab", "tab")

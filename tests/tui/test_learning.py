@@ -41,7 +41,7 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
         height = app.view.transcript.size.height
         agent.tell(Learned("S000", ((BERLIN, "Moved to [Berlin]"), (SISTER, "x")), 1))
         await wait_until(pilot, lambda: "Learned: Moved to [Berlin]" in words(app))
-        assert "+1 · 1 to review · F4 show · F8 undo" in words(app)
+        await wait_until(pilot, lambda: "+1 · 1 to review · F4 show · F8 undo" in words(app))
         await pilot.press("l", "o")
         assert app.view.composer.text == "hello"
         assert app.view.transcript.size.height == height
@@ -124,7 +124,7 @@ async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
         shown = await asked(app, pilot)
-        assert ASKED in words(app)
+        await wait_until(pilot, lambda: ASKED in words(app), ASKED)
         await wait_until(pilot, lambda: shown.has_focus and "[ Deny ] [ Allow ]" in words(app))
         assert "waiting for permission" in status_line(app)
         await pilot.press(*keys)

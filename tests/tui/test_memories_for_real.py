@@ -143,7 +143,7 @@ async def test_a_model_changes_the_memory_only_with_leave(tmp_path: Path, monkey
             await pilot.press("enter")
             shown = app.screen_stack[0].query_one(Approval)
             await wait_until(pilot, lambda shown=shown: shown.display and shown.has_focus, "the question")  # type: ignore[misc]
-            assert "The user hates walnuts" in words(app)
+            await wait_until(pilot, lambda: "The user hates walnuts" in words(app), "The user hates walnuts")
             await pilot.press(*keys)
             await wait_until(pilot, lambda before=before: app.view.state.last is not before)  # type: ignore[misc]
             assert len(await agent.memories.find()) == known

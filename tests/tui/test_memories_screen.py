@@ -72,10 +72,10 @@ async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -
         assert listed(app) == [STARTER, CELLO, SISTER, BERLIN]
         await chosen(app, pilot, BERLIN)
         await wait_until(pilot, lambda: "History" in words(app))
-        assert "2025-06-03 ↷ Lives in Munich" in words(app)
-        assert "2025-06-03 → ● Moved to Berlin" in words(app)
+        await wait_until(pilot, lambda: "2025-06-03 ↷ Lives in Munich" in words(app), "2025-06-03 ↷ Lives in Munich")
+        await wait_until(pilot, lambda: "2025-06-03 → ● Moved to Berlin" in words(app))
         await wait_until(pilot, lambda: "› 2025-06-02 you: “I moved to Berlin”" in words(app), "its proof")
-        assert "you (same statement): “Ada carried everything”" in words(app)
+        await wait_until(pilot, lambda: "you (same statement): “Ada carried everything”" in words(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         assert app.focused is app.view.composer
@@ -122,7 +122,7 @@ async def test_every_filter_has_a_key_and_backspace_clears_them(chat: Running) -
             await wait_until(pilot, lambda: len(listed(app)) == 4, "all of them again")
         await pilot.press("slash", *"ulysses", "enter")
         await wait_until(pilot, lambda: listed(app) == [STARTER])
-        assert "“ulysses”" in words(app)
+        await wait_until(pilot, lambda: "“ulysses”" in words(app), "“ulysses”")
         await pilot.press("T")
         await wait_until(pilot, lambda: "No memories match these filters" in words(app))
 
@@ -181,7 +181,7 @@ async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> N
         await chosen(app, pilot, BERLIN)
         await pilot.press(key)
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and "cannot be undone" in words(app))
-        assert "“Lives in Munich”" in screen_text(app)
+        await wait_until(pilot, lambda: "“Lives in Munich”" in screen_text(app), "“Lives in Munich”")
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
         assert len(await agent.memories.find(Wanted(everything=True))) == 5
@@ -199,7 +199,7 @@ async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: R
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await opened(app, pilot, "2", shows="not fully supported by the proof below")
         assert listed(app) == [STARTER, CELLO]
-        assert "a keep e edit x reject" in words(app)
+        await wait_until(pilot, lambda: "a keep e edit x reject" in words(app), "a keep e edit x reject")
         await pilot.press("a")
         await wait_until(pilot, lambda: listed(app) == [CELLO] and "Kept: now in use" in words(app))
         assert (await standing(agent, STARTER)).status == "active"
@@ -247,7 +247,7 @@ async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
         await pilot.press("u")
         await ready(app, pilot)
         assert (await blocks(agent))["scratchpad"] == "one\ntwo"
-        assert "Undone: “scratchpad” has its earlier text again." in words(app)
+        await wait_until(pilot, lambda: "Undone: “scratchpad” has its earlier text again." in words(app))
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("tab", "enter")
@@ -286,12 +286,12 @@ async def test_documents_are_read_and_let_go_after_asking(chat: Running) -> None
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "5", shows="/notes/field.md")
-        assert "markdown, 18 KB, 24 passages" in words(app)
+        await wait_until(pilot, lambda: "markdown, 18 KB, 24 passages" in words(app), "markdown, 18 KB, 24 passages")
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, Reader))
         await pilot.press("escape", "x")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        assert "Delete “Field notes” permanently?" in words(app)
+        await wait_until(pilot, lambda: "Delete “Field notes” permanently?" in words(app))
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "bridges.pdf" in words(app) and "Field notes" not in words(app))
 

@@ -72,7 +72,7 @@ async def test_promoted_and_brought_back_it_is_the_chosen_one_again(chat: Runnin
         found = observations(app).chosen
         assert found is not None
         assert found.id == STARTER
-        assert "Undone: it is under review again." in words(app)
+        await wait_until(pilot, lambda: "Undone: it is under review again." in words(app))
 
 
 async def test_keys_that_come_quickly_open_one_dialog_and_do_not_leave_the_screen_under_it(chat: Running) -> None:
@@ -154,7 +154,7 @@ async def test_on_sixty_columns_pages_and_filters_have_words_as_far_as_they_fit(
     async with chat(learned_agent(), size=(60, 20)) as (app, pilot):
         await opened(app, pilot, shows="Memories")
         await wait_until(pilot, lambda: "1 Memories 4  2 Review 2  3 Blocks  4 Ratings" in screen_text(app))
-        assert "S current  K kind  W who  J project  T trend" in screen_text(app)
+        await wait_until(pilot, lambda: "S current  K kind  W who  J project  T trend" in screen_text(app))
 
 
 async def test_on_twenty_columns_the_page_has_its_whole_name(chat: Running) -> None:

@@ -255,7 +255,7 @@ async def test_correct_with_words_alone_opens_those_that_have_them(chat: Running
     async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
         await pilot.press(*"/correct berlin", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and listed(app) == [BERLIN])
-        assert "Choose one and press c" in words(app)
+        await wait_until(pilot, lambda: "Choose one and press c" in words(app), "Choose one and press c")
 
 
 @pytest.mark.parametrize(

@@ -78,11 +78,11 @@ async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: 
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await say(app, pilot, ASKED)
         await opened(app, pilot)
-        assert "Memory for “tide pools?”" in words(app)
+        await wait_until(pilot, lambda: "Memory for “tide pools?”" in words(app), "Memory for “tide pools?”")
         first = "by its words (rank 1), by its meaning (rank 2), soon before a match; it opens its chat"
-        assert f"you · Crete The tide pools were best {first}" in words(app)
+        await wait_until(pilot, lambda: f"you · Crete The tide pools were best {first}" in words(app))
         last = "by its meaning (rank 1), by its words (rank 2), soon after a match"
-        assert f"clew · Crete Pools! {last}" in words(app)
+        await wait_until(pilot, lambda: f"clew · Crete Pools! {last}" in words(app), f"clew · Crete Pools! {last}")
         assert app.view.composer.region.width > 60
 
 
@@ -192,7 +192,7 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
         await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         assert await pinned(agent) == [turn]
         await wait_until(pilot, lambda: "Pinned. Press u to undo." in screen_text(app))
-        assert "Pinned ◆" in words(app)
+        await wait_until(pilot, lambda: "Pinned ◆" in words(app), "Pinned ◆")
         await pilot.press("h")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
         await pilot.press("escape", "h")
@@ -327,7 +327,7 @@ async def test_words_can_be_recalled_by_hand(chat: Running) -> None:
         await pilot.press(*"/recall tide pools", "enter")
         await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).pack.recalled)
         assert panel_of(app).pack.recalled[0].words == "The tide pools were best"
-        assert "for “tide pools”" in words(app)
+        await wait_until(pilot, lambda: "for “tide pools”" in words(app), "for “tide pools”")
         await pilot.press("escape")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
 
@@ -341,8 +341,8 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, "pools?")
         await opened(app, pilot)
-        assert "learned Likes tide pools [x]" in words(app)
-        assert "Notes › Gorges The pools are closed." in words(app)
+        await wait_until(pilot, lambda: "learned Likes tide pools [x]" in words(app), "learned Likes tide pools [x]")
+        await wait_until(pilot, lambda: "Notes › Gorges The pools are closed." in words(app))
         await pilot.press("h")
         await wait_until(pilot, lambda: "Only messages can be hidden." in screen_text(app))
         await pilot.press("p")

@@ -36,7 +36,7 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
         assert OFFER not in screen_text(app)
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: OFFER in screen_text(app))
-        assert "/better never" in screen_text(app)
+        await wait_until(pilot, lambda: "/better never" in screen_text(app), "/better never")
         assert (backstage.fetched, backstage.speeds) == ([], (50.0,))
         await pilot.press("f5")
         await wait_until(pilot, lambda: "qwen3-4b is now the model" in screen_text(app))
@@ -92,7 +92,7 @@ async def test_a_model_that_cannot_be_fetched_leaves_the_one_there_was(chat: Run
         await pilot.press("f5")
         await wait_until(pilot, lambda: "broke off" in screen_text(app))
         assert (used, agent.settings.model, backstage.kept) == ([], MODEL, {})
-        assert "ready" in screen_text(app)
+        await wait_until(pilot, lambda: "ready" in screen_text(app), "ready")
 
 
 @pytest.fixture

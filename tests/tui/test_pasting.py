@@ -80,7 +80,7 @@ async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without
         app.view.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
         await wait_until(pilot, lambda: "\ufffd[32mgreen\ufffd[0m" in screen_text(app))
         assert app.view.composer.text == clean_message("\x1b[32mgreen\x1b[0m\nsecond\x11")
-        assert "second\ufffd" in screen_text(app)
+        await wait_until(pilot, lambda: "second\ufffd" in screen_text(app), "second\ufffd")
         assert "\x1b" not in screen_text(app)
         app.view.composer.put("")
         app.perform("system", "")

@@ -36,10 +36,10 @@ async def test_from_the_tables_to_rows_a_drawing_a_file_and_a_saved_query(
         assert screen.editor.text == "MATCH (t:Turn)\nRETURN t\nLIMIT 25"
         await pilot.press("f5")
         await shows(pilot, app, "2 rows, ")
-        assert "Falassarna" in words(app)
+        await wait_until(pilot, lambda: "Falassarna" in words(app), "Falassarna")
         await pilot.press("f6", "2")
         await wait_until(pilot, lambda: screen.results.drawing is not None and screen.results.drawing.lines, "lines")
-        assert "joined in the graph" in words(app), "the query asked for nodes alone"
+        await wait_until(pilot, lambda: "joined in the graph" in words(app), "the query asked for nodes alone")
         screen.editor.put("MATCH (t:Turn) WHERE t.role = $role RETURN t.id, t.text, t.significance")
         await pilot.press("f5")
         await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
@@ -87,7 +87,7 @@ async def test_ready_queries_and_questions_run_on_the_graph(tmp_path: Path) -> N
         screen.editor.put("? how many messages are there")
         await pilot.press("f5")
         await wait_until(pilot, lambda: screen.editor.text.startswith("// how many messages are there\n"), "a query")
-        assert "F5 runs it." in words(app)
+        await wait_until(pilot, lambda: "F5 runs it." in words(app), "F5 runs it.")
         await pilot.press("f5")
         await wait_until(pilot, lambda: screen.desk.asked is not None and screen.desk.asked.cypher.startswith("// how"))
         await wait_until(pilot, lambda: not screen.asking.running)

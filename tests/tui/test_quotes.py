@@ -96,7 +96,7 @@ async def test_at_most_three_are_cut_wrapped_and_never_markup(chat: Running, siz
         widget: Any = app.view.transcript.query_one(RecalledQuotes)
         assert widget.region.right <= size[0]
         assert widget.region.height > 3 if size[0] == 60 else widget.region.height <= 5
-        assert whole[-1] in words(app)
+        await wait_until(pilot, lambda: whole[-1] in words(app), whole[-1])
 
 
 async def test_words_that_are_hidden_meanwhile_leave_the_screen_and_come_back(chat: Running) -> None:
@@ -107,6 +107,6 @@ async def test_words_that_are_hidden_meanwhile_leave_the_screen_and_come_back(ch
         told = agent.turns["S000"][0]
         await agent.chats.hide(told)
         await wait_until(pilot, lambda: TOLD not in words(app))
-        assert "I still live in Lisbon." in words(app)
+        await wait_until(pilot, lambda: "I still live in Lisbon." in words(app), "I still live in Lisbon.")
         await agent.chats.unhide(told)
         await wait_until(pilot, lambda: TOLD in words(app))

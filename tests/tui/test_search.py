@@ -52,7 +52,7 @@ async def test_a_stale_answer_never_overwrites_a_newer_one(chat: Running) -> Non
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen))
         await pilot.press(*"question 1")
         await wait_until(pilot, lambda: searched)
-        assert "searching …" in screen_text(app)
+        await wait_until(pilot, lambda: "searching …" in screen_text(app), "searching …")
         await pilot.press("enter")  # nothing was found yet, so there is nowhere to go
         assert isinstance(app.screen, SearchScreen)
         searching.set()
@@ -147,7 +147,7 @@ async def test_the_match_and_what_became_of_a_turn_are_marked(chat: Running) -> 
     async with chat(agent) as (app, pilot):
         app.perform("search", "question")
         await wait_until(pilot, lambda: "1 found" in screen_text(app))
-        assert "hidden" in screen_text(app)
+        await wait_until(pilot, lambda: "hidden" in screen_text(app), "hidden")
         row = app.screen.query_one(Rows).get_option_at_index(0).prompt
         marked = [row.plain[span.start : span.end] for span in row.spans if "underline" in str(span.style)]
         assert marked == ["question"]

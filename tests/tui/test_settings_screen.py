@@ -100,8 +100,8 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         await wait_until(pilot, lambda: app.view.state.model.state == "ready", "the model")
         await opened(app, pilot, "context")
         await dialog(app, pilot, AskLine)
-        assert "from 1024 to 1048576" in words(app)
-        assert "Enter save" in words(app)
+        await wait_until(pilot, lambda: "from 1024 to 1048576" in words(app), "from 1024 to 1048576")
+        await wait_until(pilot, lambda: "Enter save" in words(app), "Enter save")
         await pilot.press("ctrl+u", *"12x")
         await wait_until(pilot, lambda: "Must be a whole number" in words(app))
         await pilot.press("backspace")
@@ -134,7 +134,7 @@ async def test_a_model_that_the_command_line_asked_for_is_named_beside_that_of_t
     async with chat(agent) as (app, pilot):
         await opened(app, pilot, "model")
         await wait_until(pilot, lambda: "In use now: asked-for" in words(app))
-        assert "Default: smollm2-135m" in words(app)
+        await wait_until(pilot, lambda: "Default: smollm2-135m" in words(app), "Default: smollm2-135m")
 
 
 async def test_a_variable_of_the_environment_wins_and_is_named(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:

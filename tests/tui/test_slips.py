@@ -59,7 +59,7 @@ async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat:
             await press(app, key)
             clock.pass_(SHORT)
         await wait_until(pilot, lambda: app.view.composer.text == "exactly right" and app.view.composer.has_focus)
-        assert TYPED.split(":")[0] in words(app)
+        await wait_until(pilot, lambda: TYPED.split(":")[0] in words(app), "the first words")
         clock.pass_(LONG)
         await pilot.pause()
         assert len(app.screen_stack) == 1
@@ -140,7 +140,7 @@ async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(ch
             await press(app, key)
             clock.pass_(SHORT)
         await wait_until(pilot, lambda: app.view.composer.text == "xylophone")
-        assert "Nothing was changed." in words(app)
+        await wait_until(pilot, lambda: "Nothing was changed." in words(app), "Nothing was changed.")
         assert len(app.screen_stack) == 1
         assert len(await agent.chats.thread("S000")) == 4
 

@@ -61,7 +61,7 @@ async def test_what_a_what_if_learns_by_hand_is_shown_there_and_the_past_is_show
         await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
         await pilot.press("f4")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
-        assert "The what-if “Atlantis” · w to switch" in words(app)
+        await wait_until(pilot, lambda: "The what-if “Atlantis” · w to switch" in words(app))
         await pilot.press("p")
         await wait_until(pilot, lambda: "Pinned" in words(app) and "Press u to undo" in words(app))
         await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]

@@ -132,7 +132,7 @@ async def test_a_call_stands_between_the_message_and_the_reply_and_enter_unfolds
         await agent.idle()
         await ask(app, pilot)
         await wait_until(pilot, lambda: "searched memory for “tide pools” · …" in screen_text(app))
-        assert "looking it up" in screen_text(app)
+        await wait_until(pilot, lambda: "looking it up" in screen_text(app), "looking it up")
         looking.set()
         await wait_until(pilot, lambda: is_answered(app))
         await wait_until(pilot, lambda: "· 2 found" in screen_text(app))
@@ -142,7 +142,7 @@ async def test_a_call_stands_between_the_message_and_the_reply_and_enter_unfolds
         assert screen_text(app).count(found) == 1  # as one of the themes
         await pilot.press("tab", "k", "k", "enter")
         await wait_until(pilot, lambda: screen_text(app).count(found) == 2)
-        assert "[bold]Two[/] themes." in screen_text(app)
+        await wait_until(pilot, lambda: "[bold]Two[/] themes." in screen_text(app), "[bold]Two[/] themes.")
         await pilot.press("down", "enter", "k", "enter")
         await wait_until(pilot, lambda: found not in screen_text(app) and "Two[/]" not in screen_text(app))
 
@@ -234,7 +234,7 @@ async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_
         await pilot.press("escape")
         await wait_until(pilot, lambda: "“tide pools” · stopped" in screen_text(app))
         await wait_until(pilot, lambda: "Stopped before the reply began" in screen_text(app))
-        assert "/retry" in screen_text(app)
+        await wait_until(pilot, lambda: "/retry" in screen_text(app), "/retry")
         assert "Partial reply saved" not in screen_text(app)
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: "It was stopped." in screen_text(app))

@@ -1,23 +1,25 @@
-"""`clew ask`: one message, one streamed reply, in a pipe or on a terminal."""
+"""`clew ask`, `regenerate` and `edit`: one message, one streamed reply, in a pipe or on a terminal."""
 
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.choosing import complete_session
-from tui.commands.place import home_of
+from tui.commands.choosing import aim, complete_session, complete_shown, home_of
 from tui.exit_codes import ExitCode
 from tui.output import say
 from tui.text import clean
 
+if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.events import AgentEvent
+
+
 MOST_BYTES = 8 << 20
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-
-@app.command()
 def ask(
     ctx: typer.Context,
     message: Annotated[
@@ -96,3 +98,89 @@ def _piped() -> str:
         say(f"clew: What was piped is longer than {MOST_BYTES >> 20} MiB, so nothing was sent or stored. Shorten it.")
         raise typer.Exit(ExitCode.BAD_DATA)
     return raw.decode("utf-8", "replace")
+
+
+def regenerate(
+    ctx: typer.Context,
+    id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SESSION|REPLY",
+            help="A reply, the message it answers, or a chat (its last reply). Without it: the last chat.",
+            autocompletion=complete_shown,
+        ),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The chat to use, if not the one with the message: a fork of it.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Allow the model to change the memory; otherwise it may not.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when the reply is complete.")] = False,
+) -> None:
+    """Regenerate a reply. Both versions are kept, and the chat continues from the new one.
+
+    If you stop it before the first word (Ctrl+C), the chat is unchanged. `clew tree` shows all versions.
+    """
+    from agent.settings import load_settings
+    from graph.reading import LogReader
+    from models.quiet import guard_descriptors
+    from tui.commands.asking import ReplyPrinter, run_answer
+
+    home = home_of(ctx)
+    reader = LogReader.open(home.memory)
+    of, turn = aim(reader, id, session)
+    reader.close()
+    settings = load_settings(home.config)
+    guard_descriptors(home.native_log)
+
+    async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
+        return agent.regenerate(of.id, turn.id if turn is not None else None)
+
+    raise typer.Exit(run_answer(home, settings, begin, ReplyPrinter(as_json=as_json), yes=yes))
+
+
+def edit(
+    ctx: typer.Context,
+    turn: Annotated[str, typer.Argument(metavar="TURN", help="One of your messages.", autocompletion=complete_shown)],
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="The new text; piped input is added after it.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The chat to use, if not the one with the message: a fork of it.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Allow the model to change the memory; otherwise it may not.")
+    ] = False,
+    no_attach: Annotated[
+        bool, typer.Option("--no-attach", help="Send `@file` in TEXT as plain text; attach nothing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when the reply is complete.")] = False,
+) -> None:
+    """Edit an earlier message. This starts a new branch with its own reply.
+
+    Nothing is lost: the original and everything after it stay, and `clew tree` shows them.
+    """
+    words = message_of(text or [], attached=not no_attach)
+    from agent.settings import load_settings
+    from agent.text import clean_message
+    from graph.errors import NotFound
+    from graph.reading import LogReader
+    from models.quiet import guard_descriptors
+    from tui.commands.asking import ReplyPrinter, run_answer
+
+    clean_message(words)  # nothing to say is refused before anything is opened
+    home = home_of(ctx)
+    reader = LogReader.open(home.memory)
+    of, meant = aim(reader, turn, session)
+    reader.close()
+    if meant is None:
+        raise NotFound(f"{turn} is a chat, not a message of one. `clew show {of.id}` lists its messages.")
+    old = meant.id
+    settings = load_settings(home.config)
+    guard_descriptors(home.native_log)
+
+    async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
+        return agent.edit(of.id, old, words)
+
+    raise typer.Exit(run_answer(home, settings, begin, ReplyPrinter(as_json=as_json), yes=yes))

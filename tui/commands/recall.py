@@ -9,17 +9,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import PROJECT, complete_session, outside, project_in, session_of
+from tui.commands.choosing import (
+    AS_OF,
+    PROJECT,
+    TRUE_AT,
+    WORLD,
+    complete_session,
+    home_of,
+    looking_back,
+    outside,
+    project_in,
+    said_by,
+    session_of,
+    stamped,
+    when,
+    world_in,
+)
 from tui.commands.log import text_of
-from tui.commands.place import home_of
-from tui.commands.sessions import MAIN
-from tui.commands.then import AS_OF, TRUE_AT, looking_back, said_by, stamped, when
-from tui.commands.worlds import WORLD, world_in
 from tui.exit_codes import ExitCode
 from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.reasons import shared, who, why
 from tui.since import TICK, moment
 from tui.text import clean
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,10 +45,7 @@ MOST_BYTES = 1 << 20
 ROLES = ("user", "assistant", "note", "tool")
 NOTHING = "Nothing in the memory matches{}."
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-
-@app.command()
 def recall(
     ctx: typer.Context,
     words: Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What to recall; `-` reads it.")] = None,

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 MOST_PEOPLE = 12
-KEYS = ("S", "K", "W", "J", "T", "P")
 STATUSES = ("", "active", "candidate", "superseded", "invalid", "every")
 STATUS_WORDS = {
     "": "current",

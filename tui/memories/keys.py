@@ -1,7 +1,6 @@
 """The keys of the memory screen and of each of its pages."""
 
 from tui.keys import KeyContext, KeyRow, bind
-from tui.memories.filters import KEYS
 
 SCREEN = (
     KeyRow(
@@ -52,7 +51,7 @@ FILTERS = (
     KeyRow(
         "S K W J T P",
         "filter by status, kind, subject, project, trend or pin",
-        tuple(bind(key, f"filter('{key}')") for key in KEYS),
+        tuple(bind(key, f"filter('{key}')") for key in "SKWJTP"),
     ),
     KeyRow("/", "search by words", (bind("slash", "words"),)),
     KeyRow("Backspace", "clear all filters", (bind("backspace", "clear"),)),

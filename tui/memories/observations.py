@@ -19,9 +19,9 @@ from tui.latest import Latest, is_there
 from tui.memories import filters, keys, words
 from tui.memories.detail import Detail
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS
-from tui.memories.view import MAIN
 from tui.text import cut
 from tui.widgets.long_list import LongList
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from graph.beliefs import Story

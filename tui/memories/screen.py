@@ -23,7 +23,7 @@ from tui.memories.keys import PLACES, SCREEN, UNDO
 from tui.memories.observations import Observations
 from tui.memories.ratings import Ratings
 from tui.memories.session_changes import SessionChanges
-from tui.memories.view import MAIN, View
+from tui.memories.view import View
 from tui.memories.where import PAST_STAYS
 from tui.memories.words import graph_trouble
 from tui.node_links import walk_from
@@ -33,6 +33,7 @@ from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.foot import Foot
 from tui.widgets.impact import ImpactChoice
 from tui.widgets.status_message import StatusMessage
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from agent.agent import Agent

@@ -5,14 +5,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from graph.beliefs import Wanted
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.past import PastView
     from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story
     from graph.values import Turn
-
-MAIN = "main"
 
 
 class View:

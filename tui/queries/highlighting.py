@@ -10,7 +10,8 @@ from enum import StrEnum
 from rich.style import StyleType
 from rich.text import Text
 
-from graph.querying.grammar import KEYWORDS, REACHING
+from graph.querying.grammar import REACHING
+from graph.querying.lexing import KEYWORDS
 from graph.querying.lexing import LONGEST, Sort, Token, scanned
 from tui.text import shown_in_place
 

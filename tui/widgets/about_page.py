@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from graph.hits import About
 
 KEYS = (*ABOUT, *READER)
-NAMES = 14
 LONGEST = 200
 
 
@@ -46,14 +45,14 @@ def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" =
         return plain(f"Nothing in the memory mentions {one_line(about.name)}.")
     now = datetime.now().astimezone()
     lines = [
-        row("said", _messages(about.said), width, NAMES),
-        row("mentioned", f"mentioned in {_messages(about.mentioned)} by others", width, NAMES),
-        row("", "the graph (g) counts only the messages linked to the name", width, NAMES),
+        row("said", _messages(about.said), width, 14),
+        row("mentioned", f"mentioned in {_messages(about.mentioned)} by others", width, 14),
+        row("", "the graph (g) counts only the messages linked to the name", width, 14),
     ]
     if about.first_at is not None and about.last_at is not None:
-        lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, NAMES))
+        lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, 14))
     for _, name, count in about.sessions:
-        lines.append(row("in", f"{one_line(name or 'New chat')} ({spaced(count)})", width, NAMES))
+        lines.append(row("in", f"{one_line(name or 'New chat')} ({spaced(count)})", width, 14))
     if beliefs:
         lines += [Content(""), plain("Memories", "bold $secondary")]
         lines += [_belief(belief, now) for belief in beliefs]

@@ -5,7 +5,6 @@ from textual import events
 from textual.strip import Strip
 from textual.widgets import Input, OptionList
 
-MARK = "›"
 
 
 class Rows(OptionList):
@@ -17,7 +16,7 @@ class Rows(OptionList):
         if place >= len(self._lines) or self._lines[place] != (self.highlighted, 0):
             return strip
         first = next(iter(strip), None)
-        mark = Segment(MARK, first.style if first is not None else None)
+        mark = Segment("›", first.style if first is not None else None)
         return Strip.join([Strip([mark], 1), strip.crop(1)])
 
 

@@ -50,4 +50,4 @@ async def test_a_small_terminal_draws_forty_nodes_with_the_query_folded_and_tell
         await wait_until(pilot, lambda: isinstance(app.screen, Reader) and "zoom in, zoom out" in told(app.screen))
         await pilot.press("escape", "e")
         await wait_until(pilot, lambda: screen.editor.has_focus and screen.editor.size.height >= 4)
-        assert "LIMIT 40" in words(app)
+        await wait_until(pilot, lambda: "LIMIT 40" in words(app), "LIMIT 40")

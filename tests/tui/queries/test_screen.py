@@ -93,8 +93,8 @@ async def test_a_query_is_typed_with_completion_and_run(chat: Running) -> None:
         await pilot.press("f5")
         await shows(pilot, app, "500 of 12 340 rows, 14 ms")
         assert agent.asked == [(ALL, {}, 500)]
-        assert "row 0" in words(app)
-        assert "∅" in words(app)
+        await wait_until(pilot, lambda: "row 0" in words(app), "row 0")
+        await wait_until(pilot, lambda: "∅" in words(app), "∅")
 
 
 async def test_the_list_of_what_can_be_written_takes_arrows_enter_and_escape(chat: Running) -> None:
@@ -242,7 +242,7 @@ async def test_keys_that_need_rows_are_offered_where_there_are_some(chat: Runnin
         await shows(pilot, app, "It cannot be read.")
         await pilot.press("f6")
         await wait_until(pilot, lambda: screen.results.has_focus_within)
-        assert "e edit" in words(app)
+        await wait_until(pilot, lambda: "e edit" in words(app), "e edit")
         assert "m more" not in words(app)
         agent.answers[ALL] = ROWS
         await pilot.press("f5")
@@ -264,7 +264,7 @@ async def test_no_rows_are_said_in_words(chat: Running) -> None:
         await opened(app, pilot, "MATCH (t:Turn) WHERE false RETURN t")
         await pilot.press("f5")
         await shows(pilot, app, "No rows: nothing in the memory matches this query.")
-        assert "0 rows, 1 ms" in words(app)
+        await wait_until(pilot, lambda: "0 rows, 1 ms" in words(app), "0 rows, 1 ms")
         await pilot.press("f6", "x", "y", "g", "m", "enter")
 
 
@@ -306,7 +306,7 @@ async def test_the_first_rows_are_there_while_the_rest_is_counted(chat: Running)
         await opened(app, pilot, ALL)
         await pilot.press("f5")
         await shows(pilot, app, "counting the rows … ")
-        assert "row 0" in words(app)
+        await wait_until(pilot, lambda: "row 0" in words(app), "row 0")
         agent.running.set()
         await shows(pilot, app, "500 of 12 340 rows, 14 ms")
 
@@ -321,7 +321,7 @@ async def test_first_rows_stay_when_the_counting_is_stopped(chat: Running) -> No
         await shows(pilot, app, "counting the rows … ")
         await pilot.press("escape")
         await shows(pilot, app, "the first 500 rows, 5 ms")
-        assert "the rows that came are here" in words(app)
+        await wait_until(pilot, lambda: "the rows that came are here" in words(app), "the rows that came are here")
 
 
 async def test_more_rows_are_asked_for_and_what_cannot_be_had_is_said(chat: Running) -> None:
@@ -437,7 +437,7 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
         screen = await opened(app, pilot, ALL)
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 rows, 2 ms" in words(app))
-        assert "failed" in words(app)
+        await wait_until(pilot, lambda: "failed" in words(app), "failed")
         await pilot.press("end", "enter")
         await wait_until(pilot, lambda: screen.editor.text == "MATCH (a) RETURN a")
         assert agent.asked == []
@@ -482,7 +482,7 @@ async def test_the_tables_are_written_into_the_query_and_sampled(chat: Running) 
         assert not screen.tables.display
         await pilot.press("f2")
         assert screen.tables.has_focus
-        assert "Turn 12" in words(app)
+        await wait_until(pilot, lambda: "Turn 12" in words(app), "Turn 12")
         await pilot.press("down", "down", "enter")
         assert screen.editor.text == "MATCH (t:Turn)\nRETURN t\nLIMIT 25"
         await pilot.press("f2", "right", "down", "down", "enter")
@@ -508,7 +508,7 @@ async def test_the_desk_stays_when_the_screen_closes_and_the_text_outlives_a_cra
         await wait_until(pilot, lambda: len(app.screen_stack) == 1)
         screen = await opened(app, pilot)
         assert screen.editor.text == ALL
-        assert "500 of 12 340 rows, 14 ms" in words(app)
+        await wait_until(pilot, lambda: "500 of 12 340 rows, 14 ms" in words(app), "500 of 12 340 rows, 14 ms")
         assert Drafts(tmp_path / "drafts").load(DRAFT) == ALL
     app = make_app(AskedAgent(), tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -620,7 +620,7 @@ async def test_hostile_words_in_rows_and_columns_are_only_words(chat: Running) -
 async def test_the_keys_are_told(chat: Running) -> None:
     async with chat(agent_with_rows()) as (app, pilot):
         await opened(app, pilot)
-        assert "F5 run" in words(app)
+        await wait_until(pilot, lambda: "F5 run" in words(app), "F5 run")
         await pilot.press("f1")
         await shows(pilot, app, "Keys of the query screen")
         await pilot.press("escape", "f3")

@@ -31,7 +31,7 @@ from models.protocols import Finished, SamplingParams
 from models.sampling import Sampler
 from models.store import DEFAULT_CHAT, ModelStore
 from tui.app import ClewApp
-from tui.boot import Options, RealBackstage
+from tui.backstage import Options, RealBackstage
 
 TOKENS = 96
 ROUNDS = 9

@@ -9,11 +9,10 @@ from textual.app import App
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
-from tui.boot import Options
+from tui.backstage import Options
 from tui.drafts import Drafts
 from tui.keymaps import FOCUSED
-from tui.state import State
-from tui.trail import Trail
+from tui.state import State, Trail
 from tui.ui import Ui
 from tui.widgets.approval import Approval
 from tui.widgets.banner import Banner
@@ -21,8 +20,7 @@ from tui.widgets.composer import Composer
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Message
 from tui.widgets.sessions import SessionList
-from tui.widgets.status import StatusBar
-from tui.widgets.title import Title
+from tui.widgets.status import StatusBar, Title
 from tui.widgets.transcript import Transcript
 from tui.worlds import MAIN, what_if
 

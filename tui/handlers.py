@@ -10,22 +10,13 @@ from collections.abc import Awaitable, Callable
 from textual.app import SuspendNotSupported
 
 from graph.subgraphs import Ref
-from tui import (
-    branch_handlers,
-    editor,
-    history_handlers,
-    memory_handlers,
-    model_handlers,
-    model_offer,
-    navigation,
-    session_handlers,
-)
+from tui import branch_handlers, editor, history_handlers, memory_handlers, model_handlers, navigation, session_handlers
 from tui.chat_view import BACK_HINT, NOT_YET, ChatView
-from tui.copying import copy_text
+from tui.clipboard import copy_text
 from tui.message_keys import say_otherwise
 from tui.node_links import walk_from
 from tui.parts import Parts
-from tui.stopping import stop_reply
+from tui.replies import stop_reply
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Reader
@@ -60,7 +51,7 @@ async def escape(parts: Parts, argument: str) -> None:
     elif parts.view.chat is not None and parts.view.chat.service.answering is not None:
         parts.ui.say(ELSEWHERE)
     elif parts.view.state.offer is not None:
-        await model_offer.later(parts.view)
+        await model_handlers.later(parts.view)
     elif parts.view.session is not None and not parts.view.composer.text:
         await _once_more(parts)
 
@@ -142,7 +133,7 @@ async def sessions(parts: Parts, argument: str) -> None:
 
 
 async def search(parts: Parts, argument: str) -> None:
-    from tui.search import search_messages
+    from tui.screens import search_messages
 
     await search_messages(parts.view, argument)
 
@@ -166,7 +157,7 @@ async def about(parts: Parts, argument: str) -> None:
     if not name:
         name = await parts.ui.ask(AskLine("About what?", placeholder="A person, place or project", yes="show"))
     if name:
-        from tui.widgets.about_page import AboutPage, about_content
+        from tui.help import AboutPage, about_content
 
         found = await parts.view.chat.service.search.about(
             name, world=parts.view.state.world, project=await parts.view.project()
@@ -178,7 +169,7 @@ async def about(parts: Parts, argument: str) -> None:
 
 
 async def graph(parts: Parts, argument: str) -> None:
-    from tui.queries.opening import open_graph
+    from tui.screens import open_graph
 
     await open_graph(parts.view, argument.strip())
 
@@ -198,7 +189,7 @@ async def ego(parts: Parts, argument: str) -> None:
 
 
 async def stats(parts: Parts, argument: str) -> None:
-    from tui.charts.opening import open_charts
+    from tui.screens import open_charts
 
     await open_charts(parts.view)
 
@@ -262,7 +253,7 @@ async def status(parts: Parts, argument: str) -> None:
         return
     from agent.home import Home
     from tui.commands.disk import parts_of
-    from tui.widgets.status_page import status_content
+    from tui.help import status_content
 
     facts = await parts.view.chat.service.status()
     disk = await asyncio.to_thread(lambda: parts_of(Home.resolve(parts.view.options.home)))
@@ -333,7 +324,7 @@ HANDLERS: dict[str, Handler] = {
     "archive": session_handlers.archive,
     "delete": session_handlers.delete,
     "model": _on_view(model_handlers.model),
-    "better": _on_view(model_offer.better),
+    "better": _on_view(model_handlers.better),
     "theme": theme,
     "top": top,
     "bottom": bottom,

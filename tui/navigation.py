@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from tui.chat_view import ChatView
+from tui.state import ChatPlace
 from tui.text import one_line
-from tui.trail import ChatPlace
 from tui.widgets.dialogs import Reader
 
 if TYPE_CHECKING:

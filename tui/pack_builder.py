@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from agent.quoting import excerpt
 from tui.dates import when
-from tui.pack import Pack, PackItem
 from tui.reasons import shared, who, why
+from tui.state import Pack, PackItem
 from tui.text import cut, one_line
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from tui.latest import Latest
 from tui.memory_controller import MemoryController
 from tui.navigation import go_to
 from tui.node_links import walk_from
-from tui.pack import Pack
 from tui.pack_builder import MOST_PINNED, PanelRequest, keep_hidden, pack_of
-from tui.replies import answer_at, question_of, said_in
+from tui.replies import answer_at, question_of, said_in, stop_reply
 from tui.session_list import ROOM_FOR_BOTH, ROOM_FOR_THREE, hide
-from tui.stopping import stop_reply
+from tui.state import Pack
 from tui.text import cut
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.memory import MemoryPanel
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from graph.beliefs import Observation
     from graph.hits import Hit
     from tui.chat import Chat
-    from tui.pack import PackItem
+    from tui.state import PackItem
 
 RECALLED_BY_HAND = 12  # items of /recall
 DONE = {"pin": "Pinned", "unpin": "Unpinned", "hide": "Hidden from recall", "unhide": "Unhidden"}

@@ -6,7 +6,7 @@ from tui import history_handlers, session_list
 from tui.node_links import walk_from
 from tui.parts import Parts
 from tui.privacy import PRIVATE
-from tui.stopping import stop_reply
+from tui.replies import stop_reply
 from tui.text import cut
 from tui.widgets.dialogs import AskLine
 from tui.widgets.impact import ImpactChoice

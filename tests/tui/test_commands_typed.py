@@ -13,9 +13,9 @@ from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tui.help import status_content
 from tui.widgets.dialogs import AskText, Reader
 from tui.widgets.models import ModelPicker
-from tui.widgets.status_page import status_content
 
 BROKEN = NotGguf(Path("broken.gguf"), "text")
 

@@ -16,9 +16,9 @@ from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import Reader
 from tui.widgets.impact import ImpactScreen
+from tui.widgets.long_list import Rows
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import AssistantMessage
-from tui.widgets.rows import Rows
 
 ASKED = "tide pools?"
 LAST = "Pools!"

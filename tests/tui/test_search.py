@@ -10,10 +10,10 @@ from graph.events import HeadMoved, Role, TurnHidden
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
-from tui.trail import LONGEST, ChatPlace, Trail
+from tui.state import LONGEST, ChatPlace, Trail
 from tui.widgets.dialogs import Reader
+from tui.widgets.long_list import Rows
 from tui.widgets.message import Message
-from tui.widgets.rows import Rows
 from tui.widgets.search import PAGE, SearchScreen
 
 

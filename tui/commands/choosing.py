@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from graph.errors import MemoryFailure, NotFound
+from tui.dates import end_of
 from tui.output import Narration, instant, local, say
-from tui.since import end_of
 from tui.text import clean, counted, one_line
 from tui.worlds import MAIN
 

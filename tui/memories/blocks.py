@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from graph.beliefs import CoreBlock
+from tui.keymaps import BLOCKS, UNDO
 from tui.keys import bindings, signs
 from tui.memories.host import LEFT, NO_BLOCKS
-from tui.memories.keys import BLOCKS, UNDO
 from tui.text import MUTED, one_line, plain
 from tui.widgets.long_list import LongList
 

@@ -13,9 +13,9 @@ from textual.widgets import Static
 
 from graph.beliefs import Document
 from tui.dates import when
+from tui.keymaps import DOCUMENTS
 from tui.keys import bindings, signs
 from tui.memories.host import NO_DOCUMENTS
-from tui.memories.keys import DOCUMENTS
 from tui.text import MUTED, cut, one_line, plain, size_of
 from tui.widgets.long_list import LongList
 

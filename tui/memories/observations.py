@@ -1,4 +1,4 @@
-"""The pages of what was learned and of what waits for review: a list, and beside it all there is to one of them."""
+"""The pages of what was learned and of what waits for review: a list, and beside it one of them with its proof."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,24 +8,79 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from graph.beliefs import Observation, Wanted
 from graph.events import ObservationKind
+from tui import keymaps
 from tui.keys import Sign, bindings, signs
 from tui.latest import Latest, is_there
-from tui.memories import filters, keys, words
-from tui.memories.detail import Detail
+from tui.memories import filters, words
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS
-from tui.text import cut
+from tui.text import MUTED, cut, plain
 from tui.widgets.long_list import LongList
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from graph.beliefs import Story
+    from graph.beliefs import Proof, Story
     from tui.memories.host import Host
+
+
+class Detail(VerticalScroll, can_focus=False):
+    """Shows a story with one of its sources chosen, or words about there being none."""
+
+    def __init__(self) -> None:
+        super().__init__(classes="memories-detail")
+        self.story: Story | None = None
+        self._place = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static("", markup=False)
+
+    def show(self, story: "Story") -> None:
+        """Show this one; of the same observation the chosen source stays chosen."""
+        same = self.story is not None and self.story.observation.series == story.observation.series
+        self.story = story
+        if not same:
+            self._place = 0
+            self.scroll_home(animate=False, immediate=True)
+        self._place = max(0, min(self._place, len(words.proofs(story)) - 1))
+        self._paint()
+
+    def tell(self, text: str) -> None:
+        """Words in place of an observation."""
+        self.story = None
+        self.query_one(Static).update(plain(text, MUTED))
+
+    @property
+    def proof(self) -> "Proof | None":
+        """The source that is chosen."""
+        found = words.proofs(self.story) if self.story is not None else []
+        return found[self._place] if self._place < len(found) else None
+
+    def choose(self, step: int) -> None:
+        """Another of its sources."""
+        if self.story is not None and (count := len(words.proofs(self.story))):
+            self._place = (self._place + step) % count
+            line = self._paint()
+            self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
+
+    def scroll_pages(self, pages: int) -> None:
+        self.scroll_relative(y=pages * max(1, self.size.height - 2), animate=False)
+
+    def _paint(self) -> int:
+        if self.story is None:
+            return 0
+        width = max(1, self.scrollable_content_region.width)
+        content, line = words.detail(self.story, self._place, datetime.now().astimezone(), width)
+        self.query_one(Static).update(content)
+        return line
+
+    def on_resize(self) -> None:
+        self._paint()
+
 
 KEPT_BEHIND = "The earlier version is kept."
 HERE_ONLY = "Applies only in this what-if."
@@ -36,7 +91,9 @@ FORGET_WORDS = "All its versions are deleted. It will not be learned from the sa
 class Observations(Vertical):
     """The list of observations with its filters; in `review` only the candidates, with the keys to judge them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(keys.LEARNED, keys.OBSERVATIONS, keys.REVIEW, keys.FILTERS)
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        keymaps.LEARNED, keymaps.OBSERVATIONS, keymaps.REVIEW, keymaps.FILTERS
+    )
 
     def __init__(self, host: "Host", *, review: bool = False, wanted: Wanted | None = None) -> None:
         super().__init__(id="review" if review else "observations", classes="memories-page")
@@ -69,7 +126,7 @@ class Observations(Vertical):
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        return signs((*(keys.REVIEW if self.review else keys.OBSERVATIONS), keys.UNDO, *keys.LEARNED))
+        return signs((*(keymaps.REVIEW if self.review else keymaps.OBSERVATIONS), keymaps.UNDO, *keymaps.LEARNED))
 
     # Reading
 

@@ -14,9 +14,9 @@ from textual.widgets import Static
 
 from graph.values import Turn
 from tui.dates import when
+from tui.keymaps import BARS, TURNS, UNDO
 from tui.keys import Sign, bindings, signs
 from tui.memories.host import NOTHING_RATED
-from tui.memories.keys import BARS, TURNS, UNDO
 from tui.reasons import who
 from tui.text import MUTED, one_line, plain
 from tui.widgets.long_list import LongList

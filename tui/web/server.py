@@ -16,8 +16,7 @@ from aiohttp.http import HttpProcessingError
 
 from tui.exit_codes import ExitCode
 from tui.web.chats import ChatProcess
-from tui.web.guard import Guard
-from tui.web.page import FOCUS, PAGE
+from tui.web.page import FOCUS, PAGE, Guard
 
 logger = logging.getLogger(__name__)
 

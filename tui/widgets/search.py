@@ -20,7 +20,7 @@ from tui.latest import Latest, is_there
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, shown
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows, type_into
+from tui.widgets.long_list import Rows, type_into
 
 if TYPE_CHECKING:
     from graph.hits import FoundTurn, Segment

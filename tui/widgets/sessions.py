@@ -17,7 +17,7 @@ from tui.keymaps import CHATS
 from tui.keys import bindings, signs
 from tui.text import MUTED, one_line, plain
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows, type_into
+from tui.widgets.long_list import Rows, type_into
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:

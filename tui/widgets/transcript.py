@@ -16,8 +16,7 @@ from textual.widgets import Static
 
 from tui.text import plain
 from tui.toolwords import read_call
-from tui.widgets.message import AssistantMessage, Message, UserMessage, how_it_ended
-from tui.widgets.tool import ToolBlock
+from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage, how_it_ended
 from tui.window import Window
 
 if TYPE_CHECKING:

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from graph.subgraphs import Node, Ref
 from tests.tui.drawing.graphs import scattered
-from tui.drawing.force import force_positions
-from tui.drawing.layered import layered_positions
+from tui.drawing.force import force_positions, layered_positions
 from tui.drawing.layout import Spot
-from tui.drawing.selection import at_cell, nearest, next_one
-from tui.drawing.settling import Seat, settle
-from tui.drawing.swapping import swapped
+from tui.drawing.settling import Seat, settle, swapped
+from tui.drawing.view import at_cell, nearest, next_one
 
 
 def spots(*cells: tuple[int, int]) -> list[Spot]:

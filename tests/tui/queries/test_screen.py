@@ -21,7 +21,7 @@ from tests.tui.queries.test_cells import PERSON, SAID_BY, TURN
 from tests.tui.scripted import MODEL, START
 from tui.app import ClewApp
 from tui.drafts import Drafts
-from tui.queries.parameters import AskParameters
+from tui.queries.runner import AskParameters
 from tui.queries.screen import QueryScreen
 from tui.queries.table import ResultTable
 from tui.query_session import DRAFT

@@ -6,6 +6,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent.background import Foreground, Jobs
+from agent.graph import GraphOpening
+from agent.outlets import Notifications
 from graph.errors import MemoryHeld
 from graph.lock import is_brief
 from graph.memory import Memory
@@ -24,18 +27,14 @@ from .embedding import Embedding
 from .erasure import Erasure
 from .errors import AgentError
 from .events import AgentEvent, MemoryAwaited, MemoryReady, Notice
-from .foreground import Foreground
 from .graph import GraphReader
-from .graph_opening import GraphOpening
 from .history import History
 from .home import Home
-from .jobs import Jobs
 from .loop import Conversation
 from .marks import Marks
 from .memories import Memories
 from .model_host import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .models import Models
-from .notifications import Notifications
 from .past import PastViewer
 from .planning import Planner
 from .private import Shared

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from agent.prompt import block_name, block_text
 from graph.beliefs import CoreBlock, Observation
 from graph.events import CoreWritten, Event, ObservationDeleted, ObservationMade
 from graph.ids import new_id
@@ -16,7 +17,6 @@ from graph.memory import Memory
 from graph.values import Recorded
 
 from . import notes
-from .blocks import block_name, block_text
 from .errors import AgentError
 from .events import MemoriesChanged, Notice
 from .prompts import Prompts

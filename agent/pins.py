@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from agent.prompt import PREFIX, block_id, version_of
 from graph.beliefs import CoreBlock, Observation
 from graph.errors import GraphFailure
 from graph.events import Recalled
@@ -17,7 +18,6 @@ from graph.values import Session
 from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
 
-from .blocks import PREFIX, block_id, version_of
 from .events import Notice, Warned
 from .packs import Pack
 from .prompt import Limits, PromptLog, Quotes

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.background import Foreground
 from graph.errors import MemoryFailure
 from graph.events import SessionStarted
 from graph.ids import new_id
@@ -25,7 +26,6 @@ from graph.values import Session
 from models.states import KVStates
 
 from .events import Notice
-from .foreground import Foreground
 from .loop import Conversation
 from .model_host import ModelHost
 from .prompts import Prompts

@@ -1,9 +1,11 @@
-"""What a person may say: one function turns any input into text that can be kept, shown and put before a model."""
+"""What a person may say, as text that can be kept, shown and put before a model; and the clock that they go by."""
 
 import re
 import unicodedata
+from datetime import tzinfo
+from functools import cache
 
-from .errors import EmptyMessage
+from agent.errors import EmptyMessage
 
 # C0 and C1 controls but for tab and newline: they mean nothing in a message, and much to a terminal.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -34,3 +36,11 @@ def clean_message(raw: str) -> str:
 
 def _is_seen(char: str) -> bool:
     return not (char.isspace() or unicodedata.category(char) == "Cf" or INVISIBLE.match(char))
+
+
+@cache
+def local_zone() -> tzinfo:
+    """The system's time zone."""
+    from tzlocal import get_localzone
+
+    return get_localzone()

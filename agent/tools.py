@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
+from agent.text import local_zone
 from graph.errors import MemoryFailure
 from graph.events import Recalled
 from graph.hits import Filters, Hit, Kind
@@ -19,7 +20,6 @@ from graph.memory import Memory
 from graph.values import Session, Turn
 from models.protocols import Generator, ModelInfo
 
-from .clock import local_zone
 from .packs import Pack
 from .quoting import Quotable, mark_of, neutral, quote
 from .recall import Recaller

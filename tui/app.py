@@ -382,7 +382,7 @@ class ClewApp(App[int]):
 
     def _fatal_error(self) -> None:
         # Textual 8.2.8: the report of a bug prints what every variable held, and so people's words.
-        from tui.shutdown import report
+        from tui.crash import report
 
         self.bell()
         words = report(private=bool(self.view.state.private))

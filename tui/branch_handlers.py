@@ -1,4 +1,7 @@
-"""Other ways for a chat to go on: answered again, said otherwise, gone back, forked, and all of it as a tree."""
+"""Other ways for a chat to go on: answered again, said otherwise, gone back, forked, and all of it as a tree.
+
+The rows of the tree are pure values, made without recursion: a chat may be thousands of turns deep.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -32,7 +32,8 @@ from agent.events import (
 from tui import toolwords
 from tui.backstage import Choice
 from tui.chat_reader import READ, ChatReader, answer_to
-from tui.state import State, activity, fold, model_label
+from tui.fold import fold
+from tui.state import State, activity, model_label
 from tui.widgets.message import AssistantMessage, ToolBlock, UserMessage, how_it_ended
 from tui.widgets.transcript import Transcript, line
 from tui.window import said

@@ -1,4 +1,7 @@
-"""What of a chat is read from the log into the window: its end, a page, around a turn, anew, with its quotes."""
+"""What of a chat is read from the log into the window: its end, a page, around a turn, anew, with its quotes.
+
+The chat on the screen is this, with what sends and paints (tui/chat.py); one lock keeps the two apart.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence

@@ -108,7 +108,7 @@ async def system(view: ChatView, argument: str) -> None:
 
 async def sampling(view: ChatView, argument: str) -> None:
     """`temperature=0.2 top_k=10` on top of what is in force; `default` brings the defaults back."""
-    from agent.sampling import read_sampling
+    from agent.settings import read_sampling
     from graph.events import Sampling
 
     chat = view.chat
@@ -137,7 +137,7 @@ async def sampling(view: ChatView, argument: str) -> None:
 async def _edited(view: ChatView, now: "Sampling") -> str | None:
     """The settings as edited in a dialog, one a line; what is wrong is told there, and can be mended there."""
     from agent.errors import SettingsError
-    from agent.sampling import read_sampling, write_sampling
+    from agent.settings import read_sampling, write_sampling
 
     text: str | None = write_sampling(now).replace(" ", "\n")
     words = f"The sampling settings of this chat. “{DEFAULT}” brings the defaults back."
@@ -153,7 +153,7 @@ async def _edited(view: ChatView, now: "Sampling") -> str | None:
 
 
 def _changes(now: "Sampling", wanted: "Sampling") -> str:
-    from agent.sampling import write_sampling
+    from agent.settings import write_sampling
 
     before = write_sampling(now).split()
     return ", ".join(pair for pair in write_sampling(wanted).split() if pair not in before)

@@ -1,4 +1,13 @@
-"""Textual's driver of a terminal, made to wait for nobody, and one paste made one event, whatever is in it."""
+"""Textual's driver of a terminal, made to wait for nobody, and one paste made one event, whatever is in it.
+
+Its parser goes on looking for keys behind an escape inside a bracketed paste, so that pasted colours press Enter and
+pasted control characters quit. Here everything between the two marks is kept from it, however the reads are split.
+
+Textual 8.2.8: its writer has a queue of 30 places, whose `put` blocks the event loop for ever once the terminal stops
+reading or is gone; input from a terminal that is gone is read over and over; SIGCONT without a stop starts everything
+twice. Here what is written waits in memory; while much of it waits, the app paints nothing (`behind`), and all anew
+when the terminal has caught up. That the terminal is gone is heard by termination.py.
+"""
 
 import asyncio
 import os

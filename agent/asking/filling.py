@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Literal, TypeVar
 
+from agent.asking.readings import NONE
 from graph.querying.lexing import parameters_of
 from graph.recall.times import Span
 
 from .matching import AskedQuestion, Match, Matcher
-from .phrasings import NONE
 from .readings import LONGEST_SUBJECT, MOST_WORDS
 from .shelf import ENTITIES, Speaker, fill, of_entities, of_speaker, of_time, ready_queries
 from .values import Translation

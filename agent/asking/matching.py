@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from zipfile import BadZipFile
 
+from agent.asking.readings import Example, Language, languages
 from graph.hits import Vector
 from graph.recall.times import Span, find_time
 
-from .phrasings import Example, Language, languages
 from .readings import Reading, readings, tidy
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may

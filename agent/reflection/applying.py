@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from agent.quoting import neutral
+from agent.reflection.likeness import says_again
 from graph.beliefs import Near, Observation
 from graph.events import ObservationKind
 from graph.values import Turn
@@ -17,7 +18,6 @@ from graph.values import Turn
 from .bearing import babble, borne_out
 from .consolidation import Action, Create, Delete, Update
 from .correcting import corrects
-from .echo import says_again
 from .grounding import KINDRED, Grounding, ground
 from .likeness import Embed, cosine, names_of, negated, says_the_same, shared
 from .making import ACTIVE_ABOVE, Draft, speaks_of

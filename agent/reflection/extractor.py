@@ -8,12 +8,12 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from agent.reflection.likeness import holds, says_again
 from graph.beliefs import Near, Observation
 from graph.values import Turn
 
 from .applying import marks_change, newer
 from .correcting import corrects
-from .echo import holds, says_again
 from .likeness import names_of, says_the_same
 from .making import Draft, speaks_of
 from .material import YOU

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
-from agent.foreground import Foreground
+from agent.background import Foreground
+from agent.reflection.asking import refuses
 from graph.beliefs import Near, Observation
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
@@ -16,7 +17,6 @@ from .extractor import keep_statements
 from .likeness import Embed, cosine
 from .making import Draft, Review
 from .material import Material, Store, Trust, taught_by
-from .refusal import refuses
 from .trust import Trusts, trusted
 
 OWN_TIME_S = 60.0  # of thinking about one exchange, once

@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import TextArea
 
 from agent.agent import Status
-from agent.sampling import read_sampling
+from agent.settings import read_sampling
 from graph.events import Sampling, SessionConfigured
 from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until

@@ -13,9 +13,10 @@ from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of, s
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
+from tui.fold import fold
 from tui.memories.screen import MemoriesScreen
 from tui.memory_controller import NOTHING_LEARNED
-from tui.state import State, fold
+from tui.state import State
 from tui.widgets.approval import Approval
 
 SLOW = "walnut"  # a search for it takes long

@@ -9,8 +9,9 @@ from agent.events import EmbeddingProgress, GraphProgress, RecallDone
 from graph.hits import Hit, Reason
 from graph.values import Turn
 from tui import pack_builder
+from tui.fold import fold
 from tui.pack_builder import PanelRequest, pack_of
-from tui.state import Pack, State, fold
+from tui.state import Pack, State
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 NOW = datetime(2025, 6, 4, 9, 0, tzinfo=UTC)

@@ -23,7 +23,8 @@ from agent.events import (
     TurnWithdrawn,
     Warned,
 )
-from tui.state import RECALLS_KEPT, State, activity, fold, model_label, model_step, resumed
+from tui.fold import fold
+from tui.state import RECALLS_KEPT, State, activity, model_label, model_step, resumed
 
 READY: list[AgentEvent | Notice] = [MemoryReady(0, 0), ModelReady("m", 8192)]
 

@@ -1,4 +1,7 @@
-"""`clew about` and `themes`: all there is about a name, and what the conversations were about, citing turns."""
+"""`clew about` and `themes`: all there is about a name, and what the conversations were about, citing turns.
+
+The themes are communities of the memory's graph; the chat model gives them names. Without it they have their own words.
+"""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,8 @@
-"""`clew rewind`, `fork` and `tree`: a chat that goes back or branches off, and how its branches hang together."""
+"""`clew rewind`, `fork` and `tree`: a chat that goes back or branches off, and how its branches hang together.
+
+A line for each turn; one reply after the other stands below the one before, and only where a chat branches its branches
+are set in.
+"""
 
 from collections import Counter
 from dataclasses import dataclass

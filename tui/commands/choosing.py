@@ -1,4 +1,7 @@
-"""What a command line means: which home, session, turn and what-if, and which moment of the past."""
+"""What a command line means: which home, session, turn and what-if, and which moment of the past.
+
+A date alone means the end of that day on the user's own clock; `#123` is the moment right after event 123.
+"""
 
 import re
 from collections.abc import AsyncIterator
@@ -10,8 +13,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from graph.errors import MemoryFailure, NotFound
-from tui.dates import end_of
 from tui.output import Narration, instant, local, say
+from tui.since import end_of
 from tui.text import clean, counted, one_line
 from tui.worlds import MAIN
 

@@ -1,4 +1,7 @@
-"""`clew log` and `recent`: what was said, newest first, as summaries. Both read beside a running clew."""
+"""`clew log` and `recent`: what was said, newest first, as summaries. Beside a running clew.
+
+Both read the log without a lock. How observations stand only the graph knows: they need the memory for a moment.
+"""
 
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, cast
@@ -8,8 +11,8 @@ import typer
 from graph.errors import MemoryMissing
 from tui.commands.choosing import PROJECT, WORLD, complete_session, home_of, outside, project_in, session_of, world_in
 from tui.commands.learned import one_of, with_agent
-from tui.dates import moment
 from tui.output import fit, instant, local, paint, put, put_json, say, width
+from tui.since import moment
 from tui.text import clean
 from tui.worlds import MAIN
 

@@ -1,4 +1,8 @@
-"""`clew query` and `schema`: a query of one's own to the memory graph, and what there is in it to ask for."""
+"""`clew query` and `schema`: a query of one's own to the memory graph, and what there is in it to ask for.
+
+stdout is the rows and nothing else; how many there are, how many of them are not shown, and how long it took, is said
+on stderr.
+"""
 
 import csv
 import io

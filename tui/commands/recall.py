@@ -26,10 +26,10 @@ from tui.commands.choosing import (
     world_in,
 )
 from tui.commands.log import text_of
-from tui.dates import TICK, moment
 from tui.exit_codes import ExitCode
 from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.reasons import shared, who, why
+from tui.since import TICK, moment
 from tui.text import clean
 from tui.worlds import MAIN
 

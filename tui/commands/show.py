@@ -1,4 +1,8 @@
-"""`clew show ID`: one exchange with what its reply was given, one session's thread, or one memory's story, whole."""
+"""`clew show ID`: one exchange with what its reply was given, one session's thread, or one memory's story, whole.
+
+The first two are read from the log without a lock; what was learned needs the memory for itself. What may be shown no
+more stands there without its words.
+"""
 
 import re
 from dataclasses import asdict, replace
@@ -215,7 +219,7 @@ def given_lines(item: "Recalled", found: "Quoted | None", asked: str, tied: "Sha
 
 def _blocks(reader: "LogReader", ids: list[str]) -> "dict[str, CoreBlock]":
     """The versions of core blocks among a context pack that may still be shown."""
-    from agent.blocks import PREFIX, block_id, version_of
+    from agent.prompt import PREFIX, block_id, version_of
     from graph.beliefs import CoreBlock
     from graph.events import CoreWritten
 

@@ -1,4 +1,8 @@
-"""Lines over the cells of a terminal: where each begins and ends, and its dots in braille, two by four a cell."""
+"""Lines over the cells of a terminal: where each begins and ends, and its dots in braille, two by four a cell.
+
+An arrow ends right above, below or beside what it points at, which is a sign with its label: so a head stands alone
+beside one node only, whatever the angle of its line.
+"""
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,13 @@
-"""Where nodes want to stand, from 0 to 1: where joined ones pull and all others push, or in layers along the arrows."""
+"""Where nodes want to stand, from 0 to 1: where joined ones pull and all others push, or in layers along the arrows.
+
+Each connected piece is laid out by stress majorization (Gansner, Koren and North 2004: distances on paper as near as
+can be to the distances in the graph), which untangles from any start, then loosened by networkx's spring layout, which
+spreads the leaves of a hub; turned so that it is widest from left to right, and given a part of the area by its size.
+
+The arrows that close a circle are left out of account; each node then stands one step after the last that leads to it,
+and each column is put in the order in which its neighbours stand (barycentres, swept forth and back), so that few
+lines cross.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,7 @@
-"""A layout on paper: lines, polygons and words as SVG, that as PNG, and both kept as files. A cell is 10 × 22 units."""
+"""A layout on paper: lines, polygons and words as SVG, that as PNG, and both kept as files. A cell is 10 × 22 units.
+
+resvg runs in a process of its own: only in a log that it prints does it say which characters no font has.
+"""
 
 import re
 import subprocess

@@ -1,4 +1,14 @@
-"""The server: the tools as the protocol lists and calls them, over the lines of standard input and output."""
+"""The server: the tools as the protocol lists and calls them, over the lines of standard input and output.
+
+The SDK's own reading of standard input blocks a thread until a line comes, so that nothing but its client could end the
+program, and it takes a line of any size.
+
+Invariants: the real standard output carries the protocol and nothing else; whatever else prints goes to standard error.
+An error of a tool is a sentence in its answer, and never ends the server, which ends with its client.
+
+The tools are the SDK's typed ones; its MCPServer around them is not used: it also offers prompts and resources, which
+there are none of, begins each error with "Error executing tool", and reads standard input in a thread.
+"""
 
 import asyncio
 import signal

@@ -21,7 +21,6 @@ from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryMissing, NotFound
 from tui.commands.choosing import project_in
-from tui.dates import parse_since
 from tui.mcp import serializers
 from tui.mcp.serializers import (
     Kind,
@@ -38,6 +37,7 @@ from tui.mcp.serializers import (
 )
 from tui.mcp.visits import Visits
 from tui.output import instant
+from tui.since import parse_since
 
 if TYPE_CHECKING:
     from graph.newest import NewestItem

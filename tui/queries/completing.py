@@ -1,4 +1,9 @@
-"""Cypher while it is being typed: its tokens in colours, and what can be written where the cursor stands."""
+"""Cypher while it is being typed: its tokens in colours, and what can be written where the cursor stands.
+
+Which queries may run is for `graph.querying` to say; this only tells a person what they are writing.
+
+Completing reads the unfinished text leniently: a variable belongs to the tables that it is written with anywhere in it.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

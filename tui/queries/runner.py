@@ -1,4 +1,8 @@
-"""Running what stands in the editor: its values asked, its first rows shown, its end told, and all of it remembered."""
+"""Running what stands in the editor: its values asked, its first rows shown, its end told, and all of it remembered.
+
+Invariants: one query runs at a time. Whatever stops it (Esc, closing the screen) ends it in the engine too. What was
+shown before it began stays until its first rows are there.
+"""
 
 import asyncio
 import json

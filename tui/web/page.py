@@ -1,4 +1,9 @@
-"""The page and who may see it: a browser on this machine that was given the address; nothing comes from elsewhere."""
+"""The page and who may see it: a browser on this machine that was given the address; nothing comes from elsewhere.
+
+Other users of the machine do not know the token. Other pages in the same browser do not get the cookie, which is of a
+path that nobody else knows; their requests name another Origin. A foreign name that leads to this machine (DNS
+rebinding) is another Host. The page itself may load nothing from elsewhere, which the browser sees to.
+"""
 
 import secrets
 from hmac import compare_digest

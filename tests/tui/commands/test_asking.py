@@ -16,8 +16,8 @@ from agent import reflections
 from agent.agent import Agent
 from agent.events import AgentEvent, ModelProgress, PromptRead, TokensArrived
 from agent.home import Home
-from agent.reflection.probe import VERSION
 from agent.reflection.reflector import Reflector
+from agent.reflection.trust import VERSION
 from agent.settings import Settings, load_settings
 from graph.errors import Ambiguous, LogUnwritable, MemoryHeld, NotFound
 from graph.events import StopReason

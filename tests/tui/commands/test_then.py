@@ -17,7 +17,7 @@ from graph.ids import new_id
 from graph.memory import Memory
 from tests.graph.talk import said
 from tui.commands.choosing import when
-from tui.dates import end_of
+from tui.since import end_of
 
 pytestmark = pytest.mark.process
 

@@ -8,7 +8,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from agent.asking.probe import VERSION
+from agent.asking.modelled import VERSION
 from agent.asking.values import Ran, Saved
 from agent.events import GraphProgress
 from agent.home import Home

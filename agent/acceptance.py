@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agent.errors import AgentError
 from agent.pending import Accepted, Regeneration
-from agent.title import verbatim
+from agent.text import verbatim
 from agent.withholding import asks_to_withhold, asks_to_withhold_earlier
 from graph.errors import NotFound
 from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid, TurnWithheld

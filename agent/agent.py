@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.background import Foreground, Jobs
+from agent.chats import Projects
 from agent.graph import GraphOpening
 from agent.outlets import Notifications
+from agent.private import PrivateChats
+from agent.steps import Approvals
 from graph.errors import MemoryHeld
 from graph.lock import is_brief
 from graph.memory import Memory
@@ -16,7 +19,6 @@ from models.errors import ModelError
 from models.protocols import Generator
 from models.states import KVStates
 
-from .approvals import Approvals
 from .asking.queries import Queries
 from .background import BackgroundTasks
 from .backups import Nightly
@@ -38,8 +40,6 @@ from .models import Models
 from .past import PastViewer
 from .planning import Planner
 from .private import Shared
-from .private_chats import PrivateChats
-from .projects import Projects
 from .prompts import Prompts
 from .proposals import Proposals
 from .recall import Recaller

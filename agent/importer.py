@@ -21,8 +21,7 @@ from agent.importing.chats import ImportedChat, ImportedMessage, chat_source, me
 from agent.importing.clew import NAME, ClewExport
 from agent.importing.formats import Export, clew_export, open_export
 from agent.importing.reading import SAFE
-from agent.text import clean_message
-from agent.title import verbatim
+from agent.text import clean_message, verbatim
 from graph.brought import Merged
 from graph.errors import LogUnwritable
 from graph.events import Event, HeadMoved, SessionArchived, SessionStarted, SessionTitled, TurnSaid

@@ -14,6 +14,8 @@ from dataclasses import replace
 from agent.acceptance import BUSY
 from agent.background import Foreground
 from agent.pending import Queue
+from agent.steps import Approvals
+from agent.tools import ProposedChanges
 from graph.errors import MemoryFailure
 from graph.events import Event, HeadMoved, Sampling, TurnHidden, TurnTaken, Undone
 from graph.ids import new_id
@@ -24,8 +26,6 @@ from models.protocols import Generator, SamplingParams
 
 from . import prompt
 from .acceptance import NONE_WAITS, RETRIED, Acceptance, NewMessage, PendingAppend, last_message
-from .approvals import Approvals
-from .changes import ProposedChanges
 from .errors import AgentError
 from .events import (
     AgentEvent,

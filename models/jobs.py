@@ -16,9 +16,8 @@ from models.errors import EngineClosed, StructuredOutputError
 from models.machine import Paces
 from models.native import NativeContext, NativeModel
 from models.protocols import Finished, Piece, ReadProgress, SamplingParams
-from models.reply import ReplyText
 from models.sampling import GrammarSampler, Sampler, gbnf
-from models.template import Vocabulary
+from models.template import ReplyText, Vocabulary
 
 if TYPE_CHECKING:
     from models.native import NativeContext

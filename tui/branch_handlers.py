@@ -12,12 +12,11 @@ from textual.content import Content
 
 from graph.subgraphs import Ref
 from tui.chat_view import ChatView
-from tui.dates import when
 from tui.history_handlers import HOW_TO_GO_BACK
 from tui.keymaps import REWIND, TREE
+from tui.navigation import question_of
 from tui.reasons import who
-from tui.replies import question_of
-from tui.text import MUTED, cut, in_chat, one_line, plain
+from tui.text import MUTED, cut, in_chat, one_line, plain, when
 from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.dialogs import ForkRequest, ForkScreen
 from tui.widgets.impact import ImpactChoice, ImpactScreen, preview_of

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 from textual.widget import Widget
 
 from tui import toolwords
-from tui.dates import day
 from tui.latest import Latest
 from tui.reasons import who
 from tui.state import State, resumed
-from tui.text import MUTED, cut, one_line, plain
-from tui.widgets.greeting import Greeting
+from tui.text import MUTED, cut, day, one_line, plain
 from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage
-from tui.widgets.transcript import Transcript
+from tui.widgets.transcript import Greeting, Transcript
 from tui.window import Window, around, changed, down, older_read, opened, tail, top, up, upto
 
 if TYPE_CHECKING:

@@ -1,26 +1,51 @@
 """What each action of the table does: one function per action, given the parts and what followed the slash.
 
-Those of a group have a file of their own: chats, branches, history, memory, models.
+Those of a group of actions have a file of their own: chats, branches, history, memory, models.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from textual.app import SuspendNotSupported
+from textual.app import App, SuspendNotSupported
 
 from graph.subgraphs import Ref
 from tui import branch_handlers, editor, history_handlers, memory_handlers, model_handlers, navigation, session_handlers
 from tui.chat_view import BACK_HINT, NOT_YET, ChatView
 from tui.clipboard import copy_text
+from tui.files import path_of, write
 from tui.message_keys import say_otherwise
+from tui.navigation import stop_reply
 from tui.node_links import walk_from
 from tui.parts import Parts
-from tui.replies import stop_reply
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Reader
 from tui.widgets.message import UserMessage
+
+_FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+def picture(app: App[Any]) -> str:
+    """The screen as SVG; fonts of the web are left out, so that looking at it asks no server for anything."""
+    return _FONT_FACE.sub("", app.export_screenshot(title="clew"))
+
+
+def save(app: App[Any], name: str = "") -> Path:
+    """Write the picture to `name`, or to a new file named by the time, in the current folder. Raises ExportFailed.
+
+    A name that ends otherwise gets .svg behind it, which is what the file is.
+    """
+    path = path_of(name or f"clew-{datetime.now():%Y%m%d-%H%M%S}.svg", Path.cwd())
+    if path.suffix.lower() != ".svg":
+        path = path.with_name(f"{path.name}.svg")
+    write(path, iter([picture(app).encode("utf-8")]))
+    return path
+
 
 Handler = Callable[[Parts, str], Awaitable[None]]
 ViewHandler = Callable[[ChatView, str], Awaitable[None]]
@@ -231,7 +256,6 @@ async def bottom(parts: Parts, argument: str) -> None:
 
 async def screenshot(parts: Parts, argument: str) -> None:
     from tui.files import ExportFailed
-    from tui.screenshot import save
 
     try:
         path = save(parts.view.app, argument)

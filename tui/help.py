@@ -9,11 +9,10 @@ from textual.content import Content
 
 from tui import keymaps
 from tui.actions import by_group, key_name
-from tui.dates import when
 from tui.keymaps import ABOUT, READER
 from tui.keys import KeyContext, KeyRow, bindings
 from tui.reasons import who
-from tui.text import MUTED, counted, cut, one_line, plain, size_of, spaced
+from tui.text import MUTED, counted, cut, one_line, plain, size_of, spaced, when
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import row
 from tui.widgets.pages import WIDE, heading, keys_content

@@ -74,7 +74,7 @@ class Parts:
         await self._fill_list()
 
     async def _fill_list(self) -> None:
-        from tui.session_list import fill
+        from tui.chat_view import fill
 
         await fill(self.view)
 

@@ -9,7 +9,7 @@ from tui.widgets.search import SearchScreen
 from tui.worlds import MAIN, named, what_if, world_of
 
 if TYPE_CHECKING:
-    from tui.query_session import QuerySession
+    from tui.drafts import QuerySession
 
 
 async def open_charts(view: ChatView) -> None:
@@ -41,7 +41,7 @@ async def open_graph(view: ChatView, cypher: str = "") -> None:
 
 def desk_of(view: ChatView, *, private: bool) -> "QuerySession":
     """The desk of this run of the app; private chats have one of their own, of which nothing is on the disk."""
-    from tui.query_session import QuerySession
+    from tui.drafts import QuerySession
 
     if private not in view.desks:
         view.desks[private] = QuerySession(None if private else view.drafts)

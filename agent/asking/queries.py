@@ -118,7 +118,8 @@ class Queries:
 
     async def _nearest(self, question: str, world: str) -> Translation | None:
         """The nearest ready query that fits; None where the question comes near to none."""
-        from .filling import nearest
+        from agent.asking.matching import nearest
+
         from .matching import AskedQuestion
 
         names, speakers = await asyncio.to_thread(self._names, world)

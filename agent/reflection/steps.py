@@ -19,7 +19,7 @@ from agent.reflection.material import Material, Store
 from agent.reflection.sentences import LINK, QUOTED, sentences
 from agent.reflection.statements import statements
 from agent.reflection.words import fold, wordset
-from agent.title import propose_title, verbatim
+from agent.text import propose_title, verbatim
 from graph.beliefs import Near, Observation
 from graph.events import EntityNoted, ObservationReinforced, Role, SessionTitled, TurnRated
 from graph.ids import new_id

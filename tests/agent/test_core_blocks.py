@@ -6,8 +6,8 @@ import pytest
 
 from agent import prompt
 from agent.errors import AgentError
-from agent.pins import quote_block
 from agent.prompt import CORE, CORE_NOW, Cause, Limits, Quotes, block_id, block_name, block_text, name_of, version_of
+from agent.prompts import quote_block
 from agent.quoting import Quote
 from agent.shelf import from_note, to_note
 from graph.beliefs import CoreBlock

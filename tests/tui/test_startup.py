@@ -19,11 +19,11 @@ BEFORE_THE_PAINT = frozenset(
         "agent", "agent.errors", "agent.home", "models", "models.quiet", "gc", "shlex",
         "textual.widgets.markdown", "tomllib", "tomllib._parser", "tomllib._re", "tomllib._types", "tui",
         "tui.actions", "tui.app", "tui.attachments", "tui.backstage", "tui.chat_view",
-        "tui.composer_controller", "tui.dates", "tui.drafts", "tui.editor", "tui.entry", "tui.exit_codes",
+        "tui.composer_controller", "tui.text", "tui.drafts", "tui.editor", "tui.entry", "tui.exit_codes",
         "tui.keymaps", "tui.keys", "tui.latest", "tui.lazy", "tui.parts", "tui.shutdown", "tui.state",
-        "tui.terminal", "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.ui", "tui.widgets",
+        "tui.terminal", "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.chat_view", "tui.widgets",
         "tui.widgets.approval", "tui.widgets.banner", "tui.widgets.composer", "tui.widgets.foot",
-        "tui.widgets.greeting", "tui.widgets.long_list", "tui.widgets.memory", "tui.widgets.message",
+        "tui.widgets.transcript", "tui.widgets.long_list", "tui.widgets.memory", "tui.widgets.message",
         "tui.widgets.sessions", "tui.widgets.status", "tui.widgets.transcript", "tui.window", "tui.worlds",
     )
 )  # fmt: skip

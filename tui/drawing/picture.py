@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from graph.subgraphs import Node
-from tui.dates import when
 from tui.drawing.braille import Dots, cells_of
 from tui.drawing.cells import Room, cell_len, cut_to, kind_of, label_of, sign_of
 from tui.drawing.layout import JoinedEdges, Layout, Spot
-from tui.text import one_line, spaced
+from tui.text import one_line, spaced, when
 
 NAMED = 12  # lines: with more of them only those of the chosen node have their names
 LONGEST_NAME = 22  # cells

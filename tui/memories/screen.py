@@ -12,21 +12,18 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui import history_handlers
-from tui.chat_view import ChatView
+from tui.chat_view import ChatView, may_keep
 from tui.ingestion import Ingestion
 from tui.keymaps import MEMORIES, MEMORY_PLACES, UNDO
 from tui.keys import bindings, signs
 from tui.latest import is_there
 from tui.memories import view
-from tui.memories.blocks import Blocks
-from tui.memories.documents import DocumentsPage
 from tui.memories.host import SessionChanges
 from tui.memories.observations import Observations
-from tui.memories.ratings import Ratings
+from tui.memories.pages import Blocks, DocumentsPage, Ratings
 from tui.memories.view import PAST_STAYS, View
 from tui.memories.words import graph_trouble
 from tui.node_links import walk_from
-from tui.privacy import may_keep
 from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.foot import Foot, StatusMessage

@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from graph.querying.headings import returned
 from graph.subgraphs import Subgraph
+from tui.drafts import ExecutedQuery
 from tui.drawing.view import GraphView
 from tui.keymaps import RESULTS
 from tui.keys import bindings
@@ -25,7 +26,6 @@ from tui.queries.cells import TIMES, spread
 from tui.queries.export import unique
 from tui.queries.found import subgraph_of
 from tui.queries.table import ResultTable
-from tui.query_session import ExecutedQuery
 from tui.text import MUTED, one_line, plain, spaced
 from tui.widgets.long_list import LongList
 

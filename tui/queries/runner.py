@@ -18,10 +18,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tui.drafts import ExecutedQuery
 from tui.keymaps import PARAMETERS
 from tui.keys import bindings, signs
 from tui.queries.view import QueryView, state_in_words
-from tui.query_session import ExecutedQuery
 from tui.text import MUTED, clean, in_chat, one_line, plain, shown
 from tui.widgets.foot import Foot
 

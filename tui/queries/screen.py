@@ -9,6 +9,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from tui.chat_view import ChatView
+from tui.drafts import ExecutedQuery, QuerySession
 from tui.drawing.view import GraphView
 from tui.keymaps import QUERIES, QUERY_HELP
 from tui.keys import bindings
@@ -21,7 +22,6 @@ from tui.queries.runner import QueryRunner, is_question
 from tui.queries.schema_tree import SchemaTree, sample_of, written
 from tui.queries.table import ResultTable
 from tui.queries.view import QueryView
-from tui.query_session import ExecutedQuery, QuerySession
 from tui.widgets.dialogs import Reader
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui.chat_view import ChatView
+from tui.drafts import ExecutedQuery, QuerySession
 from tui.drawing.view import GraphView
 from tui.files import ExportFailed
 from tui.keymaps import QUERY_ALWAYS, RUNNING, query_foot
@@ -18,7 +19,6 @@ from tui.queries.editor import Popup, QueryEditor
 from tui.queries.results import Results
 from tui.queries.schema_tree import SchemaTree
 from tui.queries.table import ResultTable
-from tui.query_session import ExecutedQuery, QuerySession
 from tui.text import MUTED, in_chat, plain, spaced
 from tui.widgets.foot import StatusMessage
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.asking.filling import COUNT
+from agent.asking.matching import COUNT
 from agent.asking.readings import LONGEST, MOST_WORDS, NONE, languages
 from agent.asking.shelf import PIECES, _one, fill, of_entities, of_speaker, of_time, ready_queries
 from graph.events import SessionStarted

@@ -27,8 +27,7 @@ from graph.values import Exchange
 from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
-from tui.commands.ask import message_of
-from tui.commands.asking import FIGURES, AskRequest, ReplyPrinter, run_answer, run_question
+from tui.commands.ask import FIGURES, AskRequest, ReplyPrinter, message_of, run_answer, run_question
 from tui.exit_codes import ExitCode
 from tui.output import Narration
 

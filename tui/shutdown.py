@@ -81,7 +81,7 @@ class Shutdown:
         parts, view, composer = self._parts, self._parts.view, self._parts.view.composer
         selected = composer.selected_text or view.app.screen.get_selected_text()
         if selected:
-            from tui.copying import copy_text
+            from tui.clipboard import copy_text
 
             view.app.screen.clear_selection()
             composer.move_cursor(composer.cursor_location)

@@ -416,7 +416,7 @@ def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
     def gone(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("tui.commands.asking.put", gone)
+    monkeypatch.setattr("tui.commands.ask.put", gone)
     with pytest.raises(BrokenPipeError):
         ask("Hello?", "one two three")
     (exchange,) = exchanges(place)

@@ -1,4 +1,4 @@
-"""What is stored when a message is taken: the message, what keeps it out of memory, a title; and what is answered.
+"""What is stored when a message is taken: the message, what is answered, a title; and where a chat's head may go.
 
 A message that is edited is a new one in the place of the old: both stay, and the head goes to the new one. A reply that
 is made anew answers a message that is there already.
@@ -6,17 +6,48 @@ is made anew answers a message that is there already.
 
 from dataclasses import dataclass, field
 
+from agent.errors import AgentError
+from agent.pending import Accepted, Regeneration
+from agent.text import verbatim
+from agent.withholding import asks_to_withhold, asks_to_withhold_earlier
 from graph.errors import NotFound
 from graph.events import Event, Role, SessionStarted, SessionTitled, TurnSaid, TurnWithheld
 from graph.ids import is_id, new_id
 from graph.memory import Memory
 from graph.values import Session, Turn
 
-from .errors import AgentError
-from .pending import Accepted, Regeneration
-from .reachable import reachable
-from .title import verbatim
-from .withholding import asks_to_withhold, asks_to_withhold_earlier
+BUSY = (
+    "A reply is being written in this chat, or a message is waiting for one. Nothing was changed. Stop it "
+    "first (Esc in the chat, Ctrl+C on the command line), or wait for it."
+)
+
+
+def reachable(memory: Memory, session: str, turn: str) -> Turn:
+    """A turn that a chat's head may stand at.
+
+    Raises NotFound, or AgentError for one that is deleted, hidden, queued, a tool's or another chat's.
+    """
+    about, found = memory.session(session), memory.turn(turn)
+    if about.deleted:
+        raise AgentError("This chat was deleted, so you cannot go there. Nothing was changed.")
+    if found.deleted:
+        raise AgentError("That message was deleted permanently, so you cannot go there. Nothing was changed.")
+    if found.queued:
+        raise AgentError("That message is still in the queue. Nothing was changed.")
+    if not memory.belongs(session, found.id):
+        raise AgentError(
+            f"That message belongs to another chat, {found.session}. Nothing was changed. Open that chat, or "
+            "fork from it."
+        )
+    if found.hidden:
+        raise AgentError(
+            f"That message is hidden. Nothing was changed. Unhide it first: `clew unhide {found.id}`, or press h "
+            "on it in the chat."
+        )
+    if found.role == Role.TOOL:
+        raise AgentError("That is a tool result, not a message. Nothing was changed. Choose the message or the reply.")
+    return found
+
 
 USER = "you"
 NO_ID = "A message needs a ULID for an id, such as 01ARZ3NDEKTSV4RRFFQ69G5FAV. Nothing was sent; send it without one."

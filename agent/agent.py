@@ -6,6 +6,12 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent.background import Foreground, Jobs
+from agent.chats import Projects
+from agent.graph import GraphOpening
+from agent.outlets import Notifications
+from agent.private import PrivateChats
+from agent.steps import Approvals
 from graph.errors import MemoryHeld
 from graph.lock import is_brief
 from graph.memory import Memory
@@ -13,7 +19,6 @@ from models.errors import ModelError
 from models.protocols import Generator
 from models.states import KVStates
 
-from .approvals import Approvals
 from .asking.queries import Queries
 from .background import BackgroundTasks
 from .backups import Nightly
@@ -24,23 +29,17 @@ from .embedding import Embedding
 from .erasure import Erasure
 from .errors import AgentError
 from .events import AgentEvent, MemoryAwaited, MemoryReady, Notice
-from .foreground import Foreground
 from .graph import GraphReader
-from .graph_opening import GraphOpening
 from .history import History
 from .home import Home
-from .jobs import Jobs
 from .loop import Conversation
 from .marks import Marks
 from .memories import Memories
 from .model_host import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
 from .models import Models
-from .notifications import Notifications
 from .past import PastViewer
 from .planning import Planner
 from .private import Shared
-from .private_chats import PrivateChats
-from .projects import Projects
 from .prompts import Prompts
 from .proposals import Proposals
 from .recall import Recaller

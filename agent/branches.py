@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from agent.acceptance import reachable
+from agent.private import PrivateChats
 from graph.branches import Alternatives, Branch, World
 from graph.events import Event, HeadMoved, MarkSet, Sampling, SessionConfigured, SessionForked, SessionRenamed
 from graph.ids import new_id
@@ -20,8 +22,6 @@ from .errors import AgentError
 from .events import Notice, SessionsChanged
 from .planning import Planner
 from .plans import Plan
-from .private_chats import PrivateChats
-from .reachable import reachable
 from .recorder import Recorder
 from .text import clean_message
 

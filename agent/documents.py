@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from agent.background import Jobs
+from agent.outlets import Work, on_loop
 from graph.beliefs import Document
 from graph.memory import Memory
 
 from .events import MemoriesChanged, Notice, SessionsChanged
 from .importer import Importer, ImportProgress, ImportReport
 from .ingesting.ingester import Ingester, IngestProgress, IngestReport
-from .jobs import Jobs
 from .readers import DocumentReader
-from .work import Work, on_loop
 
 
 class Documents(DocumentReader):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from agent.background import Foreground, Jobs, Stopping
 from graph.absence import Forms, files_under, look, look_into
 from graph.backups import DAMAGED, ENDING, MADE, backups_of, forget_cut_off
 from graph.errors import MemoryFailure
@@ -25,9 +26,7 @@ from graph.values import Progress
 from .asking.store import QueryStore
 from .background import BackgroundTasks
 from .events import Notice, Warned
-from .foreground import Foreground
 from .home import Home
-from .jobs import Jobs, Stopping
 from .prompts import Prompts
 
 AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it

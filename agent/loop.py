@@ -11,6 +11,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
+from agent.acceptance import BUSY
+from agent.background import Foreground
+from agent.pending import Queue
+from agent.steps import Approvals
+from agent.tools import ProposedChanges
 from graph.errors import MemoryFailure
 from graph.events import Event, HeadMoved, Sampling, TurnHidden, TurnTaken, Undone
 from graph.ids import new_id
@@ -21,8 +26,6 @@ from models.protocols import Generator, SamplingParams
 
 from . import prompt
 from .acceptance import NONE_WAITS, RETRIED, Acceptance, NewMessage, PendingAppend, last_message
-from .approvals import Approvals
-from .changes import ProposedChanges
 from .errors import AgentError
 from .events import (
     AgentEvent,
@@ -35,15 +38,12 @@ from .events import (
     TurnAccepted,
     Warned,
 )
-from .foreground import Foreground
 from .model_host import ModelHost
 from .outlets import Outlet, joined
 from .packs import Fresh, pack_of
 from .pending import Accepted, CancelToken, PendingAnswer, Tell
 from .prompt import Limits
 from .prompts import Prompts
-from .queue import Queue
-from .reachable import BUSY
 from .recall import Bounds, Recaller, RecallRequest, Recollection
 from .relevance import open_quotes
 from .reply import PartialReply, reply_ended, reply_event, stream_reply

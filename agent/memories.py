@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal
 
+from agent.prompt import block_name, block_text
 from graph.beliefs import Observation, Story, Wanted
 from graph.errors import NotFound
 from graph.events import (
@@ -27,7 +28,6 @@ from graph.events import (
 from graph.memory import Memory
 
 from . import notes
-from .blocks import block_name, block_text
 from .errors import AgentError
 from .planning import Planner
 from .prompts import Prompts

@@ -1,12 +1,14 @@
-"""Where the events of a message go: to each listener as fast as it takes them, and never more than a few unread."""
+"""How events reach the faces: of a message, of long work, and of what happens beside; few unread for each listener."""
 
 import asyncio
+import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
+from contextlib import aclosing
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from .events import AgentEvent, PromptRead, TokensArrived, ToolProgress
+from agent.events import AgentEvent, Notice, PromptRead, TokensArrived, ToolProgress
 
 Event = TypeVar("Event")
 
@@ -62,3 +64,87 @@ def joined(last: AgentEvent, event: AgentEvent) -> AgentEvent | None:
             return event
         case _:
             return None
+
+
+Step = TypeVar("Step")
+Result = TypeVar("Result")
+
+
+class Work(Generic[Step, Result]):
+    """`await` it for what comes of it, or go through its steps with `async for` first; it begins with either.
+
+    Leaving the loop early ends the work, and so does cancelling whoever waits. What fails is raised by either.
+    """
+
+    def __init__(self, start: Callable[[Callable[[Step], None]], Awaitable[Result]]) -> None:
+        """`start` does the work; it is given what tells a step, from the event loop."""
+        self._start = start
+        self._task: asyncio.Future[Result] | None = None
+
+    def __await__(self) -> Generator[Any, None, Result]:
+        return (self._task or self._start(_nobody)).__await__()
+
+    async def __aiter__(self) -> AsyncGenerator[Step, None]:
+        outlet: Outlet[Step] = Outlet(join=lambda last, step: step)
+        task = self._task = asyncio.ensure_future(self._start(outlet.put))
+        task.add_done_callback(lambda _: outlet.put(None))
+        try:
+            async with aclosing(outlet.events()) as steps:
+                async for step in steps:
+                    yield step
+            await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+
+def _nobody(step: object) -> None:
+    """Nobody goes through the steps."""
+
+
+def on_loop(tell: Callable[[Step], None]) -> Callable[[Step], None]:
+    """The same for other threads: it is told on this event loop."""
+    loop = asyncio.get_running_loop()
+    return lambda step: _pass_on(loop, tell, step)
+
+
+def _pass_on(loop: asyncio.AbstractEventLoop, tell: Callable[[Step], None], step: Step) -> None:
+    loop.call_soon_threadsafe(tell, step)
+
+
+class Notifications:
+    """Tells notices from any thread; `begin` it in the event loop where they are heard."""
+
+    def __init__(self) -> None:
+        self._listeners: set[asyncio.Queue[Notice | None]] = set()
+
+    def begin(self) -> None:
+        """From now on notices can be told; this is the event loop, and its thread."""
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+
+    def listen(self) -> AsyncIterator[Notice]:
+        """Every notice from the moment of the call until `close`."""
+        queue: asyncio.Queue[Notice | None] = asyncio.Queue()
+        self._listeners.add(queue)
+        return self._listen(queue)
+
+    def tell(self, notice: Notice) -> None:
+        """Tell every listener; from any thread."""
+        if threading.get_ident() == self._thread:
+            for listener in self._listeners:
+                listener.put_nowait(notice)
+        else:
+            self._loop.call_soon_threadsafe(self.tell, notice)
+
+    def close(self) -> None:
+        """Let every listener come to its end."""
+        for listener in self._listeners:
+            listener.put_nowait(None)
+
+    async def _listen(self, queue: asyncio.Queue[Notice | None]) -> AsyncIterator[Notice]:
+        try:
+            while (notice := await queue.get()) is not None:
+                yield notice
+        finally:
+            self._listeners.discard(queue)

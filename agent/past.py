@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
 
+from agent.outlets import Work, on_loop
 from graph.beliefs import Wanted
 from graph.branches import World
 from graph.errors import NotFound
@@ -21,7 +22,6 @@ from graph.values import Progress, Session, Turn
 from .graph import GraphReader
 from .readers import DocumentReader, MemoryReader, ProjectReader
 from .recall import Embed, Recaller
-from .work import Work, on_loop
 
 ANY = Wanted()
 ALL = Filters()

@@ -1,4 +1,4 @@
-"""Private chats: a memory of their own in a folder that lives in RAM where there is such a thing, and goes with them.
+"""Private chats: a memory of their own in a folder that lives in RAM where there is such a thing, gone with them.
 
 Nothing of a private chat enters the log, the graph, the states on disk or what is recalled: it has a log, prompts and a
 conversation of its own, over the same model. The folder is removed when the chats end; what a clew that was killed left
@@ -16,6 +16,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.background import Foreground
+from agent.events import Notice
+from agent.loop import Conversation
+from agent.model_host import ModelHost
+from agent.prompts import Prompts
+from agent.recall import Recaller
+from agent.settings import Settings
+from agent.themes import ThemeMaker
+from agent.tools import Toolbox
 from graph.errors import MemoryFailure
 from graph.events import SessionStarted
 from graph.ids import new_id
@@ -23,16 +32,6 @@ from graph.lock import MemoryLock
 from graph.memory import Memory
 from graph.values import Session
 from models.states import KVStates
-
-from .events import Notice
-from .foreground import Foreground
-from .loop import Conversation
-from .model_host import ModelHost
-from .prompts import Prompts
-from .recall import Recaller
-from .settings import Settings
-from .themes import ThemeMaker
-from .tools import Toolbox
 
 BEGINNING = "clew-private-"
 CLIENT = "private"
@@ -169,3 +168,64 @@ def _remove(folder: Path) -> None:
 
 async def _no_vector(text: str) -> None:
     """Private chats embed nothing."""
+
+
+class PrivateChats:
+    """The private chats of one clew, and the way from a session to the memory and the conversation it belongs to."""
+
+    def __init__(self, memory: Memory, conversation: Conversation, shared: Callable[[], Shared]) -> None:
+        """`memory` and `conversation` are those of all other chats."""
+        self._memory = memory
+        self._conversation = conversation
+        self._shared = shared
+        self._open: PrivateMemory | None = None
+
+    def __contains__(self, session: object) -> bool:
+        return self._open is not None and session in self._open
+
+    async def begin(self) -> str:
+        """Begin a chat that keeps nothing: it is gone when it is ended, or clew is. Raises OSError or MemoryFailure."""
+        if self._open is None:
+            self._open = await asyncio.to_thread(PrivateMemory.open, self._shared())
+        return await self._open.begin()
+
+    async def all(self) -> list[Session]:
+        """The private chats there are, newest activity first; they are gone when clew is left."""
+        return [] if self._open is None else await asyncio.to_thread(self._open.sessions)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where what is written of private chats may lie: it goes with them. None where there is none yet."""
+        return None if self._open is None else self._open.folder
+
+    @property
+    def answering(self) -> str | None:
+        """The private session whose reply is in the making."""
+        return None if self._open is None else self._open.conversation.answering
+
+    def stop(self) -> bool:
+        """Stop a reply in the making, keeping what came until the chat ends."""
+        return self._open is not None and self._open.conversation.stop()
+
+    async def end(self) -> None:
+        """End all private chats: what was said in them is gone."""
+        ending, self._open = self._open, None
+        if ending is not None:
+            await ending.close()
+
+    async def sweep(self) -> None:
+        """Remove what a clew that was killed left of its private chats."""
+        await asyncio.to_thread(sweep)
+
+    def use(self, settings: Settings) -> None:
+        """Go on with other settings."""
+        if self._open is not None:
+            self._open.use(settings)
+
+    def conversation_of(self, session: str | None) -> Conversation:
+        """The conversation that a session belongs to."""
+        return self._open.conversation if self._open is not None and session in self._open else self._conversation
+
+    def memory_of(self, session: str) -> Memory:
+        """The memory that a session stands in."""
+        return self._open.memory if self._open is not None and session in self._open else self._memory

@@ -1,4 +1,7 @@
-"""The prompt as an append-only token log: each prompt begins with the previous one and its reply, token by token.
+"""The prompt as an append-only token log, each beginning with the one before and its reply; core blocks within it.
+
+In a prompt a block is identified by its version, the event that wrote it, so that one which was written anew is new to
+a prompt that holds the old one.
 
 A `PromptLog` is one session's log. It only ever grows at its end, except for the counted rewrites: a compaction, a head
 that moved (cut to the common prefix), a turn that was hidden or erased (cut before it). So the KV cache of the last
@@ -11,17 +14,58 @@ frame it was new with. Each turn is quoted once in a log, and not where its own 
 not be shown any more is cut, like a hidden turn.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
+from agent.errors import AgentError
+from agent.quoting import ANSWERED, END, HEADER, PINS, Quote, block, lines_of
+from agent.text import clean_message
+from graph.beliefs import CoreBlock
 from graph.values import Turn
 from models.protocols import FrameRole, Generator
 
-from .blocks import PREFIX
-from .quoting import ANSWERED, END, HEADER, PINS, Quote, block, lines_of
+NAME = re.compile(r"[\w-]{1,32}")
+LONGEST = 2000  # characters
+PREFIX = "block:"
+
+
+def block_name(name: str) -> str:
+    """A core block's name, checked. Raises AgentError."""
+    if not NAME.fullmatch(name):
+        raise AgentError("A core block's name can have up to 32 letters, digits, - and _. Nothing was changed.")
+    return name
+
+
+def block_text(text: str) -> str:
+    """What a core block is to say, cleaned; it may be empty. Raises AgentError."""
+    says = clean_message(text) if text.strip() else ""
+    if len(says) > LONGEST:
+        raise AgentError(
+            f"That is {len(says):,} characters. A core block can have at most {LONGEST:,}, as it is in every prompt. "
+            "Nothing was changed. Shorten it."
+        )
+    return says
+
+
+def block_id(block: CoreBlock) -> str:
+    """How a prompt and a context pack name this version of a block."""
+    return f"{PREFIX}{block.name}@{block.version}"
+
+
+def name_of(id: str) -> str:
+    """The name in a block's id."""
+    return id.removeprefix(PREFIX).rpartition("@")[0]
+
+
+def version_of(id: str) -> int:
+    """The version in a block's id; 0 for none."""
+    version = id.rpartition("@")[2]
+    return int(version) if version.isascii() and version.isdigit() else 0
+
 
 Cause = Literal["compaction", "head_move", "removal"]
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from agent.text import local_zone
 from graph.beliefs import Wanted
 from graph.errors import SURPRISES, MemoryFailure
 from graph.events import ObservationKind, Strategy
@@ -21,7 +22,6 @@ from graph.recall.intent import Intent, read_intent
 from graph.values import Exchange, Session, Turn
 from models.protocols import Generator
 
-from .clock import local_zone
 from .events import Route
 from .quoting import quote_hit
 from .reflection.material import YOU

@@ -17,11 +17,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from agent import config_text
+from agent.config_text import Value, line_of
+from agent.errors import SettingsError
 from graph.events import RANDOM, Sampling
-
-from . import config_text
-from .config_text import Value, line_of
-from .errors import SettingsError
 
 DEFAULT_SYSTEM_PROMPT = "You are clew, a helpful assistant that runs on this computer. Answer plainly and briefly."
 HEAD = """\
@@ -395,3 +394,28 @@ def _variable(keys: list[str]) -> str | None:
         if variable in given and all(key in given[variable] for key in keys[depth:]):
             return variable
     return None
+
+
+def read_sampling(text: str, now: Sampling) -> Sampling:
+    """The settings `now` with those named in `text` changed; pairs NAME=VALUE, between blanks or commas.
+
+    Raises SettingsError, which names what is wrong; nothing is changed then.
+    """
+    changes: dict[str, str] = {}
+    for pair in text.replace(",", " ").split():
+        name, equals, value = pair.partition("=")
+        if not equals or name not in Sampling.model_fields:
+            known = ", ".join(Sampling.model_fields)
+            raise SettingsError(f"“{pair}” is not a sampling setting. Write NAME=VALUE with one of: {known}.")
+        changes[name] = value
+    try:
+        return Sampling.model_validate(now.model_dump() | changes)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = ".".join(str(part) for part in problem["loc"])
+        raise SettingsError(f"{name} cannot be {problem['input']!r}: {problem['msg']}. Nothing was changed.") from error
+
+
+def write_sampling(settings: Sampling) -> str:
+    """The settings as `read_sampling` reads them."""
+    return " ".join(f"{name}={RANDOM if value is None else value}" for name, value in settings)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
+from agent.text import local_zone
 from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters
 from graph.memory import Memory
@@ -21,7 +22,6 @@ from graph.visibility import EVERYONE, Viewer
 from models.errors import RunError
 from models.protocols import Generator, ModelInfo
 
-from .clock import local_zone
 from .quoting import block, content_words, excerpt, mark_of, neutral, quote
 
 CAPABLE_BYTES = 600_000_000  # about a billion parameters at four bits each: smaller models choose and sum up at random

@@ -27,7 +27,7 @@ from agent.events import RecallDone, ReplyEnded, TokensArrived
 from agent.home import Home
 from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
 from agent.reflection.consolidation import Action, Actions, Create, Update, words_for
-from agent.reflection.probe import TASKS, VERSION
+from agent.reflection.trust import TASKS, VERSION
 from agent.settings import Settings
 from bench.report import Figure, percentile, report, say
 from graph.events import Event, ObservationKind, Role, Sampling, SessionStarted, StopReason, TurnSaid

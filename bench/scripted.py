@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from agent.reflection.consolidation import Action, Actions, Create, Delete, Update, words_for
-from agent.reflection.probe import TASKS
+from agent.reflection.trust import TASKS
 from graph.events import ObservationKind
 from models.errors import StructuredOutputError
 from models.protocols import Answer

@@ -3,7 +3,7 @@
 `python -m bench.throughput [--json]`. Three streams are held against the loop: the generator's, the agent's on a real
 memory, and the agent's under the app, mounted at 120×40 and painting. Each takes turns with the loop, so that whatever
 else the machine does falls on both; a figure is the median of its rounds' ratios. The loop keeps its threads, clew
-may use fewer where that is faster (models/pace.py): `--threads 1` compares at equal ones.
+may use fewer where that is faster (models/machine.py): `--threads 1` compares at equal ones.
 """
 
 import argparse
@@ -24,14 +24,13 @@ from agent.settings import Settings
 from bench.report import Figure, report, say
 from graph.events import Sampling
 from models.generator import LlamaGenerator, load_generator
-from models.machine import physical_cores
+from models.machine import Paces, physical_cores
 from models.native import AbortFlag, NativeContext, library
-from models.pace import Paces
 from models.protocols import Finished, SamplingParams
 from models.sampling import Sampler
 from models.store import DEFAULT_CHAT, ModelStore
 from tui.app import ClewApp
-from tui.boot import Options, RealBackstage
+from tui.backstage import Options, RealBackstage
 
 TOKENS = 96
 ROUNDS = 9

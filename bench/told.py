@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from agent.events import RecallDone, ReplyEnded
 from agent.home import Home
 from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
-from agent.reflection.probe import VERSION
+from agent.reflection.trust import VERSION
 from agent.relevance import open_quotes
 from agent.settings import Settings
 from bench.expected import plain

@@ -9,9 +9,8 @@ from models.engine import Engine, EngineCall, EngineTask, Rank, shared_engine
 from models.errors import EngineClosed, TooBigForMemory
 from models.header import GgufHeader
 from models.loading import load_model
-from models.machine import available_memory, physical_cores
+from models.machine import Paces, available_memory, physical_cores
 from models.native import NativeContext, NativeModel
-from models.pace import Paces
 from models.protocols import ModelInfo
 
 LONGEST = 2048  # tokens of one text; what is longer is cut

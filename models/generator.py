@@ -8,17 +8,15 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from models.contexts import Contexts
 from models.engine import Engine, EngineCall, shared_engine
 from models.errors import ContextFull, EngineClosed, StructuredOutputError, TooBigForMemory
 from models.header import GgufHeader
-from models.jobs import GenerateJob, PrefillJob, StructuredJob
+from models.jobs import Contexts, GenerateJob, PrefillJob, StructuredJob
 from models.loading import load_model
-from models.machine import available_memory, physical_cores
+from models.machine import Paces, available_memory, physical_cores
 from models.native import NativeContext, NativeModel
-from models.pace import Paces
 from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
-from models.vocabulary import Vocabulary
+from models.template import Vocabulary
 
 Result = TypeVar("Result")
 

@@ -1,4 +1,8 @@
-"""What a chat model asks of the engine: a reply, a prefill, an object by grammar. They run on its thread."""
+"""What a chat model asks of the engine: a reply, a prefill, an object by grammar, in two contexts that trade places.
+
+The contexts are of one size. A prefill is evaluated in the background's, and when it is done that one simply becomes
+the foreground's: nothing is copied, and until then the old prompt stays warm.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -7,16 +11,77 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel
 
-from models.engine import EngineTask, Job, Rank
-from models.errors import StructuredOutputError
-from models.grammar import gbnf
+from models.engine import Engine, EngineTask, Job, Rank
+from models.errors import EngineClosed, StructuredOutputError
+from models.machine import Paces
+from models.native import NativeContext, NativeModel
 from models.protocols import Finished, Piece, ReadProgress, SamplingParams
-from models.reply import ReplyText
-from models.sampling import GrammarSampler, Sampler
+from models.sampling import GrammarSampler, Sampler, gbnf
+from models.template import ReplyText, Vocabulary
 
 if TYPE_CHECKING:
-    from models.contexts import Contexts
     from models.native import NativeContext
+
+
+class Contexts:
+    """What the jobs of one model work on, on the engine's thread."""
+
+    def __init__(
+        self, model: NativeModel, front: NativeContext, engine: Engine, *, vocabulary: Vocabulary, paces: Paces
+    ) -> None:
+        self.model = model
+        self.front = front
+        self.vocabulary = vocabulary
+        self.between = engine.between
+        self.closed = False
+        self._back: NativeContext | None = None
+        self._engine = engine
+        self._paces = paces
+
+    def check_open(self) -> None:
+        """Raises EngineClosed after `close`."""
+        if self.closed:
+            raise EngineClosed
+
+    def back(self) -> NativeContext | None:
+        """The background's context, made when it is first needed; None if there is no memory for it."""
+        if self._back is None:
+            self._back = NativeContext.make(self.model, self._engine.flag, size=self.front.size, paces=self._paces)
+        return self._back
+
+    def nearest(self, prompt: Sequence[int]) -> NativeContext:
+        """The context that has evaluated more of `prompt`, as the foreground's; on the engine's thread.
+
+        A prefill that was interrupted, or that nobody waited for, has left its work in the background's.
+        """
+        if self._back is not None and self._back.common(prompt) > self.front.common(prompt):
+            self.swap()
+        return self.front
+
+    def swap(self) -> None:
+        """The background's context becomes the foreground's; on the engine's thread."""
+        if self._back is not None:
+            self.front, self._back = self._back, self.front
+
+    def holder(self, tokens: Sequence[int]) -> NativeContext:
+        """The context that has most of `tokens`, cut back to what it has of them; on the engine's thread."""
+        context = self.front
+        if self._back is not None and self._back.common(tokens) > self.front.common(tokens):
+            context = self._back
+        context.keep_shared(tokens)
+        return context
+
+    def common(self, prompt: Sequence[int]) -> int:
+        """How many tokens of `prompt` are evaluated already, in the one that has most; from any thread."""
+        return max(context.common(prompt) for context in (self.front, self._back or self.front))
+
+    def free(self) -> None:
+        """Give the contexts and the model back."""
+        self.front.free()
+        if self._back is not None:
+            self._back.free()
+        self.model.free()
+
 
 EVERY_S = 0.033  # pieces a second that cross to the event loop: about 30
 READ_EVERY_S = 0.1  # between two words on how far a prompt is read

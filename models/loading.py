@@ -17,10 +17,10 @@ from models.errors import (
     TruncatedModel,
     UnknownArchitecture,
 )
+from models.fitting import offload
 from models.header import GgufHeader, read_header
 from models.machine import available_memory
 from models.native import NativeModel, collecting, gpu_memory
-from models.offload import offload
 from models.probe import check_apart
 
 COMPUTE_BYTES = 200 << 20  # graph buffers of both contexts, generously

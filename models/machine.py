@@ -1,6 +1,15 @@
-"""What this machine has for a model: memory and cores."""
+"""What this machine has for a model: memory and cores, and how many of these to compute with just now.
 
+llama.cpp's threads wait for each other hundreds of times per token. Where another program takes one of the cores, each
+wait lasts until the scheduler comes round: measured on 2 cores beside one busy process, two threads made 4–9 tokens a
+second, one made 60, and undisturbed the two made 107. What is best cannot be known, only tried: now and then a few
+steps are done with the other number of threads, and the faster one is kept.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 
 def available_memory() -> int:
@@ -27,3 +36,98 @@ def physical_cores() -> int:
 
     usable = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else psutil.cpu_count()
     return max(1, min(usable or 1, psutil.cpu_count(logical=False) or 1))
+
+
+CLEARLY = 0.9  # the other number must take at most this share of the time to be kept
+HOPELESS = 3.0  # one step of a trial that takes this many times as long is enough: the next could cost a second
+SUDDENLY = 1.6  # steps that take this much longer than they did are a reason to try at once
+WINDOW = 8
+
+
+@dataclass
+class Pace:
+    """Picks `threads` for the next step from how long the last ones `took`.
+
+    `trial` steps are tried with the other number, the first time after `soon` steps, later ever more seldom: after at
+    most `seldom`. Pure but for its own state; for one kind of step.
+    """
+
+    most: int
+    trial: int
+    soon: int
+    seldom: int
+    threads: int = field(init=False)
+    _usual: deque[float] = field(init=False, default_factory=lambda: deque(maxlen=WINDOW))
+    _tried: list[float] = field(init=False, default_factory=list)
+    _trying: bool = field(init=False, default=False)
+    _best: float = field(init=False, default=float("inf"))
+    _since: int = field(init=False, default=0)
+    _due: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.threads = self.most
+        self._due = self.soon
+
+    def took(self, seconds: float) -> None:
+        """The last step, or each token of it, took so long."""
+        if self._trying:
+            self._tried.append(seconds)
+            if len(self._tried) == self.trial or seconds > HOPELESS * median(self._usual):
+                self._judge()
+            return
+        self._usual.append(seconds)
+        if self.most == 1:
+            return
+        self._since += 1
+        if self._since >= self._due or self._slower():
+            self._trying = True
+            self.threads = self._other()
+
+    @property
+    def quickest(self) -> float | None:
+        """The shortest of the last steps, which other programs disturbed least; None before the first."""
+        return min(self._usual, default=None)
+
+    def _other(self) -> int:
+        return max(1, self.most // 2) if self.threads == self.most else self.most
+
+    def _slower(self) -> bool:
+        """Whether the last steps were much slower than the best since the last trial."""
+        if len(self._usual) < WINDOW or self._since % WINDOW:
+            return False
+        now = median(self._usual)
+        self._best = min(self._best, now)
+        return now > SUDDENLY * self._best
+
+    def _judge(self) -> None:
+        if median(self._tried) < CLEARLY * median(self._usual):
+            self._due = 4 * self.soon
+            self._usual = deque(self._tried, maxlen=WINDOW)
+        else:
+            self._due = min(2 * self._due, self.seldom)
+            self.threads = self._other()
+        self._trying = False
+        self._tried = []
+        self._best = float("inf")
+        self._since = 0
+
+
+@dataclass
+class Paces:
+    """The two kinds of step of one model: single tokens while it writes, batches while it reads."""
+
+    writing: Pace
+    reading: Pace
+
+    @classmethod
+    def of(cls, threads: int) -> "Paces":
+        """For at most so many threads. A trial costs a few tokens of some hundred, or one batch of 16."""
+        return cls(
+            Pace(threads, trial=4, soon=8, seldom=512),
+            Pace(threads, trial=1, soon=1, seldom=16),
+        )
+
+    @classmethod
+    def of_texts(cls, threads: int) -> "Paces":
+        """For an embedder, where a step is a whole text, of some 10 ms undisturbed."""
+        return cls(Pace(threads, trial=2, soon=4, seldom=256), Pace(threads, trial=1, soon=1, seldom=16))

@@ -16,7 +16,7 @@ from typing import Any
 
 from models import build
 from models.errors import DecodeFailed, EngineClosed, UnloadableBuild
-from models.pace import Paces
+from models.machine import Paces
 
 CPU_BATCH = 128  # tokens; an abort throws away at most this much
 GPU_BATCH_SECONDS = 0.05  # a GPU cannot be interrupted inside a batch

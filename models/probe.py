@@ -138,10 +138,10 @@ def _write(memo: Path, good: dict[str, object]) -> None:
 
 def _load_and_run(attempted: Attempt) -> bool:
     """Everything that a damaged file or a wrong build could break: tensors, vocabulary, graph, a batch, sampling."""
+    from models.fitting import offload
     from models.header import read_header
+    from models.machine import Paces
     from models.native import AbortFlag, NativeContext, NativeModel, gpu_memory
-    from models.offload import offload
-    from models.pace import Paces
     from models.protocols import SamplingParams
     from models.sampling import Sampler
 

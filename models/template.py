@@ -1,4 +1,7 @@
-"""How a model wants its messages framed: fixed strings before and after each, learnt from the GGUF's own template.
+"""Text to tokens and back in a model's chat format, learnt from the GGUF's template; of a reply what may be seen.
+
+What is seen of a reply is pure: bytes and token ids in, pieces out. A reasoning segment opens a reply (`<think>` …
+`</think>`, as Qwen3 and DeepSeek write it); its tokens and the white space after it belong to nobody's reply.
 
 A prompt that only ever grows needs frames that do not depend on what comes later. The template is rendered with
 sentinels for texts; what stands around them is a role's frame. Then a whole conversation is rendered and compared with
@@ -7,10 +10,103 @@ check, and the built-in frames of its family are taken. The template is a progra
 in Jinja's sandbox, once, at load.
 """
 
+import codecs
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from models.header import GgufHeader
+from models.native import NativeModel
 from models.protocols import FrameRole
+
+_utf8 = codecs.getincrementaldecoder("utf-8")
+OPEN, CLOSE = "<think>", "</think>"
+
+
+@dataclass
+class ReplyText:
+    """Collects tokens; `take` gives what is ready since the last time, `thinking` whether a segment is open."""
+
+    skip_space: bool = False  # SentencePiece writes a space before the first word
+    thinking: bool = False
+    _decoder: codecs.IncrementalDecoder = field(
+        default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace")
+    )
+    _begun: bool = False
+    _after_thought: bool = False
+    _head: str = ""
+    _held: list[int] = field(default_factory=list)
+    _tokens: list[int] = field(default_factory=list)
+    _text: list[str] = field(default_factory=list)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a token was taken for the reply itself."""
+        return self._begun
+
+    def push(self, token: int, data: bytes) -> None:
+        """One sampled token and the bytes it stands for."""
+        text = self._decoder.decode(data)
+        if self._begun:
+            self._tokens.append(token)
+            self._text.append(text)
+        elif self.thinking:
+            self._think(token, text)
+        else:
+            self._open(token, text)
+
+    def take(self) -> tuple[tuple[int, ...], str]:
+        """Tokens and text that became ready; a character cut in two waits for its other bytes."""
+        taken = tuple(self._tokens), "".join(self._text)
+        self._tokens.clear()
+        self._text.clear()
+        return taken
+
+    def end(self) -> tuple[tuple[int, ...], str]:
+        """The last of it: what was held back in case it became a segment, and a broken character as U+FFFD."""
+        if not self._begun and not self.thinking and self._held:
+            self._begin(self._head)
+        tail = self._decoder.decode(b"", True)
+        if self._begun:
+            self._text.append(tail)
+        return self.take()
+
+    def _open(self, token: int, text: str) -> None:
+        """At the head of a reply: held back while it may still become `<think>`."""
+        self._held.append(token)
+        self._head += text
+        head = self._head.lstrip()
+        if head.startswith(OPEN):
+            self.thinking = True
+            self._held.clear()
+            self._head = ""
+            self._think(token, head[len(OPEN) :])
+        elif self._after_thought and not head:
+            self._held.clear()  # the white space between a segment and the reply
+            self._head = ""
+        elif not OPEN.startswith(head):
+            self._begin(self._head)
+
+    def _begin(self, text: str) -> None:
+        self._begun = True
+        if self._after_thought:
+            text = text.lstrip()
+        elif self.skip_space:
+            text = text.removeprefix(" ")
+        self._tokens += self._held
+        self._text.append(text)
+        self._held.clear()
+
+    def _think(self, token: int, text: str) -> None:
+        self._head = (self._head + text)[-200:]
+        _, closed, rest = self._head.partition(CLOSE)
+        if closed:
+            self.thinking = False
+            self._after_thought = True
+            self._head = ""
+            if rest.strip():
+                self._open(token, rest)
+
 
 USER, REPLY, SYSTEM = "qUser1Textq", "qReply1Textq", "qSystemTextq"
 USER_2, REPLY_2 = "qUser2Textq", "qReply2Textq"
@@ -178,3 +274,67 @@ class _Renderer:
             return self._template.render(messages=talk, add_generation_prompt=ask)
         except (*self._errors, RecursionError, MemoryError):
             return None
+
+
+# A user-defined token that acts like a control token; others are runs of white space and the like.
+MARKER = re.compile(r"[<\[].*[>\]]\Z", re.DOTALL)
+
+
+class Vocabulary:
+    """Text to tokens and back, in this model's chat format; no text of anyone becomes a control token."""
+
+    def __init__(self, model: NativeModel, header: GgufHeader) -> None:
+        self._model = model
+        self._marked = model.marked_tokens()
+        special = {str(header.values.get(f"tokenizer.ggml.{kind}_token_id")): kind for kind in ("bos", "eos")}
+        named = {kind: model.piece(int(token)).decode() for token, kind in special.items() if token.isdigit()}
+        self.format = choose_format(
+            header.chat_template, bos=named.get("bos", ""), eos=named.get("eos", ""), markers=self._marked.values()
+        )
+        space = header.values.get("tokenizer.ggml.add_space_prefix", True)
+        self.spaced = header.values.get("tokenizer.ggml.model") == "llama" and bool(space)
+        self._around: dict[tuple[FrameRole, bool], tuple[list[int], list[int]]] = {}
+        self._reply_pieces: dict[int, bytes] = {}
+        frames = {token for role in ("system", "user", "assistant") for part in self.around(role) for token in part}
+        controls = {token for token in self._marked if model.is_control(token)}
+        self.ends = {token for token in self._marked if model.is_end(token)} | (controls & frames)
+        self._forbidden = {token for token, text in self._marked.items() if token in controls or MARKER.match(text)}
+        self.never_in_text = sorted(token for token in self._forbidden if not model.is_end(token))
+
+    def around(self, role: FrameRole, *, first: bool = False) -> tuple[list[int], list[int]]:
+        """The tokens before and after a message."""
+        found = self._around.get((role, first))
+        if found is None:
+            before, after = self.format.around(role, first=first)
+            if self.spaced:
+                before = before.removesuffix(" ")  # the tokenizer puts one before every text
+            found = self._model.tokenize(before, special=True), self._model.tokenize(after, special=True)
+            self._around[role, first] = found
+        return found
+
+    def text(self, text: str) -> list[int]:
+        """Plain tokens of `text`. A marker that the tokenizer knows even in plain text is broken up."""
+        tokens = self._model.tokenize(text, special=False)
+        met = self._forbidden.intersection(tokens)
+        if not met:
+            return tokens
+        marker = max((self._marked[token] for token in met), key=len)
+        if len(marker) < 2 or marker not in text:
+            return [token for token in tokens if token not in met]
+        inside = f"(?<={re.escape(marker[0])})(?={re.escape(marker[1:])})"
+        return [token for part in re.split(inside, text) for token in self.text(part)]
+
+    def words(self, tokens: Sequence[int]) -> str:
+        """The text of `tokens`, control tokens left out."""
+        text = b"".join(self.reply_piece(token) for token in tokens).decode("utf-8", "replace")
+        return text.removeprefix(" ") if self.spaced else text
+
+    def reply_piece(self, token: int) -> bytes:
+        """The bytes a sampled token adds to a reply: nothing for control tokens but the marks of reasoning."""
+        found = self._reply_pieces.get(token)
+        if found is None:
+            found = self._model.piece(token)
+            if token in self._marked and self._model.is_control(token) and found.decode() not in (OPEN, CLOSE):
+                found = b""
+            self._reply_pieces[token] = found
+        return found

@@ -49,7 +49,7 @@ from graph.newest import NODE_KINDS
 from graph.visibility import EVERYONE, Viewer
 from tests.agent.conftest import collect
 from tests.fakes import FakeGenerator
-from tui.mcp import shapes
+from tui.mcp import serializers
 from tui.mcp.tools import Tools
 
 PLAIN = Settings(embedder="none", tools="off", kv_mb=0, reflect=False, recall_limit=20, recall_tokens=4_000)
@@ -213,7 +213,9 @@ class Tellers:
         told: dict[str, str] = {
             "mcp recall": str(await tools.recall(query=ASKED, limit=50, project=place)),
             "mcp recent": str(await tools.recent(limit=50, project=place)),
-            "mcp recent nodes": str(await tools.recent(kinds=list(get_args(shapes.NodeKind)), limit=50, project=place)),
+            "mcp recent nodes": str(
+                await tools.recent(kinds=list(get_args(serializers.NodeKind)), limit=50, project=place)
+            ),
             "mcp about": str(await tools.about(name="marmalade", limit=50, project=place)),
         }
         for cypher in ("MATCH (n) RETURN n", "MATCH (a)-[r]->(b) RETURN a, b"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.reflection.consolidation import Actions, Create, Delete, Listed, NumberedLine, Update, question
-from agent.reflection.probe import BAR, probe
+from agent.reflection.trust import BAR, probe
 from bench.expected import Conversation, Known, read
 from bench.observations import FILE
 from bench.scripted import BREACHES, Hostile, Perfect, Prompt, Way, plan

@@ -20,8 +20,8 @@ from textual.screen import Screen
 from textual.widgets import Markdown
 
 from tui import actions, lazy
-from tui.boot import Options
-from tui.chat_view import ChatView
+from tui.backstage import Options
+from tui.chat_view import Answer, ChatView
 from tui.drafts import Drafts
 from tui.parts import Parts
 from tui.shutdown import Shutdown
@@ -29,18 +29,14 @@ from tui.terminal import Unhurried
 from tui.termination import Termination
 from tui.text import in_chat, one_line
 from tui.themes import DARK, THEMES, known_theme
-from tui.ui import Answer
 from tui.widgets.approval import Approval
 from tui.widgets.banner import Banner
-from tui.widgets.completions import Completions
-from tui.widgets.composer import Composer
-from tui.widgets.greeting import Greeting
+from tui.widgets.composer import Completions, Composer
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Message
 from tui.widgets.sessions import SessionList
-from tui.widgets.status import StatusBar
-from tui.widgets.title import Title
-from tui.widgets.transcript import Transcript
+from tui.widgets.status import StatusBar, Title
+from tui.widgets.transcript import Greeting, Transcript
 from tui.window import Window
 
 if TYPE_CHECKING:
@@ -384,7 +380,7 @@ class ClewApp(App[int]):
 
     def _fatal_error(self) -> None:
         # Textual 8.2.8: the report of a bug prints what every variable held, and so people's words.
-        from tui.crash import report
+        from tui.shutdown import report
 
         self.bell()
         words = report(private=bool(self.view.state.private))

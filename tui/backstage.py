@@ -1,14 +1,19 @@
-"""What is brought in after the first paint: the agent, the store of models, the file of settings."""
+"""What is brought in after the first paint, which may not wait for it: the agent, the models, the settings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from tui.exit_codes import exit_code_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.agent import Agent
     from agent.events import ModelProgress
+    from agent.home import Home
 
 
 class Backstage(Protocol):
@@ -71,3 +76,110 @@ class Choice:
     size: int
     installed: bool
     description: str
+
+
+OFFERED_AGAIN = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line said about the chat; `session` may be the beginning of an id."""
+
+    home: Path | None = None
+    model: str | None = None
+    session: str | None = None
+    project: str | None = None
+    new: bool = False
+
+
+class BootFailed(Exception):
+    """The chat cannot begin: the message for people, and the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class RealBackstage:
+    """The real agent on the home folder; made in a thread, because making it imports everything."""
+
+    def __init__(self, home: "Home", options: Options) -> None:
+        from agent.agent import Agent
+        from agent.errors import AgentError, SettingsError
+        from agent.settings import load_settings
+        from graph.errors import MemoryFailure
+        from models.errors import ModelError
+
+        self._home = home
+        self.failures: tuple[type[Exception], ...] = (AgentError, MemoryFailure, ModelError, OSError)
+        try:
+            overrides = {"model": options.model} if options.model else {}
+            settings = load_settings(home.config, **overrides)
+        except SettingsError as error:
+            raise BootFailed(str(error), exit_code_of(error)) from error
+        self.service: Agent = Agent(home, settings, client="chat", fetching=True)
+
+    def exit_code(self, error: Exception) -> int:
+        return exit_code_of(error)
+
+    @property
+    def config(self) -> Path:
+        return self._home.config
+
+    def choices(self, *, embed: bool = False) -> "list[Choice]":
+        from models.store import ModelStore
+
+        return [
+            Choice(
+                stored.name,
+                stored.size if stored.state == "installed" or stored.entry is None else stored.entry.download,
+                stored.state == "installed",
+                stored.entry.description if stored.entry else str(stored.path),
+            )
+            for stored in ModelStore(self._home.models).entries()
+            if (stored.kind == "embed") is embed
+        ]
+
+    def find(self, name: str) -> Path:
+        from models.store import ModelStore
+
+        return ModelStore(self._home.models).path(name)
+
+    def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
+        from agent.events import ModelProgress
+        from models.store import ModelStore
+
+        ModelStore(self._home.models).pull(
+            name, lambda step: progress(ModelProgress("fetching", name, step.done, step.total))
+        )
+
+    def may_offer(self) -> bool:
+        from agent.home import offer_is_due
+
+        return self.service.settings.offer_model and offer_is_due(self._home, date.today())
+
+    def better(self, speed: float) -> "Choice | None":
+        from models import fitting
+
+        settings, folder = self.service.settings, self._home.models
+        gpu = fitting.gpu_for_a_model() if settings.gpu_layers else 0
+        best = fitting.best_fit(settings.model, memory=fitting.memory_for_a_model(), gpu=gpu, speed=speed)
+        if best is None:
+            return None
+        installed = (folder / best.file).is_file()
+        can_be_had = installed or (fitting.has_way_out() and fitting.has_disk(folder, best.size))
+        return (
+            Choice(best.name, best.size if installed else best.download, installed, best.description)
+            if can_be_had
+            else None
+        )
+
+    def postpone_offer(self) -> None:
+        from agent.home import put_off_offer
+
+        put_off_offer(self._home, date.today() + OFFERED_AGAIN)
+
+    def keep(self, key: str, value: str | int | float | bool | None) -> None:
+        from agent.settings import write_setting
+
+        write_setting(self._home.config, key, value)

@@ -1,5 +1,9 @@
-"""Other ways for a chat to go on: answered again, said otherwise, gone back, forked, and all of it as a tree."""
+"""Other ways for a chat to go on: answered again, said otherwise, gone back, forked, and all of it as a tree.
 
+The rows of the tree are pure values, made without recursion: a chat may be thousands of turns deep.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -8,22 +12,111 @@ from textual.content import Content
 
 from graph.subgraphs import Ref
 from tui.chat_view import ChatView
-from tui.dates import when
 from tui.history_handlers import HOW_TO_GO_BACK
 from tui.keymaps import REWIND, TREE
-from tui.replies import question_of
-from tui.text import MUTED, cut, in_chat, one_line, plain
+from tui.navigation import question_of
+from tui.reasons import who
+from tui.text import MUTED, cut, in_chat, one_line, plain, when
 from tui.widgets.chooser import Chooser, ChooserKey
-from tui.widgets.forking import ForkRequest, ForkScreen
+from tui.widgets.dialogs import ForkRequest, ForkScreen
 from tui.widgets.impact import ImpactChoice, ImpactScreen, preview_of
 from tui.widgets.message import AssistantMessage, Message, UserMessage
 from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
     from agent.plans import Plan
+    from graph.branches import Branch
     from graph.values import Turn
-    from tui.branches import TreeRow
     from tui.chat import Chat
+
+
+DEEPEST = 8  # levels that are set in; further ones stand under one another
+HERE, ON_PATH, OFF_PATH = "◉", "●", "○"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """A turn of the tree: how deep it is set in, whether it begins a side branch, and its place among its siblings."""
+
+    branch: "Branch"
+    depth: int
+    begins: bool
+    place: int
+    places: int
+
+
+def rows_of(roots: "Sequence[Branch]") -> list[TreeRow]:
+    """Every turn once, each before what follows it; side branches before the way that goes on."""
+    rows: list[TreeRow] = []
+    ahead = list(_children(roots, 0))
+    while ahead:
+        row = ahead.pop()
+        rows.append(row)
+        ahead.extend(_children(row.branch.children, row.depth))
+    return rows
+
+
+def _children(branches: "Sequence[Branch]", depth: int) -> Iterator[TreeRow]:
+    """The rows of siblings, the one to be taken first last: the way that goes on comes after the side branches."""
+    places = len(branches)
+    main = next((branch for branch in branches if branch.on_path), branches[-1] if branches else None)
+    for place, branch in reversed(list(enumerate(branches))):
+        if branch is main:
+            yield TreeRow(branch, depth, False, place, places)
+    for place, branch in reversed(list(enumerate(branches))):
+        if branch is not main:
+            yield TreeRow(branch, depth + 1, True, place, places)
+
+
+def head_of(rows: Sequence[TreeRow]) -> str | None:
+    """The turn at which the chat stands."""
+    return next((row.branch.turn for row in rows if row.branch.head), None)
+
+
+def painted(row: TreeRow, width: int, names: Mapping[str, str]) -> list[Content]:
+    """One line: where it stands, who said what, and the chats that leave here by `names`."""
+    branch = row.branch
+    depth = min(row.depth, DEEPEST)
+    lanes = "│ " * (depth - 1) + ("├─" if row.begins else "│ ") if depth else ""
+    mark = HERE if branch.head else ON_PATH if branch.on_path else OFF_PATH
+    style = "bold $primary" if branch.head else "$primary" if branch.on_path else MUTED
+    parts = [
+        plain(lanes, "$border"),
+        plain(f"{mark} ", style),
+        plain(f"{who(branch.role, branch.speaker)}: ", "bold" if branch.on_path else MUTED),
+    ]
+    if row.places > 1:
+        parts.insert(2, plain(f"‹{row.place + 1}/{row.places}› ", "$primary"))
+    parts += [plain(f"↳ {cut(names.get(fork, 'New chat'), 24)}  ", "$warning") for fork in branch.forks]
+    parts.append(_words(branch, width))
+    return [Content.assemble(*parts)]
+
+
+def _words(branch: "Branch", width: int) -> Content:
+    if branch.hidden:
+        return plain("hidden", f"italic {MUTED}")
+    if branch.text is None:
+        return plain("erased", f"italic {MUTED}")
+    return plain(one_line(branch.text[: 4 * width]), "" if branch.on_path else MUTED)
+
+
+def particulars(row: TreeRow, names: Mapping[str, str], now: datetime) -> Content:
+    """When and by whom it was said, where it stands, and which chats leave it."""
+    branch = row.branch
+    facts = [f"{who(branch.role, branch.speaker)} · {when(branch.at, now)}"]
+    if row.places > 1:
+        facts.append(f"{row.place + 1} of {row.places} versions")
+    facts.append(
+        "current position" if branch.head else "on the current branch" if branch.on_path else "on another branch"
+    )
+    if branch.hidden:
+        facts.append("hidden")
+    lines = [plain(" · ".join(facts), MUTED)]
+    lines += [plain(f"↳ “{cut(names.get(fork, 'New chat'), 60)}” forks here", "$warning") for fork in branch.forks]
+    if branch.text is not None:
+        lines += [Content(""), plain(branch.text[:4000])]
+    return Content("\n").join(lines)
+
 
 NO_CHAT = "This chat has no messages yet."
 NONE_OF_YOURS = "There is no message of yours to go back to here."
@@ -225,7 +318,6 @@ async def tree(view: ChatView, argument: str) -> None:
 
 async def _choose_turn(view: ChatView, chat: "Chat", session: str, choose: str | None) -> "tuple[str, TreeRow | None]":
     """What is to be done, and with which turn; None if nothing."""
-    from tui.branches import TreeRow, head_of, painted, particulars, rows_of
 
     assert view.backstage is not None
     rows = rows_of(await chat.service.branches.tree(session))
@@ -326,7 +418,7 @@ async def fork_at(view: ChatView, message: Message) -> None:
 
 async def _fork(view: ChatView, chat: "Chat", session: str, at: str | None, wanted: ForkRequest) -> None:
     """Make it and show it; where it left the other, one comes back to."""
-    from tui.trail import ChatPlace
+    from tui.state import ChatPlace
 
     made = await chat.service.branches.fork(session, at=at, what_if=wanted.what_if, name=wanted.name)
     view.trail.leave(ChatPlace(session, view.transcript.top_turn))

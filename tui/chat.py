@@ -34,8 +34,7 @@ from tui.backstage import Choice
 from tui.chat_reader import READ, ChatReader, answer_to
 from tui.fold import fold
 from tui.state import State, activity, model_label
-from tui.widgets.message import AssistantMessage, UserMessage, how_it_ended
-from tui.widgets.tool import ToolBlock
+from tui.widgets.message import AssistantMessage, ToolBlock, UserMessage, how_it_ended
 from tui.widgets.transcript import Transcript, line
 from tui.window import said
 

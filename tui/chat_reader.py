@@ -1,10 +1,10 @@
-"""What of a chat is read from the log into the window: at its end, page by page, around a turn, and anew.
+"""What of a chat is read from the log into the window: its end, a page, around a turn, anew, with its quotes.
 
-The chat on the screen is this with what sends and paints (tui/chat.py); one lock keeps the two apart.
+The chat on the screen is this, with what sends and paints (tui/chat.py); one lock keeps the two apart.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +12,45 @@ from textual.widget import Widget
 
 from tui import toolwords
 from tui.latest import Latest
-from tui.quotes import quotes_content
+from tui.reasons import who
 from tui.state import State, resumed
-from tui.widgets.greeting import Greeting
-from tui.widgets.message import AssistantMessage, Message, UserMessage
-from tui.widgets.tool import ToolBlock
-from tui.widgets.transcript import Transcript
+from tui.text import MUTED, cut, day, one_line, plain
+from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage
+from tui.widgets.transcript import Greeting, Transcript
 from tui.window import Window, around, changed, down, older_read, opened, tail, top, up, upto
 
 if TYPE_CHECKING:
+    from textual.content import Content
+
     from agent.agent import Agent
     from agent.events import RecallDone
     from graph.branches import Alternatives
     from graph.hits import Hit
+
+
+LONGEST_SOURCE = 48  # characters of a document's title with the headings
+
+
+def quotes_content(hits: "Sequence[Hit]", now: datetime) -> "Content | None":
+    """A line for each quote, which the screen wraps; None without any."""
+    from textual.content import Content
+
+    lines = [
+        Content.assemble(plain(f"{day(hit.at, now)} · {_source(hit)}  ", MUTED), plain(f"“{one_line(hit.text)}”"))
+        for hit in hits
+    ]
+    return Content("\n").join(lines) if lines else None
+
+
+def _source(hit: "Hit") -> str:
+    match hit.kind:
+        case "observation":
+            return "learned"
+        case "chunk":
+            return cut(hit.session_name or "a document", LONGEST_SOURCE)
+        case _:
+            return cut(who(hit.role, hit.speaker), LONGEST_SOURCE)
+
 
 READ = 60  # turns read at a time
 Places = tuple[str, tuple[str, ...]]  # a session, and turns of it

@@ -1,35 +1,72 @@
-"""The chat on the screen: its widgets, its session, and the agent behind it.
+"""The chat on the screen: its widgets, its session, the agent behind it, and what may be asked of the app.
 
 What works on the chat is given this, and so knows no app. The widgets are on the lowest screen, whatever lies over it.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from textual.app import App
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
-from tui.boot import Options
+from tui.backstage import Options
 from tui.drafts import Drafts
 from tui.keymaps import FOCUSED
-from tui.state import State
-from tui.trail import Trail
-from tui.ui import Ui
+from tui.state import State, Trail
 from tui.widgets.approval import Approval
 from tui.widgets.banner import Banner
 from tui.widgets.composer import Composer
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Message
 from tui.widgets.sessions import SessionList
-from tui.widgets.status import StatusBar
-from tui.widgets.title import Title
+from tui.widgets.status import StatusBar, Title
 from tui.widgets.transcript import Transcript
 from tui.worlds import MAIN, what_if
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from tui.backstage import Backstage
     from tui.chat import Chat
-    from tui.query_session import QuerySession
+    from tui.drafts import QuerySession
+
+
+Answer = TypeVar("Answer")
+
+
+@runtime_checkable
+class Ui(Protocol):
+    """Words for the person, screens over the chat, work beside it, and the way to what has a name."""
+
+    def say(self, words: str, *, error: bool = False, for_s: float | None = None) -> None:
+        """A word for the person: above the composer for a while, or where the screen over it has a place for it."""
+        ...
+
+    def unsay(self) -> None:
+        """Take back what was said."""
+        ...
+
+    def show(self, screen: "Screen[Any]") -> None:
+        """Lay a screen over the chat."""
+        ...
+
+    async def ask(self, screen: "Screen[Answer]") -> Answer:
+        """Lay a screen over the chat; what it closes with."""
+        ...
+
+    def begin(self, work: Awaitable[None]) -> None:
+        """Do this beside everything else; a failure whose message is for people is said."""
+        ...
+
+    async def open_session(self, session: str | None) -> None:
+        """Show another chat (None: a new one); the draft of the one that is left stays with it."""
+        ...
+
+    def perform(self, name: str, argument: str = "", *, by_key: bool = False) -> None:
+        """Do what the table's action `name` does (tui/actions.py); `by_key`: one of its keys was pressed."""
+        ...
+
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
 NOT_YET = "The memory is still opening."
@@ -197,3 +234,36 @@ class ChatView:
                     banner.unsay_this(hint)
         if key != "escape":
             self.escaped_at = 0.0
+
+
+ROOM_FOR_THREE = 120  # cells from which the memory panel may stand there too
+ROOM_FOR_BOTH = 72  # cells from which the list stands beside the chat instead of in its place
+
+
+def hide(view: ChatView) -> None:
+    """Back to the chat alone."""
+    view.sessions.display = view.sessions.archived = False  # it opens on the chats that are in use
+    view.screen.set_class(False, "-listing")
+    view.composer.focus()
+
+
+async def fill(view: ChatView) -> None:
+    """Read the list again, if it is shown."""
+    if view.chat is not None and view.sessions.display:
+        service = view.chat.service
+        found = await service.chats.all(archived=view.sessions.archived)
+        private = [] if view.sessions.archived else await service.private.all()
+        view.sessions.fill([*private, *found], view.chat.session, private=view.state.private)
+
+
+PRIVATE = "Private chats are not saved: this one is gone when you quit."
+
+
+async def may_keep(view: ChatView, what: str = "a memory you add by hand is") -> bool:
+    """Whether what is asked for may be kept for good: in a private chat the person is asked, and no is the rule."""
+    from tui.widgets.dialogs import Confirm
+
+    if not view.is_private(view.session):
+        return True
+    words = f"This chat is private, but {what} saved permanently."
+    return await view.ui.ask(Confirm("Save it permanently?", words, yes="save"))

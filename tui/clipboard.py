@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tui.chat_view import ChatView
+
 TIMEOUT_S = 2.0
 
 
@@ -52,3 +54,13 @@ async def copy_native(text: str, tool: ClipboardTool) -> bool:
         await process.wait()
         return False
     return process.returncode == 0
+
+
+async def copy_text(view: ChatView, text: str, what: str) -> None:
+    """Copy by the native tool, else through the terminal, and say which."""
+    tool = native_tool()
+    if tool is not None and await copy_native(text, tool):
+        view.ui.say(f"{what} was copied (with {tool.name}).")
+    else:
+        view.app.copy_to_clipboard(text)
+        view.ui.say(f"{what} was copied to the terminal's clipboard (OSC 52).")

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from textual.driver import Driver
 
     from tui.app import ClewApp
-    from tui.backstage import Backstage
-    from tui.boot import Options
+    from tui.backstage import Backstage, Options
     from tui.termination import Termination
 
 WITH_VALUE = {"--home": "home", "--model": "model", "--session": "session", "--project": "project"}
@@ -136,7 +135,7 @@ def make_app(
     """The app on a home folder, not running yet."""
     from agent.home import Home
     from tui.app import ClewApp
-    from tui.boot import Options
+    from tui.backstage import Options
     from tui.themes import first_theme
 
     resolved = Home.resolve(home)
@@ -165,7 +164,7 @@ def _connect(home: object, options: "Options") -> "Callable[[], Awaitable[Backst
         import asyncio
 
         def bring_in() -> "Backstage":
-            from tui.boot import RealBackstage
+            from tui.backstage import RealBackstage
 
             return RealBackstage(home, options)  # type: ignore[arg-type]
 

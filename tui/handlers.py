@@ -1,35 +1,51 @@
 """What each action of the table does: one function per action, given the parts and what followed the slash.
 
-Those of a group have a file of their own: chats, branches, history, memory, models.
+Those of a group of actions have a file of their own: chats, branches, history, memory, models.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from textual.app import SuspendNotSupported
+from textual.app import App, SuspendNotSupported
 
 from graph.subgraphs import Ref
-from tui import (
-    branch_handlers,
-    editor,
-    history_handlers,
-    memory_handlers,
-    model_handlers,
-    model_offer,
-    navigation,
-    session_handlers,
-)
+from tui import branch_handlers, editor, history_handlers, memory_handlers, model_handlers, navigation, session_handlers
 from tui.chat_view import BACK_HINT, NOT_YET, ChatView
-from tui.copying import copy_text
+from tui.clipboard import copy_text
+from tui.files import path_of, write
 from tui.message_keys import say_otherwise
+from tui.navigation import stop_reply
 from tui.node_links import walk_from
 from tui.parts import Parts
-from tui.stopping import stop_reply
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.dialogs import AskLine, Reader
 from tui.widgets.message import UserMessage
+
+_FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+def picture(app: App[Any]) -> str:
+    """The screen as SVG; fonts of the web are left out, so that looking at it asks no server for anything."""
+    return _FONT_FACE.sub("", app.export_screenshot(title="clew"))
+
+
+def save(app: App[Any], name: str = "") -> Path:
+    """Write the picture to `name`, or to a new file named by the time, in the current folder. Raises ExportFailed.
+
+    A name that ends otherwise gets .svg behind it, which is what the file is.
+    """
+    path = path_of(name or f"clew-{datetime.now():%Y%m%d-%H%M%S}.svg", Path.cwd())
+    if path.suffix.lower() != ".svg":
+        path = path.with_name(f"{path.name}.svg")
+    write(path, iter([picture(app).encode("utf-8")]))
+    return path
+
 
 Handler = Callable[[Parts, str], Awaitable[None]]
 ViewHandler = Callable[[ChatView, str], Awaitable[None]]
@@ -60,7 +76,7 @@ async def escape(parts: Parts, argument: str) -> None:
     elif parts.view.chat is not None and parts.view.chat.service.answering is not None:
         parts.ui.say(ELSEWHERE)
     elif parts.view.state.offer is not None:
-        await model_offer.later(parts.view)
+        await model_handlers.later(parts.view)
     elif parts.view.session is not None and not parts.view.composer.text:
         await _once_more(parts)
 
@@ -142,7 +158,7 @@ async def sessions(parts: Parts, argument: str) -> None:
 
 
 async def search(parts: Parts, argument: str) -> None:
-    from tui.search import search_messages
+    from tui.screens import search_messages
 
     await search_messages(parts.view, argument)
 
@@ -166,7 +182,7 @@ async def about(parts: Parts, argument: str) -> None:
     if not name:
         name = await parts.ui.ask(AskLine("About what?", placeholder="A person, place or project", yes="show"))
     if name:
-        from tui.widgets.about_page import AboutPage, about_content
+        from tui.help import AboutPage, about_content
 
         found = await parts.view.chat.service.search.about(
             name, world=parts.view.state.world, project=await parts.view.project()
@@ -178,7 +194,7 @@ async def about(parts: Parts, argument: str) -> None:
 
 
 async def graph(parts: Parts, argument: str) -> None:
-    from tui.queries.opening import open_graph
+    from tui.screens import open_graph
 
     await open_graph(parts.view, argument.strip())
 
@@ -198,7 +214,7 @@ async def ego(parts: Parts, argument: str) -> None:
 
 
 async def stats(parts: Parts, argument: str) -> None:
-    from tui.charts.opening import open_charts
+    from tui.screens import open_charts
 
     await open_charts(parts.view)
 
@@ -240,7 +256,6 @@ async def bottom(parts: Parts, argument: str) -> None:
 
 async def screenshot(parts: Parts, argument: str) -> None:
     from tui.files import ExportFailed
-    from tui.screenshot import save
 
     try:
         path = save(parts.view.app, argument)
@@ -262,7 +277,7 @@ async def status(parts: Parts, argument: str) -> None:
         return
     from agent.home import Home
     from tui.commands.disk import parts_of
-    from tui.widgets.status_page import status_content
+    from tui.help import status_content
 
     facts = await parts.view.chat.service.status()
     disk = await asyncio.to_thread(lambda: parts_of(Home.resolve(parts.view.options.home)))
@@ -333,7 +348,7 @@ HANDLERS: dict[str, Handler] = {
     "archive": session_handlers.archive,
     "delete": session_handlers.delete,
     "model": _on_view(model_handlers.model),
-    "better": _on_view(model_offer.better),
+    "better": _on_view(model_handlers.better),
     "theme": theme,
     "top": top,
     "bottom": bottom,

@@ -1,17 +1,28 @@
-"""The words of the help, written from the rows of each place and from the table of actions."""
+"""The words of /help, /status and /about, each a page over the chat."""
 
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
 from textual.content import Content
 
 from tui import keymaps
 from tui.actions import by_group, key_name
-from tui.charts import keys as charts
-from tui.drawing import keys as drawing
-from tui.keys import KeyContext
-from tui.memories import keys as memories
-from tui.nodes import keys as egos
-from tui.queries import keys as queries
-from tui.widgets.columns import row
-from tui.widgets.keys_page import WIDE, heading, keys_content
+from tui.keymaps import ABOUT, READER
+from tui.keys import KeyContext, KeyRow, bindings
+from tui.reasons import who
+from tui.text import MUTED, counted, cut, one_line, plain, size_of, spaced, when
+from tui.widgets.dialogs import Reader
+from tui.widgets.foot import row
+from tui.widgets.pages import WIDE, heading, keys_content
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graph.beliefs import Observation
+    from graph.hits import About
+
 
 PLACES = (
     KeyContext("Writing", keymaps.COMPOSER),
@@ -20,14 +31,14 @@ PLACES = (
     KeyContext("List of chats (F2)", keymaps.CHATS),
     KeyContext("Search (Ctrl+F)", keymaps.SEARCH),
     KeyContext("Recalled (F7)", keymaps.PANEL),
-    *memories.PLACES,
-    *charts.PLACES,
-    *queries.PLACES,
+    *keymaps.MEMORY_PLACES,
+    *keymaps.CHART_PLACES,
+    *keymaps.QUERY_PLACES,
     KeyContext("Lists", keymaps.LIST),
     KeyContext("Going back, branches and marks", (*keymaps.REWIND, *keymaps.TREE, *keymaps.MARKS, *keymaps.CHOOSER)),
     KeyContext("About a person, place or project (/about)", keymaps.ABOUT),
-    *egos.PLACES,
-    KeyContext("Graph drawings", drawing.VIEW),
+    *keymaps.NODE_PLACES,
+    KeyContext("Graph drawings", keymaps.DRAWING),
     KeyContext("Confirmations", (*keymaps.ANSWERS, *keymaps.IMPACT, *keymaps.CONFIRM)),
     KeyContext("Text fields", (*keymaps.ASK_LINE, *keymaps.LINES, *keymaps.ASK_TEXT)),
     KeyContext("Forking", keymaps.FORK),
@@ -48,3 +59,127 @@ def help_content(width: int) -> Content:
             words = f"{action.title} ({keys_of})" if keys_of else action.title
             parts.append(row(f"/{action.slash}", words, width, WIDE))
     return Content("\n").join(parts)
+
+
+KEYS = (*ABOUT, *READER)
+LONGEST = 200
+
+
+class AboutPage(Reader):
+    """The page; `walk` shows whom it is about in the graph."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(ABOUT)
+    KEYS: ClassVar[tuple[KeyRow, ...]] = KEYS
+
+    def __init__(self, title: str, words: Content, *, walk: Callable[[], None]) -> None:
+        super().__init__(title, words)
+        self._walk = walk
+
+    def action_ego(self) -> None:
+        self._walk()
+
+
+def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" = ()) -> Content:
+    """The page, `width` cells wide inside; `beliefs` are what was learned about it."""
+    if not about.said and not about.mentioned and not about.turns and not beliefs:
+        return plain(f"Nothing in the memory mentions {one_line(about.name)}.")
+    now = datetime.now().astimezone()
+    lines = [
+        row("said", _messages(about.said), width, 14),
+        row("mentioned", f"mentioned in {_messages(about.mentioned)} by others", width, 14),
+        row("", "the graph (g) counts only the messages linked to the name", width, 14),
+    ]
+    if about.first_at is not None and about.last_at is not None:
+        lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, 14))
+    for _, name, count in about.sessions:
+        lines.append(row("in", f"{one_line(name or 'New chat')} ({spaced(count)})", width, 14))
+    if beliefs:
+        lines += [Content(""), plain("Memories", "bold $secondary")]
+        lines += [_belief(belief, now) for belief in beliefs]
+    if about.turns and beliefs:
+        lines += [Content(""), plain("Messages", "bold $secondary")]
+    for turn in about.turns:
+        head = f"{when(turn.at, now)} · {who(turn.role, turn.speaker)}"
+        lines += [Content(""), plain(head, MUTED), plain(cut(turn.text or "(erased)", LONGEST))]
+    return Content("\n").join(lines)
+
+
+def _messages(count: int) -> str:
+    return f"{spaced(count)} {'message' if count == 1 else 'messages'}"
+
+
+def _belief(belief: "Observation", now: datetime) -> Content:
+    mark = "? " if belief.status == "candidate" else "· "
+    return Content.assemble(
+        plain(f"{mark}{cut(belief.text or 'erased', LONGEST)}"),
+        plain(f"  {belief.kind}, {when(belief.at, now)}", MUTED),
+    )
+
+
+NAMES = 26  # cells for the names
+LABELS = {
+    "home": "home folder",
+    "starts": "times opened",
+    "uptime_s": "uptime",
+    "events": "events in the log",
+    "turns": "messages",
+    "sessions": "chats",
+    "graph_ready": "graph",
+    "model_path": "model file",
+    "context": "context, in tokens",
+    "to_learn_from": "still to learn from",
+}
+REBUILT = {
+    "compaction": "to make room",
+    "head_move": "to go on from elsewhere in the chat",
+    "removal": "as something was hidden or deleted",
+}
+LEFT_OUT = ("log_head",)  # the number of the last event, which is how many there are
+
+
+def status_content(facts: object, graph: str, disk: Mapping[str, int], width: int) -> Content:
+    """The fields of the dataclass `facts`, then bytes by part, for a page `width` cells wide.
+
+    `graph` says what the graph is doing.
+    """
+    rows = [*_rows(facts, graph), *_disk(disk)]
+    return Content("\n").join(row(label, value, width, NAMES) for label, value in rows)
+
+
+def _rows(facts: object, graph: str) -> Iterator[tuple[str, str]]:
+    for name in getattr(facts, "__dataclass_fields__", {}):
+        if name in LEFT_OUT:
+            continue
+        value = getattr(facts, name)
+        match value:
+            case dict() if name == "rewrites":
+                if value:
+                    told = (f"{count:,}× {REBUILT.get(str(cause), cause)}" for cause, count in value.items())
+                    yield "prompts rebuilt", ", ".join(told)
+            case dict():
+                yield from ((LABELS.get(str(key), str(key)), f"{count:,}") for key, count in value.items())
+            case _:
+                yield LABELS.get(name, name.replace("_", " ")), _told(name, value, graph)
+
+
+def _told(name: str, value: object, graph: str) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool() if name == "graph_ready":
+            return "up to date" if value else f"not ready ({graph})"
+        case float():
+            minutes, seconds = divmod(round(value), 60)
+            return f"{minutes // 60} h {minutes % 60} min {seconds} s"
+        case int() if name == "to_learn_from":
+            return counted(value, "message")
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+def _disk(parts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    for name, size in sorted(parts.items(), key=lambda part: -part[1]):
+        if size:
+            yield f"disk: {name}", size_of(size)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui import session_list
-from tui.chat_view import NOT_YET, ChatView
+from tui import chat_view
+from tui.chat_view import NOT_YET, PRIVATE, ChatView, may_keep
 from tui.keymaps import MARKS
-from tui.privacy import PRIVATE, may_keep
 from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.dialogs import AskLine, Confirm
@@ -67,7 +66,7 @@ async def refresh(view: ChatView) -> None:
     else:
         await chat.reread()
         await view.adopt(chat.session, asked_in=chat.session)
-    await session_list.fill(view)
+    await chat_view.fill(view)
     view.refresh_soon()
 
 

@@ -1,6 +1,6 @@
-"""The keys of the chat's parts, of its dialogs and of the memory screen; other screens keep theirs beside them."""
+"""The keys of every place: the chat's parts, the dialogs, each screen. Bindings, feet and help are made of these."""
 
-from tui.keys import KeyRow, Sign, bind
+from tui.keys import KeyContext, KeyRow, Sign, bind
 
 COMPOSER = (
     KeyRow("Enter", "send; queue the message while a reply is being written", (bind("enter", "send"),)),
@@ -278,3 +278,315 @@ FORK = (
     ),
     KeyRow("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
 )
+
+
+CHARTS = (
+    KeyRow(
+        "↑ ↓ or j k",
+        "scroll",
+        (bind("down,j", "scroll(1)"), bind("up,k", "scroll(-1)")),
+        "scroll",
+        "↑ ↓",
+    ),
+    KeyRow(
+        "PgUp PgDn, Space b",
+        "a page",
+        (bind("pagedown,space", "page(1)"), bind("pageup,b", "page(-1)")),
+    ),
+    KeyRow("Home End", "the first chart, the last", (bind("home", "edge(-1)"), bind("end", "edge(1)"))),
+    KeyRow("r", "refresh", (bind("r", "again"),), "refresh"),
+    KeyRow("F1 or ?", "these keys", (bind("f1,question_mark", "help"),), "help", "F1"),
+    KeyRow("Esc, q or F9", "back to the chat", (bind("escape,q,f9,ctrl+c", "dismiss(None)"),), "back", "Esc"),
+)
+CHART_PLACES = (KeyContext("Charts (F9)", CHARTS),)
+
+
+DRAWING = (
+    KeyRow(
+        "← → ↑ ↓, Tab",
+        "drawing: next node in that direction, next node",
+        (
+            *(bind(way, f"move('{way}')") for way in ("up", "down", "left", "right")),
+            bind("tab", "next(1)"),
+            bind("shift+tab", "next(-1)"),
+        ),
+        "next node",
+        "Tab",
+    ),
+    KeyRow("Enter", "drawing: explore the selected node", (bind("enter", "choose"),), "walk"),
+    KeyRow(
+        "+ - 0",
+        "zoom in, zoom out, fit",
+        (bind("plus,equals_sign", "zoom(1)"), bind("minus", "zoom(-1)"), bind("0", "fit")),
+        "zoom",
+    ),
+    KeyRow(
+        "Shift+arrows",
+        "move the drawing",
+        (
+            bind("shift+left", "pan(-1, 0)"),
+            bind("shift+right", "pan(1, 0)"),
+            bind("shift+up", "pan(0, -1)"),
+            bind("shift+down", "pan(0, 1)"),
+        ),
+        "move",
+    ),
+    KeyRow("l", "switch layout: force or layered", (bind("l", "other_layout"),), "layout"),
+    KeyRow("s", "save the drawing as a picture", (bind("s", "save"),), "save"),
+)
+
+
+MEMORIES = (
+    KeyRow(
+        "1 – 5, Tab",
+        "memories, review, core blocks, significance, documents",
+        (
+            *(bind(f"{number}", f"page({number})") for number in range(1, 6)),
+            bind("tab", "turn(1)", priority=True),
+            bind("shift+tab", "turn(-1)", priority=True),
+        ),
+        "pages",
+        "1–5",
+    ),
+    KeyRow("w", "switch world: main or a what-if", (bind("w", "world"),)),
+    KeyRow("@", "show what clew knew on a date; Esc for now", (bind("at", "as_of"),)),
+    KeyRow("F1 or ?", "these keys", (bind("f1,question_mark", "help"),), "help", "F1"),
+    KeyRow("Esc, q or F4", "back to the chat", (bind("escape,f4,q,ctrl+c", "leave"),), "back", "Esc"),
+)
+UNDO = KeyRow("u", "undo the last change", (bind("u", "undo"),), "undo")
+LEARNED = (
+    KeyRow("Enter", "go to where it was said", foot="go there"),
+    KeyRow(
+        "← →",
+        "choose a source",
+        (bind("left", "source(-1)"), bind("right", "source(1)")),
+        "source",
+    ),
+    KeyRow("g", "explore its connections in the graph", (bind("g", "ego"),), "graph"),
+    KeyRow("Space b", "scroll the details", (bind("space", "scroll(1)"), bind("b", "scroll(-1)"))),
+)
+OBSERVATIONS = (
+    KeyRow("p", "pin it, so that the model always sees it; again to unpin", (bind("p", "do('pin')"),), "pin"),
+    KeyRow("c", "correct it", (bind("c", "do('correct')"),), "correct"),
+    KeyRow(
+        "d or Del",
+        "forget it permanently (asks first)",
+        (bind("d,delete", "do('forget')"),),
+        "forget",
+        "d",
+    ),
+)
+REVIEW = (
+    KeyRow("a", "review: keep it if it is true", (bind("a", "do('promote')"),), "keep"),
+    KeyRow("e", "review: edit it", (bind("e", "do('edit')"),), "edit"),
+    KeyRow("x", "review: reject it if it is false", (bind("x", "do('reject')"),), "reject"),
+)
+FILTERS = (
+    KeyRow(
+        "S K W J T P",
+        "filter by status, kind, subject, project, trend or pin",
+        tuple(bind(key, f"filter('{key}')") for key in "SKWJTP"),
+    ),
+    KeyRow("/", "search by words", (bind("slash", "words"),)),
+    KeyRow("Backspace", "clear all filters", (bind("backspace", "clear"),)),
+)
+BLOCKS = (
+    KeyRow("e", "edit the text", (bind("e", "do('edit')"),), "edit"),
+    KeyRow("n", "write a new block", (bind("n", "do('new')"),), "new"),
+    KeyRow("d or Del", "remove", (bind("d,delete", "do('delete')"),), "remove", "d"),
+)
+BARS = (KeyRow("Enter or →", "show its messages", (bind("right,l", "choose"),), "messages", "Enter"),)
+TURNS = (
+    KeyRow(
+        "0 – 3",
+        "rate this message, or all marked ones",
+        tuple(bind(f"{n}", f"rate({n})") for n in range(4)),
+        "rate",
+        "0–3",
+    ),
+    KeyRow("Space", "mark this message", (bind("space", "mark"),), "mark"),
+    KeyRow("A", "mark all; again to unmark", (bind("A", "mark_all"),), "all"),
+    KeyRow("Enter", "go to where it was said", foot="go there"),
+    KeyRow("← or Esc", "back to the chart", (bind("left,h,escape", "back"),), "chart", "←"),
+)
+DOCUMENTS = (
+    KeyRow("Enter", "read", foot="read"),
+    KeyRow("i", "add a file or folder", (bind("i", "do('ingest')"),), "add"),
+    KeyRow("g", "explore its connections in the graph", (bind("g", "ego"),), "graph"),
+    KeyRow(
+        "x or Del",
+        "delete it permanently (asks first)",
+        (bind("x,delete", "do('remove')"),),
+        "delete",
+        "x",
+    ),
+)
+MEMORY_PLACES = (
+    KeyContext("Memories (F4)", (*MEMORIES, UNDO)),
+    KeyContext("  Memories and review", (*OBSERVATIONS, *REVIEW, *LEARNED, *FILTERS)),
+    KeyContext("  Core blocks", BLOCKS),
+    KeyContext("  Significance", (*BARS, *TURNS)),
+    KeyContext("  Documents", DOCUMENTS),
+)
+
+
+NODE = (
+    KeyRow("Enter", "go to it; on the last row, show more", foot="walk"),
+    KeyRow("Tab", "next relationship", (bind("tab", "side(1)"), bind("shift+tab", "side(-1)"))),
+    KeyRow("Backspace", "previous node", (bind("backspace", "back"),), "back", "Bksp"),
+    KeyRow("/", "filter neighbours; Esc to show all", (bind("slash", "words"),), "find"),
+    KeyRow("p", "show the proof of a memory", (bind("p", "proof"),), "proof"),
+    KeyRow("o", "open it in its chat, the memories or the documents", (bind("o", "home"),), "open"),
+    KeyRow("d", "show, focus or hide the drawing", (bind("d", "draw"),), "draw"),
+    KeyRow("F6", "switch between list and drawing; in the drawing, Tab goes to the next node", (bind("f6", "pane"),)),
+    KeyRow("Space", "read the full text", (bind("space", "read"),), "read"),
+    KeyRow("F1 or ?", "these keys", (bind("f1,question_mark", "help"),), "help", "F1"),
+    KeyRow("Esc or q", "back to where you were", (bind("escape,q,ctrl+c", "leave"),), "close", "Esc"),
+)
+NEIGHBOURS = (
+    KeyRow("Enter or ↓", "go to the matching neighbours", (bind("down", "done", priority=True),)),
+    KeyRow("Esc", "show all neighbours", (bind("escape", "clear", priority=True),)),
+)
+PROOF = (
+    KeyRow("Enter", "go to the message in its chat, or to a memory or passage", foot="go there"),
+    KeyRow("Space", "read the full text", (bind("space", "read"),), "read"),
+    KeyRow("g", "explore its connections in the graph", (bind("g", "walk"),), "graph"),
+    KeyRow("Esc or q", "back", (bind("escape,q,p,ctrl+c", "dismiss(None)"),), "back", "Esc"),
+)
+
+IN_DRAWING = (
+    KeyRow("F6", "back to the list", foot="list"),
+    KeyRow("d", "hide the drawing", foot="hide"),
+)
+NODE_ALWAYS = NODE[-2:]
+
+NODE_PLACES = (
+    KeyContext("A node and its neighbours (g)", NODE),
+    KeyContext("  Finding among neighbours (/)", NEIGHBOURS),
+    KeyContext("  The proof of a memory (p)", PROOF),
+)
+NODE_HELP = (*NODE_PLACES, KeyContext("  The drawing (d)", DRAWING))
+
+
+def node_foot(*, drawn: bool) -> tuple[KeyRow, ...]:
+    """What the foot tells of besides ALWAYS: the keys of the list, or those of the drawing."""
+    return (*DRAWING[:2], *IN_DRAWING, *DRAWING[2:], *NODE[2:6]) if drawn else NODE[:-2]
+
+
+QUERIES = (
+    KeyRow("F5 or Ctrl+Enter", "run the query", (bind("f5,ctrl+enter", "run", priority=True),), "run", "F5"),
+    KeyRow("Ctrl+L", "ready queries", (bind("ctrl+l", "shelf", priority=True),), "ready", "^L"),
+    KeyRow(
+        "Ctrl+T",
+        "ask in plain words; the query is shown before it runs",
+        (bind("ctrl+t", "ask", priority=True),),
+        "ask in words",
+        "^T",
+    ),
+    KeyRow("F2", "show or hide the tables of the graph", (bind("f2", "tables", priority=True),), "tables"),
+    KeyRow(
+        "Ctrl+R", "what was run before, to run it again", (bind("ctrl+r", "history", priority=True),), "history", "^R"
+    ),
+    KeyRow("Ctrl+S", "save this query under a name", (bind("ctrl+s", "save", priority=True),), "save", "^S"),
+    KeyRow("Ctrl+O", "saved queries", (bind("ctrl+o", "saved", priority=True),), "saved", "^O"),
+    KeyRow("F6", "from the query to the rows, to the tables, and back", (bind("f6", "pane(1)", priority=True),)),
+    KeyRow("F1", "these keys", (bind("f1", "help", priority=True),)),
+    KeyRow("Esc or F3", "stop the running query; otherwise back to the chat", (bind("escape,f3,ctrl+c", "leave"),)),
+)
+EDITOR = (
+    KeyRow(
+        "Tab",
+        "complete the word, or go to the rows",
+        (bind("tab", "complete"), bind("shift+tab", "backwards")),
+        "complete, rows",
+    ),
+    KeyRow("Ctrl+Space", "show all completions", (bind("ctrl+@,ctrl+at,ctrl+space", "offer"),)),
+    KeyRow("↑ ↓", "a line up, a line down; choose what to write", (bind("up", "up"), bind("down", "down"))),
+    KeyRow("Ctrl+_", "undo typing", (bind("ctrl+underscore,ctrl+minus,super+z", "undo"),)),
+    KeyRow("? words", "a question in words instead of a query; F5 turns it into one"),
+)
+EDIT = KeyRow(
+    "e",
+    "back to the query",
+    (bind("e", "screen.edit", priority=True),),  # so that what is typed right behind it is the query's
+    "edit",
+)
+RESULTS = (
+    KeyRow(
+        "1 2 3",
+        "the rows as a table, drawn, as JSON",
+        tuple(bind(f"{each}", f"page({each})") for each in (1, 2, 3)),
+    ),
+    KeyRow("m", "more rows", (bind("m", "more"),), "more"),
+    KeyRow("x", "write all rows, or the drawing, to a file", (bind("x", "export"),), "export"),
+    KeyRow("y", "copy the selection", (bind("y", "copy"),), "copy"),
+    KeyRow("Y", "copy all rows that are here", (bind("Y", "copy_all"),)),
+    KeyRow("g", "explore the connections of the selection", (bind("g", "ego"),), "graph"),
+    EDIT,
+    KeyRow(
+        "Tab",
+        "to the tables, or back to the query",
+        (bind("tab", "screen.pane(1)"), bind("shift+tab", "screen.pane(-1)")),
+    ),
+)
+TABLE = (
+    KeyRow(
+        "↑ ↓ ← →",
+        "choose a cell; also h j k l",
+        (bind("up,k", "move(-1)"), bind("down,j", "move(1)"), bind("left,h", "aside(-1)"), bind("right,l", "aside(1)")),
+    ),
+    KeyRow("Enter", "read the cell whole", (bind("enter", "open"),), "read"),
+    KeyRow("s", "sort by this column: ascending, descending, original order", (bind("s", "sort"),), "sort"),
+    KeyRow("PgUp PgDn", "a page up, a page down", (bind("pageup", "page(-1)"), bind("pagedown", "page(1)"))),
+    KeyRow("Home End", "the first row, the last", (bind("home", "end(-1)"), bind("end", "end(1)"))),
+)
+TABLES = (
+    KeyRow("Enter", "write it into the query", foot="write"),
+    KeyRow("r", "run a sample of it", (bind("r", "sample"),), "sample"),
+    KeyRow("← →", "fold and unfold what a table has", (bind("left", "fold"), bind("right", "unfold")), "unfold", "→"),
+    KeyRow(
+        "Tab",
+        "back to the query",
+        (bind("tab", "screen.pane(1)"), bind("shift+tab", "screen.pane(-1)")),
+        "to the query",
+    ),
+)
+PARAMETERS = (
+    KeyRow("Enter", "the next line; on the last one: run", foot="next, then run"),
+    KeyRow("↑ ↓", "the line above, the line below", (bind("up", "app.focus_previous"), bind("down", "app.focus_next"))),
+    KeyRow("F5", "run", (bind("f5,ctrl+enter", "done", priority=True),), "run"),
+    KeyRow("Esc", "back to the query", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "back"),
+)
+TAKE = KeyRow("Enter", "put it into the editor", (bind("enter", "answer('enter')"),), "take it")
+RUN = KeyRow("F5", "run it at once", (bind("f5", "answer('f5')"),), "run it")
+REMOVE = KeyRow("d", "remove it (asks first)", (bind("d", "answer('d')"),), "remove")
+LEAVING = KeyRow("e or F6", "out of the drawing: to the query, to the next part", foot="leave it", sign="e")
+QUERY_ALWAYS = (("F1", "help"), ("Esc", "back"))
+RUNNING = (("Esc", "stop it"),)
+
+QUERY_PLACES = (
+    KeyContext("Asking the graph (F3)", QUERIES),
+    KeyContext("  Writing a query", EDITOR),
+    KeyContext("  The rows", (*RESULTS, *TABLE)),
+    KeyContext("  The tables of the graph", TABLES),
+    KeyContext("  What a query asks for", PARAMETERS),
+    KeyContext("  Ready, saved and earlier queries", (TAKE, RUN, REMOVE)),
+)
+QUERY_HELP = (*QUERY_PLACES, KeyContext("  The rows as a drawing (2)", (*DRAWING, LEAVING)))
+
+
+def query_foot(part: str) -> tuple[KeyRow, ...]:
+    """What the foot tells of while a part has the keys, the nearest first."""
+    match part:
+        case "tables":
+            return (*TABLES, QUERIES[0], QUERIES[3])
+        case "table":
+            return (*TABLE, *RESULTS, *QUERIES)
+        case "words":
+            return (EDIT, *QUERIES)
+        case "drawing":
+            return (*DRAWING[:2], LEAVING, *DRAWING[2:], *RESULTS[2:6], *QUERIES)
+        case "rows":
+            return (*RESULTS, *QUERIES)
+        case _:
+            return (QUERIES[0], EDITOR[0], *QUERIES[1:])

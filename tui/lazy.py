@@ -30,7 +30,7 @@ def message_keys() -> ModuleType:
 
 def copying() -> ModuleType:
     """Copying, imported when something is."""
-    from tui import copying as module
+    from tui import clipboard as module
 
     return module
 

@@ -7,8 +7,8 @@ from tui.chat_view import NOT_YET, ChatView
 from tui.composer_controller import ComposerController
 from tui.ingestion import Ingestion
 from tui.navigation import go_to
+from tui.state import ChatPlace
 from tui.text import cut, one_line
-from tui.trail import ChatPlace
 from tui.widgets.composer import Composer
 from tui.widgets.dialogs import Confirm
 from tui.widgets.message import AssistantMessage, Message, UserMessage

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui import history_handlers
-from tui.chat_view import NOT_YET
+from tui.chat_view import NOT_YET, may_keep
 from tui.parts import Parts
-from tui.privacy import may_keep
 from tui.text import MUTED, counted, cut, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.impact import ImpactChoice

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from textual import events
 
 from tui import branch_handlers, history_handlers
-from tui.copying import copy_text
+from tui.clipboard import copy_text
 from tui.keymaps import MESSAGE
 from tui.keys import actions_of
 from tui.node_links import walk_from
 from tui.parts import Parts
 from tui.widgets.dialogs import Reader
-from tui.widgets.message import AssistantMessage, Message, UserMessage
-from tui.widgets.tool import ToolBlock
+from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage
 
 ACTIONS = actions_of(MESSAGE)
 

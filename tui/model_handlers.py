@@ -1,20 +1,85 @@
-"""What a chat has of its own: what it tells the model first, how it draws its words, which model answers in it."""
+"""What a chat has of its own: what the model is told first, how words are drawn, its model, a better one offered."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from tui.chat_view import NOT_YET, ChatView
-from tui.state import model_label
+from tui.state import model_label, speed_of
 from tui.text import one_line, size_of
 from tui.widgets.dialogs import AskText, Confirm
 from tui.widgets.message import UserMessage
 
 if TYPE_CHECKING:
+    from agent.events import ReplyEnded
     from graph.events import Sampling
     from graph.values import Session
     from tui.backstage import Backstage, Choice
     from tui.chat import Chat
+
+
+MODELS_NOT_YET = "The list of models is still loading."
+NONE_FITS = "No better model in the catalogue fits this computer. Use /model to see them all."
+LATER = "You will be asked again in a week. Use /better to download it any time."
+NEVER = "You will not be asked again. Use /better or /model to change the model."
+
+
+async def after_reply(view: ChatView, event: "ReplyEnded") -> None:
+    """The first reply has ended: offer what this machine could run, unless that is not wanted."""
+    chat, backstage = view.chat, view.backstage
+    if chat is None or backstage is None or not backstage.may_offer():
+        return
+    if (found := await asyncio.to_thread(backstage.better, speed_of(event))) is not None:
+        chat.offer(found)
+
+
+async def better(view: ChatView, argument: str) -> None:
+    """F5: get what is offered; where nothing is, offer it. `not now` and `never` are remembered."""
+    match argument.strip().lower():
+        case "never":
+            await never(view)
+        case "not now" | "later":
+            await later(view)
+        case _:
+            await _get_or_offer(view)
+
+
+async def later(view: ChatView) -> None:
+    """Esc on the offer."""
+    if view.chat is None or view.backstage is None:
+        return
+    view.chat.offer(None)
+    await asyncio.to_thread(view.backstage.postpone_offer)
+    view.ui.say(LATER)
+
+
+async def never(view: ChatView) -> None:
+    if view.chat is None or view.backstage is None:
+        return
+    view.chat.offer(None)
+    await asyncio.to_thread(view.backstage.keep, "offer_model", False)
+    view.ui.say(NEVER)
+
+
+async def _get_or_offer(view: ChatView) -> None:
+    chat, backstage = view.chat, view.backstage
+    if chat is None or backstage is None:
+        view.ui.say(MODELS_NOT_YET)
+        return
+    offered, session = chat.state.offer, chat.session
+    if offered is None:  # F5 was pressed by chance, or /better typed: nothing is fetched that was not shown before
+        found = await asyncio.to_thread(backstage.better, speed_of(chat.state.last))
+        if found is None:
+            view.ui.say(NONE_FITS)
+        else:
+            chat.offer(found)
+        return
+    chat.offer(None)
+    if not offered.installed:
+        await fetch(view, chat, backstage, offered.name)
+    await use_everywhere(view, chat, backstage, offered.name, session)
+    view.ui.say(f"{one_line(offered.name)} is now the model. Use /model to change it.")
+
 
 DEFAULT = "default"
 HERE = "here"
@@ -43,7 +108,7 @@ async def system(view: ChatView, argument: str) -> None:
 
 async def sampling(view: ChatView, argument: str) -> None:
     """`temperature=0.2 top_k=10` on top of what is in force; `default` brings the defaults back."""
-    from agent.sampling import read_sampling
+    from agent.settings import read_sampling
     from graph.events import Sampling
 
     chat = view.chat
@@ -72,7 +137,7 @@ async def sampling(view: ChatView, argument: str) -> None:
 async def _edited(view: ChatView, now: "Sampling") -> str | None:
     """The settings as edited in a dialog, one a line; what is wrong is told there, and can be mended there."""
     from agent.errors import SettingsError
-    from agent.sampling import read_sampling, write_sampling
+    from agent.settings import read_sampling, write_sampling
 
     text: str | None = write_sampling(now).replace(" ", "\n")
     words = f"The sampling settings of this chat. “{DEFAULT}” brings the defaults back."
@@ -88,7 +153,7 @@ async def _edited(view: ChatView, now: "Sampling") -> str | None:
 
 
 def _changes(now: "Sampling", wanted: "Sampling") -> str:
-    from agent.sampling import write_sampling
+    from agent.settings import write_sampling
 
     before = write_sampling(now).split()
     return ", ".join(pair for pair in write_sampling(wanted).split() if pair not in before)

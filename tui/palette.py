@@ -9,8 +9,8 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from tui.actions import ACTIONS, Action, ActionGroup, key_name
+from tui.chat_view import Ui
 from tui.text import MUTED, plain
-from tui.ui import Ui
 
 ANYWHERE = ("theme", "screenshot", "suspend", "quit")  # what needs no chat on the screen
 HERE_ONLY = ("palette", "help", "top", "bottom", "back")  # of no use where another screen is shown

@@ -74,7 +74,7 @@ class Parts:
         await self._fill_list()
 
     async def _fill_list(self) -> None:
-        from tui.session_list import fill
+        from tui.chat_view import fill
 
         await fill(self.view)
 
@@ -90,7 +90,7 @@ class Parts:
             view.banner.unsay_this(view.refusal)
             view.refusal = ""
         if self._offer_due and event.text:
-            from tui.model_offer import after_reply
+            from tui.model_handlers import after_reply
 
             self._offer_due = False
             self.ui.begin(after_reply(view, event))

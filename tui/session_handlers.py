@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from tui import history_handlers, session_list
+from tui import chat_view, history_handlers
+from tui.chat_view import PRIVATE
+from tui.navigation import stop_reply
 from tui.node_links import walk_from
 from tui.parts import Parts
-from tui.privacy import PRIVATE
-from tui.stopping import stop_reply
 from tui.text import cut
 from tui.widgets.dialogs import AskLine
 from tui.widgets.impact import ImpactChoice
@@ -20,13 +20,13 @@ DELETE_WORDS = "Messages shared with other chats stay there."
 async def toggle(parts: Parts) -> None:
     """Show the list, or hide it."""
     if parts.view.sessions.display:
-        session_list.hide(parts.view)
+        chat_view.hide(parts.view)
         return
-    if parts.view.width < session_list.ROOM_FOR_THREE and parts.panel.open:
+    if parts.view.width < chat_view.ROOM_FOR_THREE and parts.panel.open:
         parts.panel.hide()
     parts.view.sessions.display = True
     parts.view.screen.set_class(True, "-listing")
-    await session_list.fill(parts.view)
+    await chat_view.fill(parts.view)
     parts.view.sessions.focus_search()
 
 
@@ -34,12 +34,12 @@ async def asked(parts: Parts, what: str, session: "Session | None") -> None:
     """A key or a choice in the list."""
     if what == "close":
         if not stop_reply(parts.view):
-            session_list.hide(parts.view)
+            chat_view.hide(parts.view)
     elif what == "undo":
         await history_handlers.undo(parts.view, "")
     elif what == "archived":
         parts.view.sessions.archived = not parts.view.sessions.archived
-        await session_list.fill(parts.view)
+        await chat_view.fill(parts.view)
     elif session is not None:
         await _with_session(parts, what, session)
 
@@ -53,8 +53,8 @@ async def _with_session(parts: Parts, what: str, session: "Session") -> None:
     match what:
         case "open":
             await parts.ui.open_session(session.id)
-            if parts.view.width < session_list.ROOM_FOR_BOTH:
-                session_list.hide(parts.view)
+            if parts.view.width < chat_view.ROOM_FOR_BOTH:
+                chat_view.hide(parts.view)
             else:
                 parts.view.composer.focus()
         case "rename":

@@ -1,13 +1,45 @@
-"""The ways out: Ctrl+C step by step, a signal, and the end that keeps everything."""
+"""The ways out: Ctrl+C step by step, a signal, the end that keeps everything, and what is printed after a bug."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from tui.chat_view import QUIT_HINT
 from tui.exit_codes import ExitCode
 from tui.parts import Parts
 from tui.termination import Termination
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.traceback import Stack, Trace, Traceback
+
+
+LEFT_OUT = "(details left out, as a private chat was open)"
+
+
+def report(*, private: bool) -> "Traceback":
+    """The exception being handled, without what the variables held; if `private` without its own words, too."""
+    from rich.traceback import Traceback
+
+    kind, error, where = sys.exc_info()
+    assert kind is not None
+    assert error is not None
+    trace = Traceback.extract(kind, error, where, show_locals=False)
+    if private:
+        for stack in _stacks(trace):
+            stack.exc_value, stack.syntax_error, stack.notes = LEFT_OUT, None, []
+    return Traceback(trace, width=None)
+
+
+def _stacks(trace: "Trace") -> "Iterator[Stack]":
+    for stack in trace.stacks:
+        yield stack
+        for inner in stack.exceptions:
+            yield from _stacks(inner)
+
 
 QUIT_S = 3.0
 
@@ -49,7 +81,7 @@ class Shutdown:
         parts, view, composer = self._parts, self._parts.view, self._parts.view.composer
         selected = composer.selected_text or view.app.screen.get_selected_text()
         if selected:
-            from tui.copying import copy_text
+            from tui.clipboard import copy_text
 
             view.app.screen.clear_selection()
             composer.move_cursor(composer.cursor_location)

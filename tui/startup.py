@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from tui.boot import BootFailed
+from tui.backstage import BootFailed
 from tui.parts import Parts
 from tui.themes import full_name, known_theme, unknown_theme
 

@@ -1,4 +1,4 @@
-"""What the screen knows, as one frozen value; tui/fold.py makes it from the agent's events.
+"""What the screen knows, as frozen values: the chat and its agent, the memory panel, the places that were left.
 
 Nothing here imports Textual or the agent, so that it is there for the first paint. The conversation itself is not kept
 here (the log has it): only what is on its way, the reply being written, messages waiting for one, model and graph.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ReplyEnded,
         ToolAsked,
     )
+    from graph.hits import Kind
     from tui.backstage import Choice
 
 
@@ -175,3 +176,57 @@ def activity(state: State, session: str | None) -> str:
             return "waiting" if any(message.session == session for message in state.coming) else "ready"
         case "none":
             return "starting"
+
+
+@dataclass(frozen=True, slots=True)
+class PackItem:
+    """One thing recalled or pinned: where it stands, what it says, and why it is here."""
+
+    turn: str
+    session: str
+    head: str
+    words: str
+    why: str = ""
+    pinned: bool = False
+    hidden: bool = False
+    kind: "Kind" = "turn"
+    whole: str = ""  # the whole text of a piece of a document
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """The panel: the pinned items, then the recalled ones of `title`; `note` says what is missing, and why."""
+
+    title: str = ""
+    world: str = ""  # what the what-if it is of is called; empty for the main world
+    recalled: tuple[PackItem, ...] = ()
+    pinned: tuple[PackItem, ...] = ()
+    more_pinned: int = 0
+    note: str = ""
+
+
+MOST_PLACES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPlace:
+    """A place in a chat: the session (None: a new chat) and the turn at the top of the view (None: the end)."""
+
+    session: str | None
+    turn: str | None
+
+
+class Trail:
+    """The places left by jumps, the newest last."""
+
+    def __init__(self) -> None:
+        self._places: list[ChatPlace] = []
+
+    def leave(self, place: ChatPlace) -> None:
+        """A jump leads away from here."""
+        if not self._places or self._places[-1] != place:
+            self._places = [*self._places, place][-MOST_PLACES:]
+
+    def back(self) -> ChatPlace | None:
+        """The place before the last jump, once; None if there is none."""
+        return self._places.pop() if self._places else None

@@ -1,4 +1,4 @@
-"""The one way text gets on the screen: `shown` makes any text harmless, `plain` wraps it so that nothing is markup.
+"""The one way text gets on the screen: `shown` makes any text harmless, `plain` wraps it; times and counts in words.
 
 Text comes from people, models and files. On a terminal it could move the cursor, change colours, reorder what is read
 (bidirectional overrides) or hide words (invisible characters); in Textual it could close a tag. So every control
@@ -7,12 +7,14 @@ character becomes a visible symbol or goes away, and what is left is never parse
 
 import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textual.content import Content
     from textual.style import Style
+
 
 MUTED = "$foreground 60%"  # $text-muted is an automatic colour, which Textual 8.2.8 leaves out of Content
 MOST_ENDINGS = 8
@@ -130,3 +132,22 @@ def short_count(count: int) -> str:
     if count < 1000:
         return str(count)
     return f"{count / 1000:.1f}k" if count < 100_000 else f"{count // 1000}k"
+
+
+def when(at: datetime, now: datetime) -> str:
+    """A time for people, in their own time zone: 14:02, yesterday, Tuesday, 3 Jun, 3 Jun 2024."""
+    local = at.astimezone(now.tzinfo)
+    days = (now.date() - local.date()) / timedelta(days=1)
+    if days <= 0:
+        return f"{local:%H:%M}"
+    if days == 1:
+        return "yesterday"
+    if days < 7:
+        return f"{local:%A}"
+    return day(at, now)
+
+
+def day(at: datetime, now: datetime) -> str:
+    """The day of a time in people's own time zone, which stays true as time goes on: 3 Jun, 3 Jun 2024."""
+    local = at.astimezone(now.tzinfo)
+    return f"{local.day} {local:%b}" if local.year == now.year else f"{local.day} {local:%b %Y}"

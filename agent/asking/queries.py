@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agent.clock import local_zone
+from agent.background import Foreground
 from agent.errors import NotUnderstood
 from agent.events import Notice, Warned
-from agent.foreground import Foreground
 from agent.graph import GraphReader
 from agent.home import Home
 from agent.model_host import ModelHost
 from agent.reflection.trust import Trusts, trusted
 from agent.settings import Settings
+from agent.text import local_zone
 from graph.errors import GraphFailure
 from graph.events import MAIN_WORLD
 from graph.memory import Memory
@@ -118,7 +118,8 @@ class Queries:
 
     async def _nearest(self, question: str, world: str) -> Translation | None:
         """The nearest ready query that fits; None where the question comes near to none."""
-        from .filling import nearest
+        from agent.asking.matching import nearest
+
         from .matching import AskedQuestion
 
         names, speakers = await asyncio.to_thread(self._names, world)
@@ -140,7 +141,7 @@ class Queries:
     @cached_property
     def _translators(self) -> Trusts:
         """What each model file is worth at this."""
-        from .probe import VERSION, probe
+        from agent.asking.modelled import VERSION, probe
 
         return Trusts(self._home.translators, lambda generator: probe(generator, self._foreground), version=VERSION)
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.importing.chats import moment
 from graph.events import Role
 
 from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
-from .times import moment
 
 FORMAT = "chatgpt"
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.importing.chats import moment
 from agent.text import fenced
 from graph.events import Role
 
 from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
-from .times import moment
 
 FORMAT = "claude"
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}

@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent.errors import ExportUnreadable
+from agent.importing.chats import LATEST_MS
 
 from . import chatgpt, claude, clew, locomo
 from .chats import ImportedChat
 from .lines import JsonLines, looks_like_one
 from .reading import SAFE, ExportLine, ExportSource, document, lines, sources, text
-from .times import LATEST_MS
 
 KNOWN = (
     "clew reads its own exports, ChatGPT's and Claude's (conversations.json, or the .zip with it), LoCoMo-shaped JSON, "

@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
+from agent.importing.chats import LATEST_MS, moment
 from graph.events import Role
 
 from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
 from .reading import ExportLine, in_words
-from .times import LATEST_MS, moment
 
 FORMAT = "lines"
 MOST_MESSAGES = 500  # in one part of a chat

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from agent.importing.chats import moment
 from graph.events import Role
 
 from .chats import SPEAKERS, ImportedChat, ImportedMessage, message_source, name
-from .times import moment
 
 FORMAT = "locomo"
 SESSION = "session_"

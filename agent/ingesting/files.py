@@ -10,7 +10,7 @@ from typing import Literal
 
 from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting import sections
-from agent.ingesting.pieces import Section, TextPiece, pieces
+from agent.ingesting.sections import Section, TextPiece, pieces
 
 Kind = Literal["markdown", "text", "code", "pdf"]
 

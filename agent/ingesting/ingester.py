@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting.files import SAFE, ReadFile, find, is_gone, kind_of, locate, read
-from agent.ingesting.pieces import TextPiece
+from agent.ingesting.sections import TextPiece
 from graph.beliefs import Document
 from graph.contents import hash_of
 from graph.events import ChunkRead, DocumentRead, Event

@@ -1,10 +1,37 @@
-"""A model asked in the background: it has so long to think by itself, and a reply that goes before costs it nothing."""
+"""A model asked in the background: it has so long to think, a reply goes before, and its answer may be a refusal.
+
+English alone is read, in which the models are asked. What people cannot do is no refusal: "I can't eat nuts".
+"""
 
 import asyncio
+import re
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from agent.foreground import Foreground
+from agent.background import Foreground
+from agent.reflection.consolidation import Actions, Create, Update
+
+_DO = (
+    r"(?:help|assist|comply|fulfil|fulfill|answer|process|provide|continue|complete|participate|engage|respond"
+    r"|create|generate|extract|discuss)"
+)
+_REFUSES = re.compile(
+    rf"^\W*(?:I(?:['’]m| am) (?:very |so |really )?sorry\b|I apologi[sz]e\b)"
+    rf"|\bI (?:must|have to|need to) decline\b"
+    rf"|\bas an? (?:AI(?: assistant| (?:language )?model)?|language model),? I\b"
+    rf"|\bI(?:['’]m| am) (?:unable|not able) to {_DO}\b"
+    rf"|\bI (?:can(?:['’]t|not| not)|won['’]t|will not) {_DO}\b",
+    re.IGNORECASE,
+)
+
+
+def refuses(answer: object) -> bool:
+    """Whether an answer, an `Actions` or the text that came instead of one, says nothing but that it will not."""
+    if isinstance(answer, Actions):
+        told = [each.text for each in answer.actions if isinstance(each, Create | Update)]
+        return len(told) == len(answer.actions) > 0 and all(map(_REFUSES.search, told))
+    return isinstance(answer, str) and '"actions"' not in answer and _REFUSES.search(answer) is not None
+
 
 T = TypeVar("T")
 

@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agent.reflection.likeness import near
+
 from .clauses import clause, parts, spelled
 from .doubt import DOUBT, INJECTED, JOKE, believed
-from .echo import near
 from .grounding import CONTRAST, FRAMED, KINDS, denied, denies
 from .languages import AND, foreign
 from .sentences import Sentence, sentences

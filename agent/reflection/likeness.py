@@ -1,10 +1,19 @@
-"""How near two sentences are: in meaning, by their vectors, and in what they claim, by their words."""
+"""How near two sentences are, in meaning and in what they claim, and whether a text says an observation again.
 
+An echo is looked for in normalised words: case, accents, marks and a verb's final s are no difference. The observation
+may begin with who it is about, which the text need not say: "lives in Berlin" is an echo of "The user lives in Berlin".
+"""
+
+import re
 from collections.abc import Awaitable, Callable, Sequence
 
+from agent.reflection.clauses import clause, led_in, parts
+from agent.reflection.doubt import believed
+from agent.reflection.grounding import FRAMED, agrees
+from agent.reflection.sentences import sentences
+from agent.reflection.slots import slots_of_part
+from agent.reflection.words import NEGATORS, content, fold, numbers, stem, tokens, wordset
 from graph.hits import Vector
-
-from .words import NEGATORS, content, fold, numbers, stem, tokens
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Vector | None]]]
 SURE = 0.95  # cosines from which sentences are the same whatever their words
@@ -84,3 +93,78 @@ OPPOSITES = (
 WEEKDAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 COMMON = frozenset(("i", "the", "a", "an", "my", "our", "we", "you", "he", "she", "it", "they", "user"))
 THE_USER = frozenset({stem("user")})  # as models call who says "I"
+
+
+LEAST = 12  # characters
+WINDOW = 80  # characters
+SUBJECTS = wordset("the user users i we my our their his her she he they speaker am is are")
+ASKS = re.compile(r"\W*(?:am|is|are|was|do|does|did|can|could|should|would|have|what|where|who|how|why|which)\b", re.I)
+FIRST = re.compile(r"(?:,| and| but| -) (?=(?:he|she|they|it|i|we|my|his|her|its|their)\b)", re.I)
+ALSO = re.compile(r"\s*[,;]\s*|\s+(?:and|but|so|because|since)\s+", re.I)
+BEFORE = 3  # words before an echo in which it may be negated
+
+
+def echoes(text: str, observation: str) -> bool:
+    """Whether the normalised text holds the first 80 normalised characters of the observation, at least 12.
+
+    What is asked says nothing: "Do I like coriander?" is no echo.
+    """
+    said = _normal(" ".join(each.text for each in sentences(text) if not _asks(each.text)))
+    words = _normal(observation)
+    if _held(words, said):
+        return True
+    start = 0
+    while start < len(words) and words[start] in SUBJECTS:
+        start += 1
+    return start > 0 and len(words) - start >= 3 and _held(words[start:], said)
+
+
+def says_again(text: str, known: str) -> bool:
+    """Whether some sentence that is meant says all that is known, among other things, or its first clause."""
+    kept = [each.text for each in believed(sentences(text), laughing=True) if each is not None]
+    said = [each.rpartition(",")[0] if each.rstrip().endswith("?") else each for each in kept]
+    said = [each for each in said if not _asks(each)]
+    clauses = [part for sentence in said for part in (*parts(sentence), *ALSO.split(sentence))]
+    first = next(iter(FIRST.split(known, maxsplit=1)), known)
+    wanted = [known, first] if slots_of_part(first) and clause(first) else [known]
+    return any(holds(part, each) for part in (*said, *clauses) for each in wanted)
+
+
+def holds(said: str, known: str) -> bool:
+    """Whether a text has all the words, numbers and names of another, and denies as it does."""
+    words = set(content(known)) - FRAMED
+    have = set(content(said))
+    there = all(any(near(word, other) for other in have) for word in words)
+    return bool(words) and there and numbers(known) <= numbers(said) and agrees(known, [said])
+
+
+def near(one: str, other: str) -> bool:
+    """Whether two stems are the same but for an ending, as "arbeit" and "arbeitet" are."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(short) > 3 and len(long) - len(short) <= 2 and long.startswith(short)
+
+
+def _asks(sentence: str) -> bool:
+    """Whether a sentence is a question from its beginning; "I like it, do you?" is none."""
+    return ASKS.match(led_in(sentence)) is not None
+
+
+def _normal(text: str) -> list[str]:
+    return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in tokens(text)]
+
+
+def _held(words: list[str], said: list[str]) -> bool:
+    whole = " ".join(words)
+    if len(whole) < LEAST:
+        return False
+    wanted = " " + (whole[:WINDOW].rstrip() if len(whole) > WINDOW else whole + " ")
+    joined = f" {' '.join(said)} "
+    at = joined.find(wanted)
+    while at >= 0:
+        before = joined[:at].rsplit(None, BEFORE)[-BEFORE:] if at else []
+        if not any(word in NEGATORS for word in before):
+            return True
+        at = joined.find(wanted, at + 1)
+    return False

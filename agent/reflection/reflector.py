@@ -16,9 +16,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from agent.background import Foreground
 from agent.errors import AgentError
 from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
-from agent.foreground import Foreground
 from agent.prompts import Prompts
 from graph.beliefs import Unreflected
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound

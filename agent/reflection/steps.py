@@ -1,25 +1,223 @@
-"""The steps of a reflection beside its observations: names, significance, reinforcement, the title. None appends."""
+"""The steps of a reflection beside its observations: names and significance by rule, reinforcement, the title.
 
+A name is a word with a capital (or several) that does not begin a sentence, unless it is known or stands elsewhere in
+the turn too; what it names is told by the words before it: "my sister Anna", "in Berlin", "my dog Rex", "at Siemens".
+
+Only what stands in the speaker's own name, in earnest, counts, and of events only those of themselves or their people.
+"""
+
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from agent.title import propose_title, verbatim
+from agent.reflection.clauses import ADJ, KIN, PETS, Clause, clause
+from agent.reflection.doubt import DOUBT, believed, injected
+from agent.reflection.english import plain_predicate
+from agent.reflection.likeness import echoes
+from agent.reflection.material import Material, Store
+from agent.reflection.sentences import LINK, QUOTED, sentences
+from agent.reflection.statements import statements
+from agent.reflection.words import fold, wordset
+from agent.text import propose_title, verbatim
 from graph.beliefs import Near, Observation
-from graph.events import (
-    EntityNoted,
-    ObservationReinforced,
-    Role,
-    SessionTitled,
-    TurnRated,
-)
+from graph.events import EntityNoted, ObservationReinforced, Role, SessionTitled, TurnRated
 from graph.ids import new_id
 from graph.values import Session, Turn
 from graph.visibility import PERSONAL
 from models.protocols import Generator
 
-from .echo import echoes
-from .material import Material, Store
-from .naming import named
-from .rating import rate
+Category = Literal["person", "place", "thing", "group"]
+LONGEST = 20_000  # characters that are looked at
+WORD = r"[A-ZÀ-ÞĀ-Ž][\w’'-]*[a-zà-ÿ\d][\w’-]*"
+SEQUENCE = re.compile(rf"(?<![\w’'-]){WORD}(?: (?:{WORD}|of|de|da|van|von|der|la)(?= {WORD})| {WORD}){{0,4}}")
+STOP = wordset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march"
+    " april may june july august september october november"
+    " december mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct"
+    " nov dec i im ive id ill ok okay god jesus christmas easter"
+    " halloween thanksgiving hanukkah ramadan english german french spanish italian"
+    " portuguese dutch russian chinese japanese korean arabic"
+    " hindi latin greek polish turkish swedish norwegian danish finnish american british"
+    " european asian african indian canadian australian"
+    " irish scottish mexican brazilian christian jewish muslim catholic buddhist mr"
+    " mrs ms dr prof hi hey hello thanks thank yes no wow"
+    " yeah sorry please well mom dad mum grandma grandpa aunt uncle the a an my our"
+    " your his her we you he she it they this that these"
+    " those what who where when why how so and but or if then now today tomorrow yesterday"
+    " am pm tv ai usa-based lol haha btw fyi dna cv"
+    " internet web wifi user assistant"
+)
+PLACE = re.compile(
+    r"\b(?:in|to|from|near|around|outside|through|across|leaving|visit(?:ed|ing)?|toward"
+    r"|towards)\s+(?:the )?(?:(?:north|south|east|west|downtown|central|old)\w* )?$",
+    re.I,
+)
+TO_PERSON = re.compile(
+    r"\b(?:talk|talked|talking|spoke|speak|listen|said|write|wrote|married|engaged|gave"
+    r"|give|introduced|explained|thanks|letter|according|happened) to\s+$|\bfrom my\b",
+    re.I,
+)
+PERSON = re.compile(
+    rf"\b(?:(?:my|our|his|her|their) (?:(?:{ADJ}) )*(?:{KIN}),?|friend|named|called|mr\.?"
+    rf"|mrs\.?|ms\.?|dr\.?|dating|married|met|i am|i['’]m|name is|name['’]s|call me)\s+$",
+    re.I,
+)
+PET = re.compile(rf"\b(?:(?:my|our|his|her|their|the) (?:\w+ )?(?:{PETS}),?|(?:{PETS}),? (?:named|called))\s+$", re.I)
+GROUP = re.compile(
+    r"\b(?:work(?:s|ed|ing)? (?:at|for|with)|job at|employed (?:at|by)|intern(?:ed|ing)?"
+    r" at|joined|studied at|stud(?:y|ies|ying) at|hired by|left|member of|graduated from"
+    r"|university of)\s+(?:the )?$",
+    re.I,
+)
+GROUPS = re.compile(
+    r"\b(?:university|college|school|institute|inc|ltd|gmbh|corp|company|club|church"
+    r"|band|bank|hospital|team|association|foundation|party|union)\b",
+    re.I,
+)
+LIVES = re.compile(
+    r"^(?:['’]s (?:name|birthday|wedding|house|mom|wife|husband|sister|brother|job)|,? (?:who|is my (?:"
+    + KIN
+    + r")|(?:lives|works|says|said|told|loves|likes|and i)\b))",
+    re.I,
+)
+ENDS = re.compile(r"(?:[.!?…:]\s*|\n\s*|^\s*|[\"“(]\s*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name as it was written, and what it is the name of."""
+
+    name: str
+    category: Category
+
+
+def named(text: str, known: Sequence[str]) -> list[Named]:
+    """The names in a text, once each, in order; `known` are names of people that may also begin a sentence."""
+    plain = LINK.sub(" ", QUOTED.sub(lambda match: " " * len(match[0]), text[:LONGEST]))
+    people = {fold(name) for name in known}
+    found = list(_sequences(plain))
+    elsewhere = {fold(name) for name, begins, _, _ in found if not begins}
+    names: dict[str, Named] = {}
+    for name, begins, before, after in found:
+        key = fold(name)
+        if key in names or (begins and key not in people and key not in elsewhere and not LIVES.match(after)):
+            continue
+        category = "person" if key in people else _category(name, before, after)
+        if category is not None:
+            names[key] = Named(name, category)
+    return list(names.values())
+
+
+def _sequences(text: str) -> Iterable[tuple[str, bool, str, str]]:
+    """Words with a capital that stand together, whether they begin a sentence, and what is before and after them."""
+    for match in SEQUENCE.finditer(text):
+        begins = ENDS.search(text[max(0, match.start() - 3) : match.start()]) is not None
+        words = match[0].split(" ")
+        start = match.start()
+        while words and (
+            fold(words[0]).split("'")[0].replace("’", "") in STOP or words[0] in ("of", "de", "da", "van", "von")
+        ):
+            start += len(words[0]) + 1
+            begins = False
+            words = words[1:]
+        while words and fold(words[-1]).split("'")[0] in STOP:
+            words = words[:-1]
+        name = re.sub(r"['’]s$", "", " ".join(words)).rstrip("'’-")
+        if len(name) > 1 and name.upper() != "I":
+            end = start + len(name)
+            yield name, begins, text[max(0, start - 40) : start], text[end : end + 30]
+
+
+def _category(name: str, before: str, after: str) -> Category | None:
+    """What a name is the name of, by the words around it; None where they do not tell."""
+    if PET.search(before):
+        return "thing"
+    if PERSON.search(before) or TO_PERSON.search(before) or LIVES.match(after):
+        return "person"
+    if GROUP.search(before) or GROUPS.search(name):
+        return "group"
+    return "place" if PLACE.search(before) and "'" not in after[:1] else None
+
+
+NEAREST = (
+    "mother|mom|mum|father|dad|parents?|sisters?|brothers?|sons?|daughters?|kids?|child"
+    "|children|bab(?:y|ies)|wife|husband|spouse|partner|fianc|best"
+)
+OF_SELF = (
+    (
+        3,
+        r"(?:(?:just|finally) )?(?:got|am getting|are getting) (?:married|divorced)|married"
+        r" my\b|gave birth|(?:have|had) (?:just )?(?:had )?(?:a baby|twins|a stroke|a heart"
+        r" attack|a miscarriage)\b"
+        r"|(?:was|were|have been|am|got) (?:just )?diagnosed with (?:\w+ ){0,2}(?:cancer"
+        r"|leukemia|als|ms|hiv|parkinson|alzheimer|diabetes|bipolar|tumou?r)|(?:have|had)"
+        r" (?:\w+ )?cancer\b|survived\b"
+        r"|lost my (?:wife|husband|son|daughter|mother|father|mom|mum|dad|brother|sister"
+        r"|baby|child|partner|parents)\b|am a widow|tried to kill myself|came out (?:as|to)\b"
+        r"|transitioned|am (?:in remission|cancer[- ]free|getting sober)",
+    ),
+    (
+        2,
+        r"got (?:engaged|fired|laid off|promoted|accepted|my (?:degree|phd|citizenship)|a"
+        r" (?:new )?job|hired|separated)|(?:am|are) (?:pregnant|engaged|expecting)|lost my"
+        r" (?:job|home|house|dog|cat|grand\w+|best friend|friend)\b|quit my job|was (?:fired"
+        r"|laid off|promoted|elected)"
+        r"|(?:have )?(?:just )?moved (?:to|from|back|abroad|out)|graduated|retired|bought"
+        r" (?:a|an|our|my) (?:\w+ )?(?:house|home|flat|apartment|farm)|broke up|had (?:surgery"
+        r"|an operation|a car accident|an accident)|adopted|(?:started|founded|opened|launched)"
+        r" (?:my|our) own"
+        r"|(?:started|have started) (?:a|my) new job|published (?:my|a)|won (?:a|the|first)"
+        r"|finished my (?:phd|degree|thesis|dissertation|chemo)|quit (?:smoking|drinking)"
+        r"|have been sober|am moving to",
+    ),
+)
+OF_NEAREST = (
+    (
+        3,
+        r"(?:has |have )?(?:just )?(?:died|passed away|passed)\b(?! (?:the|his|her|their"
+        r"|my|an?)\b)|(?:was|were|is|are|has been|got) diagnosed with (?:\w+ ){0,2}(?:cancer"
+        r"|leukemia|dementia|alzheimer|parkinson)|was born(?! in)|left me\b|asked for a divorce",
+    ),
+    (
+        2,
+        r"(?:is|are) (?:pregnant|in (?:the )?hospital|very ill|getting married)|got (?:married"
+        r"|engaged|divorced|accepted)|had (?:surgery|a stroke|a heart attack|an accident)"
+        r"|moved (?:out|abroad)|graduated|is getting divorced",
+    ),
+)
+OF_OTHERS = ((2, r"(?:has |have )?(?:just )?(?:died|passed away)\b"),)
+
+
+def rate(said: str) -> int:
+    """The significance of what a person said, 0-3."""
+    if injected(said):
+        return 0
+    most = 1 if statements(said, turn="") else 0
+    for sentence in believed(sentences(said)):
+        if sentence is None or len(sentence.text) > 300 or "?" in sentence.text or DOUBT.search(sentence.text):
+            continue
+        taken = clause(sentence.text)
+        if taken is not None and taken.trait is None:
+            most = max(most, _weight(taken))
+    return most
+
+
+def _weight(taken: Clause) -> int:
+    does = plain_predicate(taken.does)
+    for weight, pattern in _rules(taken.who):
+        if re.match(pattern, does, re.I):
+            return weight
+    return 0
+
+
+def _rules(who: str) -> tuple[tuple[int, str], ...]:
+    if not who:
+        return OF_SELF
+    if re.match(NEAREST, who):
+        return OF_NEAREST
+    return OF_OTHERS if re.match(rf"(?:{KIN}|{PETS})\b", who) else ()
+
 
 STEP = 0.02  # what an echo adds to the confidence
 MOST_NAMES = 12  # of one turn

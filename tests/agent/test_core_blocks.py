@@ -5,10 +5,9 @@ from collections import Counter
 import pytest
 
 from agent import prompt
-from agent.blocks import block_id, block_name, block_text, name_of, version_of
 from agent.errors import AgentError
-from agent.pins import quote_block
-from agent.prompt import CORE, CORE_NOW, Cause, Limits, Quotes
+from agent.prompt import CORE, CORE_NOW, Cause, Limits, Quotes, block_id, block_name, block_text, name_of, version_of
+from agent.prompts import quote_block
 from agent.quoting import Quote
 from agent.shelf import from_note, to_note
 from graph.beliefs import CoreBlock

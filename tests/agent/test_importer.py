@@ -165,7 +165,7 @@ def test_marks_for_chatgpts_screen_stay_out_and_what_was_imported_with_them_is_k
 ) -> None:
     value = tree(node("q", None, "user", "Why?"), node("a", "q", "assistant", "The moon. \ue200cite\ue202turn0\ue201"))
     with monkeypatch.context() as patch:
-        patch.setattr("agent.imported.unmarked", lambda text: text)
+        patch.setattr("agent.importer.unmarked", lambda text: text)
         bring_in(value)
     assert counted(bring_in(value)) == (0, 0, 1, 0, 2)
     bring_in({**value, "conversation_id": "c2"})

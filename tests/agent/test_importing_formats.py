@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from agent.importing import chatgpt, claude, locomo
-from agent.importing.chats import ImportedChat, chat_source, message_source, name, unmarked
+from agent.importing.chats import ImportedChat, chat_source, message_source, moment, name, unmarked
 from agent.importing.lines import JsonLines
 from agent.importing.reading import ExportLine
-from agent.importing.times import moment
 from graph.events import Role
 
 

@@ -15,7 +15,7 @@ from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, TurnAccepte
 from agent.home import Home
 from agent.quoting import END, HEADER, PINS
 from agent.recall import spread
-from agent.reflection.probe import VERSION
+from agent.reflection.trust import VERSION
 from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.settings import Settings
 from graph.errors import LogDamaged

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.errors import SettingsError
-from agent.sampling import read_sampling, write_sampling
+from agent.settings import read_sampling, write_sampling
 from graph.events import Sampling
 
 

@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from agent.error_values import ErrorValue
 from agent.errors import AgentError, EmptyMessage
-from agent.events import Failed, ReplyEnded, TokensArrived, TurnAccepted
+from agent.events import ErrorValue, Failed, ReplyEnded, TokensArrived, TurnAccepted
 from graph.errors import LogUnwritable, MemoryFailure, NotFound
 from graph.ids import new_id
 from models.errors import DecodeFailed, ModelError

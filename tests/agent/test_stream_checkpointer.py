@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.reply import PartialReply, stream_reply
-from agent.stream_checkpointer import StreamCheckpointer
+from agent.reply import PartialReply, StreamCheckpointer, stream_reply
 from graph.errors import LogUnwritable
 from models.protocols import SamplingParams
 from tests.fakes import FakeGenerator

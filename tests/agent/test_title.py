@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.title import GeneratedTitle, grounded, propose_title, verbatim
+from agent.text import GeneratedTitle, grounded, propose_title, verbatim
 from graph.titles import LONGEST
 from tests.fakes import FakeGenerator
 

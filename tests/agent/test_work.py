@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.work import Work, on_loop
+from agent.outlets import Work, on_loop
 
 Tell = Callable[[int], None]
 

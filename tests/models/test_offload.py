@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.fitting import NOTHING, RESERVE, Offload, offload
 from models.header import GgufHeader, read_header
 from models.native import gpu_memory
-from models.offload import NOTHING, RESERVE, Offload, offload
 
 BLOCK = 100 << 20
 OUTPUT = 50 << 20

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from models.pace import Pace, Paces
+from models.machine import Pace, Paces
 
 
 def run(pace: Pace, steps: int, seconds: Callable[[int], float]) -> list[int]:

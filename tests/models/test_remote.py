@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from models.catalogue import HubSource, WheelSource
-from models.remote import ChildConnection, Description, Unavailable, connect
+from models.fetch import ChildConnection, Description, Unavailable, connect
 from tests.models.servers import Site, serving
 
 pytestmark = pytest.mark.process

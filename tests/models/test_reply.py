@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.reply import ReplyText
+from models.template import ReplyText
 
 
 def read(pieces: list[str | bytes], *, skip_space: bool = False) -> tuple[list[int], str, list[bool]]:

@@ -78,7 +78,7 @@ async def test_a_prompt_longer_than_the_context_is_refused(generator: LlamaGener
 
 
 async def test_a_reply_in_between_changes_nothing_of_the_object(chat_gguf: Path) -> None:
-    # One thread: with several, their number changes now and then (models/pace.py), and with it how sums round.
+    # One thread: with several, their number changes now and then (models/machine.py), and with it how sums round.
     generator = load_generator(chat_gguf, name="one-thread", context=2048, threads=1)
     asked = prompt(generator, "Two people, Ana (31) and Bo (7), are going to sail. Describe it.")
     alone = await generator.structured(asked, Note)

@@ -15,8 +15,7 @@ from tests import marking
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
-from tui.backstage import Backstage
-from tui.boot import Options
+from tui.backstage import Backstage, Options
 from tui.keyboard import Later
 from tui.themes import full_name
 from tui.widgets.dialogs import Question

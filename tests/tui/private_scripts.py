@@ -28,12 +28,10 @@ from models.states import KVStates
 from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.tui.conftest import wait_until
 from tui.app import ClewApp
-from tui.backstage import Backstage
-from tui.boot import Options, RealBackstage
+from tui.backstage import Backstage, Options, RealBackstage
 from tui.widgets.banner import Banner
 from tui.widgets.search import SearchScreen
-from tui.widgets.status import StatusBar
-from tui.widgets.title import Title
+from tui.widgets.status import StatusBar, Title
 
 NONCE = "qzvxkwjy"
 SEEN = 5  # letters of it that are not met by chance

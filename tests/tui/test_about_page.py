@@ -1,7 +1,7 @@
 """The page of /about says which messages it counts, since the graph's walk counts others."""
 
 from graph.hits import About
-from tui.widgets.about_page import about_content
+from tui.help import about_content
 
 
 def test_it_tells_that_it_counts_words_and_the_graph_its_links() -> None:

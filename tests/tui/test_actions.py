@@ -7,7 +7,7 @@ import pytest
 from tui.actions import ACTIONS, BY_SLASH, Command, completions, key_name, parse
 from tui.handlers import HANDLERS
 from tui.help import help_content
-from tui.widgets.completions import rows
+from tui.widgets.composer import rows
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:

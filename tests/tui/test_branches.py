@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from graph.branches import Branch
-from tui.branches import head_of, painted, rows_of
+from tui.branch_handlers import head_of, painted, rows_of
 
 AT = datetime(2025, 6, 3, tzinfo=UTC)
 

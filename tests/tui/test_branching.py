@@ -7,7 +7,7 @@ from tests.tui.conftest import Running, here, screen_text, status_line, wait_unt
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.widgets.chooser import Chooser
-from tui.widgets.forking import ForkScreen
+from tui.widgets.dialogs import ForkScreen
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import AssistantMessage, UserMessage
 

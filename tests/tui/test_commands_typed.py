@@ -7,15 +7,15 @@ import pytest
 from textual.widgets import TextArea
 
 from agent.agent import Status
-from agent.sampling import read_sampling
+from agent.settings import read_sampling
 from graph.events import Sampling, SessionConfigured
 from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tui.help import status_content
 from tui.widgets.dialogs import AskText, Reader
 from tui.widgets.models import ModelPicker
-from tui.widgets.status_page import status_content
 
 BROKEN = NotGguf(Path("broken.gguf"), "text")
 

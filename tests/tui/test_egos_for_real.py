@@ -13,11 +13,11 @@ from tests.tui.conftest import screen_text, wait_until
 from tests.tui.test_recall_for_real import running, say
 from tui.app import ClewApp
 from tui.drawing.view import GraphView
+from tui.help import AboutPage
 from tui.memories.screen import MemoriesScreen
 from tui.node_links import walk_from
 from tui.nodes.proof import ProofScreen
 from tui.nodes.screen import NodeScreen
-from tui.widgets.about_page import AboutPage
 from tui.widgets.chooser import Chooser
 from tui.widgets.search import SearchScreen
 

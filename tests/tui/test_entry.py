@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graph.memory import Memory
-from tui.boot import Options
+from tui.backstage import Options
 from tui.entry import chat_options, held_by, main
 from tui.exit_codes import ExitCode
 from tui.themes import first_theme

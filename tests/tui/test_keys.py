@@ -15,10 +15,9 @@ from tui.app import ClewApp
 from tui.help import PLACES, help_content
 from tui.keys import KeyContext, KeyRow, actions_of, bind, bindings, foot, signs
 from tui.message_keys import HANDLERS
-from tui.queries import choosers
-from tui.widgets.answers import Answers
+from tui.queries import editor_actions
 from tui.widgets.approval import Approval
-from tui.widgets.dialogs import Confirm, Question
+from tui.widgets.dialogs import Answers, Confirm, Question
 from tui.widgets.impact import ImpactScreen
 
 FEET = 100  # cells
@@ -66,7 +65,7 @@ def test_every_key_that_is_bound_is_in_the_help() -> None:
 
 
 def test_every_key_of_the_help_is_bound_or_heard() -> None:
-    mine = (*choosers.KEYS, choosers.REMOVE_KEY)
+    mine = (*editor_actions.KEYS, editor_actions.REMOVE_KEY)
     chosen = tuple(
         key.row
         for key in (*branch_handlers.REWIND_KEYS, *branch_handlers.TREE_KEYS, *history_handlers.MARK_KEYS, *mine)

@@ -10,8 +10,7 @@ from tests.tui.beliefs import BERLIN, CELLO, MUNICH, SISTER, STARTER, learned_ag
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
-from tui.memories.detail import Detail
-from tui.memories.observations import PAGE, Observations
+from tui.memories.observations import PAGE, Detail, Observations
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.impact import ImpactScreen

@@ -6,7 +6,7 @@ from textual.widgets import TextArea
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, STARTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.test_memories_screen import chosen, listed, observations, opened, ready, words
-from tui.memories import keys
+from tui import keymaps
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import AskText
 
@@ -127,7 +127,7 @@ async def test_a_small_terminal_keeps_the_keys_for_help_and_the_way_back(chat: R
 
 
 def test_the_help_says_what_is_permanent() -> None:
-    told = {row.label: row.words for row in (keys.UNDO, *keys.OBSERVATIONS, *keys.DOCUMENTS)}
+    told = {row.label: row.words for row in (keymaps.UNDO, *keymaps.OBSERVATIONS, *keymaps.DOCUMENTS)}
     assert "permanently (asks first)" in told["d or Del"]
     assert "permanently (asks first)" in told["x or Del"]
     order = list(told)

@@ -11,14 +11,14 @@ from graph.events import Role
 from tests.tui.beliefs import standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tui import pack_builder
+from tui import panel_controller
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import Reader
 from tui.widgets.impact import ImpactScreen
+from tui.widgets.long_list import Rows
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import AssistantMessage
-from tui.widgets.rows import Rows
 
 ASKED = "tide pools?"
 LAST = "Pools!"
@@ -114,7 +114,7 @@ async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) 
         assert len(panel_of(app).pack.recalled) == 2
         await pilot.press("up", "up")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
-        assert panel_of(app).pack.note == pack_builder.NOTHING_THEN
+        assert panel_of(app).pack.note == panel_controller.NOTHING_THEN
         await pilot.press("escape")
         await wait_until(pilot, lambda: "for “which gorge?”" in panel_of(app).pack.title)
         await pilot.press("f7", "left")
@@ -413,4 +413,4 @@ async def test_huge_and_hostile_words_are_cut_and_harmless(chat: Running) -> Non
         await wait_until(pilot, lambda: app.parts.panel.open and len(panel_of(app).pack.recalled) == 30)
         await asyncio.sleep(0)
         assert "\x1b" not in screen_text(app)
-        assert all(len(item.words) <= pack_builder.LONGEST for item in panel_of(app).pack.recalled)
+        assert all(len(item.words) <= panel_controller.LONGEST for item in panel_of(app).pack.recalled)

@@ -6,7 +6,7 @@ from typing import Any
 
 from graph.beliefs import Observation, Proof, Story, Wanted
 from graph.events import ObservationKind
-from tui.memories import filters, words
+from tui.memories import observations, words
 from tui.memory_controller import looks_like_id
 
 NOW = datetime(2026, 6, 11, 12, 0, tzinfo=UTC)
@@ -57,29 +57,29 @@ def test_a_trend_is_drawn_a_bar_a_month_the_newest_last() -> None:
 
 
 def test_a_filter_goes_round_and_comes_back_to_none() -> None:
-    there = filters.There(["Ada", "Noor"], ["crete"], [ObservationKind.FACT, ObservationKind.PLAN])
+    there = observations.There(["Ada", "Noor"], ["crete"], [ObservationKind.FACT, ObservationKind.PLAN])
     for key, steps in (("S", 6), ("K", 3), ("W", 3), ("J", 2), ("T", 6), ("P", 3)):
         seen = [Wanted()]
         for _ in range(steps):
-            seen.append(filters.cycled(seen[-1], key, there))
+            seen.append(observations.cycled(seen[-1], key, there))
         assert seen[-1] == Wanted(), key
         assert len(set(seen)) == steps, key
 
 
 def test_a_filter_on_someone_who_is_gone_is_let_go() -> None:
     gone = Wanted(about="Nobody")
-    assert filters.cycled(gone, "W", filters.There(["Ada"])).about is None
+    assert observations.cycled(gone, "W", observations.There(["Ada"])).about is None
 
 
 def test_the_kinds_to_filter_by_are_those_there_are() -> None:
     found = [belief(1, "a", kind=ObservationKind.PLAN), belief(2, "b"), belief(3, "c", kind=ObservationKind.PLAN)]
-    assert filters.kinds_of(found) == [ObservationKind.FACT, ObservationKind.PLAN]
+    assert observations.kinds_of(found) == [ObservationKind.FACT, ObservationKind.PLAN]
 
 
 def test_the_filters_stay_on_one_line_however_narrow() -> None:
     wanted = Wanted(kind=ObservationKind.PLAN, about="A" * 200, text="[red]\x1b[2J" * 50)
     for width in (120, 60, 30, 10, 1):
-        line = filters.line(wanted, width)
+        line = observations.described(wanted, width)
         assert line.cell_length <= max(width, 1)
         assert "\x1b" not in line.plain
         assert "\n" not in line.plain
@@ -104,7 +104,7 @@ def test_what_a_revision_corrects_is_told_as_that_below_its_own_proof() -> None:
 
 def test_people_are_those_that_the_most_is_about() -> None:
     found = [belief(1, "x", about=("Ada", "Berlin")), belief(2, "y", about=("Berlin",))]
-    assert filters.people_of(found) == ["Berlin", "Ada"]
+    assert observations.people_of(found) == ["Berlin", "Ada"]
 
 
 def test_the_detail_of_a_huge_or_erased_observation_is_bounded() -> None:

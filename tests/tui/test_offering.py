@@ -15,8 +15,7 @@ from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
-from tui.backstage import Choice
-from tui.boot import OFFERED_AGAIN, Options, RealBackstage
+from tui.backstage import OFFERED_AGAIN, Choice, Options, RealBackstage
 
 BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
 OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"

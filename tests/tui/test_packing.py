@@ -8,11 +8,10 @@ import pytest
 from agent.events import EmbeddingProgress, GraphProgress, RecallDone
 from graph.hits import Hit, Reason
 from graph.values import Turn
-from tui import pack_builder
+from tui import panel_controller
 from tui.fold import fold
-from tui.pack import Pack
-from tui.pack_builder import PanelRequest, pack_of
-from tui.state import State
+from tui.panel_controller import PanelRequest, pack_of
+from tui.state import Pack, State
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 NOW = datetime(2025, 6, 4, 9, 0, tzinfo=UTC)
@@ -40,7 +39,7 @@ def test_an_item_says_when_who_where_what_and_why() -> None:
     item = made(ASKED, HIT).recalled[0]
     assert item.head == "yesterday · you · Crete"
     assert item.words.startswith("Tide pools at dawn")
-    assert len(item.words) <= pack_builder.LONGEST
+    assert len(item.words) <= panel_controller.LONGEST
     assert item.why == "by its words (rank 1)"
 
 
@@ -51,14 +50,14 @@ def test_of_long_words_an_item_shows_the_stretch_that_answers_what_was_asked() -
     item = made(PanelRequest("R", "Q", "when does the ferry to Naxos leave?"), long).recalled[0]
     assert "ferry to Naxos leaves at dawn" in item.words
     assert item.words.startswith("…")
-    assert len(item.words) <= pack_builder.LONGEST
+    assert len(item.words) <= panel_controller.LONGEST
     assert made(PanelRequest(query="ferry Naxos"), long).recalled[0].words == item.words
 
 
 def test_pins_stand_on_top_bounded_and_mark_the_hits_they_are() -> None:
     many = made(ASKED, HIT, pins=[*(pinned(number) for number in range(20))])
-    assert len(many.pinned) == pack_builder.MOST_PINNED
-    assert many.more_pinned == 20 - pack_builder.MOST_PINNED
+    assert len(many.pinned) == panel_controller.MOST_PINNED
+    assert many.more_pinned == 20 - panel_controller.MOST_PINNED
     own = Turn("T1", "S1", None, 0, "user", "you", "Tide pools", AT, "chat", pinned=True)
     assert made(ASKED, HIT, pins=[own]).recalled[0].pinned
 
@@ -70,16 +69,16 @@ def test_what_recall_leaves_out_is_marked() -> None:
 @pytest.mark.parametrize(
     ("wanted", "state", "on", "words"),
     [
-        (PanelRequest(), READY, True, pack_builder.NO_REPLY),
-        (PanelRequest(), READY, False, pack_builder.RECALL_OFF),
-        (ASKED, READY, False, pack_builder.RECALL_OFF),
-        (ASKED, READY, True, pack_builder.LOOKING),
-        (ASKED, recalled(), True, pack_builder.NOTHING_FITS),
+        (PanelRequest(), READY, True, panel_controller.NO_REPLY),
+        (PanelRequest(), READY, False, panel_controller.RECALL_OFF),
+        (ASKED, READY, False, panel_controller.RECALL_OFF),
+        (ASKED, READY, True, panel_controller.LOOKING),
+        (ASKED, recalled(), True, panel_controller.NOTHING_FITS),
         (ASKED, recalled("Nothing is older than this chat."), True, "Nothing is older than this chat."),
-        (PanelRequest("R", "T", "old"), READY, True, pack_builder.NOTHING_FITS),
-        (PanelRequest("R", "T", "old", newest=False), READY, True, pack_builder.NOTHING_THEN),
-        (PanelRequest("R", "T", "old", recalled=2), READY, True, pack_builder.GONE),
-        (PanelRequest(query="tide"), READY, False, pack_builder.NOTHING_FITS),
+        (PanelRequest("R", "T", "old"), READY, True, panel_controller.NOTHING_FITS),
+        (PanelRequest("R", "T", "old", newest=False), READY, True, panel_controller.NOTHING_THEN),
+        (PanelRequest("R", "T", "old", recalled=2), READY, True, panel_controller.GONE),
+        (PanelRequest(query="tide"), READY, False, panel_controller.NOTHING_FITS),
     ],
 )
 def test_where_there_is_nothing_it_says_why(wanted: PanelRequest, state: State, on: bool, words: str) -> None:
@@ -88,7 +87,7 @@ def test_where_there_is_nothing_it_says_why(wanted: PanelRequest, state: State, 
 
 def test_why_a_reply_was_given_nothing_is_still_told_when_that_was_long_ago() -> None:
     old = PanelRequest("R", "T", "old", newest=False)
-    note = pack_builder.note_of(old, False, READY, recall_on=True, missed="Nothing was said on 2026-11-19.")
+    note = panel_controller.note_of(old, False, READY, recall_on=True, missed="Nothing was said on 2026-11-19.")
     assert note.endswith("11-19.")
 
 
@@ -114,7 +113,7 @@ def test_what_recall_cannot_use_now_is_said_with_what_was_found_too(notices: lis
 
 def test_another_way_of_looking_is_said() -> None:
     state = fold(READY, RecallDone("S", "Q", "recent", (HIT,), 1.0))
-    assert made(ASKED, HIT, state=state).note == pack_builder.ROUTES["recent"]
+    assert made(ASKED, HIT, state=state).note == panel_controller.ROUTES["recent"]
 
 
 def test_a_chat_named_by_the_very_words_is_not_named_again() -> None:

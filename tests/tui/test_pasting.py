@@ -11,7 +11,7 @@ from agent.text import clean_message
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui import terminal
-from tui.pasting import PasteParser
+from tui.terminal import PasteParser
 from tui.widgets.dialogs import AskText, LinesInput
 
 START, END = "\x1b[200~", "\x1b[201~"

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from agent.home import Home
-from agent.reflection.probe import VERSION
+from agent.reflection.trust import VERSION
 from tests.fakes import Reply
 from tests.tui.conftest import make_app, screen_text, settled, there, wait_until
 from tests.tui.scripted import MODEL, ScriptedAgent

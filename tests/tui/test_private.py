@@ -12,7 +12,7 @@ from tests.tui.private_scripts import NONCE, Life, life, live_through, told
 from tests.tui.scripted import ScriptedAgent
 from tui import handlers
 from tui.app import ClewApp
-from tui.privacy import PRIVATE
+from tui.chat_view import PRIVATE
 from tui.widgets.banner import Banner
 
 SECRET = f"My boat is {NONCE}"

@@ -13,7 +13,7 @@ from tests.tui.queries.test_screen import opened_with, screen_of, shows, words
 from tests.tui.test_memories_for_real import contents
 from tests.tui.test_recall_for_real import running, say
 from tui.nodes.screen import NodeScreen
-from tui.queries.parameters import AskParameters
+from tui.queries.runner import AskParameters
 from tui.queries.screen import QueryScreen
 from tui.queries.table import ResultTable
 from tui.widgets.chooser import Chooser

@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.home import Home
-from agent.reflection.probe import VERSION
+from agent.reflection.trust import VERSION
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp

@@ -7,8 +7,8 @@ import pytest
 
 from graph.events import Recalled, Strategy
 from graph.hits import Boost, Hit, Reason, Step
-from tui.dates import when
 from tui.reasons import FOUND_BY, shared, shared_stored, who, why, why_stored
+from tui.text import when
 
 AT = datetime(2025, 6, 3, 14, 2, tzinfo=UTC)
 

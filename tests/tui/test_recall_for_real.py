@@ -19,11 +19,10 @@ from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.tui.conftest import agree, at_once, screen_text, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tui.app import ClewApp
-from tui.backstage import Backstage
-from tui.boot import RealBackstage
+from tui.backstage import Backstage, RealBackstage
 from tui.keyboard import Later
+from tui.widgets.message import ToolBlock
 from tui.widgets.search import SearchScreen
-from tui.widgets.tool import ToolBlock
 
 pytestmark = pytest.mark.ui
 
@@ -71,7 +70,7 @@ async def running(
 
 
 def failures_of() -> tuple[type[Exception], ...]:
-    from tui.boot import Options
+    from tui.backstage import Options
 
     return RealBackstage(Home.resolve(), Options()).failures
 

@@ -10,10 +10,10 @@ from graph.events import HeadMoved, Role, TurnHidden
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
-from tui.trail import LONGEST, ChatPlace, Trail
+from tui.state import MOST_PLACES, ChatPlace, Trail
 from tui.widgets.dialogs import Reader
+from tui.widgets.long_list import Rows
 from tui.widgets.message import Message
-from tui.widgets.rows import Rows
 from tui.widgets.search import PAGE, SearchScreen
 
 
@@ -223,13 +223,13 @@ async def test_closing_while_a_search_runs_is_fine(chat: Running) -> None:
 def test_the_trail_leads_back_step_by_step_and_does_not_grow_for_ever() -> None:
     trail = Trail()
     assert trail.back() is None
-    for number in range(2 * LONGEST):
+    for number in range(2 * MOST_PLACES):
         trail.leave(ChatPlace("S", f"T{number}"))
         trail.leave(ChatPlace("S", f"T{number}"))
     found = []
     while (place := trail.back()) is not None:
         found.append(place.turn)
-    assert found == [f"T{number}" for number in reversed(range(LONGEST, 2 * LONGEST))]
+    assert found == [f"T{number}" for number in reversed(range(MOST_PLACES, 2 * MOST_PLACES))]
 
 
 async def test_an_empty_search_says_what_it_looks_for(chat: Running) -> None:

@@ -23,8 +23,8 @@ from tui.app import ClewApp
 from tui.keyboard import ALONE_S, TYPED
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.impact import ImpactScreen
+from tui.widgets.long_list import Rows
 from tui.widgets.message import AssistantMessage, UserMessage
-from tui.widgets.rows import Rows
 from tui.widgets.search import SearchScreen
 
 SLIPS = ("turn.hidden", "turn.deleted", "turn.withheld", "pin.set", "session.deleted", "session.archived")

@@ -16,19 +16,15 @@ from tui.themes import full_name
 # more is paid for at every start: `python -m bench.startup` says how much.
 BEFORE_THE_PAINT = frozenset(
     (
-        "agent", "agent.errors", "agent.home", "models", "models.quiet", "tomllib", "tomllib._parser",
-        "tomllib._re", "tomllib._types", "gc", "textual.widgets.markdown", "tui",
-        "tui.actions", "tui.app", "tui.attachments", "tui.boot", "tui.chat_view", "tui.dates", "tui.drafts",
-        "tui.message_edit",
-        "tui.editor", "shlex",
-        "tui.entry", "tui.exit_codes", "tui.keys", "tui.latest", "tui.lazy", "tui.shutdown", "tui.pack", "tui.parts",
-        "tui.pasting", "tui.keymaps", "tui.state", "tui.terminal",
-        "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.trail", "tui.ui",
-        "tui.widgets", "tui.window", "tui.worlds", "tui.composer_controller",
-        "tui.widgets.approval", "tui.widgets.banner", "tui.widgets.completions", "tui.widgets.composer",
-        "tui.widgets.foot", "tui.widgets.greeting", "tui.widgets.memory", "tui.widgets.message",
-        "tui.widgets.prose", "tui.widgets.rows", "tui.widgets.sessions", "tui.widgets.status",
-        "tui.widgets.title", "tui.widgets.tool", "tui.widgets.transcript",
+        "agent", "agent.errors", "agent.home", "models", "models.quiet", "gc", "shlex",
+        "textual.widgets.markdown", "tomllib", "tomllib._parser", "tomllib._re", "tomllib._types", "tui",
+        "tui.actions", "tui.app", "tui.attachments", "tui.backstage", "tui.chat_view",
+        "tui.composer_controller", "tui.text", "tui.drafts", "tui.editor", "tui.entry", "tui.exit_codes",
+        "tui.keymaps", "tui.keys", "tui.latest", "tui.lazy", "tui.parts", "tui.shutdown", "tui.state",
+        "tui.terminal", "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.chat_view", "tui.widgets",
+        "tui.widgets.approval", "tui.widgets.banner", "tui.widgets.composer", "tui.widgets.foot",
+        "tui.widgets.transcript", "tui.widgets.long_list", "tui.widgets.memory", "tui.widgets.message",
+        "tui.widgets.sessions", "tui.widgets.status", "tui.widgets.transcript", "tui.window", "tui.worlds",
     )
 )  # fmt: skip
 

@@ -18,7 +18,7 @@ from tests.tui.test_memories_screen import listed
 from tests.tui.test_recall_for_real import running, say
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.chooser import Chooser
-from tui.widgets.forking import ForkScreen
+from tui.widgets.dialogs import ForkScreen
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import AssistantMessage, UserMessage
 

@@ -17,8 +17,7 @@ from tests.tui.scripted import CONTEXT, MODEL, START, ScriptedAgent
 from tests.tui.test_memory_panel import ASKED, agent_that_recalls
 from tui.app import ClewApp
 from tui.toolwords import SHOWN_RESULT, ToolCall, answered, asked, line_of, read_call, under_way, whole
-from tui.widgets.message import AssistantMessage
-from tui.widgets.tool import ToolBlock
+from tui.widgets.message import AssistantMessage, ToolBlock
 
 RESULT = '- #ABC123 2025-06-03, user: "The tide pools"\n- #ABC124 2025-06-03, assistant: "Lovely"'
 SEARCH = {"tool": "search_memory", "query": "tide pools", "limit": 2}

@@ -8,10 +8,9 @@ from textual.containers import ItemGrid, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tui.charts.chart import Chart
-from tui.charts.keys import PLACES, SCREEN
-from tui.charts.words import charts_of
+from tui.charts.chart import Chart, charts_of
 from tui.chat_view import ChatView
+from tui.keymaps import CHART_PLACES, CHARTS
 from tui.keys import bindings, signs
 from tui.text import MUTED, in_chat, plain
 from tui.widgets.dialogs import Reader
@@ -25,7 +24,7 @@ class ChartsScreen(Screen[None]):
     """Counts when it opens, and again when asked to."""
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = bindings(SCREEN)
+    BINDINGS: ClassVar[list[BindingType]] = bindings(CHARTS)
     DEFAULT_CSS = """
     ChartsScreen { padding: 0 2; }
     #charts-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; margin: 0 0 1 0; }
@@ -53,7 +52,7 @@ class ChartsScreen(Screen[None]):
         with VerticalScroll(id="charts-body", can_focus=False):
             yield Static(plain(COUNTING, MUTED), id="charts-note", markup=False)
             yield ItemGrid(id="charts-grid", stretch_height=False)
-        yield Foot(signs(SCREEN), lines=1, id="charts-keys")
+        yield Foot(signs(CHARTS), lines=1, id="charts-keys")
 
     def on_mount(self) -> None:
         self.action_again()
@@ -100,6 +99,6 @@ class ChartsScreen(Screen[None]):
             body.scroll_end(animate=False)
 
     def action_help(self) -> None:
-        from tui.widgets.keys_page import keys_content
+        from tui.widgets.pages import keys_content
 
-        self.app.push_screen(Reader("Chart keys", keys_content(PLACES, self._view.page_width)))
+        self.app.push_screen(Reader("Chart keys", keys_content(CHART_PLACES, self._view.page_width)))

@@ -1,4 +1,4 @@
-"""The `clew` commands, one per file, each imported only when it is asked for.
+"""The `clew` commands, a file for each subject, imported only when one of them is asked for.
 
 `run` is the whole command line: it turns every error that can reach a person into a line on stderr and an exit code.
 """
@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any, cast
 
 import typer
@@ -16,47 +17,47 @@ from tui.commands.usage import HELP, put_in_words, tidy
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.output import complain, let_go, prepare_streams
 
-# Name and module, in the order of the help. Each module has a typer app named `app`.
+# Name and module, in the order of the help. The command is a function of that name there, or an app of several.
 COMMANDS = {
     "ask": "tui.commands.ask",
-    "regenerate": "tui.commands.regenerate",
-    "edit": "tui.commands.edit",
-    "rewind": "tui.commands.rewind",
-    "fork": "tui.commands.fork",
-    "tree": "tui.commands.tree",
-    "hide": "tui.commands.hide",
-    "unhide": "tui.commands.unhide",
-    "delete": "tui.commands.delete",
-    "undo": "tui.commands.undo",
-    "marks": "tui.commands.marks",
+    "regenerate": "tui.commands.ask",
+    "edit": "tui.commands.ask",
+    "rewind": "tui.commands.chats",
+    "fork": "tui.commands.chats",
+    "tree": "tui.commands.chats",
+    "hide": "tui.commands.removing",
+    "unhide": "tui.commands.removing",
+    "delete": "tui.commands.removing",
+    "undo": "tui.commands.history",
+    "marks": "tui.commands.history",
     "log": "tui.commands.log",
-    "show": "tui.commands.show",
+    "show": "tui.commands.log",
     "recall": "tui.commands.recall",
-    "recent": "tui.commands.recent",
-    "about": "tui.commands.about",
-    "themes": "tui.commands.themes",
+    "recent": "tui.commands.log",
+    "about": "tui.commands.recall",
+    "themes": "tui.commands.recall",
     "query": "tui.commands.query",
-    "schema": "tui.commands.schema",
-    "mcp": "tui.commands.mcp",
-    "web": "tui.commands.web",
+    "schema": "tui.commands.query",
+    "mcp": "tui.commands.serving",
+    "web": "tui.commands.serving",
     "memories": "tui.commands.memories",
-    "review": "tui.commands.review",
+    "review": "tui.commands.memories",
     "reflect": "tui.commands.reflect",
-    "remember": "tui.commands.remember",
-    "correct": "tui.commands.correct",
-    "forget": "tui.commands.forget",
-    "pin": "tui.commands.pin",
-    "blocks": "tui.commands.blocks",
-    "projects": "tui.commands.projects",
-    "sessions": "tui.commands.sessions",
+    "remember": "tui.commands.memories",
+    "correct": "tui.commands.memories",
+    "forget": "tui.commands.removing",
+    "pin": "tui.commands.memories",
+    "blocks": "tui.commands.memories",
+    "projects": "tui.commands.chats",
+    "sessions": "tui.commands.chats",
     "import": "tui.commands.importing",
-    "export": "tui.commands.export",
+    "export": "tui.commands.importing",
     "ingest": "tui.commands.ingest",
     "backup": "tui.commands.backup",
-    "restore": "tui.commands.restore",
+    "restore": "tui.commands.backup",
     "models": "tui.commands.models",
     "doctor": "tui.commands.doctor",
-    "rebuild": "tui.commands.rebuild",
+    "rebuild": "tui.commands.doctor",
     "erase": "tui.commands.erase",
 }
 
@@ -79,7 +80,8 @@ class Commands(TyperGroup):
         """The command of that name, imported now; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        command = typer.main.get_command(import_module(COMMANDS[cmd_name]).app)
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = typer.main.get_command(_app_of(getattr(import_module(COMMANDS[cmd_name]), name)))
         command.name = cmd_name
         tidy(command)
         return command
@@ -111,6 +113,15 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=CHAT, context_settings=HELP
 )
+
+
+def _app_of(command: Any) -> typer.Typer:
+    """The app of one command, or the one that a command with others below it is already."""
+    if isinstance(command, typer.Typer):
+        return command
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command()(command)
+    return app
 
 
 def _version(asked: bool) -> None:

@@ -1,16 +1,41 @@
-"""Which session or turn is meant: whole ids, beginnings of them, and `last`; and the same for the shell's TAB."""
+"""What a command line means: which home, session, turn and what-if, and which moment of the past.
+
+A date alone means the end of that day on the user's own clock; `#123` is the moment right after event 123.
+"""
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from graph.errors import MemoryFailure, NotFound
-from tui.text import clean, one_line
+from tui.output import Narration, instant, local, say
+from tui.since import end_of
+from tui.text import clean, counted, one_line
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
+    from agent.home import Home
+    from agent.past import PastView
     from graph.reading import LogReader
     from graph.values import Session, Turn
+
+
+def home_of(ctx: typer.Context, *, writing: bool = True, make: bool | None = None) -> "Home":
+    """The home that the command line names, its folders made; one that is only read from need not be writable.
+
+    Where there is none, a command that only reads makes none, unless it says so (`make`). Raises HomeError.
+    """
+    from agent.home import Home
+
+    named = ctx.find_root().params.get("home")
+    return Home.resolve(Path(named) if named else None, writing=writing, make=writing if make is None else make)
+
 
 OFFERED = 50
 SHORTEST_PREFIX = 6
@@ -83,7 +108,6 @@ def complete_shown(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]
     """For the shell: ids of turns and of sessions that begin like this."""
     from agent.errors import AgentError
     from graph.reading import LogReader
-    from tui.commands.place import home_of
 
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
@@ -102,9 +126,82 @@ def _harmless(text: str | None) -> str:
 def _offered(ctx: typer.Context) -> "list[Session]":
     from agent.errors import AgentError
     from graph.reading import LogReader
-    from tui.commands.place import home_of
 
     try:
         return LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=True)
     except (MemoryFailure, AgentError):
         return []
+
+
+WORLD = "In this what-if, given by its id or by one of its chats."
+
+
+def world_in(reader: "LogReader", named: str | None, *, told: str = "In") -> str:
+    """The id of the world that is named, main where none is; one that is not main is said on stderr, with its name.
+
+    Raises NotFound or Ambiguous.
+    """
+    if named is None:
+        return MAIN
+    world = reader.world(clean(named).strip())
+    if world.id != MAIN:
+        say(f"{told} the what-if {f'“{one_line(world.name)}” ' if world.name else ''}({one_line(world.id)}).")
+    return world.id
+
+
+def world_of(home: "Home", named: str | None, *, told: str = "In") -> str:
+    """As `world_in`, of the memory of a home; where none is named, nothing is opened. Raises MemoryMissing too."""
+    if named is None:
+        return MAIN
+    from graph.reading import LogReader
+
+    with closing(LogReader.open(home.memory)) as reader:
+        return world_in(reader, named, told=told)
+
+
+AS_OF = "As clew knew it then: 2025-03-01 (the end of that day), 2025-03-01T14:30, 3d; or #EVENT."
+TRUE_AT = "Only what was said by then; same formats."
+
+
+def when(text: str | None) -> datetime | int | None:
+    """The moment or the event's number that `--as-of` gives, None where it is not given. Raises BadParameter."""
+    if text is not None and (number := re.fullmatch(r"\s*#(\d{1,18})\s*", text)):
+        return int(number[1])
+    return _moment(text, also=" Or use #EVENT, for the moment right after that event.")
+
+
+def said_by(text: str | None) -> datetime | None:
+    """The moment that `--true-at` gives, None where it is not given. Raises BadParameter."""
+    return _moment(text)
+
+
+def _moment(text: str | None, *, also: str = "") -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return end_of(text, now=datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}{also}") from error
+
+
+@asynccontextmanager
+async def looking_back(agent: "Agent", narration: Narration, at: datetime | int) -> AsyncIterator["PastView"]:
+    """The memory as it was, which is said on stderr once it is there. Raises NothingThen, NotFound or GraphFailure."""
+    opening = agent.past.open(at)
+    async for step in opening:
+        narration.tell(f"going back: {step.done:,} of {counted(step.total, 'event')}")
+    past = await opening
+    try:
+        narration.clear()
+        moment = f"on {local(at)}" if isinstance(at, datetime) else f"right after event {at}, {local(past.at)}"
+        say(f"As clew knew it {moment} (the last change before was on {local(past.at)}).")
+        yield past
+    finally:
+        await past.close()
+
+
+def stamped(rows: list[dict[str, object]], as_of: datetime | int | None) -> list[dict[str, object]]:
+    """Rows for programs, each with the moment it is of, where one was asked for."""
+    if as_of is None:
+        return rows
+    return [row | {"as_of": instant(as_of) if isinstance(as_of, datetime) else as_of} for row in rows]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.place import home_of
+from tui.commands.choosing import home_of
 from tui.exit_codes import ExitCode
 from tui.output import say
 from tui.text import counted, size_of
@@ -35,10 +35,7 @@ QUERIES = re.compile(r"(history|saved)\.jsonl(\.part)?|lock")
 
 STATES = re.compile(r"[0-9A-Za-z]+-[0-9a-z]+\.(kv|new)")  # by session and model
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-
-@app.command()
 def erase(
     ctx: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,

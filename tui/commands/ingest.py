@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.changing import carry_out
+from tui.commands.choosing import home_of
 from tui.commands.opened import with_memory
-from tui.commands.place import home_of
+from tui.commands.removing import carry_out
 from tui.exit_codes import ExitCode
 from tui.output import SILENCE_S, Narration, put, put_json, say
 from tui.text import by_ending, counted, one_line
@@ -23,10 +23,7 @@ WORD = "yes"
 NOT_IN_USE = "not in use"  # taken out, or not read to its end
 NO_PATH = "The path is empty. Nothing was added; give a file or a folder (`.` is the current one)."
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-
-@app.command()
 def ingest(
     ctx: typer.Context,
     path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder with all below it.")] = None,

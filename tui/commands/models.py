@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.place import home_of
+from tui.commands.choosing import home_of
 from tui.output import Narration, fit, put, put_json, say, width
 from tui.text import size_of
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from models.fetch import FetchProgress
     from models.store import ModelStore, StoredModel
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, download, choose and remove models.")
+models = typer.Typer(add_completion=False, no_args_is_help=True, help="List, download, choose and remove models.")
 
 NAME_COLUMNS = 16
 SETTING = {"chat": "model", "embed": "embedder"}
@@ -32,7 +32,7 @@ def complete_model(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]
 Name = Annotated[str, typer.Argument(help="A name from the list.", autocompletion=complete_model)]
 
 
-@app.command("list")
+@models.command("list")
 def list_models(
     ctx: typer.Context, json: Annotated[bool, typer.Option("--json", help="Print JSON: a list of objects.")] = False
 ) -> None:
@@ -52,7 +52,7 @@ def list_models(
     put("* in use, + installed, ~ partly downloaded. Any other GGUF file: clew --model PATH.gguf")
 
 
-@app.command()
+@models.command()
 def pull(
     ctx: typer.Context,
     names: Annotated[
@@ -83,7 +83,7 @@ def pull(
                 say(f"To use it: clew models use {entry.name}")
 
 
-@app.command()
+@models.command()
 def use(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="A name from the list, or a path.", autocompletion=complete_model)],
@@ -97,7 +97,7 @@ def use(
     say(f"{value} is now the {'chat model' if kind == 'chat' else 'embedding model'} ({home.config}).")
 
 
-@app.command()
+@models.command()
 def rm(
     ctx: typer.Context,
     name: Name,

@@ -1,4 +1,4 @@
-"""`clew query`: a query of one's own to the memory graph, today's or that of a time past. Needs the memory for itself.
+"""`clew query` and `schema`: a query of one's own to the memory graph, and what there is in it to ask for.
 
 stdout is the rows and nothing else; how many there are, how many of them are not shown, and how long it took, is said
 on stderr.
@@ -10,27 +10,29 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.parameters import PARAM, values_of
-from tui.commands.place import home_of
-from tui.commands.sessions import MAIN
-from tui.commands.then import AS_OF, looking_back, when
-from tui.commands.worlds import world_of
+from tui.commands.choosing import AS_OF, home_of, looking_back, when, world_of
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.output import ENDLESS, clip, complain, fit, instant, paint, put, put_json, say, width
 from tui.text import counted, one_line, shown
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from agent.agent import Agent
     from agent.home import Home
+    from graph.querying.catalogue import NodeKind, RelationshipKind, Schema
     from graph.querying.console import Answer
     from tui.output import Narration
 
+
+PARAM = "A value for $NAME in the query, as JSON or text. Can be repeated."
 MOST_ROWS = 100_000
 LONGEST_S = 600.0
 WIDEST = 60  # columns of a terminal that one column of a table takes, where there are several
@@ -51,10 +53,6 @@ class QueryFormat(StrEnum):
     CSV = "csv"
 
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.command()
 def query(
     ctx: typer.Context,
     cypher: Annotated[str, typer.Argument(metavar="CYPHER", help="MATCH … RETURN …; `-` reads it.")],
@@ -242,3 +240,111 @@ def spelled(value: Any) -> str:
             return value
         case _:
             return json.dumps(value, ensure_ascii=False)
+
+
+def values_of(given: Sequence[str]) -> dict[str, Any]:
+    """The values by name. Raises BadParameter for what has no name, or one that was there already."""
+    values: dict[str, Any] = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        name = name.strip().removeprefix("$")
+        if not sign or not name.isidentifier():
+            raise typer.BadParameter(f"{each!r} is not NAME=VALUE", param_hint="--param")
+        if name in values:
+            raise typer.BadParameter(f"${name} is given twice", param_hint="--param")
+        values[name] = read(value)
+    return values
+
+
+def read(value: str) -> Any:
+    """A value as it was meant: 3, true, null, ["a", "b"] and "3" are JSON, everything else is text."""
+    try:
+        return json.loads(value, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)  # NaN and Infinity, which JSON has not
+
+
+class SchemaFormat(StrEnum):
+    """Output format."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def schema(
+    ctx: typer.Context,
+    format: Annotated[SchemaFormat, typer.Option("--format", "-f", help="Output format.")] = SchemaFormat.TABLE,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
+) -> None:
+    """List the tables of the memory graph. It shows their row counts and columns, for use with `clew query`.
+
+    Exit codes: 0 done; 1 the graph cannot be asked now; 66 there is no memory or time like that; 75 another clew has
+    the memory.
+    """
+    from graph.reading import LogReader
+
+    at = when(as_of)
+    LogReader.open(home_of(ctx, writing=False).memory).close()  # a question about nothing makes no memory
+    found = _schema_asked(home_of(ctx), at)
+    if as_json or format is SchemaFormat.JSON:
+        put_json(as_values(found, at))
+        return
+    for line in as_lines(found):
+        put(line)
+
+
+def _schema_asked(home: "Home", at: "datetime | int | None") -> "Schema":
+    from tui.commands.opened import with_memory
+
+    async def ask(agent: "Agent", narration: "Narration") -> "Schema":
+        if at is None:
+            return await agent.graph.schema()
+        async with looking_back(agent, narration, at) as past:
+            return await past.graph.schema()
+
+    return with_memory(home, ask, client="query", open_graph=at is None)
+
+
+def as_values(found: "Schema", at: "datetime | int | None" = None) -> dict[str, object]:
+    """As JSON: two lists of tables, each with its properties."""
+    told: dict[str, object] = {
+        "nodes": [_table(each) for each in found.nodes],
+        "relationships": [_table(each) | {"from": each.start, "to": list(each.ends)} for each in found.relationships],
+    }
+    return told if at is None else told | {"as_of": at if isinstance(at, int) else instant(at)}
+
+
+def _table(table: "NodeKind | RelationshipKind") -> dict[str, object]:
+    properties = [{"name": each.name, "type": each.type, "meaning": each.meaning} for each in table.properties]
+    return {"name": table.name, "count": table.count, "meaning": table.meaning, "properties": properties}
+
+
+def as_lines(found: "Schema") -> "Iterator[str]":
+    """A line for every table, and one for every property under it; all of it is our own words."""
+    room = width() if sys.stdout.isatty() else None
+    for node in found.nodes:
+        yield paint(folded(f"(:{node.name})  {node.count:,}", room, under=2), "1")
+        yield from _under(node, room)
+    for each in found.relationships:
+        ends = " or ".join(f":{end}" for end in each.ends)
+        yield paint(folded(f"(:{each.start})-[:{each.name}]->({ends})  {each.count:,}", room, under=2), "1")
+        yield from _under(each, room)
+
+
+def _under(table: "NodeKind | RelationshipKind", room: int | None) -> "Iterator[str]":
+    yield folded(f"  {table.meaning}", room, under=2)
+    for each in table.properties:
+        yield folded(f"    {each.name:<17}  {each.type:<6}  {each.meaning}", room, under=31)
+    yield ""
+
+
+def folded(line: str, room: int | None, *, under: int) -> str:
+    """A line in as many as it needs, the others from the column `under` which it goes on."""
+    if room is None or len(line) <= room:
+        return line
+    return "\n".join(wrap(line, room, subsequent_indent=" " * min(under, room // 3)))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import NotFound
+from tui.commands.choosing import home_of
 from tui.commands.learned import has_memory
-from tui.commands.place import home_of
 from tui.exit_codes import ExitCode
 from tui.output import Narration, put, put_json, say
 from tui.text import clean, counted
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from agent.agent import Agent
     from agent.events import Notice
-
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @dataclass(slots=True)
@@ -43,7 +41,6 @@ class Counts:
         return f"Reflected on {exchanges} and learned {learned}{review}. `clew memories` lists them."
 
 
-@app.command()
 def reflect(
     ctx: typer.Context,
     no_model: Annotated[

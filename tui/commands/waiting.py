@@ -1,4 +1,4 @@
-"""What to say of work that is left when a command ends: exchanges nothing was learned from yet, words to erase."""
+"""What a command says of work: how far the graph is, and what is left when it ends."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from tui.text import counted
 
 if TYPE_CHECKING:
     from agent.agent import Agent
+    from graph.values import Progress
 
 STILL_ERASED = "Deleted content is still being erased; this continues at the next start."
 
@@ -36,3 +37,9 @@ async def tell_erasing(agent: "Agent") -> None:
     with suppress(MemoryFailure, AgentError):  # what the command did is done, whatever the log says now
         if await agent.erasure.is_left():
             say(STILL_ERASED)
+
+
+def describe(step: "Progress") -> str:
+    """How far work on the graph is, on one line."""
+    of = f": {step.done:,} of {counted(step.total, 'event')}" if step.total else " …"
+    return f"{step.what} the graph{of}"

@@ -1,10 +1,12 @@
-"""Words measured and cut by the cells that they take in a terminal."""
+"""The cells of a canvas: words measured by them, which of them are taken, and the sign of each kind of node."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
 
 from rich.cells import cell_len, split_graphemes
 
+from graph.subgraphs import Node
 from tui.text import one_line
 
 LONGEST = 400  # characters of a title that are looked at: no label is longer
@@ -34,3 +36,71 @@ def cut_to(text: str, cells: int) -> str:
 
 
 __all__ = ["LONGEST", "cell_len", "cut_to", "label_of"]
+
+
+class Room:
+    """`width` × `height` cells, free at first. What lies outside the canvas is never free."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width = width
+        self.height = height
+        self._rows = [0] * height
+
+    def free(self, y: int, start: int, end: int) -> bool:
+        """Whether the cells of row `y` from `start` up to before `end` are all free."""
+        if not 0 <= y < self.height or start < 0 or end > self.width:
+            return False
+        return not self._rows[y] & _bits(start, end)
+
+    def take(self, y: int, start: int, end: int) -> None:
+        """Take the cells of a row; what lies outside is left out."""
+        if 0 <= y < self.height:
+            self._rows[y] |= _bits(max(0, start), min(self.width, end))
+
+    def give(self, y: int, start: int, end: int) -> None:
+        """Free the cells of a row."""
+        if 0 <= y < self.height:
+            self._rows[y] &= ~_bits(max(0, start), min(self.width, end))
+
+    def count(self, y: int, start: int, end: int) -> int:
+        """How many of the cells are taken."""
+        return (self._rows[y] & _bits(max(0, start), min(self.width, end))).bit_count()
+
+
+def _bits(start: int, end: int) -> int:
+    return (1 << end) - (1 << start) if end > start else 0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSign:
+    """A kind of node: its word, its sign, the hollow sign, and the name of its colour in the theme."""
+
+    word: str
+    sign: str
+    hollow: str
+    colour: str
+
+
+KINDS = {
+    "Turn": NodeSign("message", "●", "○", "secondary"),
+    "Observation": NodeSign("memory", "◆", "◇", "primary"),
+    "Entity": NodeSign("name", "▲", "△", "accent"),
+    "Session": NodeSign("chat", "■", "□", "warning"),
+    "Document": NodeSign("document", "▮", "▯", "warning"),
+    "Chunk": NodeSign("passage", "▪", "▫", "warning"),
+    "World": NodeSign("world", "★", "☆", "error"),
+    "Project": NodeSign("project", "▼", "▽", "error"),
+    "CoreBlock": NodeSign("core block", "•", "◦", "foreground"),
+    "Wording": NodeSign("version", "•", "◦", "foreground"),
+}
+
+
+def kind_of(table: str) -> NodeSign:
+    """The kind that a table holds; one that people rarely see is called as its table is."""
+    return KINDS.get(table) or NodeSign(table, "•", "◦", "foreground")
+
+
+def sign_of(node: Node) -> str:
+    """The sign that stands where the node is."""
+    kind = kind_of(node.ref.table)
+    return kind.hollow if node.mark else kind.sign

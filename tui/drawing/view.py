@@ -1,9 +1,11 @@
-"""A drawn graph: nodes to choose among with the arrows, zoom, pan, two layouts, a picture to keep."""
+"""A drawn graph: nodes to choose among with the arrows and the mouse, zoom, pan, two layouts, a picture to keep."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from math import hypot
+from typing import ClassVar, Literal
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,13 +17,44 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from graph.subgraphs import Node, Ref, Subgraph
-from tui.drawing.files import SavedDrawing, keep
-from tui.drawing.foot import about_node, about_picture
-from tui.drawing.keys import VIEW
-from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, layout
-from tui.drawing.picture import Picture, paint
-from tui.drawing.selection import Direction, at_cell, nearest, next_one
+from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, Spot, layout
+from tui.drawing.picture import Picture, about_node, about_picture, paint
+from tui.drawing.svg import SavedDrawing, keep
+from tui.keymaps import DRAWING
 from tui.keys import bindings
+
+Direction = Literal["left", "right", "up", "down"]
+ASIDE = 1.5  # how much a step aside counts beside one ahead
+
+
+def nearest(spots: Sequence[Spot], place: int, direction: Direction) -> int | None:
+    """The place of the nearest node in a direction, none that lies more aside than ahead if there is another."""
+    here = spots[place]
+    best: tuple[bool, float, int] | None = None
+    for other, spot in enumerate(spots):
+        across, down = spot.x - here.x, 2 * (spot.y - here.y)
+        ahead, aside = (across, down) if direction in ("left", "right") else (down, across)
+        ahead = -ahead if direction in ("left", "up") else ahead
+        if ahead > 0:
+            far = hypot(ahead, aside) + ASIDE * abs(aside)
+            best = min(best or (True, float("inf"), other), (abs(aside) > ahead, far, other))
+    return best[2] if best is not None else None
+
+
+def next_one(spots: Sequence[Spot], place: int, step: int) -> int:
+    """The place of the node that is so many further as one reads, line by line; from the last to the first."""
+    order = sorted(range(len(spots)), key=lambda each: (spots[each].y, spots[each].x))
+    return order[(order.index(place) + step) % len(order)]
+
+
+def at_cell(spots: Sequence[Spot], x: int, y: int) -> int | None:
+    """The place of the node whose sign or label is at a cell, or right beside it."""
+    for reach in (0, 1):
+        for place, spot in enumerate(spots):
+            if spot.y == y and spot.box.start - reach <= x < spot.box.end + reach:
+                return place
+    return None
+
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0, 4.0)
 PAN = 8, 4  # cells at a key press
@@ -72,7 +105,7 @@ class GraphView(ScrollView, can_focus=True):
             *("primary", "secondary", "accent", "warning", "error", "foreground"),
         )
     }
-    BINDINGS: ClassVar[list[BindingType]] = bindings(VIEW)
+    BINDINGS: ClassVar[list[BindingType]] = bindings(DRAWING)
 
     class About(Message):
         """Something of a node of one view, which is its `control`."""

@@ -21,9 +21,20 @@ from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryMissing, NotFound
 from tui.commands.choosing import project_in
-from tui.mcp import shapes
-from tui.mcp.serializers import in_force, may_be_told, told, told_hit, told_newest, told_node
-from tui.mcp.shapes import Kind, Limit, NodeKind, Project, Time
+from tui.mcp import serializers
+from tui.mcp.serializers import (
+    Kind,
+    Limit,
+    NodeKind,
+    Project,
+    Time,
+    in_force,
+    may_be_told,
+    told,
+    told_hit,
+    told_newest,
+    told_node,
+)
 from tui.mcp.visits import Visits
 from tui.output import instant
 from tui.since import parse_since
@@ -65,7 +76,7 @@ class Tools:
         until: Time = None,
         person: Annotated[str | None, Field(max_length=200, description="Only what this person said.")] = None,
         project: Project = None,
-    ) -> shapes.Hits:
+    ) -> serializers.Hits:
         """Find what was said or learned before that matters for a question: by words, by meaning and by what is
         related, over all of the user's chats and documents. Each hit tells when, who said it, in which chat, and why
         it was found. Use it when the user refers to anything from before.
@@ -78,13 +89,13 @@ class Tools:
             raise AgentError("The query contains no words. Nothing was done.")
         start, end = moment(since), moment(until)
         if not await asyncio.to_thread(self._anything):
-            return shapes.Hits(hits=[], by_meaning=False)
+            return serializers.Hits(hits=[], by_meaning=False)
         project = await asyncio.to_thread(self._project, project)
         filters = Filters(person=person, project=project, since=start, until=end)
         async with self._visits.agent() as agent:
             by_meaning = await agent.models.embedder_ready()
             hits = await agent.search.recall(query, limit=limit, filters=filters)
-        return shapes.Hits(hits=[told_hit(hit, shared(hits)) for hit in hits], by_meaning=by_meaning)
+        return serializers.Hits(hits=[told_hit(hit, shared(hits)) for hit in hits], by_meaning=by_meaning)
 
     async def recent(
         self,
@@ -101,7 +112,7 @@ class Tools:
         since: Time = None,
         until: Time = None,
         project: Project = None,
-    ) -> shapes.Exchanges | shapes.NewestShape:
+    ) -> serializers.Exchanges | serializers.NewestShape:
         """List what the user and the assistant talked about lately, or in a time, the newest first. Use it for
         "what did we talk about yesterday"; to find a subject, use recall. With kinds, list the newest of other parts
         of the memory: what was learned, who was named, documents, chats.
@@ -110,7 +121,7 @@ class Tools:
         within: Within = {"since": moment(since), "until": moment(until), "project": project}
         if kinds:
             found = await self._newest(kinds, limit, within)
-            return shapes.NewestShape(items=[told_newest(each) for each in found])
+            return serializers.NewestShape(items=[told_newest(each) for each in found])
         return await asyncio.to_thread(self._recent, limit, within)
 
     async def _newest(self, kinds: Sequence[NodeKind], limit: int, within: "Within") -> "list[NewestItem]":
@@ -126,7 +137,7 @@ class Tools:
         name: Annotated[str, Field(min_length=1, max_length=200, description="A person, place or project.")],
         limit: Annotated[Limit, Field(description="How many messages at most.")] = 10,
         project: Project = None,
-    ) -> shapes.AboutShape:
+    ) -> serializers.AboutShape:
         """Tell what there is about a person, place or project: how often and since when it comes up, in which chats,
         and the newest messages that name it.
         """
@@ -150,7 +161,7 @@ class Tools:
         ] = None,
         *,
         context: Context,
-    ) -> shapes.RememberedShape:
+    ) -> serializers.RememberedShape:
         """Propose one lasting statement about the user or their world to be remembered. It waits for the user's review
         and is not in use before, unless the user set it otherwise. It is kept as your proposal, not as the user's
         words. What is known already is not stored again.
@@ -174,7 +185,7 @@ class Tools:
                 in_use=settings.mcp_remember == "active",
             )
         outcome, words = OUTCOMES[made.outcome]
-        return shapes.RememberedShape.model_validate(
+        return serializers.RememberedShape.model_validate(
             {"outcome": outcome, "told": words, "id": made.memory.id, "text": made.memory.text or ""}
         )
 
@@ -190,7 +201,7 @@ class Tools:
         ],
         limit: Annotated[Limit, Field(description="How many neighbours at most, of each relation.")] = 10,
         project: Project = None,
-    ) -> shapes.Relations:
+    ) -> serializers.Relations:
         """List what a person, place, thing, message, memory, chat or document is directly related to in the memory's
         graph, by relation: what names it, what was learned about it, what proves it. Takes a name, or an id from
         another answer.
@@ -222,14 +233,14 @@ class Tools:
             nodes = await asyncio.to_thread(self._seen, nodes, project)
             if nodes:
                 relations.append(
-                    shapes.Relation(
+                    serializers.Relation(
                         relation=side.relation,
                         leads="out" if side.outgoing else "in",
                         items=[told_node(node) for node in nodes[:limit]],
                         more=len(nodes) > limit or side.total > len(side.nodes),
                     )
                 )
-        return shapes.Relations(of=told_node(ego.node), relations=relations)
+        return serializers.Relations(of=told_node(ego.node), relations=relations)
 
     async def query(
         self,
@@ -247,7 +258,7 @@ class Tools:
         ] = None,
         limit: Annotated[int, Field(ge=1, le=500, description="How many rows at most.")] = 50,
         project: Project = None,
-    ) -> shapes.RowsShape:
+    ) -> serializers.RowsShape:
         """Ask the memory's graph one Cypher query that only reads (Kuzu's dialect). Node tables: Turn (id, session,
         role, speaker, text, at in UTC milliseconds, significance), Observation (id, text, kind, confidence, at),
         Entity (id, name, kind), Session (id, name, title), Document, Chunk, Project. Relationships:
@@ -265,7 +276,7 @@ class Tools:
                 live_only=True,
                 project=project,
             )
-        return shapes.RowsShape(
+        return serializers.RowsShape(
             columns=list(answer.columns),
             rows=[list(row) for row in answer.rows],
             total=answer.total,
@@ -301,18 +312,18 @@ class Tools:
         except MemoryMissing as error:
             raise NotFound(f"There is no project {wanted}: the memory is empty.") from error
 
-    def _recent(self, limit: int, within: "Within") -> shapes.Exchanges:
+    def _recent(self, limit: int, within: "Within") -> serializers.Exchanges:
         from graph.reading import LogReader
 
         try:
             reader = LogReader.open(self._home.memory)
         except MemoryMissing:
-            return shapes.Exchanges(exchanges=[])
+            return serializers.Exchanges(exchanges=[])
         try:
             found = reader.recent("exchange", limit, **within)
-            return shapes.Exchanges(
+            return serializers.Exchanges(
                 exchanges=[
-                    shapes.ExchangeShape(
+                    serializers.ExchangeShape(
                         said=told(each.turn, reader.session(each.turn.session).name),
                         reply=told(each.reply, None) if each.reply is not None and may_be_told(each.reply) else None,
                         project=each.project,
@@ -330,7 +341,7 @@ class Tools:
         with closing(LogReader.open(self._home.memory)) as reader:
             return reader.newest(kinds, limit, **within)
 
-    def _about(self, name: str, limit: int, project: str | None) -> shapes.AboutShape:
+    def _about(self, name: str, limit: int, project: str | None) -> serializers.AboutShape:
         from graph.reading import LogReader
 
         wanted = " ".join(name.split())
@@ -339,20 +350,20 @@ class Tools:
         try:
             reader = LogReader.open(self._home.memory)
         except MemoryMissing:
-            return shapes.AboutShape(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
+            return serializers.AboutShape(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
         try:
             found = reader.about(wanted, limit=limit, project=project)
         finally:
             reader.close()
         titles = {id: title for id, title, _ in found.sessions}
-        return shapes.AboutShape(
+        return serializers.AboutShape(
             name=found.name,
             kind=found.kind,
             said=found.said,
             mentioned=found.mentioned,
             first_at=instant(found.first_at) if found.first_at else None,
             last_at=instant(found.last_at) if found.last_at else None,
-            chats=[shapes.ChatShape(id=id, title=title, messages=turns) for id, title, turns in found.sessions],
+            chats=[serializers.ChatShape(id=id, title=title, messages=turns) for id, title, turns in found.sessions],
             messages=[told(turn, titles.get(turn.session)) for turn in found.turns if may_be_told(turn)],
         )
 

@@ -1,16 +1,125 @@
-"""What the pages of the memory screen need of it, and the words that pages without content show."""
+"""What the pages of the memory screen need of it, and what is done to the memory there, each thing with its undoing."""
 
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from textual.content import Content
+
+from tui.text import one_line
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.plans import Plan
-    from tui.memories.session_changes import SessionChanges
+    from graph.beliefs import CoreBlock, Observation
+    from graph.values import Turn
     from tui.memories.view import View
     from tui.state import State
+
+
+MOST_UNDONE = 100
+STANDS_AGAIN = {"candidate": "it is under review again", "active": "it is in use again"}
+
+
+class SessionChanges:
+    """Each work answers with the words for the person.
+
+    `follow` is what the last work or its undoing was about, by its series or name: the mark of the list goes with it.
+    """
+
+    def __init__(self, service: "Agent", view: "View") -> None:
+        self._service = service
+        self._view = view
+        self._done: list[tuple[str, str, int]] = []
+        self.follow: str | None = None
+
+    @property
+    def can_undo(self) -> bool:
+        """Something was done here that is not undone."""
+        return bool(self._done)
+
+    async def _keep(self, about: str, words: str, undone: str) -> str:
+        """Remember which change it is, and how things stand once it is undone."""
+        self.follow = about
+        changes = await self._service.history.changes(limit=1)
+        if changes:
+            self._done = [*self._done, (about, undone, changes[0].seq)][-MOST_UNDONE:]
+        return f"{words}. Press u to undo."
+
+    async def undo(self) -> str:
+        """Take the last work back; where nothing was done here, the last change that was made anywhere."""
+        if not self._done:
+            return f"You {one_line((await self._service.history.undo()).what)}; that has been undone."
+        about, undone, seq = self._done.pop()
+        await self._service.history.undo(seq)
+        self.follow = about
+        return f"Undone: {undone}."
+
+    # Observations
+
+    async def promote(self, observation: "Observation") -> str:
+        await self._service.memories.promote(observation.id)
+        back = "it is under review again"
+        words = "Kept: now in use"
+        return await self._keep(observation.series, words, back)
+
+    async def reject(self, observation: "Observation") -> str:
+        before = _standing(observation)
+        await self._service.memories.reject(observation.id)
+        words, back = "Rejected: no longer used", STANDS_AGAIN[before]
+        return await self._keep(observation.series, words, back)
+
+    async def edit(self, observation: "Observation", text: str) -> str:
+        """A candidate in better words, which are the person's own now."""
+        if observation.world == self._view.world:
+            await self._service.memories.reword(observation.id, text)
+        else:  # the person's own words hold here; where it is of, it goes on waiting
+            await self._service.memories.correct(observation.id, text, world=self._view.world)
+        words, back = (
+            "Edited: now in use in your words",
+            f"{STANDS_AGAIN[_standing(observation)]}, with its earlier text",
+        )
+        return await self._keep(observation.series, words, back)
+
+    async def correct(self, observation: "Observation", text: str) -> str:
+        await self._service.memories.correct(observation.id, text, world=self._view.world)
+        words, back = "Corrected: the earlier version is kept", "it has its earlier text again"
+        return await self._keep(observation.series, words, back)
+
+    async def pin(self, observation: "Observation") -> str:
+        world = None if self._view.world == observation.world else self._view.world
+        if observation.pinned:
+            await self._service.memories.unpin(observation.id, world=world)
+            return await self._keep(observation.series, "Unpinned", "it is pinned again")
+        await self._service.memories.pin(observation.id, world=world)
+        words = "Pinned: the model will always see it"
+        return await self._keep(observation.series, words, "it is no longer pinned")
+
+    # Core blocks, ratings
+
+    async def write_block(self, name: str, text: str, before: "CoreBlock | None") -> str:
+        """Write a core block, for the project of the chat or for all; an empty text takes it away."""
+        project = before.project if before is not None and not text.strip() else self._view.project
+        await self._service.memories.write_block(name, text, world=self._view.world, project=project)
+        words = f"“{name}” saved" if text.strip() else f"“{name}” removed"
+        was = before.text if before is not None else ""
+        back = f"“{name}” {'has its earlier text again' if text.strip() else 'is back'}"
+        if not was.strip():
+            back = f"“{name}” no longer exists"
+        return await self._keep(name, words, back)
+
+    async def rate(self, turns: "Sequence[Turn]", significance: int, before: int) -> str:
+        identities = [turn.id for turn in turns]
+        await self._service.memories.rate(identities, significance)
+        one = len(turns) == 1
+        words = f"{'Rated' if one else f'{len(turns)} messages rated'} {significance}"
+        was = "the rating was" if one else f"the rating of {len(turns)} messages was"
+        back = f"{was} {significance}, now {before} again"
+        return await self._keep(f"{before}", words, back)
+
+
+def _standing(observation: "Observation") -> Literal["candidate", "active"]:
+    return "candidate" if observation.status == "candidate" else "active"
+
 
 NOTHING_LEARNED = (
     "No memories yet. What clew learns as you chat appears here, each memory with its "

@@ -1,31 +1,193 @@
-"""The pages of what was learned and of what waits for review: a list, and beside it all there is to one of them."""
+"""The pages of what was learned and of what waits for review: a filtered list, and beside it one with its proof."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, get_args
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from graph.beliefs import Observation, Wanted
+from graph.beliefs import Observation, Trend, Wanted
 from graph.events import ObservationKind
+from tui import keymaps
 from tui.keys import Sign, bindings, signs
 from tui.latest import Latest, is_there
-from tui.memories import filters, keys, words
-from tui.memories.detail import Detail
+from tui.memories import words
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS
-from tui.memories.view import MAIN
-from tui.text import cut
+from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.long_list import LongList
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from graph.beliefs import Story
+    from graph.beliefs import Observation, Proof, Story
     from tui.memories.host import Host
+
+
+Value = TypeVar("Value")
+MOST_PEOPLE = 12
+STATUSES = ("", "active", "candidate", "superseded", "invalid", "every")
+STATUS_WORDS = {
+    "": "current",
+    "active": "in use",
+    "candidate": "to review",
+    "superseded": "superseded",
+    "invalid": "not true",
+    "every": "every status",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """What there is to filter by: a key leads only to these."""
+
+    people: Sequence[str] = ()
+    projects: Sequence[str] = ()
+    kinds: Sequence[ObservationKind] = ()
+
+
+def cycled(wanted: Wanted, key: str, there: There) -> Wanted:
+    """What is wanted after one press of a filter's key."""
+    match key:
+        case "S":
+            return _with_status(wanted, _next(STATUSES, status_of(wanted)))
+        case "K":
+            return replace(wanted, kind=_next((None, *there.kinds), wanted.kind))
+        case "W":
+            return replace(wanted, about=_next((None, *there.people), wanted.about))
+        case "J":
+            return replace(wanted, project=_next((None, *there.projects), wanted.project))
+        case "T":
+            return replace(wanted, trend=_next((None, *get_args(Trend)), wanted.trend))
+        case "P":
+            return replace(wanted, pinned=_next((None, True, False), wanted.pinned))
+        case _:
+            return wanted
+
+
+def _next(values: Sequence[Value], now: Value) -> Value:
+    return values[(values.index(now) + 1) % len(values)] if now in values else values[0]
+
+
+def status_of(wanted: Wanted) -> str:
+    """The status that is wanted: empty for those in use or under review, `every` for all."""
+    return "every" if wanted.everything else wanted.status or ""
+
+
+def _with_status(wanted: Wanted, status: str) -> Wanted:
+    known = {"active": "active", "candidate": "candidate", "superseded": "superseded", "invalid": "invalid"}
+    return replace(wanted, status=known.get(status), everything=status == "every")  # type: ignore[arg-type]
+
+
+def narrowed(wanted: Wanted) -> bool:
+    """Some filter is set."""
+    return wanted != Wanted(world=wanted.world)
+
+
+def people_of(observations: "Sequence[Observation]") -> list[str]:
+    """The names that the most of these are about, the most frequent first."""
+    counts: dict[str, int] = {}
+    for observation in observations:
+        for name in observation.about:
+            counts[name] = counts.get(name, 0) + 1
+    return sorted(counts, key=lambda name: (-counts[name], name))[:MOST_PEOPLE]
+
+
+def kinds_of(observations: "Sequence[Observation]") -> list[ObservationKind]:
+    """The kinds that some of these are of, in the order of the kinds."""
+    found = {observation.kind for observation in observations}
+    return [kind for kind in ObservationKind if kind in found]
+
+
+def described(wanted: Wanted, width: int) -> Content:
+    """The filters on one line, in words as far as they fit, those chosen first; the rest by their keys."""
+    status, pinned = status_of(wanted), "pinned" if wanted.pinned else "not pinned"
+    about, project = one_line(wanted.about or "")[:16], one_line(wanted.project or "")[:16]
+    parts: list[tuple[str, str, bool]] = [
+        ("S", STATUS_WORDS[status], bool(status)),
+        ("K", wanted.kind or "kind", wanted.kind is not None),
+        ("W", about or "who", wanted.about is not None),
+        ("J", project or "project", wanted.project is not None),
+        ("T", wanted.trend or "trend", wanted.trend is not None),
+        ("P", "pins" if wanted.pinned is None else pinned, wanted.pinned is not None),
+        ("/", f"“{one_line(wanted.text)[:24]}”" if wanted.text else "words", bool(wanted.text)),
+    ]
+    told = {key for key, _, chosen in parts if chosen}
+    if _joined(parts, told).cell_length > width:
+        return _joined(parts, set()).truncate(width, ellipsis=True)
+    for key, _, _ in parts:
+        if _joined(parts, told | {key}).cell_length <= width:
+            told.add(key)
+    return _joined(parts, told)
+
+
+def _joined(parts: Sequence[tuple[str, str, bool]], told: Collection[str]) -> Content:
+    shown = [
+        Content.assemble(plain(key, "bold"), plain(f" {words}", "$primary" if chosen else MUTED))
+        if key in told
+        else plain(key, "bold $primary" if chosen else f"bold {MUTED}")
+        for key, words, chosen in parts
+    ]
+    return Content("  ").join(shown)
+
+
+class Detail(VerticalScroll, can_focus=False):
+    """Shows a story with one of its sources chosen, or words about there being none."""
+
+    def __init__(self) -> None:
+        super().__init__(classes="memories-detail")
+        self.story: Story | None = None
+        self._place = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static("", markup=False)
+
+    def show(self, story: "Story") -> None:
+        """Show this one; of the same observation the chosen source stays chosen."""
+        same = self.story is not None and self.story.observation.series == story.observation.series
+        self.story = story
+        if not same:
+            self._place = 0
+            self.scroll_home(animate=False, immediate=True)
+        self._place = max(0, min(self._place, len(words.proofs(story)) - 1))
+        self._paint()
+
+    def tell(self, text: str) -> None:
+        """Words in place of an observation."""
+        self.story = None
+        self.query_one(Static).update(plain(text, MUTED))
+
+    @property
+    def proof(self) -> "Proof | None":
+        """The source that is chosen."""
+        found = words.proofs(self.story) if self.story is not None else []
+        return found[self._place] if self._place < len(found) else None
+
+    def choose(self, step: int) -> None:
+        """Another of its sources."""
+        if self.story is not None and (count := len(words.proofs(self.story))):
+            self._place = (self._place + step) % count
+            line = self._paint()
+            self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
+
+    def scroll_pages(self, pages: int) -> None:
+        self.scroll_relative(y=pages * max(1, self.size.height - 2), animate=False)
+
+    def _paint(self) -> int:
+        if self.story is None:
+            return 0
+        width = max(1, self.scrollable_content_region.width)
+        content, line = words.detail(self.story, self._place, datetime.now().astimezone(), width)
+        self.query_one(Static).update(content)
+        return line
+
+    def on_resize(self) -> None:
+        self._paint()
+
 
 KEPT_BEHIND = "The earlier version is kept."
 HERE_ONLY = "Applies only in this what-if."
@@ -36,7 +198,9 @@ FORGET_WORDS = "All its versions are deleted. It will not be learned from the sa
 class Observations(Vertical):
     """The list of observations with its filters; in `review` only the candidates, with the keys to judge them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(keys.LEARNED, keys.OBSERVATIONS, keys.REVIEW, keys.FILTERS)
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        keymaps.LEARNED, keymaps.OBSERVATIONS, keymaps.REVIEW, keymaps.FILTERS
+    )
 
     def __init__(self, host: "Host", *, review: bool = False, wanted: Wanted | None = None) -> None:
         super().__init__(id="review" if review else "observations", classes="memories-page")
@@ -44,7 +208,7 @@ class Observations(Vertical):
         self.review = review
         self.wanted = wanted or Wanted()
         self._limit = PAGE
-        self._there = filters.There(kinds=tuple(ObservationKind))
+        self._there = There(kinds=tuple(ObservationKind))
         self._choose: str | None = None
         self._latest: Latest[tuple[Wanted, int], list[Observation] | str] = Latest(self._find, self._show)
         self._story: Latest[str, Story | str] = Latest(self._read_story, self._show_story)
@@ -69,7 +233,7 @@ class Observations(Vertical):
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        return signs((*(keys.REVIEW if self.review else keys.OBSERVATIONS), keys.UNDO, *keys.LEARNED))
+        return signs((*(keymaps.REVIEW if self.review else keymaps.OBSERVATIONS), keymaps.UNDO, *keymaps.LEARNED))
 
     # Reading
 
@@ -109,9 +273,9 @@ class Observations(Vertical):
     def _note_what_is_there(self, asked: tuple[Wanted, int], found: list[Observation]) -> None:
         wanted, limit = asked
         if found and wanted.about is None:
-            self._there = replace(self._there, people=filters.people_of(found))
+            self._there = replace(self._there, people=people_of(found))
         if found and wanted.kind is None:
-            kinds = filters.kinds_of(found) if len(found) < limit else [*ObservationKind]  # there are more than these
+            kinds = kinds_of(found) if len(found) < limit else [*ObservationKind]  # there are more than these
             self._there = replace(self._there, kinds=kinds)
 
     def _followed(self, found: list[Observation]) -> str | None:
@@ -131,7 +295,7 @@ class Observations(Vertical):
             return trouble
         if self.review:
             return NOTHING_WAITS if self._host.view.at is None else NOTHING_THEN
-        if filters.narrowed(self.wanted):
+        if narrowed(self.wanted):
             return NOTHING_FITS
         return NOTHING_LEARNED if self._host.view.at is None else NOTHING_THEN
 
@@ -170,7 +334,7 @@ class Observations(Vertical):
     def _paint_filters(self) -> None:
         if not self.review:
             line = self.query_one(".memories-filters", Static)
-            line.update(filters.line(self.wanted, max(1, line.size.width or self.app.size.width - 2)))
+            line.update(described(self.wanted, max(1, line.size.width or self.app.size.width - 2)))
 
     def on_resize(self) -> None:
         self._paint_filters()
@@ -183,7 +347,7 @@ class Observations(Vertical):
 
     def action_filter(self, key: str) -> None:
         if not self.review:
-            self.narrow(filters.cycled(self.wanted, key, self._there))
+            self.narrow(cycled(self.wanted, key, self._there))
 
     def action_words(self) -> None:
         if not self.review:
@@ -195,7 +359,7 @@ class Observations(Vertical):
             self.narrow(replace(self.wanted, text=text))
 
     def action_clear(self) -> None:
-        if not self.review and filters.narrowed(self.wanted):
+        if not self.review and narrowed(self.wanted):
             self.narrow(Wanted(world=self.wanted.world))
 
     # What is done to one

@@ -12,27 +12,23 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui import history_handlers
-from tui.chat_view import ChatView
+from tui.chat_view import ChatView, may_keep
 from tui.ingestion import Ingestion
+from tui.keymaps import MEMORIES, MEMORY_PLACES, UNDO
 from tui.keys import bindings, signs
 from tui.latest import is_there
-from tui.memories import where
-from tui.memories.blocks import Blocks
-from tui.memories.documents import DocumentsPage
-from tui.memories.keys import PLACES, SCREEN, UNDO
+from tui.memories import view
+from tui.memories.host import SessionChanges
 from tui.memories.observations import Observations
-from tui.memories.ratings import Ratings
-from tui.memories.session_changes import SessionChanges
-from tui.memories.view import MAIN, View
-from tui.memories.where import PAST_STAYS
+from tui.memories.pages import Blocks, DocumentsPage, Ratings
+from tui.memories.view import PAST_STAYS, View
 from tui.memories.words import graph_trouble
 from tui.node_links import walk_from
-from tui.privacy import may_keep
 from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
-from tui.widgets.foot import Foot
+from tui.widgets.foot import Foot, StatusMessage
 from tui.widgets.impact import ImpactChoice
-from tui.widgets.status_message import StatusMessage
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -44,7 +40,7 @@ PAGES = ("observations", "review", "blocks", "ratings", "documents")
 NAMES = ("Memories", "Review", "Core blocks", "Significance", "Documents")
 SHORT_NAMES = ("Memories", "Review", "Blocks", "Ratings", "Documents")
 TALL = 18  # rows from which the keys may take two lines; as in the style sheet
-MINE = tuple(row for row in SCREEN if row.foot)
+MINE = tuple(row for row in MEMORIES if row.foot)
 ALWAYS = signs(MINE[1:])  # help, and the way back
 Page = Observations | Blocks | Ratings | DocumentsPage
 Goal = tuple[str, str]  # the session and the turn to go to
@@ -54,7 +50,7 @@ class MemoriesScreen(Screen[Goal | None]):
     """Everything that was learned. It closes with where to go, if a source was chosen."""
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = bindings(SCREEN, (UNDO,))
+    BINDINGS: ClassVar[list[BindingType]] = bindings(MEMORIES, (UNDO,))
 
     def __init__(
         self,
@@ -141,14 +137,14 @@ class MemoriesScreen(Screen[Goal | None]):
 
     def _paint(self) -> None:
         self.query_one("#memories-tabs", Static).update(self._tabs(max(1, self.size.width - 4)))
-        where = self.query_one("#memories-where", Static)
-        where.update(plain(self._where, "$warning"))
-        where.display = bool(self._where)
+        view = self.query_one("#memories-where", Static)
+        view.update(plain(self._where, "$warning"))
+        view.display = bool(self._where)
         lines = 2 if self.app.size.height >= TALL else 1
         self.query_one(Foot).tell((*self.page.signs, *signs(MINE[:1])), lines=lines)
 
     async def _show_where(self) -> None:
-        self._where = await where.heading(self.service, self.view)
+        self._where = await view.heading(self.service, self.view)
         self._paint()
 
     def counted(self) -> None:
@@ -289,7 +285,7 @@ class MemoriesScreen(Screen[Goal | None]):
         self.do(self._next_world(), reads=True)
 
     async def _next_world(self) -> str | None:
-        told = await where.next_world(self.service, self.view)
+        told = await view.next_world(self.service, self.view)
         await self._show_where()
         return told
 
@@ -297,11 +293,11 @@ class MemoriesScreen(Screen[Goal | None]):
         self.do(self._ask_day(), reads=True)
 
     async def _ask_day(self) -> None:
-        await self.ask_line(where.DAY, placeholder=where.DAYS, yes="show", check=self._show_day)
+        await self.ask_line(view.DAY, placeholder=view.DAYS, yes="show", check=self._show_day)
 
     async def _show_day(self, said: str) -> str | None:
         try:
-            wrong = await where.show_day(self.view, said)
+            wrong = await view.show_day(self.view, said)
         except self.failures as error:
             return str(error)
         if wrong is None:
@@ -324,6 +320,6 @@ class MemoriesScreen(Screen[Goal | None]):
         await self.view.come_back()
 
     def action_help(self) -> None:
-        from tui.widgets.keys_page import keys_content
+        from tui.widgets.pages import keys_content
 
-        self.read("Memory screen keys", keys_content(PLACES, self._chat_view.page_width))
+        self.read("Memory screen keys", keys_content(MEMORY_PLACES, self._chat_view.page_width))

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.dates import when
 from tui.reasons import proven_by
-from tui.text import MUTED, cut, one_line, plain, shown, size_of
+from tui.text import MUTED, cut, one_line, plain, shown, size_of, when
 
 if TYPE_CHECKING:
     from graph.beliefs import Observation, Proof, Story

@@ -15,7 +15,7 @@ from tui.text import MUTED, in_chat, plain
 if TYPE_CHECKING:
     from agent.agent import Agent
     from graph.subgraphs import Node, Ref, Side, Subgraph
-    from tui.drawing.files import SavedDrawing
+    from tui.drawing.svg import SavedDrawing
     from tui.drawing.view import GraphView
 
 FEW, MANY = 40, 160  # nodes in a small drawing, and in the largest

@@ -1,12 +1,47 @@
-"""Opens the view of a node and its neighbours, and goes where the walk leads in the end."""
+"""Opens the view of a node, and what the walk leads to where that is at home: a chat, a page, a name."""
 
 from typing import TYPE_CHECKING
 
+from graph.subgraphs import Ref
 from tui.chat_view import NOT_YET, ChatView
+from tui.navigation import go_to
 from tui.worlds import MAIN, named
 
 if TYPE_CHECKING:
     from graph.subgraphs import Ref
+
+
+NO_HOME = "A {} cannot be opened outside the graph. Press g to explore it."
+
+
+async def show_at_home(view: ChatView, ref: Ref) -> None:
+    """Leave all that lies over the chat, and show the node. Raises NotFound."""
+    from tui.nodes.words import NOUNS
+
+    chat = view.chat
+    if chat is None:
+        return
+    node = await chat.service.graph.node(ref)
+    while len(view.app.screen_stack) > 1:
+        await view.app.screen.dismiss(None)
+    match ref.table:
+        case "Turn":
+            await go_to(view, str(node.details["session"]), ref.id)
+        case "Session":
+            await view.ui.open_session(ref.id)
+            view.composer.focus()
+        case "Observation":
+            view.ui.perform("memories", ref.id)
+        case "Document":
+            view.ui.perform("documents", ref.id)
+        case "Chunk":
+            view.ui.perform("documents", str(node.details["document"]))
+        case "CoreBlock":
+            view.ui.perform("blocks", node.title)
+        case "Entity" if node.title:
+            view.ui.perform("about", node.title)
+        case _:
+            view.ui.say(NO_HOME.format(NOUNS.get(ref.table, (ref.table, ""))[0]))
 
 
 async def open_node(view: ChatView, ref: "Ref") -> bool:
@@ -27,7 +62,5 @@ async def open_node(view: ChatView, ref: "Ref") -> bool:
     worlds = {world.id: (await named(chat.service, world)).short for world in what_ifs}
     home = await view.ui.ask(NodeScreen(service, backstage.failures, walk, worlds))
     if home is not None:
-        from tui.nodes.home import show_at_home
-
         view.ui.begin(show_at_home(view, home))  # the app's: every other ends with its screen
     return home is not None

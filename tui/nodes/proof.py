@@ -13,9 +13,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from graph.subgraphs import ProofStep, Ref
+from tui.keymaps import PROOF
 from tui.keys import bindings, signs
 from tui.nodes import words
-from tui.nodes.keys import PROOF
 from tui.text import MUTED, one_line, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot

@@ -1,12 +1,16 @@
-"""The list of a node's neighbours: the node itself first, then a heading for each relationship and what it leads to."""
+"""The list of a node's neighbours, a heading for each relationship, and the line for the words they are to have."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from textual.binding import BindingType
 from textual.content import Content
+from textual.widgets import Input
 
+from tui.keymaps import NEIGHBOURS
+from tui.keys import bindings
 from tui.nodes import words
 from tui.text import MUTED, plain, spaced
 from tui.widgets.long_list import LongList
@@ -86,3 +90,16 @@ class NeighbourList(LongList[NeighbourRow]):
 
     def _stands(self, place: int) -> bool:
         return self.items[place].stands
+
+
+class WordsInput(Input):
+    """The words that neighbours are to have."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(NEIGHBOURS)
+
+    def action_done(self) -> None:
+        self.post_message(self.Submitted(self, self.value))
+
+    def action_clear(self) -> None:
+        self.value = ""
+        self.post_message(self.Submitted(self, ""))

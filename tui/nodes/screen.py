@@ -13,19 +13,17 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from graph.errors import NotFound
+from tui.keymaps import NODE, NODE_ALWAYS, NODE_HELP, node_foot
 from tui.keys import bindings, signs
 from tui.latest import Latest, is_there
 from tui.nodes import words
 from tui.nodes.drawing import Drawing
-from tui.nodes.field import WordsInput
-from tui.nodes.keys import ALWAYS, EGO, HELP, foot_of
-from tui.nodes.rows import NeighbourList, NeighbourRow, items_of
+from tui.nodes.rows import NeighbourList, NeighbourRow, WordsInput, items_of
 from tui.nodes.walk import GONE, NodeWalk
 from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import Reader
-from tui.widgets.foot import Foot
+from tui.widgets.foot import Foot, StatusMessage
 from tui.widgets.long_list import LongList
-from tui.widgets.status_message import StatusMessage
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -61,7 +59,7 @@ class NodeScreen(Screen["Ref | None"]):
     NodeScreen.-short #ego-keys, NodeScreen.-short #ego-said { margin: 0; max-height: 1; }
     NodeScreen.-tiny #ego-keys, NodeScreen.-tiny #ego-way { display: none; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = bindings(EGO)
+    BINDINGS: ClassVar[list[BindingType]] = bindings(NODE)
 
     def __init__(
         self, service: "Agent", failures: tuple[type[Exception], ...], walk: NodeWalk, worlds: words.Worlds
@@ -83,7 +81,7 @@ class NodeScreen(Screen["Ref | None"]):
             with Vertical(id="ego-drawing"):
                 yield Drawing()
         yield StatusMessage(id="ego-said")
-        yield Foot(signs(foot_of(drawn=False)), always=signs(ALWAYS), lines=2, id="ego-keys")
+        yield Foot(signs(node_foot(drawn=False)), always=signs(NODE_ALWAYS), lines=2, id="ego-keys")
 
     def on_mount(self) -> None:
         for name in ("#ego-words", "#ego-drawing"):
@@ -137,7 +135,7 @@ class NodeScreen(Screen["Ref | None"]):
 
     def _paint_keys(self) -> None:
         """The keys of what has the focus."""
-        own = signs(foot_of(drawn=self.drawing.has_focus_within))
+        own = signs(node_foot(drawn=self.drawing.has_focus_within))
         self.query_one(Foot).tell(own, lines=2 if self.app.size.height >= TALL else 1)
 
     def on_descendant_focus(self) -> None:
@@ -375,7 +373,7 @@ class NodeScreen(Screen["Ref | None"]):
             self.dismiss(None)
 
     def action_help(self) -> None:
-        from tui.widgets.keys_page import keys_content
+        from tui.widgets.pages import keys_content
 
         width = min(88, self.app.size.width - 4) - 6
-        self.app.push_screen(Reader("Graph keys", keys_content(HELP, max(1, width))))
+        self.app.push_screen(Reader("Graph keys", keys_content(NODE_HELP, max(1, width))))

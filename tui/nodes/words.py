@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from tui.dates import when
-from tui.drawing.signs import kind_of, sign_of
+from tui.drawing.cells import kind_of, sign_of
 from tui.reasons import who
-from tui.text import MUTED, cut, one_line, plain, spaced
+from tui.text import MUTED, cut, one_line, plain, spaced, when
 
 if TYPE_CHECKING:
     from graph.subgraphs import Node, Side

@@ -1,25 +1,93 @@
 """What is done with the answer on the query screen: read whole, copied, written to a file, walked from."""
 
 import asyncio
+import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graph.subgraphs import Ref
 from tui.drawing.view import GraphView
-from tui.queries import sharing
+from tui.files import ExportFailed
 from tui.queries.cells import whole
-from tui.queries.export import PICTURES, target_of
-from tui.queries.json_page import JsonPage
-from tui.queries.results import rows_of
+from tui.queries.completing import tables_of
+from tui.queries.export import PICTURES, Target, as_csv, target_of, unique, write_rows
+from tui.queries.found import first_ref
+from tui.queries.results import JsonPage, rows_of
 from tui.queries.table import ResultTable
-from tui.text import cut, one_line, spaced
+from tui.text import cut, one_line, size_of, spaced
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 
 if TYPE_CHECKING:
+    from graph.querying.console import Answer
     from tui.drawing.layout import Layout
     from tui.queries.runner import QueryRunner
     from tui.queries.view import QueryView
+
+
+async def wrong_with(said: str, *, drawn: bool) -> str | None:
+    """Why a file cannot be written; None where it can. `drawn`: there is a drawing to write."""
+    try:
+        await asyncio.to_thread(target_of, said, Path.cwd(), drawn=drawn)
+    except ExportFailed as error:
+        return str(error)
+    return None
+
+
+async def written(target: Target, answer: "Answer") -> str:
+    """Write the rows, and say what was written. Raises ExportFailed."""
+    size = await asyncio.to_thread(write_rows, target, answer)
+    return f"{rows_of(len(answer.rows))} in {one_line(str(target.path))} ({size_of(size)}){left_out(answer)}"
+
+
+def left_out(answer: "Answer") -> str:
+    """What there is beyond the rows of an answer, in words; nothing is left out silently."""
+    if answer.total is not None and answer.total <= len(answer.rows):
+        return ""
+    if answer.cut == "bytes":
+        why = "the rest is too large to show at once"
+    elif answer.cut == "time":
+        why = "the time ran out before the others came"
+    elif answer.cut == "rows":
+        why = "more cannot be shown at once"
+    else:
+        return ""
+    there = f" of {rows_of(answer.total)}" if answer.total is not None else ""
+    return f"; the first ones{there}: {why}. SKIP and LIMIT in the query get the others."
+
+
+def as_text(rows: "Answer") -> str:
+    """All rows that are here, to be copied: with a line of names."""
+    return "".join(as_csv(rows))
+
+
+def row_as_text(columns: tuple[str, ...], row: tuple[Any, ...]) -> str:
+    """A row to be copied or read, as JSON."""
+    return json.dumps(dict(zip(unique(columns), row, strict=True)), ensure_ascii=False, indent=2)
+
+
+def cell_as_text(column: str, value: Any) -> str:
+    """A cell to be copied: a text as it is, nothing where there is none."""
+    return "" if value is None else value if isinstance(value, str) else whole("", value)
+
+
+def ref_in(cypher: str, columns: Sequence[str], row: Sequence[Any], column: int) -> Ref | None:
+    """The node that is meant by a cell: the one in it, the one whose id it is, else the first one of its row."""
+    found = first_ref(row[column])
+    if found is not None:
+        return found
+    variable, dot, name = columns[column].rpartition(".")
+    if dot and (found := next((first_ref(each) for at, each in enumerate(row) if columns[at] == variable), None)):
+        return found
+    named = [(column, columns[column]), *enumerate(columns)]
+    for place, each in named:
+        owner, dot, name = each.rpartition(".")
+        tables = tables_of(cypher, owner) if dot and name == "id" else []
+        if len(tables) == 1 and isinstance(row[place], str):
+            return Ref(tables[0], row[place])
+    return next((ref for each in row if (ref := first_ref(each)) is not None), None)
+
 
 NO_NODE = "There is no node in this row. Return one, or its id, as in RETURN t or RETURN t.id."
 ROWS_TO = "Write all rows (.csv or .json) to"
@@ -61,24 +129,24 @@ class AnswerActions:
                 screen.app.push_screen(Reader(one_line(column), whole(column, table.value)))
             case JsonPage() as page if answer is not None and page.chosen is not None and page.chosen.row >= 0:
                 row = page.chosen.row
-                words = sharing.row_as_text(answer.columns, answer.rows[row])
+                words = row_as_text(answer.columns, answer.rows[row])
                 screen.app.push_screen(Reader(f"Row {spaced(row + 1)}", words))
 
     # Copying
 
     async def _copy(self, *, everything: bool) -> None:
-        from tui.copying import copy_text
+        from tui.clipboard import copy_text
 
         chat_view, answer = self._screen.chat_view, self._screen.desk.answer
         assert answer is not None
         if everything:
-            await copy_text(chat_view, sharing.as_text(answer), f"The table of {rows_of(len(answer.rows))}")
+            await copy_text(chat_view, as_text(answer), f"The table of {rows_of(len(answer.rows))}")
             return
         match self._screen.results.body:
             case ResultTable() as table if table.rows:
-                await copy_text(chat_view, sharing.cell_as_text(table.columns[table.column], table.value), "The cell")
+                await copy_text(chat_view, cell_as_text(table.columns[table.column], table.value), "The cell")
             case JsonPage() as page if page.chosen is not None and page.chosen.row >= 0:
-                await copy_text(chat_view, sharing.row_as_text(answer.columns, answer.rows[page.chosen.row]), "The row")
+                await copy_text(chat_view, row_as_text(answer.columns, answer.rows[page.chosen.row]), "The row")
             case GraphView() as view if view.chosen is not None:
                 await copy_text(chat_view, view.chosen.title, "The name of the node")
 
@@ -91,9 +159,9 @@ class AnswerActions:
             return None
         match self._screen.results.body:
             case ResultTable() as table if table.chosen is not None:
-                return sharing.ref_in(asked.cypher, table.columns, table.chosen, table.column)
+                return ref_in(asked.cypher, table.columns, table.chosen, table.column)
             case JsonPage() as page if page.chosen is not None and page.chosen.row >= 0:
-                return sharing.ref_in(asked.cypher, answer.columns, answer.rows[page.chosen.row], 0)
+                return ref_in(asked.cypher, answer.columns, answer.rows[page.chosen.row], 0)
             case GraphView() as view if view.chosen is not None:
                 return view.chosen.ref
         return None
@@ -118,7 +186,7 @@ class AnswerActions:
         if not drawn and said.lower().endswith(PICTURES):
             said = "answer.csv"
         title = DRAWING_TO if drawn else ROWS_TO
-        check = partial(sharing.wrong_with, drawn=drawn)
+        check = partial(wrong_with, drawn=drawn)
         name = await screen.app.push_screen_wait(AskLine(title, said, yes="write it", check=check))
         if name is None:
             return
@@ -131,11 +199,11 @@ class AnswerActions:
         if drawing is not None and target.ending in PICTURES:
             await self._draw(name, target.path, drawing)
         elif (everything := await self._asking.everything()) is not None:
-            screen.say(await sharing.written(target, everything))
+            screen.say(await written(target, everything))
             screen.desk.exported = name
 
     async def _draw(self, name: str, path: Path, drawing: "Layout") -> None:
-        from tui.drawing.files import save
+        from tui.drawing.svg import save
 
         kept = await asyncio.to_thread(save, drawing, path, dark=self._screen.app.current_theme.dark)
         self._screen.say(kept.words, error=kept.failed)

@@ -10,7 +10,7 @@ from typing import Any
 
 from textual.content import Content
 
-from tui.drawing.signs import kind_of
+from tui.drawing.cells import kind_of
 from tui.text import MUTED, one_line, plain
 
 NULL = "∅"

@@ -1,14 +1,119 @@
-"""What can be written where the cursor stands: tables, properties of the variable's table, functions, words, values.
+"""Cypher while it is being typed: its tokens in colours, and what can be written where the cursor stands.
 
-It reads the unfinished text leniently: a variable belongs to the tables that it is written with anywhere in it.
+Which queries may run is for `graph.querying` to say; this only tells a person what they are writing.
+
+Completing reads the unfinished text leniently: a variable belongs to the tables that it is written with anywhere in it.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from graph.querying.lexing import KEYWORDS, WORLD
-from tui.queries.highlighting import QueryToken, TokenKind, pieces_of
+from rich.style import StyleType
+from rich.text import Text
+
+from graph.querying.functions import FUNCTION_HELP
+from graph.querying.grammar import REACHING
+from graph.querying.lexing import KEYWORDS, LONGEST, WORLD, Sort, Token, scanned
+from graph.querying.meanings import PROPERTIES, TABLES
+from graph.schema import NODES, RELS
+from tui.text import shown_in_place
+
+if TYPE_CHECKING:
+    from graph.querying.catalogue import Property, Schema
+
+
+class TokenKind(StrEnum):
+    """What a piece of a query is; also the end of the name of its style in the editor."""
+
+    KEYWORD = "keyword"
+    REFUSED = "refused"  # a word that would do more than read
+    FUNCTION = "function"
+    TABLE = "table"
+    PROPERTY = "property"
+    NAME = "name"
+    STRING = "string"
+    NUMBER = "number"
+    PARAMETER = "parameter"
+    COMMENT = "comment"
+    SIGN = "sign"
+
+
+_KINDS = {"'": TokenKind.STRING, '"': TokenKind.STRING, "/": TokenKind.COMMENT}  # of what does not end
+
+
+@dataclass(frozen=True, slots=True)
+class QueryToken:
+    """A piece of a text and where it begins; `open` if it is a string, name or comment that does not end."""
+
+    kind: TokenKind
+    text: str
+    start: int
+    open: bool = False
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def pieces_of(text: str) -> list[QueryToken]:
+    """The pieces of a text in their order; blanks are none."""
+    pieces: list[QueryToken] = []
+    brackets: list[str] = []
+    before = ""
+    for token in scanned(text):
+        kind = _kind_of(text, token, before, brackets[-1:])
+        # A line's comment is open at its end too: what is typed there goes on with it.
+        is_open = token.sort is Sort.UNCLOSED or (kind is TokenKind.COMMENT and not token.text.endswith("*/"))
+        pieces.append(QueryToken(kind, token.text, token.place, is_open))
+        if kind is TokenKind.COMMENT:
+            continue
+        if token.text in ("(", "[", "{"):
+            brackets.append(token.text)
+        elif token.text in (")", "]", "}") and brackets:
+            brackets.pop()
+        before = token.text
+    return pieces
+
+
+def _kind_of(text: str, token: Token, before: str, inside: Sequence[str]) -> TokenKind:
+    match token.sort:
+        case Sort.UNKNOWN:
+            return TokenKind.SIGN
+        case Sort.UNCLOSED if token.text[0] in _KINDS:
+            return _KINDS[token.text[0]]
+        case Sort.WORD | Sort.QUOTED | Sort.UNCLOSED:
+            return _kind_of_name(token, before, inside, after=text[token.end : token.end + 40].lstrip()[:1])
+        case sort:
+            return TokenKind(sort)
+
+
+def _kind_of_name(token: Token, before: str, inside: Sequence[str], *, after: str) -> TokenKind:
+    """What a name or word is, by what stands before it, the bracket it stands in, and the character after it."""
+    if before == ".":
+        return TokenKind.PROPERTY
+    if (before == ":" and inside != ["{"]) or (before == "|" and inside == ["["]):
+        return TokenKind.TABLE
+    if inside == ["{"] and after == ":":
+        return TokenKind.PROPERTY
+    if token.sort is not Sort.WORD:
+        return TokenKind.NAME
+    if token.upper in REACHING:
+        return TokenKind.REFUSED
+    if token.upper in KEYWORDS and not (after == "(" and token.upper == "COUNT"):
+        return TokenKind.KEYWORD
+    return TokenKind.FUNCTION if after == "(" else TokenKind.NAME
+
+
+def lines_in_colours(text: str, styles: Mapping[TokenKind, StyleType]) -> list[Text]:
+    """The lines of a text as they may be painted; one that is longer than any query has no colours."""
+    painted = Text(shown_in_place(text))
+    for piece in pieces_of(text) if len(text) <= LONGEST else ():
+        painted.stylize(styles.get(piece.kind, ""), piece.start, piece.end)
+    return list(painted.split(allow_blank=True))
+
 
 MOST = 200
 PATTERN = re.compile(r"([A-Za-z_]\w*)?\s*:\s*((?:`[^`]+`|\w+)(?:\s*\|\s*:?\s*(?:`[^`]+`|\w+))*)")
@@ -196,3 +301,62 @@ def _of(text: str, variable: str) -> str:
 # Those that begin a clause come first: each begins a line more often than the rest.
 _FIRST = ("MATCH", "OPTIONAL MATCH", "WHERE", "RETURN", "WITH", "ORDER BY", "LIMIT", "SKIP", "UNWIND", "UNION")
 WORDS = (*_FIRST, *sorted(KEYWORDS - {"OPTIONAL", "ORDER", "BY", *_FIRST}))
+
+
+TYPES = {"STRING": "text", "INT64": "number", "DOUBLE": "number", "BOOL": "yes or no"}
+
+
+def at_first() -> QueryVocabulary:
+    """What is known without asking the graph: everything but how much there is."""
+    nodes = {
+        each.name: KnownTable(each.name, columns=_columns(each.name, each.columns), about=TABLES[each.name])
+        for each in NODES
+    }
+    rels = {
+        each.name: KnownTable(
+            each.name,
+            relationship=True,
+            columns=_columns(each.name, each.columns),
+            about=TABLES[each.name],
+            ends=tuple((each.start, end) for end in each.ends),
+        )
+        for each in RELS
+    }
+    return QueryVocabulary({**nodes, **rels}, functions())
+
+
+def vocabulary_of(schema: "Schema") -> QueryVocabulary:
+    """What the graph says there is."""
+    nodes = {
+        each.name: KnownTable(each.name, columns=_told(each.properties), about=each.meaning, count=each.count)
+        for each in schema.nodes
+    }
+    rels = {
+        each.name: KnownTable(
+            each.name,
+            relationship=True,
+            columns=_told(each.properties),
+            about=each.meaning,
+            ends=tuple((each.start, end) for end in each.ends),
+            count=each.count,
+        )
+        for each in schema.relationships
+    }
+    return QueryVocabulary({**nodes, **rels}, functions())
+
+
+def functions() -> dict[str, tuple[str, str]]:
+    """The functions there are, each with how it is called and what it does."""
+    return dict(sorted(FUNCTION_HELP.items()))
+
+
+def _told(properties: "tuple[Property, ...]") -> dict[str, str]:
+    return {each.name: _hint(each.type, each.meaning) for each in properties}
+
+
+def _columns(table: str, columns: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {name: _hint(type, PROPERTIES[table][name]) for name, type in columns}
+
+
+def _hint(type: str, meaning: str) -> str:
+    return f"{TYPES.get(type, type.lower())}: {meaning}" if meaning else TYPES.get(type, type.lower())

@@ -14,10 +14,9 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from graph.querying.lexing import LONGEST
+from tui.keymaps import EDITOR
 from tui.keys import bindings
-from tui.queries.completing import Completion, QueryVocabulary, Suggestions, offer_at
-from tui.queries.highlighting import TokenKind, lines_in_colours
-from tui.queries.keys import EDITOR
+from tui.queries.completing import Completion, QueryVocabulary, Suggestions, TokenKind, lines_in_colours, offer_at
 from tui.text import MUTED, clean, plain
 
 PLACEHOLDER = "MATCH …   or ? and a question in words · Ctrl+L ready queries"

@@ -9,20 +9,19 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from tui.chat_view import ChatView
+from tui.drafts import ExecutedQuery, QuerySession
 from tui.drawing.view import GraphView
+from tui.keymaps import QUERIES, QUERY_HELP
 from tui.keys import bindings
-from tui.queries import choosers
+from tui.queries import editor_actions
 from tui.queries.answer_actions import AnswerActions
 from tui.queries.editor import QueryEditor
 from tui.queries.editor_actions import EditorActions
-from tui.queries.json_page import JsonPage
-from tui.queries.keys import HELP, SCREEN
-from tui.queries.results import Results
+from tui.queries.results import JsonPage, Results
 from tui.queries.runner import QueryRunner, is_question
 from tui.queries.schema_tree import SchemaTree, sample_of, written
 from tui.queries.table import ResultTable
 from tui.queries.view import QueryView
-from tui.query_session import ExecutedQuery, QuerySession
 from tui.widgets.dialogs import Reader
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class QueryScreen(QueryView):
     """Asks the graph: its keys, and what they do."""
 
     AUTO_FOCUS = "QueryEditor"
-    BINDINGS: ClassVar[list[BindingType]] = bindings(SCREEN)
+    BINDINGS: ClassVar[list[BindingType]] = bindings(QUERIES)
 
     def __init__(self, view: ChatView, desk: QuerySession, *, world: str, private: bool, note: str = "") -> None:
         super().__init__(view, desk, world=world, private=private, note=note)
@@ -69,13 +68,13 @@ class QueryScreen(QueryView):
         self.do(self.taking.ask())
 
     def action_history(self) -> None:
-        self.do(self.taking.choose(choosers.from_history(self)))
+        self.do(self.taking.choose(editor_actions.from_history(self)))
 
     def action_saved(self) -> None:
-        self.do(self.taking.choose(choosers.from_saved(self)))
+        self.do(self.taking.choose(editor_actions.from_saved(self)))
 
     def action_shelf(self) -> None:
-        self.do(self.taking.choose(choosers.from_shelf(self)))
+        self.do(self.taking.choose(editor_actions.from_shelf(self)))
 
     async def action_save(self) -> None:
         self.do(self.taking.save(await self.editor.settled()))
@@ -175,6 +174,6 @@ class QueryScreen(QueryView):
             self.dismiss(None)
 
     def action_help(self) -> None:
-        from tui.widgets.keys_page import keys_content
+        from tui.widgets.pages import keys_content
 
-        self.app.push_screen(Reader("Keys of the query screen", keys_content(HELP, self.chat_view.page_width)))
+        self.app.push_screen(Reader("Keys of the query screen", keys_content(QUERY_HELP, self.chat_view.page_width)))

@@ -15,9 +15,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
+from tui.keymaps import TABLE
 from tui.keys import bindings
 from tui.queries.cells import brief, cell, is_right, order_of
-from tui.queries.keys import TABLE
 from tui.text import one_line, plain
 
 GAP = 2  # cells between columns

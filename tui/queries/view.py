@@ -9,18 +9,18 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui.chat_view import ChatView
+from tui.drafts import ExecutedQuery, QuerySession
 from tui.drawing.view import GraphView
 from tui.files import ExportFailed
+from tui.keymaps import QUERY_ALWAYS, RUNNING, query_foot
 from tui.keys import KeyRow, foot, signs
+from tui.queries.completing import at_first, vocabulary_of
 from tui.queries.editor import Popup, QueryEditor
-from tui.queries.keys import ALWAYS, RUNNING, foot_of
 from tui.queries.results import Results
 from tui.queries.schema_tree import SchemaTree
 from tui.queries.table import ResultTable
-from tui.queries.vocabulary import at_first, vocabulary_of
-from tui.query_session import ExecutedQuery, QuerySession
 from tui.text import MUTED, in_chat, plain, spaced
-from tui.widgets.status_message import StatusMessage
+from tui.widgets.foot import StatusMessage
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -133,24 +133,24 @@ class QueryView(Screen[None]):
         self.query_one("#query-title", Static).update(title.truncate(width, ellipsis=True))
         lines = 2 if self.app.size.height >= TALL else 1
         own = signs(self._rows_here())
-        keys = RUNNING if self.running else ALWAYS
+        keys = RUNNING if self.running else QUERY_ALWAYS
         self.query_one("#query-keys", Static).update(foot(own, width, lines, always=keys))
         self.set_class(isinstance(self.focused, GraphView) and self.app.size.height < ROOMY, "-drawing")
 
     def _rows_here(self) -> tuple[KeyRow, ...]:
         """The keys of what has the focus, the nearest first."""
         if self.tables.has_focus:
-            return foot_of("tables")
+            return query_foot("tables")
         if self.results.has_focus_within:
             if self.desk.answer is None or not self.desk.answer.rows:
-                return foot_of("words")
+                return query_foot("words")
             match self.focused:
                 case ResultTable():
-                    return foot_of("table")
+                    return query_foot("table")
                 case GraphView():
-                    return foot_of("drawing")
-            return foot_of("rows")
-        return foot_of("editor")
+                    return query_foot("drawing")
+            return query_foot("rows")
+        return query_foot("editor")
 
     def ran(self, *, running: bool) -> None:
         """A query has begun, or has ended."""

@@ -9,8 +9,7 @@ from typing import Any
 from textual import events, messages
 from textual.drivers import web_driver
 
-from tui.pasting import PasteParser
-from tui.terminal import CaughtUp, TerminalWriter
+from tui.terminal import CaughtUp, PasteParser, TerminalWriter
 
 web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # one paste is one event here too
 

@@ -1,6 +1,98 @@
-"""The page: a terminal over the whole window, drawn by textual-serve's script, and nothing from elsewhere."""
+"""The page and who may see it: a browser on this machine that was given the address; nothing comes from elsewhere.
 
+Other users of the machine do not know the token. Other pages in the same browser do not get the cookie, which is of a
+path that nobody else knows; their requests name another Origin. A foreign name that leads to this machine (DNS
+rebinding) is another Host. The page itself may load nothing from elsewhere, which the browser sees to.
+"""
+
+import secrets
+from hmac import compare_digest
 from string import Template
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+TOKEN = "token"
+ASK = "Open the address printed by `clew web`, including its token, to use clew in this browser.\n"
+ELSEWHERE = "This is not clew's address. Open the one printed by `clew web`.\n"
+
+
+class Guard:
+    """The secrets of one run, and the check of every request; `port` is where it listens."""
+
+    def __init__(self, port: int) -> None:
+        self._hosts = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
+        self._token = secrets.token_urlsafe(24)
+        self._key = secrets.token_urlsafe(24)
+        self._cookie = f"clew-{port}"
+        self.place = f"/{secrets.token_urlsafe(12)}/"
+        self.address = f"http://127.0.0.1:{port}/?{TOKEN}={self._token}"
+
+    @property
+    def middleware(self) -> Middleware:
+        """The check, as aiohttp has it."""
+
+        @web.middleware
+        async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+            self._require(request)
+            if request.path == "/":
+                return self._enter(request)
+            return await handler(request)
+
+        return check
+
+    async def protect(self, request: web.Request, response: web.StreamResponse) -> None:
+        """What every answer says to the browser: load nothing from elsewhere, be in no frame, tell nobody."""
+        host = _host(request)
+        socket = f" ws://{host}" if host in self._hosts else ""
+        response.headers.update(
+            {
+                "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+                f"font-src 'self'; img-src 'self' data: blob:; connect-src 'self'{socket}; "
+                "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                "Cross-Origin-Opener-Policy": "same-origin",
+                "Cross-Origin-Resource-Policy": "same-origin",
+                "Referrer-Policy": "no-referrer",
+                "X-Content-Type-Options": "nosniff",
+                "X-Frame-Options": "DENY",
+                "Cache-Control": "no-store",
+            }
+        )
+
+    def _require(self, request: web.Request) -> None:
+        """Raise HTTPForbidden or HTTPNotFound unless a request may be answered."""
+        host = _host(request)
+        if host not in self._hosts:
+            raise web.HTTPForbidden(text=ELSEWHERE)
+        origin = request.headers.get("Origin")
+        by_page = request.headers.get("Upgrade") is not None  # browsers name the page that opens a websocket
+        if (origin is not None or by_page) and origin != f"http://{host}":
+            raise web.HTTPForbidden(text=ELSEWHERE)
+        if request.path == "/":
+            return
+        if not request.path.startswith(self.place):
+            raise web.HTTPNotFound(text=ELSEWHERE)
+        if not _same(request.cookies.get(self._cookie, ""), self._key):
+            raise web.HTTPForbidden(text=ASK)
+
+    def _enter(self, request: web.Request) -> web.Response:
+        """The token is given for the cookie, and leaves the address."""
+        if not _same(request.query.get(TOKEN, ""), self._token):
+            raise web.HTTPForbidden(text=ASK)
+        entered = web.Response(status=303, headers={"Location": self.place})
+        entered.set_cookie(self._cookie, self._key, path=self.place, httponly=True, samesite="Lax")
+        return entered
+
+
+def _host(request: web.Request) -> str:
+    """Who was asked for; without a header `request.host` would ask the network for the name of this machine."""
+    return request.headers.get("Host", "")
+
+
+def _same(given: str, secret: str) -> bool:
+    """Whether a secret was given, whatever bytes came in its place."""
+    return compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())
+
 
 PAGE = Template("""<!DOCTYPE html>
 <html lang="en">

@@ -1,1 +1,1 @@
-"""The widgets, one per file."""
+"""The widgets, a file for each part of the screen."""

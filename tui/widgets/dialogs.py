@@ -1,6 +1,7 @@
-"""Small screens over the chat: a question, one line to fill in, a text to edit, a text to read."""
+"""Small screens over the chat: a question with its buttons, one line to fill in, a text to edit, a text to read."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from rich.text import Text
@@ -9,18 +10,75 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 from textual.widgets.option_list import Option
 
-from tui.keymaps import ASK_LINE, ASK_TEXT, CONFIRM, LINES, PICK, READER
-from tui.keys import KeyRow, bindings, signs
-from tui.text import clean, plain, shown, shown_in_place
-from tui.widgets.answers import CANCEL, Answers
+from tui.keymaps import ANSWERS, ASK_LINE, ASK_TEXT, CONFIRM, FORK, LINES, PICK, READER
+from tui.keys import KeyRow, bindings, button, in_lines, signs
+from tui.text import MUTED, clean, plain, shown, shown_in_place
 from tui.widgets.foot import Foot
+from tui.widgets.long_list import Rows
 from tui.widgets.pages import Fold, Pages
-from tui.widgets.rows import Rows
+
+CANCEL = "Cancel"
+
+
+class Answers(Widget, can_focus=True):
+    """No letter presses a button: what is typed over a question is never an answer to it."""
+
+    DEFAULT_CSS = "Answers { width: 1fr; height: auto; }"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(ANSWERS)
+
+    class Chosen(Message):
+        """The mark went to another button."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    class Pressed(Message):
+        """A button was pressed."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, labels: Sequence[str], *, chosen: int = 0, classes: str = "") -> None:
+        super().__init__(classes=classes)
+        self._labels = tuple(labels)
+        self.chosen = chosen
+
+    def _content(self, width: int) -> Content:
+        return Content("\n").join(
+            in_lines([button(label, place, self.chosen) for place, label in enumerate(self._labels)], width)
+        )
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._content(max(1, width)).get_height({}, max(1, width))
+
+    def render(self) -> Content:
+        return self._content(max(1, self.content_size.width))
+
+    def choose(self, place: int) -> None:
+        """Put the mark on that button."""
+        self.chosen = place
+        self.refresh()
+        self.post_message(self.Chosen(place))
+
+    def action_turn(self, step: int) -> None:
+        self.choose((self.chosen + step) % len(self._labels))
+
+    def action_press(self) -> None:
+        self.post_message(self.Pressed(self.chosen))
+
+    def action_press_at(self, place: int) -> None:
+        """A click: on the button itself."""
+        self.post_message(self.Pressed(place))
+
 
 Answer = TypeVar("Answer")
 
@@ -248,3 +306,50 @@ class Reader(ModalScreen[None]):
 
     def action_scroll(self, step: int) -> None:
         self.query_one(".page-body").scroll_relative(y=step, animate=False)
+
+
+WAYS = ("as a chat", "as a what-if")
+TELLS = ("Other chats can use what is learned here.", "A separate world: other chats never see it.")
+
+
+@dataclass(frozen=True, slots=True)
+class ForkRequest:
+    """What is to be forked: a what-if or not, and by which name, if by any."""
+
+    what_if: bool = False
+    name: str | None = None
+
+
+class ForkScreen(ModalScreen[ForkRequest | None]):
+    """Closes with what is wanted; None if left. Tab turns between the two ways."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(FORK)
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+        self._what_if = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog impact fork"):
+            yield Static(plain(self._title), classes="dialog-title", markup=False)
+            yield Static("", classes="impact-ways", markup=False)
+            yield Static("", classes="fork-tells", markup=False)
+            yield Input(placeholder="Name (optional)", compact=True)
+            yield Foot(signs(FORK), classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        self._paint()
+
+    def _paint(self) -> None:
+        names = [plain(f" {way} ", "reverse" if place == self._what_if else MUTED) for place, way in enumerate(WAYS)]
+        self.query_one(".impact-ways", Static).update(Content(" ").join(names))
+        self.query_one(".fork-tells", Static).update(plain(TELLS[self._what_if], MUTED))
+
+    def action_turn(self) -> None:
+        self._what_if = not self._what_if
+        self._paint()
+
+    @on(Input.Submitted)
+    def _done(self, event: Input.Submitted) -> None:
+        self.dismiss(ForkRequest(self._what_if, clean(event.value).strip() or None))

@@ -1,12 +1,24 @@
-"""The line of keys at the foot of a place: each key with its words, none cut, in as many lines as there may be."""
+"""What stands at the foot of a place: its keys, each with its words, and what was said to the person just now."""
 
 from collections.abc import Sequence
 
 from textual.content import Content
 from textual.geometry import Size
+from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Static
 
 from tui.keys import Sign, foot, whole_foot
+from tui.text import MUTED, plain
+
+
+def row(name: str, words: str, width: int, column: int) -> Content:
+    """One row `width` cells wide, the words from `column` on."""
+    if width < 2 * column or len(name) >= column:
+        return Content.assemble(plain(name, "bold"), "  ", plain(words, MUTED))
+    lines = plain(words, MUTED).wrap(max(8, width - column))
+    rows = [Content.assemble(plain(f"{name:<{column}}", "bold"), lines[0])] if lines else [plain(name, "bold")]
+    return Content("\n").join([*rows, *(Content.assemble(" " * column, line) for line in lines[1:])])
 
 
 class Foot(Widget):
@@ -42,3 +54,28 @@ class Foot(Widget):
 
     def render(self) -> Content:
         return self._content(self.content_size.width)
+
+
+SAID_S = 8.0
+
+
+class StatusMessage(Static):
+    """Shown only while there is something; an error is `failed`."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__("", id=id, markup=False)
+        self.display = False  # not by DEFAULT_CSS: a sheet that comes with a screen styles the chat below it anew
+        self._timer: Timer | None = None
+
+    def say(self, words: str, *, error: bool = False) -> None:
+        """Show words for a while."""
+        self.update(plain(words))
+        self.set_class(error, "failed")
+        self.display = True
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(SAID_S, self.unsay)
+
+    def unsay(self) -> None:
+        """Take back what was said."""
+        self.display = False

@@ -15,8 +15,7 @@ from tui.keymaps import IMPACT
 from tui.keys import bindings
 from tui.latest import Latest, is_there
 from tui.text import MUTED, plain
-from tui.widgets.answers import CANCEL, Answers
-from tui.widgets.dialogs import Question
+from tui.widgets.dialogs import CANCEL, Answers, Question
 from tui.widgets.pages import Fold, Pages, PageText
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from textual.widgets.option_list import Option
 
 from tui.keymaps import PANEL
 from tui.keys import bindings, letters_of, signs
-from tui.pack import Pack, PackItem
+from tui.state import Pack, PackItem
 from tui.text import MUTED, cut, plain
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows
+from tui.widgets.long_list import Rows
 
 PIN = "◆"
 TITLE_LINES = 2  # of a tall screen, as in styles.tcss

@@ -1,24 +1,93 @@
-"""One message of the transcript: what a person said, as it was typed, or a reply as Markdown."""
+"""One message of the transcript: what a person said, as it was typed; a reply as Markdown; a tool call, folded."""
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
+from markdown_it import MarkdownIt
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message as TextualMessage
+from textual.widget import Widget
 from textual.widgets import Markdown, Static
+from textual.widgets._markdown import MarkdownBlock, MarkdownBulletList, MarkdownList, MarkdownOrderedList
 from textual.widgets.markdown import MarkdownStream
 
 from tui.keymaps import MESSAGE
 from tui.keys import letters_of
 from tui.text import MUTED, plain, shown, size_of
-from tui.widgets.prose import Prose
+from tui.toolwords import ToolCall, line_of, whole
 
 if TYPE_CHECKING:
     from graph.branches import Alternatives
+
+
+@cache
+def parser() -> MarkdownIt:
+    """GitHub's Markdown with HTML as plain words: Textual drops HTML blocks, and words must not vanish."""
+    return MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(["linkify"])
+
+
+async def _grow(old: MarkdownList, new: MarkdownBlock) -> bool:
+    """Replace the last item of a list and mount those after it; False if the list is another one altogether.
+
+    Textual 8.2.8 mounts the whole list anew for every bit of text, four widgets an item.
+    """
+    if type(new) is not type(old) or not isinstance(new, MarkdownList):
+        return False
+    have = len(old.children)
+    if have == 0 or len(new._blocks) < have or (have < 10 <= len(new._blocks) and isinstance(old, MarkdownOrderedList)):
+        return False
+    rows: list[Widget] = list(new.compose())
+    await old.children[-1].remove()
+    await old.mount_all(rows[have - 1 :])
+    old._copy_context(new)
+    return True
+
+
+class BulletList(MarkdownBulletList):
+    """A list that grows at its end."""
+
+    async def _update_from_block(self, block: MarkdownBlock) -> None:
+        if not await _grow(self, block):
+            await super()._update_from_block(block)
+
+
+class OrderedList(MarkdownOrderedList):
+    """A numbered list that grows at its end."""
+
+    async def _update_from_block(self, block: MarkdownBlock) -> None:
+        if not await _grow(self, block):
+            await super()._update_from_block(block)
+
+
+class Prose(Markdown):
+    """Whole texts are built while composing, so that a message has its height when it is mounted."""
+
+    BLOCKS = {  # noqa: RUF012 - Markdown declares it so
+        **Markdown.BLOCKS,
+        "bullet_list_open": BulletList,
+        "ordered_list_open": OrderedList,
+    }
+
+    def __init__(self, text: str) -> None:
+        super().__init__(parser_factory=parser, open_links=False)
+        self._whole = shown(text)
+
+    def compose(self) -> ComposeResult:
+        yield from self._build_from_source(self._whole)
+
+    def _on_mount(self, event: events.Mount) -> None:  # type: ignore[override]
+        # Textual 8.2.8: Markdown's own handler parses in a thread and mounts later, which makes the transcript jump.
+        event.prevent_default()
+        self._markdown = self._whole
+        self._theme = self.app.theme
+        lines = self._whole.splitlines()
+        self._last_parsed_line = len(lines) - (1 if lines and lines[-1] else 0)
+
 
 FOLD_LINES = 24
 FOLD_CHARACTERS = 4_000
@@ -339,3 +408,52 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^ {0,3}\1[`~]* *$|\Z)
 def _code_blocks(text: str) -> Iterator[str]:
     for match in _FENCE.finditer(text):
         yield match[2].removesuffix("\n")
+
+
+class ToolBlock(Message):
+    """What the model looked up on the way to its reply, folded unless it is what was asked for."""
+
+    def __init__(self, turn: str, call: ToolCall) -> None:
+        super().__init__(turn, classes="tool")
+        self.call = call
+        self._turned = False  # the reader folded or unfolded it
+        self.folded = _folded(call)
+
+    @property
+    def text(self) -> str:
+        return f"{line_of(self.call)}\n\n{whole(self.call)}".rstrip()
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._content(), classes="words", markup=False)
+
+    def _content(self) -> Content:
+        mark = "▸" if self.folded else "▾"
+        head = plain(f"{mark} {line_of(self.call)}", "$text-error" if self.call.error else MUTED)
+        if self.folded:
+            return head
+        nothing = "It returned nothing." if self.call.done else "…"
+        return Content.assemble(head, "\n", plain(whole(self.call) or nothing, MUTED))
+
+    def tell(self, call: ToolCall) -> None:
+        """The call stands like this now."""
+        self.call = call
+        if not self._turned:
+            self.folded = _folded(call)
+        self._paint()
+
+    def toggle(self) -> None:
+        """Unfold it, or fold it again."""
+        self.folded, self._turned = not self.folded, True
+        self._paint()
+
+    def _paint(self) -> None:
+        if self.is_mounted:
+            self.query_one(".words", Static).update(self._content())
+
+    def on_click(self) -> None:
+        self.toggle()
+
+
+def _folded(call: ToolCall) -> bool:
+    """Themes were asked for to be read; other answers are there for the model."""
+    return call.tool != "themes" or not call.done or call.error is not None

@@ -17,7 +17,7 @@ from tui.keymaps import MODELS
 from tui.keys import bindings, signs
 from tui.text import MUTED, clean, one_line, plain, size_of
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows, type_into
+from tui.widgets.long_list import Rows, type_into
 
 NONE = "No models match."
 A_FILE = "Press Enter to use this file."

@@ -1,5 +1,6 @@
-"""Words in pages: what does not fit is summed up above, and how much lies below is said, with the key that shows it."""
+"""Words in pages: what does not fit is summed up above, how much lies below is said; a screen's keys as such a page."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
@@ -8,7 +9,9 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from tui.keys import KeyContext
 from tui.text import MUTED, plain
+from tui.widgets.foot import row
 
 NOTHING = Content("")
 
@@ -93,3 +96,20 @@ class Fold(Static):
         more = plain(f"▼ {lines} · ") + plain("PgDn", "bold") if turned.below else plain("▲ ") + plain("PgUp", "bold")
         self.update(more.stylize(MUTED))
         self.display = bool(turned.above or turned.below)
+
+
+WIDE = 16  # cells of the names of the keys
+
+
+def keys_content(places: Iterable[KeyContext], width: int) -> Content:
+    """The keys of some places alone, each under its heading."""
+    parts: list[Content] = []
+    for place in places:
+        parts.extend((Content(""), heading(place.title)))
+        parts.extend(row(each.label, each.words, width, WIDE) for each in place.rows)
+    return Content("\n").join(parts[1:])
+
+
+def heading(title: str) -> Content:
+    """The name of a screen, above its keys."""
+    return plain(title, "bold $primary")

@@ -13,14 +13,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.dates import when
 from tui.keymaps import SEARCH
 from tui.keys import bindings, signs
 from tui.latest import Latest, is_there
 from tui.reasons import who
-from tui.text import MUTED, cut, one_line, plain, shown
+from tui.text import MUTED, cut, one_line, plain, shown, when
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows, type_into
+from tui.widgets.long_list import Rows, type_into
 
 if TYPE_CHECKING:
     from graph.hits import FoundTurn, Segment

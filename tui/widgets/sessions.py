@@ -12,12 +12,11 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.dates import when
 from tui.keymaps import CHATS
 from tui.keys import bindings, signs
-from tui.text import MUTED, one_line, plain
+from tui.text import MUTED, one_line, plain, when
 from tui.widgets.foot import Foot
-from tui.widgets.rows import Rows, type_into
+from tui.widgets.long_list import Rows, type_into
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:

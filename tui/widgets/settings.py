@@ -17,8 +17,8 @@ from tui.keymaps import SETTINGS
 from tui.keys import bindings, signs
 from tui.text import MUTED, cut, plain, shown
 from tui.widgets.foot import Foot
+from tui.widgets.long_list import Rows, type_into
 from tui.widgets.pages import Fold, Pages, PageText
-from tui.widgets.rows import Rows, type_into
 from tui.widgets.search import SearchInput
 
 if TYPE_CHECKING:

@@ -1,13 +1,49 @@
-"""The status bar: what clew is doing, the model, its speed, how full the context is; less of it where it is narrow."""
+"""The lines above and below the chat: its name; what clew is doing, the model, its speed, how full the context is."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.widgets import Static
 
 from tui.keys import GAP, Sign, foot
 from tui.state import State, activity, speed_of
-from tui.text import MUTED, counted, one_line, plain, short_count
+from tui.text import MUTED, counted, cut, one_line, plain, short_count
+
+if TYPE_CHECKING:
+    from tui.worlds import WhatIf
+
+
+NEW, NEW_WHAT_IF = "New chat", "New what-if"
+
+
+class Title(Static):
+    """clew and the name of the chat on the screen."""
+
+    def __init__(self) -> None:
+        super().__init__("", id="title", markup=False)
+
+    def name_chat(
+        self, name: str | None, *, private: bool = False, what_if: "WhatIf | None" = None, session: str | None = None
+    ) -> None:
+        if private:
+            self.update(
+                Content.assemble(("clew", "bold $primary"), plain("  Private chat: nothing is saved", "$warning"))
+            )
+            return
+        title = plain(f"  {one_line(name or (NEW if what_if is None else NEW_WHAT_IF))}", MUTED)
+        world = plain(in_world(what_if, session), "$warning")
+        self.update(Content.assemble(("clew", "bold $primary"), title, world))
+
+
+def in_world(what_if: "WhatIf | None", session: str | None) -> str:
+    """The world of a chat, to be put behind its name; empty in the main one."""
+    if what_if is None:
+        return ""
+    return (
+        f"  what-if of “{cut(what_if.of, 40)}”" if what_if.session == session else f"  in the what-if {what_if.quoted}"
+    )
+
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WORTH_TELLING = 16  # turns still to embed: fewer are done before they are read of

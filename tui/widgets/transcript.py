@@ -1,4 +1,4 @@
-"""The conversation on the screen: a bounded window of messages that follows the newest, or holds the reader's place.
+"""The conversation on the screen: a window of messages that follows the newest; a greeting where there are none.
 
 Two rules. While the reader is at the end, the newest words stay in view. While the reader is above it, nothing moves
 the line they read: not a reply that grows, not older messages coming in above, not a resize.
@@ -7,6 +7,7 @@ the line they read: not a reply that grows, not older messages coming in above, 
 from typing import TYPE_CHECKING, Any
 
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
 from textual.message import Message as TextualMessage
@@ -14,14 +15,35 @@ from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.text import plain
+from tui.text import MUTED, plain
 from tui.toolwords import read_call
-from tui.widgets.message import AssistantMessage, Message, UserMessage, how_it_ended
-from tui.widgets.tool import ToolBlock
+from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage, how_it_ended
 from tui.window import Window
 
 if TYPE_CHECKING:
     from graph.values import Turn
+
+
+NAME = "┌─┐ ┬   ┌─┐ ┬ ┬\n│   │   ├┤  │││\n└─┘ ┴─┘ └─┘ └┴┘"
+
+
+class Greeting(Static):
+    """Leaves when the first message comes."""
+
+    def __init__(self) -> None:
+        words = Content.assemble(
+            (NAME, "$primary"),
+            "\n\n",
+            ("A chat that remembers. Everything stays on this computer.", "$foreground"),
+            "\n\n",
+            ("Enter", "bold"),
+            (" sends    ", MUTED),
+            ("/", "bold"),
+            (" commands    ", MUTED),
+            ("F1", "bold"),
+            (" help", MUTED),
+        )
+        super().__init__(words, classes="greeting", markup=False)
 
 
 CONTEXT = 4  # what is jumped to has this part of the view above it

@@ -6,8 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from agent.asking.filling import nearest
-from agent.asking.matching import AskedQuestion, Match, Matcher
+from agent.asking.matching import AskedQuestion, Match, Matcher, nearest
 from agent.asking.values import Translation
 from agent.embedding import _unit
 from graph.hits import Vector

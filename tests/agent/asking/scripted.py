@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.asking.modelled import Written
-from agent.asking.probe import TASKS
+from agent.asking.modelled import TASKS, Written
 from models.errors import StructuredOutputError
 from models.protocols import Answer
 from tests.fakes import FakeGenerator

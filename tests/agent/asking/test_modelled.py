@@ -11,12 +11,23 @@ import pytest
 
 from agent.agent import Agent
 from agent.asking import modelled
-from agent.asking import probe as probing
-from agent.asking.modelled import EXAMPLES, SCHEMA, Unheld, hold, prompt_for
-from agent.asking.probe import NOW, TASKS, VERSION, QueryTask, passes, probe
+from agent.asking import modelled as probing
+from agent.asking.modelled import (
+    EXAMPLES,
+    NOW,
+    SCHEMA,
+    TASKS,
+    VERSION,
+    QueryTask,
+    Unheld,
+    hold,
+    passes,
+    probe,
+    prompt_for,
+)
 from agent.asking.queries import NOT_RECOGNISED
+from agent.background import Foreground
 from agent.errors import NotUnderstood
-from agent.foreground import Foreground
 from agent.home import Home
 from agent.reflection.trust import trusted
 from agent.settings import Settings
@@ -195,12 +206,12 @@ async def test_a_model_that_is_too_slow_just_now_is_not_judged_by_it(
 ) -> None:
     model = Writing({QUESTION: [GOOD]})
     agent = await ready(make_agent, model)
-    monkeypatch.setattr(probing, "OWN_TIME_S", 0.05)
+    monkeypatch.setattr(probing, "PROBE_TIME_S", 0.05)
     model.gate.clear()
     with pytest.raises(NotUnderstood, match="took too long"):
         await agent.queries.translate(QUESTION)
     assert await agent.queries.translates_by_model() is None
-    monkeypatch.setattr(probing, "OWN_TIME_S", 45.0)
+    monkeypatch.setattr(probing, "PROBE_TIME_S", 45.0)
     model.gate.set()
     assert (await agent.queries.translate(QUESTION)).cypher == GOOD
 

@@ -101,11 +101,11 @@ async def test_a_query_with_words_that_were_said_again_stays(make_agent: MakeAge
 @pytest.mark.usefixtures("home")
 def test_the_search_for_words_looks_into_the_queries() -> None:
     from agent.asking.store import QueryStore
-    from tui.commands.doctor import app
+    from tui.commands import app
 
     home = Home.resolve()
     QueryStore(home.queries).keep(Ran(f"RETURN '{SECRET}'", AT))
-    done = CliRunner().invoke(app, ["--deep", "--absent", "-"], input=SECRET.upper(), obj=None)
+    done = CliRunner().invoke(app, ["doctor", "--deep", "--absent", "-"], input=SECRET.upper(), obj=None)
     assert done.exit_code == 1
     assert "history.jsonl" in done.stdout
 

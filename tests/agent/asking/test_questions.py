@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.asking.filling import COUNT
-from agent.asking.phrasings import NONE, languages
-from agent.asking.pieces import PIECES, _one
-from agent.asking.readings import LONGEST, MOST_WORDS
-from agent.asking.shelf import fill, of_entities, of_speaker, of_time, ready_queries
+from agent.asking.matching import COUNT
+from agent.asking.readings import LONGEST, MOST_WORDS, NONE, languages
+from agent.asking.shelf import PIECES, _one, fill, of_entities, of_speaker, of_time, ready_queries
 from graph.events import SessionStarted
 from graph.memory import Memory
 from graph.querying import parameters

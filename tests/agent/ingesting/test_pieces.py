@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.ingesting.pieces import DEEPEST, LONGEST, Section, pieces
+from agent.ingesting.sections import DEEPEST, LONGEST, Section, pieces
 
 PARAGRAPHS = st.lists(st.text(st.sampled_from("ab .\n"), max_size=4000), max_size=5)
 

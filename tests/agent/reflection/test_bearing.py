@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.reflection.bearing import borne_out, meant
+from agent.reflection.applying import borne_out, meant
 from agent.reflection.clauses import led_in
 
 

@@ -16,7 +16,7 @@ from agent.reflection.consolidation import (
     words_for,
 )
 from graph.events import ObservationKind
-from models.grammar import gbnf
+from models.sampling import gbnf
 from tests.fakes import FakeGenerator
 
 FACT = Create(text="The user has a boat.", category=ObservationKind.FACT, confidence=0.9, sources=[1])

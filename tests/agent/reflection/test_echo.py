@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reflection.echo import echoes, says_again
+from agent.reflection.likeness import echoes, says_again
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Without a model that can be trusted: people's own sentences, word for word, and what they revise."""
 
-from agent.reflection.extractor import keep_statements
+from agent.reflection.learning import keep_statements
 from agent.reflection.making import Draft, Review
 from agent.reflection.material import Outcome
 from graph.beliefs import Near, Observation

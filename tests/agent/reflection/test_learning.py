@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from agent.foreground import Foreground
-from agent.reflection.asking import within
+from agent.background import Foreground
+from agent.reflection.asking import refuses, within
 from agent.reflection.consolidation import Actions, Create
 from agent.reflection.learning import Learning
 from agent.reflection.making import Draft
-from agent.reflection.probe import TASKS
-from agent.reflection.refusal import refuses
-from agent.reflection.trust import Trusts
+from agent.reflection.trust import TASKS, Trusts
 from graph.events import ObservationKind, ObservationMade
 from models.errors import StructuredOutputError
 from tests.fakes import FakeGenerator

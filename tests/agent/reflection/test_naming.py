@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reflection.naming import named
+from agent.reflection.steps import named
 
 
 @pytest.mark.parametrize(

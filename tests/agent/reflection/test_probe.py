@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from agent.reflection.consolidation import Actions, Create
-from agent.reflection.probe import BAR, TASKS, passes, probe
-from agent.reflection.trust import Trusts, trusted
+from agent.reflection.trust import BAR, TASKS, Trusts, passes, probe, trusted
 from graph.events import ObservationKind
 from tests.fakes import FakeGenerator
 

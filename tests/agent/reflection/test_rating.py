@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reflection.rating import rate
+from agent.reflection.steps import rate
 
 
 @pytest.mark.parametrize(

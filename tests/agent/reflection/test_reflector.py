@@ -12,9 +12,8 @@ from agent.agent import Agent
 from agent.events import Learned, ModelReady, Notice, Reflecting, TurnAccepted, Warned
 from agent.home import Home
 from agent.reflection.learning import Learning
-from agent.reflection.probe import TASKS
 from agent.reflection.reflector import Reflector
-from agent.reflection.trust import Trusts
+from agent.reflection.trust import TASKS, Trusts
 from agent.settings import Settings
 from graph.beliefs import Unreflected, Wanted
 from graph.errors import LogUnwritable, NotFound

@@ -16,8 +16,8 @@ from agent import reflections
 from agent.agent import Agent
 from agent.events import AgentEvent, ModelProgress, PromptRead, TokensArrived
 from agent.home import Home
-from agent.reflection.probe import VERSION
 from agent.reflection.reflector import Reflector
+from agent.reflection.trust import VERSION
 from agent.settings import Settings, load_settings
 from graph.errors import Ambiguous, LogUnwritable, MemoryHeld, NotFound
 from graph.events import StopReason
@@ -27,8 +27,7 @@ from graph.values import Exchange
 from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
-from tui.commands.ask import message_of
-from tui.commands.asking import FIGURES, AskRequest, ReplyPrinter, run_answer, run_question
+from tui.commands.ask import FIGURES, AskRequest, ReplyPrinter, message_of, run_answer, run_question
 from tui.exit_codes import ExitCode
 from tui.output import Narration
 
@@ -417,7 +416,7 @@ def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
     def gone(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("tui.commands.asking.put", gone)
+    monkeypatch.setattr("tui.commands.ask.put", gone)
     with pytest.raises(BrokenPipeError):
         ask("Hello?", "one two three")
     (exchange,) = exchanges(place)

@@ -15,7 +15,7 @@ from graph.ids import now_ms
 from graph.memory import Memory
 from graph.reading import LogReader
 from tests.fakes import FakeGenerator
-from tui.commands.asking import AskRequest, ReplyPrinter, run_question
+from tui.commands.ask import AskRequest, ReplyPrinter, run_question
 
 Run = Callable[..., Any]
 SESSIONS = ("01JAA", "01JAAB", "01JAAAZZZ")

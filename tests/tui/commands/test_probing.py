@@ -11,7 +11,7 @@ from agent.home import Home
 from agent.settings import Settings
 from models.errors import CrashingBuild
 from tests.fakes import FakeEmbedder, FakeGenerator
-from tui.commands.probing import probe_embedder, probe_generator
+from tui.commands.examination import probe_embedder, probe_generator
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ import pytest
 
 from graph.querying.console import Answer
 from graph.schema import META, NODES, RELS
-from tui.commands.parameters import read
-from tui.commands.query import as_table, summary
-from tui.commands.schema import folded
+from tui.commands.query import as_table, folded, read, summary
 from tui.output import width
 
 Run = Callable[..., Any]

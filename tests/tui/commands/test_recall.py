@@ -14,7 +14,7 @@ from graph.events import PinSet, Recalled, Role, TurnHidden, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.newest import NODE_KINDS
-from tui.commands.recent import KINDS
+from tui.commands.log import KINDS
 
 Run = Callable[..., Any]
 HARD = ['"*AND(', "🦑", "\x1b[2J", "the and of", "潮だまり", "x" * 20_000, "tide " * 4_000]

@@ -16,7 +16,7 @@ from graph.events import SessionForked
 from graph.ids import new_id
 from graph.memory import Memory
 from tests.graph.talk import said
-from tui.commands.then import when
+from tui.commands.choosing import when
 from tui.since import end_of
 
 pytestmark = pytest.mark.process

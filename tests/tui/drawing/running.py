@@ -9,8 +9,8 @@ from textual.widgets import Input
 
 from graph.subgraphs import Ref, Subgraph
 from tests.tui.conftest import wait_until
-from tui.drawing.files import SavedDrawing
 from tui.drawing.layout import Layout
+from tui.drawing.svg import SavedDrawing
 from tui.drawing.view import GraphView
 from tui.themes import THEMES
 

@@ -11,12 +11,9 @@ from hypothesis import example, given
 from graph.subgraphs import Subgraph
 from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, graph, graphs
-from tui.drawing import files
-from tui.drawing.files import save
+from tui.drawing import svg
 from tui.drawing.layout import LayoutKind, layout, roomy
-from tui.drawing.png import NoPng, rasterized, to_png
-from tui.drawing.shapes import ShapeText, paper, shapes
-from tui.drawing.svg import FONTS, to_svg
+from tui.drawing.svg import FONTS, NoPng, ShapeText, paper, rasterized, save, shapes, to_png, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -116,7 +113,7 @@ def test_a_drawing_is_kept_in_the_current_folder_under_a_new_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kept = files.keep(layout(SHAPES["one"], kind="force", width=80, height=22))
+    kept = svg.keep(layout(SHAPES["one"], kind="force", width=80, height=22))
     assert kept.path is not None
     assert kept.path.parent == tmp_path
     assert kept.path.exists()

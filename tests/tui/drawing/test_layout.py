@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from graph.subgraphs import Edge, Node, Ref, Subgraph
 from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, WEIRD, graph, graphs
-from tui.drawing.cells import cell_len
+from tui.drawing.cells import cell_len, sign_of
 from tui.drawing.layout import Layout, LayoutKind, layout
 from tui.drawing.picture import paint
-from tui.drawing.signs import sign_of
 from tui.text import shown
 
 KINDS: tuple[LayoutKind, ...] = ("force", "layered")

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from graph.subgraphs import Node, Ref
 from tests.tui.drawing.graphs import scattered
-from tui.drawing.force import force_positions
-from tui.drawing.layered import layered_positions
+from tui.drawing.force import force_positions, layered_positions
 from tui.drawing.layout import Spot
-from tui.drawing.selection import at_cell, nearest, next_one
-from tui.drawing.settling import Seat, settle
-from tui.drawing.swapping import swapped
+from tui.drawing.settling import Seat, settle, swapped
+from tui.drawing.view import at_cell, nearest, next_one
 
 
 def spots(*cells: tuple[int, int]) -> list[Spot]:
@@ -94,7 +92,7 @@ def test_a_click_on_the_label_or_beside_it_means_its_node() -> None:
 @pytest.mark.process
 def test_nothing_heavy_is_imported_before_something_is_drawn() -> None:
     heavy = "{'numpy', 'networkx', 'resvg_py', 'kuzu'}"
-    code = f"import sys, tui.drawing.view, tui.drawing.plots; sys.exit(len({heavy} & set(sys.modules)))"
+    code = f"import sys, tui.drawing.view, tui.charts.chart; sys.exit(len({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
 
 
@@ -104,7 +102,7 @@ def test_no_layout_needs_scipy() -> None:
 import sys
 sys.modules["scipy"] = None
 from tui.drawing.force import force_positions
-from tui.drawing.layered import layered_positions
+from tui.drawing.force import layered_positions
 pairs = [(at, (at * 7 + 1) % 40) for at in range(40)]
 force_positions(40, pairs)
 layered_positions(40, pairs, 80, 22)

@@ -15,9 +15,9 @@ from tests.tui.conftest import wait_until
 from tests.tui.drawing.graphs import SHAPES, TABLES, graph
 from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of
 from tui.drawing import view as module
-from tui.drawing.foot import BETWEEN
+from tui.drawing.cells import kind_of
 from tui.drawing.layout import Layout, layout
-from tui.drawing.signs import kind_of
+from tui.drawing.picture import BETWEEN
 from tui.drawing.view import GraphView
 
 pytestmark = pytest.mark.ui
@@ -138,7 +138,7 @@ async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypat
 
 
 def module_keep_in(folder: Path, layout: Layout) -> object:
-    from tui.drawing.files import save
+    from tui.drawing.svg import save
 
     return save(layout, folder / "drawing.svg")
 

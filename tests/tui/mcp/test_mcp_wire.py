@@ -18,7 +18,7 @@ from agent.home import Home
 from graph.lock import holder
 from tests.agent.test_recall import say
 from tests.tui.mcp.conftest import Chat
-from tui.mcp.lines import MOST_BYTES, TOO_LONG, WireLines
+from tui.mcp.server import MOST_BYTES, TOO_LONG, WireLines
 
 pytestmark = pytest.mark.process
 

@@ -2,8 +2,7 @@
 
 import json
 
-from tui.mcp.serializers import as_text
-from tui.mcp.shapes import MOST_ANSWER, MOST_TEXT, AboutShape, ChatShape, Quoted, RowsShape
+from tui.mcp.serializers import MOST_ANSWER, MOST_TEXT, AboutShape, ChatShape, Quoted, RowsShape, as_text
 
 
 def rows(*cells: object) -> RowsShape:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent.work import Work
+from agent.outlets import Work
 from graph.querying.console import Answer
 from tests.tui.scripted import ScriptedAgent
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph.querying.headings import headings
 from tui.queries.cells import LONGEST, NULL, brief, cell, moment, order_of, spread, whole
-from tui.queries.headings import times
+from tui.queries.results import times
 
 TURN = {"_id": "2:0", "_label": "Turn", "id": "T1", "text": "Hello\nthere", "pinned": None}
 PERSON = {"_id": "3:0", "_label": "Entity", "id": "noor", "name": "Noor"}

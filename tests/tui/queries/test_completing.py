@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from graph.querying.grammar import checked
 from graph.schema import NODES, RELS
-from tui.queries.completing import Suggestions, offer_at, tables_of
-from tui.queries.highlighting import TokenKind
-from tui.queries.vocabulary import at_first
+from tui.queries.completing import Suggestions, TokenKind, at_first, offer_at, tables_of
 
 KNOWN = at_first()
 

@@ -11,8 +11,8 @@ import pytest
 
 from graph.querying.console import Answer
 from tui.files import ExportFailed, write
+from tui.queries.answer_actions import left_out, written
 from tui.queries.export import as_json, target_of, unique, write_rows
-from tui.queries.sharing import left_out, written
 
 ANSWER = Answer(
     ("t.text", "n", "n"),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.querying.lexing import LONGEST
-from tui.queries.highlighting import TokenKind, lines_in_colours, pieces_of
+from tui.queries.completing import TokenKind, lines_in_colours, pieces_of
 
 QUERY = """MATCH (t:Turn {role: 'us
 er'})-[r:IN_SESSION|SAID_BY]->(s) // a note: 'no string'

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.queries.parameters import line_of, value_of
+from tui.queries.runner import line_of, value_of
 
 
 @pytest.mark.parametrize(

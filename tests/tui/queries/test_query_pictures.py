@@ -11,8 +11,7 @@ from tests.tui.queries.test_cells import TURN
 from tests.tui.queries.test_screen import ABOUT_TEA, TEA, screen_of
 from tests.tui.test_pictures import Compare, before
 from tui.app import ClewApp
-from tui.drafts import Drafts
-from tui.query_session import DRAFT
+from tui.drafts import DRAFT, Drafts
 
 QUERY = """MATCH (t:Turn)-[:SAID_BY]->(e:Entity) // who said it
 WHERE t.text CONTAINS 'tea' AND t.significance >= 2

@@ -8,7 +8,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from agent.asking.probe import VERSION
+from agent.asking.modelled import VERSION
 from agent.asking.values import Ran, Saved
 from agent.events import GraphProgress
 from agent.home import Home
@@ -20,11 +20,10 @@ from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import PERSON, SAID_BY, TURN
 from tests.tui.scripted import MODEL, START
 from tui.app import ClewApp
-from tui.drafts import Drafts
-from tui.queries.parameters import AskParameters
+from tui.drafts import DRAFT, Drafts
+from tui.queries.runner import AskParameters
 from tui.queries.screen import QueryScreen
 from tui.queries.table import ResultTable
-from tui.query_session import DRAFT
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 

@@ -1,18 +1,68 @@
-"""`clew marks`: places in the log to come back to: list, set and take them off, show and put back what was then."""
+"""`clew undo` and `marks`: changes taken back one by one, and places in the log to come back to."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.changing import carry_out, end
+from tui.commands.choosing import home_of
 from tui.commands.learned import with_agent
-from tui.commands.place import home_of
-from tui.output import fit, instant, local, put, put_json, say, width
+from tui.commands.removing import carry_out, end
+from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.text import clean, one_line
 
 if TYPE_CHECKING:
     from agent.agent import Agent
+    from agent.history import Change
     from graph.marks import Mark
+
+
+MOST = 1000
+
+
+def undo(
+    ctx: typer.Context,
+    seq: Annotated[
+        int | None, typer.Argument(metavar="SEQ", help="The number of a change; without it, the last one.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", "-l", help="List the changes with their numbers.")] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="Maximum number to list.")
+    ] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a list.")] = False,
+) -> None:
+    """Undo a change. It may be a rewind, fork, rename, or something hidden, pinned, rated or reviewed.
+
+    Undoing an undo redoes the change. Deletes cannot be undone.
+    """
+    if listed and seq is not None:
+        raise typer.BadParameter("Use either SEQ or --list.")
+
+    async def work(agent: "Agent") -> "list[Change]":
+        return await agent.history.changes(limit) if listed else [await agent.history.undo(seq)]
+
+    found = with_agent(home_of(ctx), work, client="undo")
+    if as_json:
+        put_json([_undo_json(each) for each in found] if listed else _undo_json(found[0]))
+    if not listed:
+        say(f"You {one_line(found[0].what)}; that has been undone.")
+        return
+    for each in [] if as_json else found:
+        why_not = paint(f"  ({each.why_not})", "2") if each.why_not else ""
+        put(fit(f"{each.seq:>7}  {local(each.at)}  {one_line(each.what)}", width()) + why_not)
+    if not found:
+        say("You have not changed anything yet.")
+
+
+def _undo_json(change: "Change") -> dict[str, object]:
+    return {
+        "seq": change.seq,
+        "events": list(change.events),
+        "at": instant(change.at),
+        "what": change.what,
+        "undoable": change.undoable,
+        "why_not": change.why_not,
+    }
+
 
 WORD = "restore"
 REASONS = {
@@ -22,10 +72,7 @@ REASONS = {
     "restore": "before a mark was restored",
 }
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-
-@app.command()
 def marks(
     ctx: typer.Context,
     add: Annotated[
@@ -62,7 +109,7 @@ def marks(
     found = list(told)
     one = add is not None or rm is not None
     if as_json:
-        put_json(_json(found[0]) if one else [_json(each) for each in found])
+        put_json(_marks_json(found[0]) if one else [_marks_json(each) for each in found])
     if one:
         say(f"{'Marked' if add is not None else 'Removed'}: {told[found[0]]}.")
         return
@@ -102,7 +149,7 @@ async def _words(agent: "Agent", mark: "Mark") -> str:
     return f"{where}{'a hidden message' if said else one_line(mark.turn)}"
 
 
-def _json(mark: "Mark") -> dict[str, object]:
+def _marks_json(mark: "Mark") -> dict[str, object]:
     return {
         "id": mark.id,
         "seq": mark.seq,

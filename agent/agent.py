@@ -13,7 +13,7 @@ from agent.outlets import Notifications
 from agent.private import PrivateChats
 from agent.steps import Approvals
 from graph.errors import MemoryHeld
-from graph.lock import is_brief
+from graph.log.lock import is_brief
 from graph.memory import Memory
 from models.errors import ModelError
 from models.protocols import Generator

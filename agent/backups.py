@@ -12,21 +12,22 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from graph.backups import (
+from graph.errors import MemoryFailure
+from graph.reader import LogReader
+from graph.sqlite import open_at_rest, reading
+from graph.transfer.backup import (
     AUTOMATIC,
     BEFORE_RESTORE,
     DAMAGED,
     ENDING,
     MADE,
     MANUAL,
+    PART,
     backups_of,
     forget_cut_off,
+    remove,
     stamp_of,
 )
-from graph.copying import PART, remove
-from graph.errors import MemoryFailure
-from graph.reading import LogReader
-from graph.sqlite import open_at_rest, reading
 
 from .events import Notice, Warned
 from .home import Home
@@ -82,7 +83,7 @@ class Nightly:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = place / f"{AUTOMATIC}{stamp_of(datetime.now(UTC))}{ENDING}"
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "graph.copying", str(self._home.memory), str(target)),
+            *(sys.executable, "-P", "-m", "graph.transfer.backup", str(self._home.memory), str(target)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

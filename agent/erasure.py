@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent.background import Foreground, Jobs, Stopping
-from graph.absence import Forms, files_under, look, look_into
-from graph.backups import DAMAGED, ENDING, MADE, backups_of, forget_cut_off
 from graph.errors import MemoryFailure
-from graph.files import LOG
+from graph.log.byte_search import Forms, files_under, look, look_into
+from graph.log.erasing import unkept
 from graph.memory import Memory
-from graph.purging import unkept
+from graph.sqlite import LOG
+from graph.transfer.backup import DAMAGED, ENDING, MADE, backups_of, forget_cut_off
 from graph.values import Progress
 
 from .asking.store import QueryStore

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from graph.copying import sync
 from graph.errors import CopyFailed
-from graph.exporting import lines
 from graph.ids import now_ms
-from graph.reading import LogReader
+from graph.reader import LogReader
+from graph.transfer.backup import sync
+from graph.transfer.exporting import lines
 from graph.values import Session, Turn
 
 ROLES = ("user", "assistant", "note")

@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Any
 from agent.background import BackgroundTasks
 from agent.events import GraphProgress, Notice, Warned
 from agent.outlets import Work, on_loop
-from graph.egos import PER
+from graph.console.catalogue import Schema
+from graph.console.console import ROWS, TIMEOUT_S, Answer
 from graph.errors import SURPRISES, EventsMissing, MemoryFailure
 from graph.events import MAIN_WORLD
 from graph.memory import Memory
 from graph.memory_readings import MemoryReadings
-from graph.neighbours import Key
-from graph.querying.catalogue import Schema
-from graph.querying.console import ROWS, TIMEOUT_S, Answer
-from graph.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
 from graph.values import Progress
+from graph.walk.neighbours import PER, Key
+from graph.walk.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
 
 if TYPE_CHECKING:
-    from graph.statistics import Statistics
+    from graph.readings.statistics import Statistics
 
 
 class GraphOpening:
@@ -76,7 +75,7 @@ class GraphOpening:
 class GraphReader:
     """Answers about the graph of a memory, or of the past of one; each raises GraphFailure while that is closed.
 
-    See graph/egos.py for what the walks promise.
+    See graph/walk/neighbours.py for what the walks promise.
     """
 
     def __init__(self, asked: MemoryReadings) -> None:

@@ -15,7 +15,6 @@ from agent.marks import Marks
 from agent.planning import Planner
 from agent.plans import Plan
 from agent.recorder import Recorder
-from graph.calling import quoted
 from graph.errors import CannotUndo, InvalidEvent, NotFound
 from graph.events import (
     CoreWritten,
@@ -49,9 +48,9 @@ from graph.events import (
     TurnWithheld,
     Undone,
 )
+from graph.history.undoing import UserChange, quoted
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.undoing import UserChange
 
 
 def what_was(memory: Memory, entry: UserChange) -> str:

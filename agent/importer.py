@@ -22,13 +22,12 @@ from agent.importing.clew import NAME, ClewExport
 from agent.importing.formats import Export, clew_export, open_export
 from agent.importing.reading import SAFE
 from agent.text import clean_message, verbatim
-from graph.brought import Merged
 from graph.errors import LogUnwritable
 from graph.events import Event, HeadMoved, SessionArchived, SessionStarted, SessionTitled, TurnSaid
 from graph.ids import new_id, now_ms
 from graph.memory import Memory
-from graph.merging import Merge
 from graph.sqlite import NOTHING_STORED
+from graph.transfer.merging import Merge, Merged
 
 CLIENT = "import"
 

@@ -1,6 +1,6 @@
 """Marks: places in the log to come back to, set by name, by themselves while something happens, and before each rewind.
 
-Those that are set by themselves are bounded: the newest ones are offered (graph/marks.py); named ones stay.
+Those that are set by themselves are bounded: the newest ones are offered (graph/history/marks.py); named ones stay.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from graph.errors import SURPRISES, Ambiguous, MemoryFailure, NotFound
 from graph.events import MarkCleared, MarkSet
+from graph.history.marks import Mark
 from graph.ids import new_id
-from graph.marks import Mark
 from graph.memory import Memory
 
 from .background import BackgroundTasks

@@ -13,7 +13,7 @@ from graph.beliefs import Chunk
 from graph.events import Recalled
 from graph.hits import Hit
 from graph.memory import Memory
-from graph.quoted import Believed
+from graph.readings.quoted import Believed
 from graph.values import Session, Turn
 from models.protocols import Generator
 

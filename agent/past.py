@@ -14,9 +14,9 @@ from graph.beliefs import Wanted
 from graph.branches import World
 from graph.errors import NotFound
 from graph.events import MAIN_WORLD
+from graph.history.past import Past
 from graph.hits import Filters, Hit
 from graph.memory import Memory
-from graph.past import Past
 from graph.values import Progress, Session, Turn
 
 from .graph import GraphReader

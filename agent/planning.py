@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from graph.beliefs import Document
-from graph.calling import quoted
 from graph.errors import InvalidEvent
 from graph.events import (
     DocumentRead,
@@ -22,6 +21,7 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
+from graph.history.undoing import quoted
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Recorded, Turn

@@ -1,7 +1,7 @@
 """What a change by hand would do, in the very items: the one plan that a preview shows and the effect carries out.
 
-What changes is rehearsed on log and graph (graph/rehearsing.py); which of it is told as lost, fallen back or returning
-is decided here, and what stays although it says the same words is looked up beside it.
+What changes is rehearsed on log and graph (graph/history/rehearsing.py); which of it is told as lost, fallen back or
+returning is decided here, and what stays although it says the same words is looked up beside it.
 """
 
 from collections.abc import Collection, Iterable, Iterator

@@ -28,7 +28,7 @@ from agent.tools import Toolbox
 from graph.errors import MemoryFailure
 from graph.events import SessionStarted
 from graph.ids import new_id
-from graph.lock import MemoryLock
+from graph.log.lock import MemoryLock
 from graph.memory import Memory
 from graph.values import Session
 from models.states import KVStates

@@ -9,9 +9,8 @@ from typing import Unpack
 from graph.events import MAIN_WORLD, Recalled
 from graph.hits import About, Boost, Filters, FoundTurn, Hit, Reason, Step
 from graph.memory import Memory
-from graph.newest import NewestItem, NodeKind
-from graph.quoted import Believed
-from graph.recent import Within
+from graph.readings.newest import NewestFilter, NewestItem, NodeKind
+from graph.readings.quoted import Believed
 from graph.values import Exchange, Turn
 from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
@@ -61,7 +60,9 @@ class Search:
             self._memory.recent, "exchange", limit, since=since, until=until, world=world, project=project
         )
 
-    async def newest(self, kinds: Collection[NodeKind], limit: int = 20, **within: Unpack[Within]) -> list[NewestItem]:
+    async def newest(
+        self, kinds: Collection[NodeKind], limit: int = 20, **within: Unpack[NewestFilter]
+    ) -> list[NewestItem]:
         """The newest live nodes of some kinds that a world sees, and there a chat of a project.
 
         Times are as for `recent`. Raises GraphFailure for observations while the graph is behind.

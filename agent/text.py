@@ -8,8 +8,8 @@ from functools import cache
 from pydantic import BaseModel, Field
 
 from agent.errors import EmptyMessage
-from graph.titles import LONGEST
-from graph.titles import verbatim as verbatim
+from graph.readings.rows import LONGEST
+from graph.readings.rows import verbatim as verbatim
 from models.errors import RunError
 from models.protocols import Generator
 

@@ -25,7 +25,7 @@ from bench.recall import Speech, build
 from bench.report import Figure, percentile, report, say
 from graph.doctor import examine_log
 from graph.events import Sampling
-from graph.reading import LogReader
+from graph.reader import LogReader
 
 TOKENS = 48
 STARTED_S = 20.0  # in which a command line has begun, or never does

@@ -18,11 +18,11 @@ import psutil
 
 from bench.memory import _conversation, _ignore
 from bench.report import Figure, percentile, report, say
+from graph.console.console import Answer
 from graph.events import EntityNoted, ObservationKind, ObservationMade, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.querying.console import Answer
-from graph.subgraphs import Ref
+from graph.walk.subgraphs import Ref
 
 HUB = "Anna"
 SIDE = ("MENTIONS", False, "Turn")

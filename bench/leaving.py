@@ -33,7 +33,7 @@ import psutil
 from platformdirs import user_data_path
 
 from bench.report import report
-from graph.reading import LogReader
+from graph.reader import LogReader
 
 CHAT = (sys.executable, "-c", "import sys; from tui.entry import main; sys.exit(main(['--new']))")
 STATES = ("starting", "loading", "fetching", "reading", "reflecting", "dialog", "editor", "suspended", "closing")

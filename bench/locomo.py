@@ -34,12 +34,12 @@ from agent.importing.locomo import sources_of
 from agent.model_host import EmbedderLoader, llama_embedder_loader
 from agent.settings import Settings
 from bench.report import percentile, say
+from graph.contents import KEPT_TYPE
 from graph.contents import vectors as kept_vectors
 from graph.hits import Filters, Vector
 from graph.memory import ALL, Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from graph.recall.lexical import STOP_WORDS
-from graph.soundness import KEPT_TYPE
 from models.errors import ModelMissing
 from models.protocols import Generator
 from models.store import DEFAULT_EMBEDDER

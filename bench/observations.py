@@ -28,13 +28,13 @@ from agent.settings import Settings
 from bench.expected import Conversation, read
 from bench.report import say
 from bench.scoring import Seen, Tally, score, summary
-from bench.scripted import Hostile, Perfect, Way
+from bench.scripted import Hostile, Perfect, RecallPath
 from bench.seeding import Seeds
 from graph.beliefs import Observation, Wanted
 from graph.events import ReflectionFailed, Role, SessionStarted, StopReason, TurnSaid
 from graph.ids import as_ms, new_id
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from models.protocols import Embedder, Generator
 
 FILE = Path(__file__).with_name("observations.json")
@@ -43,7 +43,7 @@ WITHOUT_REPLY = "Okay."  # said where a conversation ends without a reply: only 
 FRACTIONS = ("precision", "recall", "history_kept", "junk_rate", "wrongly_retired")
 
 
-class Watched(Agent):
+class RecordingOverlay(Agent):
     """An Agent whose memory can be written to and looked into."""
 
     @property
@@ -98,7 +98,7 @@ def keep_cache(home: Home, shared: Path) -> None:
 async def converse(run: Run, home: Home, conversation: Conversation, embedder: EmbedderLoader) -> Tally:
     """Hold one conversation, reflect after each exchange, and score what is in the memory then."""
     settings = Settings(reflect=False)  # it is called for, after each exchange
-    agent = Watched(
+    agent = RecordingOverlay(
         home,
         settings,
         client="bench",
@@ -142,7 +142,7 @@ def failures(home: Home) -> list[ReflectionFailed]:
 class Chat:
     """A conversation as it goes into the memory: one session, its turns appended as a chat's are."""
 
-    def __init__(self, agent: Watched, conversation: Conversation) -> None:
+    def __init__(self, agent: RecordingOverlay, conversation: Conversation) -> None:
         self._agent, self._conversation = agent, conversation
         self._session = new_id()
         self._last: str | None = None
@@ -193,8 +193,10 @@ def seen(observation: Observation, places: dict[str, int]) -> Seen:
 
 def hostile_runs() -> list[Run]:
     """Every way of doing harm while trusted, and one that failed the probe."""
-    trusted = [Run(f"trusted, {way}", Hostile(way), seeded=True, counted=way is not Way.TWISTING) for way in Way]
-    return [*trusted, Run("not trusted", Hostile(Way.HALLUCINATING, passing=False), seeded=True)]
+    trusted = [
+        Run(f"trusted, {way}", Hostile(way), seeded=True, counted=way is not RecallPath.TWISTING) for way in RecallPath
+    ]
+    return [*trusted, Run("not trusted", Hostile(RecallPath.HALLUCINATING, passing=False), seeded=True)]
 
 
 async def measure(conversations: Sequence[Conversation], only: str | None) -> dict[str, list[Run]]:

@@ -33,7 +33,7 @@ from agent.reflection.trust import VERSION
 from agent.relevance import open_quotes
 from agent.settings import Settings
 from bench.expected import plain
-from bench.observations import WITHOUT_REPLY, Lent, Watched
+from bench.observations import WITHOUT_REPLY, Lent, RecordingOverlay
 from bench.report import say
 from graph.events import Event, Role, Sampling, SessionStarted, StopReason, TurnSaid
 from graph.ids import as_ms, new_id
@@ -66,14 +66,14 @@ class Question(_Part):
 NUMBER_ENDS = r"(?!(?<=\d)\d)"
 
 
-class Told(_Part):
+class NodeWording(_Part):
     """A message, and what is asked about it later."""
 
     said: Annotated[str, Field(min_length=1)]
     asks: tuple[Question, ...] = ()
 
 
-Chats = tuple[tuple[Told, ...], ...]
+Chats = tuple[tuple[NodeWording, ...], ...]
 
 
 def read(path: Path) -> Chats:
@@ -122,11 +122,11 @@ async def ask(
 ) -> None:
     """Tell everything in a memory of its own, then ask every question in a chat of its own; or ask it `again`."""
     questions = [question for chat in chats for told in chat for question in told.asks]
-    before: Chats = tuple((Told(said=each.question),) for each in questions) if again else ()
+    before: Chats = tuple((NodeWording(said=each.question),) for each in questions) if again else ()
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         home = Home.resolve(Path(folder))
         home.trusted.write_text(json.dumps({f"{VERSION}:{model.state_key}": SCORES[shape]}))
-        agent = Watched(
+        agent = RecordingOverlay(
             home,
             Settings(reflect=False, tools="off", kv_mb=0),
             client="bench",

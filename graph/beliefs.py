@@ -182,7 +182,7 @@ class Unreflected:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearObservation:
     """An observation near to some words, in use or under review, and how near: cosine (0 without vectors), 0–1."""
 
     observation: Observation

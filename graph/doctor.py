@@ -11,18 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graph import rebuild
-from graph.codec import hash_text
-from graph.contents import differing
+from graph.contents import differing, unsound
 from graph.errors import SURPRISES, LogDamaged, MemoryFailure
-from graph.log import Log, check_chain
-from graph.migrations import version_of
-from graph.reading import LogReader
-from graph.rows import EVENT, event_of
-from graph.schema import NODES, RELS
-from graph.soundness import unsound
-from graph.store import GraphStore
-from graph.tables import Tables, fold
+from graph.events.codec import hash_text
+from graph.kuzu import rebuild
+from graph.kuzu.store import GraphStore
+from graph.log.log import Log, check_chain
+from graph.log.migrations import version_of
+from graph.projection.schema import NODES, RELS
+from graph.projection.tables import Tables, fold
+from graph.reader import LogReader
+from graph.readings.rows import EVENT, event_of
 from graph.values import Check
 
 _RESTORE = "Make a copy of the folder, then restore a backup of log.sqlite. `clew log` shows what can still be read."

@@ -24,12 +24,22 @@ MemoryFailure                 any of these; the faces print its message as it is
 """
 
 import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-
-from graph.values import Holder
 
 # What rows that were damaged make of code that reads them; only for who has to go on whatever there is.
 SURPRISES = (sqlite3.DatabaseError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a memory: process id, what it runs, and since when (UTC). One that is `brief` lets go by itself."""
+
+    pid: int
+    command: str
+    since: datetime
+    brief: bool = False
 
 
 class MemoryFailure(Exception):
@@ -106,7 +116,7 @@ class NotFound(MemoryFailure):
     """Nothing has this id."""
 
 
-class NothingThen(NotFound):
+class NothingYet(NotFound):
     """There was no memory yet at the time that is asked for."""
 
 

@@ -27,7 +27,7 @@ class Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class Supposed:
+class SupposedState:
     """How what is touched would be, by its id: what every world's view is worked out from.
 
     `pieces` of documents: whether they are live. `judged` of observations: as what, and whether they are deleted;
@@ -54,7 +54,7 @@ class Rehearsal:
     turns: dict[str, tuple[bool, bool]]
     observations: Both
     texts: tuple[int, ...] = ()
-    supposed: Supposed = field(default_factory=Supposed)
+    supposed: SupposedState = field(default_factory=SupposedState)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,36 +14,35 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph import contents, rebuild, room
-from graph.backups import BackedUp, forget_cut_off
-from graph.cleansing import Cleansing
-from graph.codec import Stored
-from graph.copying import remove
+from graph import contents
+from graph.console.graph_copy import FollowedGraph
+from graph.console.workers import QueryWorkers
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
-from graph.erasing import ERASING
 from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
-from graph.files import LOG as FILE
-from graph.files import RESTORING
-from graph.follower import Follower
+from graph.events.codec import Stored
+from graph.history.marks import MarkReader
+from graph.history.past import Past, Pasts
+from graph.history.reach import Reach
+from graph.history.rehearsing import Rehearsing
+from graph.history.undoing import Changes
 from graph.ids import as_datetime
-from graph.lock import MemoryLock
-from graph.log import Log, Stream
-from graph.marks import MarkReader
+from graph.kuzu import rebuild, room
+from graph.kuzu.follower import Follower
+from graph.kuzu.truncation import WITNESS, examine_witness
+from graph.log.erasing import ERASING
+from graph.log.lock import MemoryLock
+from graph.log.log import Log, Stream
 from graph.memory_readings import ALL as ALL
 from graph.memory_readings import MemoryReadings
-from graph.merging import Merging
-from graph.past import Past, Pasts
-from graph.querying.followed import Followed
-from graph.querying.workers import QueryWorkers
-from graph.reach import Reach
-from graph.reading import LogReader
+from graph.reader import LogReader
 from graph.recall.search import Recall
-from graph.recovery import recover
-from graph.rehearsing import Rehearsing
-from graph.undoing import Changes
+from graph.sqlite import LOG as FILE
+from graph.sqlite import RESTORING
+from graph.transfer.backup import BackedUp, forget_cut_off, remove
+from graph.transfer.merging import Merging
+from graph.upkeep import Cleansing, recover
 from graph.values import Check, Progress, Recorded
-from graph.witness import WITNESS, examine_witness
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +63,7 @@ class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, 
         self._graph = Follower(folder, reader)
         self._recall = Recall(folder / FILE, self._graph)
         self._pasts = Pasts(folder)
-        self._apart = QueryWorkers(folder, Followed(self._graph))
+        self._apart = QueryWorkers(folder, FollowedGraph(self._graph))
         self._pending = contents.UnembeddedContents()
         self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts

@@ -1,4 +1,4 @@
-"""What a memory is asked, whether it is the one that is written to or one of the past: recall, search, the graph.
+"""What a memory is asked, whether the one that is written to or one of the past: recall, search, the graph.
 
 One log reader, one graph and one recall answer everything here; none of it writes.
 """
@@ -12,22 +12,22 @@ from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
 from graph import contents
-from graph.beliefs import Near
-from graph.egos import Egos
-from graph.entities import Entities
+from graph.beliefs import NearObservation
+from graph.console import console
+from graph.console.catalogue import Catalogue
+from graph.console.console import Answer, Query
+from graph.console.workers import QueryWorkers
 from graph.events import MAIN_WORLD
 from graph.hits import Community, Filters, Hit, Vector
-from graph.impacts import Both, Supposed
-from graph.in_world import InWorld
-from graph.querying import console
-from graph.querying.catalogue import Catalogue
-from graph.querying.console import Answer, Query
-from graph.querying.workers import QueryWorkers
-from graph.reading import LogReader
+from graph.impacts import Both, SupposedState
+from graph.reader import LogReader
+from graph.readings.about import Entities
+from graph.readings.observations import Remembered
+from graph.readings.statistics import Counted
+from graph.readings.worlds import InWorld
 from graph.recall.search import Recall
-from graph.remembered import Remembered
-from graph.statistics import Counted
 from graph.visibility import Viewer
+from graph.walk.neighbours import Egos
 
 ALL = Filters()
 
@@ -114,7 +114,7 @@ class MemoryReadings(Remembered, Entities, Egos, Catalogue, Counted):
         """How everything stands in a world. Raises GraphFailure while the graph is behind."""
         return self._recall.in_world(world)
 
-    def supposing(self, worlds: Iterable[str], supposed: Supposed, *, also: Iterable[str]) -> dict[str, Both]:
+    def supposing(self, worlds: Iterable[str], supposed: SupposedState, *, also: Iterable[str]) -> dict[str, Both]:
         """How observations stand in what-ifs, and would if things were as supposed: what changes, and `also` some.
 
         Raises GraphFailure while the graph is behind.
@@ -130,14 +130,14 @@ class MemoryReadings(Remembered, Entities, Egos, Catalogue, Counted):
         project: Viewer,
         limit: int = 15,
         status: Sequence[str] = ("candidate", "active"),
-    ) -> list[Near]:
+    ) -> list[NearObservation]:
         """The observations nearest to some words, in use or under review, that a chat of a project, or of none, sees.
 
         Costs what observations there are, however much was said. Raises GraphFailure while the graph is behind.
         """
         found = self._recall.near(text, vector=vector, world=world, project=project, limit=limit, status=status)
         there = self.observations((id for id, _, _ in found), world=world)
-        return [Near(there[id], cosine, words) for id, cosine, words in found if id in there]
+        return [NearObservation(there[id], cosine, words) for id, cosine, words in found if id in there]
 
     def communities(
         self, model: str | None, *, filters: Filters = ALL, limit: int = 8, per: int = 6

@@ -1,7 +1,11 @@
-"""How the log file is opened, and how SQLite's errors become ours.
+"""How the log file is opened, also only up to one event, and how SQLite's errors become ours.
 
 Invariants: the writer's connection is durable at each commit (WAL, synchronous FULL) and overwrites what it deletes
 (secure_delete). Readers cannot write, and never wait for the writer.
+
+Temporary views of the tables' own names hide what came later. SQLite looks for a name among what is temporary first,
+and folds such a view into the query, so that every index goes on being used. The full-text indexes have no view: what
+they find is joined with `events`, or counted up to a number that the asker gives.
 """
 
 import os
@@ -12,6 +16,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from graph.errors import LogDamaged, LogUnwritable
+
+LOG = "log.sqlite"
+GRAPH = "graph.kuzu"
+RESTORING = LOG + ".restoring"  # a backup that is made ready to take the log's place
+
 
 BUSY_TIMEOUT_S = 5.0
 NOTHING_STORED = "Earlier data is safe, but this was not stored."
@@ -120,3 +129,16 @@ def _why_unwritable(path: Path, e: sqlite3.DatabaseError) -> str:
             return f"Another program is using {path}. Close it and try again."
         case _:
             return f"{path} could not be written ({e}). Check the disk and its free space."
+
+
+BESIDE = ("events", "named", "contents")  # by the number of their event
+EMPTY = ("unreflected",)  # what waits to be learned from waits today
+
+
+def bound(db: sqlite3.Connection, until: int) -> None:
+    """Hide whatever followed event `until` from the queries of a fresh connection."""
+    db.execute("PRAGMA temp_store = MEMORY")
+    for table in BESIDE:
+        db.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE seq <= {until:d}")
+    for table in EMPTY:
+        db.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE false")

@@ -87,16 +87,6 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """Who holds a memory: process id, what it runs, and since when (UTC). One that is `brief` lets go by itself."""
-
-    pid: int
-    command: str
-    since: datetime
-    brief: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a long piece of work on the memory is; `total` is 0 while unknown."""
 

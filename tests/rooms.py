@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.codec import genesis
+from graph.events.codec import genesis
 from tests import marking
 
 RAM = Path("/dev/shm")
@@ -69,7 +69,8 @@ def temporary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cheap_memories(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on empty logs and graphs are copies of one; and what a rebuild took is kept for the next."""
-    from graph import log, rebuild
+    from graph.kuzu import rebuild
+    from graph.log import log
 
     monkeypatch.setattr(log, "migrate", _cheap_migrate(folder))
     _cheap_graphs(folder, monkeypatch)
@@ -79,7 +80,7 @@ def cheap_memories(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection], None]:
     """A `migrate` that makes an empty log a copy of the one in `folder`, all but what the file knows of itself."""
     from graph.ids import new_id, now_ms
-    from graph.migrations import migrate
+    from graph.log.migrations import migrate
 
     empty = folder / "log.sqlite"
     with closing(sqlite3.connect(empty, isolation_level=None)) as template:
@@ -97,10 +98,10 @@ def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection], None]:
 
 def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a graph that is made, and one that is opened for a log without events, be copies."""
-    from graph.files import GRAPH
+    from graph.kuzu.store import GraphStore
     from graph.memory import Memory
-    from graph.schema import META
-    from graph.store import GraphStore
+    from graph.projection.schema import META
+    from graph.sqlite import GRAPH
     from graph.values import Progress
 
     create, open_file, open_graph = GraphStore.create, GraphStore.open, Memory.open_graph
@@ -171,7 +172,7 @@ def say_tried(home: Path, memo: Path) -> None:
 
 def leave_as_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs that are closed from now on are not folded together: nobody opens them again."""
-    from graph.store import GraphStore
+    from graph.kuzu.store import GraphStore
 
     close = GraphStore._close_alone
     monkeypatch.setattr(GraphStore, "_close_alone", lambda self, *, fold: close(self, fold=False))

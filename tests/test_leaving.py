@@ -11,7 +11,7 @@ import pytest
 
 from bench.leaving import STATES, Trial, chat, leave_many, lose, message, silent_index
 from graph.errors import MemoryMissing
-from graph.reading import LogReader
+from graph.reader import LogReader
 
 pytestmark = pytest.mark.process
 

@@ -13,7 +13,7 @@ from agent.model_host import LoadedEmbedder
 from bench.expected import Conversation, occurs, plain, read
 from bench.observations import FILE, Run, figures, some
 from bench.scoring import Seen, Tally, score
-from bench.scripted import Hostile, Perfect, Way
+from bench.scripted import Hostile, Perfect, RecallPath
 from graph.beliefs import Status
 from tests.conversations import MOVED
 from tests.fakes import FakeEmbedder
@@ -215,9 +215,9 @@ def test_a_perfect_model_leaves_what_the_file_says(conversations: list[Conversat
     assert found["known"] == 3
 
 
-@pytest.mark.parametrize("way", [Way.INVALID, Way.HALLUCINATING, Way.DELETING])
+@pytest.mark.parametrize("way", [RecallPath.INVALID, RecallPath.HALLUCINATING, RecallPath.DELETING])
 @pytest.mark.restarts
-def test_a_hostile_model_leaves_no_junk_and_takes_nothing(way: Way, conversations: list[Conversation]) -> None:
+def test_a_hostile_model_leaves_no_junk_and_takes_nothing(way: RecallPath, conversations: list[Conversation]) -> None:
     few = chosen(conversations, "state_change-01", "question-01")
     hostile = Hostile(way)
     found = run_with(Run("hostile", hostile, seeded=True), few)["overall"]

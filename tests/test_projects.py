@@ -45,7 +45,7 @@ from graph.events import (
 )
 from graph.hits import Filters
 from graph.ids import new_id
-from graph.newest import NODE_KINDS
+from graph.readings.newest import NODE_KINDS
 from graph.visibility import EVERYONE, Viewer
 from tests.agent.conftest import collect
 from tests.fakes import FakeGenerator

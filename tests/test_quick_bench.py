@@ -158,12 +158,12 @@ def test_without_a_clone_there_is_nothing_to_compare_with(tmp_path: Path, monkey
 def test_rounds_that_do_not_fit_are_left_out_but_never_the_second(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
 
-    class Told(Runs):
+    class NodeWording(Runs):
         def run(self, benchmark: quick.Benchmark, ruler: Path) -> None:
             order.append(self.name)
 
     monkeypatch.setattr(quick, "BENCHMARKS", quick.BENCHMARKS[:1])
-    sides = [Told(Path("/a"), "then"), Told(Path("/b"), "now")]
+    sides = [NodeWording(Path("/a"), "then"), NodeWording(Path("/b"), "now")]
     assert quick.measure(sides, Path("/"), rounds=5, within_s=-1.0) == 2
     assert order == ["then", "now", "now", "then"]
     assert quick.measure(sides, Path("/"), rounds=3, within_s=1e9) == 3

@@ -10,7 +10,7 @@ from agent.reflection.consolidation import Actions, Create, Delete, Listed, Numb
 from agent.reflection.trust import BAR, probe
 from bench.expected import Conversation, Known, read
 from bench.observations import FILE
-from bench.scripted import BREACHES, Hostile, Perfect, Prompt, Way, plan
+from bench.scripted import BREACHES, Hostile, Perfect, Prompt, RecallPath, plan
 from bench.seeding import Seeds
 from graph.events import ObservationMade, ObservationRetired, ObservationSupported
 from models.errors import StructuredOutputError
@@ -50,21 +50,21 @@ def test_a_perfect_model_reads_the_numbers_off_the_prompt() -> None:
 
 
 def test_the_probe_trusts_the_perfect_and_the_hostile_that_pass_and_no_other() -> None:
-    for way in Way:
+    for way in RecallPath:
         assert asyncio.run(probe(Hostile(way))) == 1.0
         assert asyncio.run(probe(Hostile(way, passing=False))) < BAR
     assert asyncio.run(probe(Perfect())) == 1.0
 
 
-@pytest.mark.parametrize("way", [Way.HALLUCINATING, Way.DELETING, Way.TWISTING])
-def test_a_hostile_model_does_harm_to_all_it_is_shown(way: Way) -> None:
+@pytest.mark.parametrize("way", [RecallPath.HALLUCINATING, RecallPath.DELETING, RecallPath.TWISTING])
+def test_a_hostile_model_does_harm_to_all_it_is_shown(way: RecallPath) -> None:
     hostile = Hostile(way)
     prompt = question(hostile, [NumberedLine("you", "Do trains run to Ghent?")], [Listed("The user lives in Lyon.")])
     actions = [action for _ in range(2) for action in asyncio.run(hostile.structured(prompt, Actions)).actions]
     assert actions
     told = [action.text for action in actions if not isinstance(action, Delete)]
     assert all("Lyon" not in text for text in told)
-    if way is Way.DELETING:
+    if way is RecallPath.DELETING:
         assert {type(action) for action in actions} == {Update, Delete}
 
 

@@ -5,12 +5,16 @@ import asyncio
 import pytest
 
 from agent.model_host import LoadedEmbedder
-from bench.told import FILE, SCORES, Chats, Question, Shape, Tally, Told, ask, read
+from bench.told import FILE, SCORES, Chats, NodeWording, Question, Shape, Tally, ask, read
 from tests.fakes import FakeEmbedder, FakeGenerator
 
 CHATS: Chats = (
-    (Told(said="My dog Biscuit is a brown beagle.", asks=(Question(question="What is my dog?", answer=("beagle",)),)),),
-    (Told(said="The tide pools were full of anemones."),),
+    (
+        NodeWording(
+            said="My dog Biscuit is a brown beagle.", asks=(Question(question="What is my dog?", answer=("beagle",)),)
+        ),
+    ),
+    (NodeWording(said="The tide pools were full of anemones."),),
 )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from graph.subgraphs import Ref
+from graph.walk.subgraphs import Ref
 from tui.chat_view import ChatView
 from tui.history_handlers import HOW_TO_GO_BACK
 from tui.keymaps import REWIND, TREE

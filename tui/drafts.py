@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graph.querying.console import Answer
+    from graph.console.console import Answer
 
 
 NEW = "new"  # the draft of a chat that has no session yet

@@ -117,7 +117,7 @@ def held_by(memory: Path) -> str | None:
     if not (memory / "holder.json").exists():
         return None
     from graph.errors import MemoryHeld
-    from graph.lock import holder
+    from graph.log.lock import holder
 
     found = holder(memory)
     return str(MemoryHeld(found)) if found is not None and not found.brief else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from graph.subgraphs import Ref
+from graph.walk.subgraphs import Ref
 from tui import branch_handlers, editor, history_handlers, memory_handlers, model_handlers, navigation, session_handlers
 from tui.chat_view import BACK_HINT, NOT_YET, ChatView
 from tui.clipboard import copy_text

@@ -18,7 +18,7 @@ from tui.widgets.pages import PageText
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.plans import Plan
-    from graph.marks import Mark
+    from graph.history.marks import Mark
 
 REASONS = {
     "named": "",

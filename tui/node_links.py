@@ -1,6 +1,6 @@
 """Walks the graph from what a key was pressed on."""
 
-from graph.subgraphs import Ref
+from graph.walk.subgraphs import Ref
 from tui.chat_view import ChatView
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from graph.beliefs import Observation, Proof
     from graph.events import Recalled, Strategy
     from graph.hits import Hit
-    from graph.quoted import Believed
+    from graph.readings.quoted import Believed
     from graph.values import Turn
 
     Shared = frozenset[tuple[Strategy, int]]

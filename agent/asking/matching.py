@@ -30,8 +30,8 @@ from agent.asking.readings import (
 )
 from agent.asking.shelf import ENTITIES, Speaker, fill, of_entities, of_speaker, of_time, ready_queries
 from agent.asking.values import Translation
+from graph.console.lexing import parameters_of
 from graph.hits import Vector
-from graph.querying.lexing import parameters_of
 from graph.recall.times import Span, find_time
 
 if TYPE_CHECKING:

@@ -28,10 +28,10 @@ from agent.errors import NotUnderstood
 from agent.quoting import neutral
 from agent.reflection.asking import within
 from agent.reflection.trust import BAR
+from graph.console.lexing import Sort, tokens_of
 from graph.errors import QueryFailed, QueryTimeout, Refused
 from graph.events import EntityNoted, ObservationKind, ObservationMade, Role, SessionRenamed, SessionStarted, TurnSaid
 from graph.memory import Memory
-from graph.querying.lexing import Sort, tokens_of
 from models.errors import EngineClosed, RunError
 from models.protocols import Generator
 

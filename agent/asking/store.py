@@ -23,8 +23,8 @@ from typing import Any, Generic, TypeVar
 
 from agent.asking.values import Ran, Saved
 from agent.errors import QueriesUnwritable
-from graph.absence import Finder, Forms
-from graph.querying.renames import renamed
+from graph.console.renames import renamed
+from graph.log.byte_search import Finder, Forms
 
 _WORDS = re.compile(
     r"""'((?:[^'\\]|\\.)*)'? | "((?:[^"\\]|\\.)*)"? | `([^`]*)`? | //([^\n\r]*) | /\*(.*?)(?:\*/|\Z)""", re.S | re.X

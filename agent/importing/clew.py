@@ -14,9 +14,9 @@ from itertools import islice
 from typing import IO, Any, NamedTuple
 
 from agent.errors import ExportUnreadable
-from graph.brought import FORMAT, Brought, Unknown, Whole, read
 from graph.errors import LogDamaged
 from graph.events import TurnSaid
+from graph.transfer.merging import FORMAT, ExportedEvent, ExportSummary, Unknown, read
 
 from .reading import MOST, SAFE, ExportSource, line_of, lines
 
@@ -40,7 +40,7 @@ class ClewExport:
     """An export that was read through: what it says as a whole, where its events are, and which lines were broken."""
 
     source: ExportSource
-    whole: Whole = field(default_factory=Whole)
+    whole: ExportSummary = field(default_factory=ExportSummary)
     order: list[Where] = field(default_factory=list)
     turns: int = 0
     counted: int = 0  # events that its headers say it has
@@ -52,12 +52,12 @@ class ClewExport:
         """How many events are not in it, which ended at the end of a line."""
         return max(0, self.counted - len(self.order) - self.bad_count)
 
-    def batches(self) -> Iterator[list[Brought]]:
+    def batches(self) -> Iterator[list[ExportedEvent]]:
         """The events, in the order of their numbers, some at a time. Raises ExportUnreadable."""
         with self.source.open() as file, _seekable(file, packed=self.source.member is not None) as seeking:
             at = -1
             for start in range(0, len(self.order), AT_ONCE):
-                batch: list[Brought] = []
+                batch: list[ExportedEvent] = []
                 for where in self.order[start : start + AT_ONCE]:
                     if where.byte != at:
                         seeking.seek(where.byte)
@@ -66,7 +66,7 @@ class ClewExport:
                     batch.append(self._again(where, data))
                 yield batch
 
-    def _again(self, where: Where, data: bytes) -> Brought:
+    def _again(self, where: Where, data: bytes) -> ExportedEvent:
         try:
             return read(where.line, line_of(where.line, data.removeprefix(b"\xef\xbb\xbf")).value)
         except LogDamaged as error:

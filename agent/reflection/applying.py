@@ -38,7 +38,7 @@ from agent.reflection.sentences import MASK, Sentence, sentences
 from agent.reflection.slots import mentioned, slots_of
 from agent.reflection.statements import cue_of
 from agent.reflection.words import content, fold, numbers, tokens, wordset
-from graph.beliefs import Near, Observation
+from graph.beliefs import NearObservation, Observation
 from graph.events import ObservationKind
 from graph.values import Turn
 
@@ -197,7 +197,7 @@ def _speaks_of(who: str, piece: str) -> bool:
     return kin in words or bool(words & PRONOUNS) or bool(set(tokens(who)) & words)
 
 
-FindNear = Callable[[str], Awaitable[list[Near]]]
+FindNear = Callable[[str], Awaitable[list[NearObservation]]]
 LONGEST = 30  # words
 RELATED = 0.3  # share of the words, or
 RELATED_MEANING = 0.5  # cosine from which two sentences may be about the same

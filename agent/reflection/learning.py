@@ -30,7 +30,7 @@ from agent.reflection.material import YOU, Material, Store, Trust, taught_by
 from agent.reflection.statements import Statement, denial, slots_of, statements
 from agent.reflection.trust import Trusts, trusted
 from agent.reflection.words import content, numbers, tokens
-from graph.beliefs import Near, Observation
+from graph.beliefs import NearObservation, Observation
 from graph.values import Turn
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
@@ -54,7 +54,7 @@ IN_EARNEST = re.compile(
     r"\b(?:(?:no,? )?seriously(?: though| now)?|jok(?:es|ing) aside|kidding aside|for real)\b", re.I
 )
 ONWARDS = re.compile(r"^[\s,;:–—(-]*(?:(?:so|but|because|cuz|coz|since|although|though|and)\b\s*)?", re.IGNORECASE)
-FindNear = Callable[[str], Awaitable[list[Near]]]
+FindNear = Callable[[str], Awaitable[list[NearObservation]]]
 
 
 async def keep_statements(draft: Draft, near: FindNear) -> None:
@@ -301,7 +301,7 @@ class Learning:
         score = await self.score(other)
         return other if score is not None and trusted(score) else None
 
-    async def _near(self, text: str, material: Material) -> list[Near]:
+    async def _near(self, text: str, material: Material) -> list[NearObservation]:
         """The nearest observations, those nearest in meaning also where they have no vector of their own yet."""
         (vector,) = await self._embed([text])
         found = await asyncio.to_thread(
@@ -312,7 +312,10 @@ class Learning:
             return found
         vectors = await self._embed([near.observation.text or "" for near in new])
         cosines = {near.observation.id: cosine(vector, each) or 0.0 for near, each in zip(new, vectors, strict=True)}
-        return [Near(near.observation, cosines.get(near.observation.id, near.cosine), near.words) for near in found]
+        return [
+            NearObservation(near.observation, cosines.get(near.observation.id, near.cosine), near.words)
+            for near in found
+        ]
 
 
 def fitting(generator: Generator, material: Material, known: list[Listed], **how: Any) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from graph.beliefs import Near, Observation, Story, Unreflected
+from graph.beliefs import NearObservation, Observation, Story, Unreflected
 from graph.events import Event, Role
 from graph.hits import Vector
 from graph.ids import new_id
@@ -39,7 +39,7 @@ class Store(Protocol):
         project: str | None,
         limit: int = 15,
         status: tuple[str, ...] = ("candidate", "active"),
-    ) -> list[Near]: ...
+    ) -> list[NearObservation]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from agent.reflection.sentences import LINK, QUOTED, sentences
 from agent.reflection.statements import statements
 from agent.reflection.words import fold, wordset
 from agent.text import propose_title, verbatim
-from graph.beliefs import Near, Observation
+from graph.beliefs import NearObservation, Observation
 from graph.events import EntityNoted, ObservationReinforced, Role, SessionTitled, TurnRated
 from graph.ids import new_id
 from graph.values import Session, Turn
@@ -269,7 +269,7 @@ def echoed(
     return events
 
 
-def _echoes(near: Sequence[Near], turn: Turn, text: str, project: str | None) -> list[Observation]:
+def _echoes(near: Sequence[NearObservation], turn: Turn, text: str, project: str | None) -> list[Observation]:
     """What a turn echoes of others' making: it is no echo of what was made from its own words."""
     found = []
     for known in (each.observation for each in near):

@@ -10,9 +10,9 @@ Invariants:
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from graph.kuzu.store import GraphStore
 from graph.recall.evidence import Tree
 from graph.recall.table import NONE, Names, Table, coded
-from graph.store import GraphStore
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

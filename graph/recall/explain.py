@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from graph.events import Strategy
 from graph.hits import Boost, Hit, Reason, Step
 from graph.ids import as_datetime
+from graph.readings.rows import TURN, session_by_id, turns_of
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
-from graph.recall.lending import Lending, Way
+from graph.recall.lending import Lending, RecallPath
 from graph.recall.table import Table
-from graph.rows import TURN, session_by_id, turns_of
 from graph.values import Turn
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -71,7 +71,7 @@ class Explainer:
         self._evidence = evidence
         self._scores = scores
         self._lending = Lending(evidence, scores)
-        self._ways: dict[int, Way | None] = {}
+        self._ways: dict[int, RecallPath | None] = {}
         strategies: list[tuple[Strategy, NDArray[np.float32]]] = [("lexical", scores.lexical), ("graph", scores.graph)]
         if evidence.cosines is not None:
             strategies.append(("semantic", evidence.cosines))
@@ -117,7 +117,7 @@ class Explainer:
         shown = [each for each in way.rows[1:-1] if self._evidence.seen[each]]  # not by the name of what is hidden
         return (first, *(Step(way.relation, id) for id in self._columns.ids([*shown, row])))
 
-    def _way(self, row: int) -> Way | None:
+    def _way(self, row: int) -> RecallPath | None:
         if row not in self._ways:
             self._ways[row] = self._lending.way(row)
         return self._ways[row]

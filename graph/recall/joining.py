@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from graph.hits import Kind
 from graph.recall.evidence import Scores
 from graph.recall.learned import DERIVED, LearnedIndex
-from graph.recall.observing import STANDS_FOR, Beside, ScoredObservations
+from graph.recall.observing import STANDS_FOR, RecallExtras, ScoredObservations
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -46,7 +46,7 @@ def best(found: ScoredObservations, limit: int) -> list[int]:
 def join(
     rows: Sequence[int],
     turns: Scores,
-    found: Beside,
+    found: RecallExtras,
     learned: LearnedIndex,
     held: "tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]",
     limit: int,

@@ -11,9 +11,9 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from graph.kuzu.store import GraphStore
 from graph.recall.columns import Columns
 from graph.recall.table import NONE, Names, Table, coded
-from graph.store import GraphStore
 from graph.visibility import for_all
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may

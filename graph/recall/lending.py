@@ -19,7 +19,7 @@ BESIDE = WINDOW / (1 + 2 * sum(AROUND))  # of the cosine beside a turn, where it
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RecallPath:
     """From the turn that matched (`rows[0]`) to the one that was found: its rows, each the `relation` of the last.
 
     `relation` is "REPLIES_TO" or "REPLIED_TO"; or "IN_SESSION" where the session is all that joins the two.
@@ -42,7 +42,7 @@ class Lending:
         """Whether a turn itself has to do with the question, by a word or by its meaning."""
         return bool(self._scores.lexical[row] > 0 or self._cosine(row) >= RELATED)
 
-    def way(self, row: int) -> Way | None:
+    def way(self, row: int) -> RecallPath | None:
         """From the turn that lent most; None if nothing was lent, or only by turns that did not match themselves."""
         graph, session = float(self._scores.graph[row]), float(self._scores.session[row])
         if graph <= 0:
@@ -58,9 +58,9 @@ class Lending:
         nearer = best is not None and self._own[best.rows[0]] > self._own[row]
         if leader is None or (best is not None and (nearer or graph - session >= session)):
             return best
-        return next((way for way in ways if way.rows[0] == leader), Way("IN_SESSION", (leader, row)))
+        return next((way for way in ways if way.rows[0] == leader), RecallPath("IN_SESSION", (leader, row)))
 
-    def _ways(self, row: int) -> Iterator[Way]:
+    def _ways(self, row: int) -> Iterator[RecallPath]:
         """From each turn that is near enough to lend."""
         tree = self._evidence.tree
         above: tuple[int, ...] = (row,)
@@ -68,11 +68,11 @@ class Lending:
             if (parent := int(tree.parent[above[0]])) < 0:
                 break
             above = (parent, *above)
-            yield Way("REPLIES_TO", above)
+            yield RecallPath("REPLIES_TO", above)
         below: list[tuple[int, ...]] = [(row,)]
         for _ in AFTER:
             below = [(child, *rows) for rows in below for child in self._replies(rows[0])]
-            yield from (Way("REPLIED_TO", rows) for rows in below)
+            yield from (RecallPath("REPLIED_TO", rows) for rows in below)
 
     def _replies(self, row: int) -> list[int]:
         tree = self._evidence.tree
@@ -80,7 +80,7 @@ class Lending:
         others = tree.others[tree.others_of == row].tolist() if len(tree.others) else []
         return [child, *others] if child >= 0 else others
 
-    def _lent(self, way: Way, row: int) -> float:
+    def _lent(self, way: RecallPath, row: int) -> float:
         """What the first turn of a way lent the last, but for what an equal one lent too; to compare with others."""
         steps = len(way.rows) - 2
         share = (BEFORE if way.relation == "REPLIES_TO" else AFTER)[steps]

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graph.recall.asking import RecallQuestion, Sight
 from graph.recall.columns import NOTE, Columns
 from graph.recall.evidence import Scores, Term
 from graph.recall.learned import ACTIVE, DERIVED, REINFORCED, SUPPORTED, Edges, LearnedIndex
 from graph.recall.lending import RELATED
 from graph.recall.ranking import PIN, recency
+from graph.recall.request import RecallRequest, VisibleRows
 from graph.recall.scoring import AROUND, COSINE, SIGNIFICANT, WINDOW, WORDS
 from graph.recall.table import NONE
 
@@ -54,7 +54,7 @@ class ScoredObservations:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class RecallExtras:
     """What there is beside the turns, None where nothing was learned or it is not asked for."""
 
     observations: ScoredObservations | None = None
@@ -80,8 +80,8 @@ def observe(
     turns: Scores,
     said: "Floats",
     chunks: ScoredObservations | None,
-    sight: Sight,
-    asked: RecallQuestion,
+    sight: VisibleRows,
+    asked: RecallRequest,
     meaning: "Floats | None",
 ) -> ScoredObservations:
     """The scores of all observations for a question; `said` is what turns say by themselves, as `told` has it.
@@ -197,7 +197,7 @@ def _stand(
         lender[edges.one[of_best]] = edges.other[of_best]
 
 
-def _boosts(learned: LearnedIndex, columns: Columns, sight: Sight, asked: RecallQuestion) -> "dict[str, Floats]":
+def _boosts(learned: LearnedIndex, columns: Columns, sight: VisibleRows, asked: RecallRequest) -> "dict[str, Floats]":
     import numpy as np
 
     table = learned.beliefs

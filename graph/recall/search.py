@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
-from graph.impacts import Both, Supposed
-from graph.in_world import InWorld
-from graph.recall.asking import RecallQuestion, Sight, rows_of, see, tells
+from graph.impacts import Both, SupposedState
+from graph.kuzu.store import GraphStore
+from graph.readings.worlds import InWorld, lineage_of
 from graph.recall.columns import Columns
 from graph.recall.communities import group, pick
 from graph.recall.evidence import Evidence, Scores, Term
@@ -25,20 +25,19 @@ from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.joining import join
 from graph.recall.learned import LearnedIndex
 from graph.recall.lexical import Words, says_anything, stems
-from graph.recall.nearness import nearest
-from graph.recall.observing import Beside, observe, told
+from graph.recall.nearest import nearest
+from graph.recall.observation_hits import tell
+from graph.recall.observing import RecallExtras, observe, told
 from graph.recall.ranking import best, boosted, newest, related
 from graph.recall.reading import read
+from graph.recall.request import RecallRequest, VisibleRows, rows_of, see, tells
 from graph.recall.scoring import score
 from graph.recall.standing import Standings
 from graph.recall.table import Table
-from graph.recall.telling import tell
-from graph.recall.telling_worlds import changes_of, observations_of, turns_of
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
-from graph.store import GraphStore
+from graph.recall.world_masks import changes_of, observations_of, turns_of
 from graph.visibility import Viewer
-from graph.worlds import lineage_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -79,7 +78,7 @@ class Recall:
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
             intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
-            asked = RecallQuestion(query, intent, vector, filters, as_ms(now))
+            asked = RecallRequest(query, intent, vector, filters, as_ms(now))
             sight = see(db, columns, self._learned, self._standings, filters)
             evidence = self._weigh(db, columns, asked, sight)
             terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
@@ -92,10 +91,10 @@ class Recall:
         self,
         db: sqlite3.Connection,
         columns: Columns,
-        asked: RecallQuestion,
+        asked: RecallRequest,
         evidence: Evidence,
         terms: LearnedTerms,
-        sight: Sight,
+        sight: VisibleRows,
         limit: int,
     ) -> list[Hit]:
         """What words and meaning find among turns, observations and chunks, as hits."""
@@ -142,7 +141,7 @@ class Recall:
             found = observations_of(db, columns, self._learned, self._standings, world)
         return InWorld(lineage, found, lambda turns: self._seen(world, turns))
 
-    def supposing(self, worlds: Iterable[str], supposed: Supposed, *, also: Iterable[str]) -> dict[str, Both]:
+    def supposing(self, worlds: Iterable[str], supposed: SupposedState, *, also: Iterable[str]) -> dict[str, Both]:
         """How observations stand in what-ifs, and would if things were as supposed: what changes, and `also` some.
 
         Raises GraphFailure while the graph is behind.
@@ -234,7 +233,7 @@ class Recall:
         self._matrix.sync(db)
         return self._matrix
 
-    def _weigh(self, db: sqlite3.Connection, columns: Columns, asked: RecallQuestion, sight: Sight) -> Evidence:
+    def _weigh(self, db: sqlite3.Connection, columns: Columns, asked: RecallRequest, sight: VisibleRows) -> Evidence:
         cosines, intent = None, asked.intent
         if asked.vector is not None:
             cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector.values, columns)
@@ -259,12 +258,12 @@ class Recall:
     def _weigh_learned(
         self,
         columns: Columns,
-        asked: RecallQuestion,
+        asked: RecallRequest,
         evidence: Evidence,
         terms: LearnedTerms,
         turns: Scores,
-        sight: Sight,
-    ) -> Beside:
+        sight: VisibleRows,
+    ) -> RecallExtras:
         """What there is to say for observations and chunks, where there are any."""
         learned, kinds = self._learned, asked.filters.kinds
         chunks = observations = None
@@ -276,7 +275,7 @@ class Recall:
             said = told(turns.lexical, evidence.cosines, evidence.seen)
             meaning = evidence.cosines
             observations = observe(learned, columns, terms[0], near, turns, said, chunks, sight, asked, meaning)
-        return Beside(observations, chunks)
+        return RecallExtras(observations, chunks)
 
     def _near(self, vector: Vector | None, table: Table) -> "NDArray[np.float32] | None":
         if vector is None or self._matrix is None:
@@ -289,7 +288,7 @@ def _people(columns: Columns) -> list[str]:
     return [name for name in columns.speakers.names if name not in NOBODY]
 
 
-def _seeds(columns: Columns, sight: Sight, filters: Filters) -> "NDArray[np.bool_]":
+def _seeds(columns: Columns, sight: VisibleRows, filters: Filters) -> "NDArray[np.bool_]":
     """Turns that carry evidence: what is visible, but not the conversation that is going on, as far as it is excluded.
 
     The question itself was said there, and would match itself best; what was recalled from elsewhere before may still
@@ -304,7 +303,7 @@ def _seeds(columns: Columns, sight: Sight, filters: Filters) -> "NDArray[np.bool
 
 
 def _in_time(
-    db: sqlite3.Connection, columns: Columns, evidence: Evidence, intent: Intent, sight: Sight, limit: int
+    db: sqlite3.Connection, columns: Columns, evidence: Evidence, intent: Intent, sight: VisibleRows, limit: int
 ) -> list[Hit]:
     """The newest turns in the time that is asked for, said by whom is named."""
     rows = newest(columns, evidence, sight.turns_free, limit + SPARE) if tells(intent) else []

@@ -1,8 +1,8 @@
 """How observations stand in a world: live, current, and as what, by what that world sees.
 
-Of the main world the graph knows it. Of a what-if it is worked out as graph/belief.py says it, from all revisions that
-the what-if may see: its own, and those of the worlds it left. What it needs besides the columns
-is read when a what-if is first asked about, and kept up to date from then on.
+Of the main world the graph knows it. Of a what-if it is worked out as graph/projection/observations.py says it, from
+all revisions that the what-if may see: its own, and those of the worlds it left. What it needs besides the columns is
+read when a what-if is first asked about, and kept up to date from then on.
 """
 
 import json
@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graph.events import MAIN_WORLD
-from graph.impacts import Supposed
-from graph.pinning import pinned_series, revisions_of, turns_by_hand
+from graph.impacts import SupposedState
+from graph.readings.worlds import Lineage, pinned_series, revisions_of, turns_by_hand
 from graph.recall.columns import Columns
 from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, LearnedIndex
 from graph.recall.mask import sources
 from graph.recall.table import NONE, coded
 from graph.recall.views import Inheritance
-from graph.worlds import Lineage
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -36,7 +35,7 @@ _RETIRED = "MATCH (n:Observation)-[:RETIRED_BY]->(t:Turn) RETURN n.seq AS one, t
 
 
 @dataclass(frozen=True, slots=True)
-class Stood:
+class StandingColumns:
     """How each row of the observations stands in one world; what it may not see is not live there."""
 
     seen: "Mask"
@@ -62,13 +61,13 @@ class Standings:
         self._size = 0
         self._deciding: dict[str, NDArray[np.int64]] = {}
         self._retired: Edges | None = None
-        self._found: dict[str, tuple[int, Stood]] = {}
+        self._found: dict[str, tuple[int, StandingColumns]] = {}
 
     def inherited(self, db: sqlite3.Connection, columns: Columns, world: str) -> "Mask | None":
         """The turns that a what-if has from other worlds; None of the main one. Raises GraphFailure."""
         return None if world == MAIN_WORLD else self._inheritance.inherited(db, columns, world)
 
-    def of(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str) -> Stood:
+    def of(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str) -> StandingColumns:
         """How they stand in a world. Raises GraphFailure."""
         if world == MAIN_WORLD or not learned.beliefs.size:
             return _in_main(learned, sources(columns, world, None))
@@ -95,8 +94,8 @@ class Standings:
         return Pins(turns, beliefs)
 
     def supposing(
-        self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str, supposed: Supposed
-    ) -> Stood:
+        self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str, supposed: SupposedState
+    ) -> StandingColumns:
         """How they would stand in a what-if if things were as supposed. Raises GraphFailure."""
         self.of(db, columns, learned, world)  # what decides is up to date then
         turns = would_stand(columns, world, self._inheritance.inherited(db, columns, world), supposed)
@@ -111,7 +110,7 @@ class Standings:
         pardoned = [row for id in supposed.pardoned if (row := learned.beliefs.row_of(id)) != NONE]
         return self._stand(learned, self._inheritance.lineage(db, world), turns, pieces, judged, deleted, pardoned)
 
-    def _work_out(self, learned: LearnedIndex, lineage: Lineage, turns: "Mask") -> Stood:
+    def _work_out(self, learned: LearnedIndex, lineage: Lineage, turns: "Mask") -> StandingColumns:
         judged, deleted = self._deciding["judged"], self._deciding["deleted"] != 0
         return self._stand(learned, lineage, turns, learned.pieces["live"], judged, deleted, [])
 
@@ -124,7 +123,7 @@ class Standings:
         judged: "NDArray[np.int64]",
         deleted: "Mask",
         pardoned: list[int],
-    ) -> Stood:
+    ) -> StandingColumns:
         import numpy as np
 
         table = learned.beliefs
@@ -140,7 +139,7 @@ class Standings:
         status[retired | (judged == INVALID)] = INVALID
         replaced = np.append(live, False)[instead_of]  # NONE is the last
         current = live & ~replaced & np.isin(status, (CANDIDATE, ACTIVE))
-        return Stood(seen, live, current, status.astype(np.int8))
+        return StandingColumns(seen, live, current, status.astype(np.int8))
 
     def _refresh(self, columns: Columns, learned: LearnedIndex) -> None:
         """Read what decides how observations stand, where it changed."""
@@ -179,7 +178,7 @@ class Standings:
             self._deciding[name][rows[here]] = column[here]
 
 
-def would_stand(columns: Columns, world: str, inherited: "Mask", supposed: Supposed) -> "Mask":
+def would_stand(columns: Columns, world: str, inherited: "Mask", supposed: SupposedState) -> "Mask":
     """The turns that would stand in a what-if if some of them were as supposed."""
     stands: Mask = sources(columns, world, inherited).copy()
     own = columns.worlds.code(world)
@@ -200,12 +199,12 @@ def whole(learned: LearnedIndex, turns: "Mask", pieces: "Mask | None" = None) ->
     return complete
 
 
-def _in_main(learned: LearnedIndex, turns: "Mask") -> Stood:
+def _in_main(learned: LearnedIndex, turns: "Mask") -> StandingColumns:
     """As the graph says, as far as the turns' columns say so too."""
     table = learned.beliefs
     seen: Mask = table["world"] == learned.worlds.code(MAIN_WORLD)
     live: Mask = seen & table["live"] & whole(learned, turns)
-    return Stood(seen, live, live & table["current"], table["status"])
+    return StandingColumns(seen, live, live & table["current"], table["status"])
 
 
 def _seen(learned: LearnedIndex, lineage: Lineage) -> "Mask":

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from graph.contents import vectors, vectors_of_later
+from graph.contents import BATCH, sound, vectors, vectors_of_later
 from graph.recall.table import NONE, Table
-from graph.soundness import BATCH, sound
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

@@ -10,10 +10,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from graph.events import MAIN_WORLD
+from graph.readings.worlds import PATH, Lineage, lineage_of
 from graph.recall.columns import Columns
 from graph.recall.table import NONE
-from graph.walks import PATH
-from graph.worlds import Lineage, lineage_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

@@ -15,7 +15,7 @@ from agent.importer import Importer
 from graph.errors import CopyFailed, NotFound
 from graph.events import MarkSet, PinSet, Role, SessionRenamed, TurnDeleted, TurnHidden
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed
 

@@ -9,10 +9,9 @@ import pytest
 from agent.backups import KEPT, Nightly, automatic, due
 from agent.events import Notice, Warned
 from agent.home import Home
-from graph.backups import AUTOMATIC, backups_of
-from graph.copying import PART, examine
 from graph.errors import MemoryMissing
 from graph.memory import Memory
+from graph.transfer.backup import AUTOMATIC, PART, backups_of, examine
 from tests.graph.talk import said, talk
 
 NOW = datetime.now(UTC)

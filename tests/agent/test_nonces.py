@@ -48,7 +48,7 @@ DEEDS = (
 STEPS = st.lists(st.tuples(st.sampled_from(DEEDS), st.integers(0, 1000)), min_size=3, max_size=16)
 
 
-class Teller:
+class HitBuilder:
     """Does the deeds, and looks for nonces where none may be. `number` chooses what a deed is done to."""
 
     def __init__(self, agent: Agent, model: FakeGenerator) -> None:
@@ -305,7 +305,7 @@ async def live_through(steps: list[tuple[str, int]], folder: Path) -> None:
     try:
         await agent.start(load_embedder=False)
         await agent.idle()
-        teller = Teller(agent, model)
+        teller = HitBuilder(agent, model)
         await teller.say(0)
         for deed, number in steps:
             await teller.do(deed, number)

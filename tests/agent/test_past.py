@@ -11,9 +11,9 @@ from agent.agent import Agent
 from agent.past import PastView
 from agent.settings import Settings
 from graph.beliefs import Wanted
-from graph.errors import GraphFailure, NotFound, NothingThen
+from graph.errors import GraphFailure, NotFound, NothingYet
 from graph.events import TurnDeleted
-from graph.past import FOLDER
+from graph.history.past import FOLDER
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator
@@ -88,7 +88,7 @@ async def test_a_time_with_nothing_in_it_leaves_the_past_that_is_open(make_agent
     agent = await started(make_agent)
     await agent.memories.remember("I live in Lyon.")
     async with agent.past.at(datetime.now(UTC)) as past:
-        with pytest.raises(NothingThen):
+        with pytest.raises(NothingYet):
             await agent.past.at(datetime(2001, 1, 1, tzinfo=UTC)).__aenter__()
         assert len(await texts(past)) == 1
 

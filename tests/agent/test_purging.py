@@ -18,13 +18,12 @@ from agent.erasure import GONE_TOO, PurgeStopped, purge_copies
 from agent.events import TurnAccepted, Warned
 from agent.home import Home
 from agent.settings import Settings
-from graph.absence import Forms, forms_of, look, look_into
-from graph.backups import backups_of
-from graph.copying import copy_log
 from graph.errors import MemoryFailure
 from graph.events import TurnDeleted
+from graph.log.byte_search import Forms, forms_of, look, look_into
 from graph.memory import Memory
-from graph.restoring import prepared
+from graph.transfer.backup import backups_of, copy_log
+from graph.transfer.restoring import prepared
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator
 

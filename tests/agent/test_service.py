@@ -29,7 +29,7 @@ from agent.events import (
 from agent.home import Home
 from agent.settings import Settings
 from graph.errors import MemoryHeld, NotFound
-from graph.reading import LogReader
+from graph.reader import LogReader
 from models.errors import DecodeFailed, NotGguf
 from models.generator import load_generator
 from models.protocols import Generator

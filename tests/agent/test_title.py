@@ -3,7 +3,7 @@
 import pytest
 
 from agent.text import GeneratedTitle, grounded, propose_title, verbatim
-from graph.titles import LONGEST
+from graph.readings.rows import LONGEST
 from tests.fakes import FakeGenerator
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from graph.codec import KINDS, UPCASTERS, decode
+from graph.events.codec import KINDS, UPCASTERS, decode
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("agent", "graph", "models", "tui")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph import rebuild
+from graph.kuzu import rebuild
 from graph.memory import Memory
 from graph.values import Progress
 

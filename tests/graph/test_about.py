@@ -5,7 +5,7 @@ import pytest
 from graph.events import HeadMoved, SessionForked, SessionRenamed, SessionStarted, TurnDeleted, TurnHidden
 from graph.ids import as_datetime
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.graph.talk import reply, said, talk
 
 

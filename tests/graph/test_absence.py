@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.absence import CHUNK, Finder, forms_of, look, look_into, words_in
 from graph.events import TurnDeleted
+from graph.log.byte_search import CHUNK, Finder, forms_of, look, look_into, words_in
 from graph.memory import Memory
 from tests.graph.talk import said, talk
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from graph.doctor import compare
 from graph.memory import Memory
-from graph.schema import NODES
-from graph.tables import Tables
+from graph.projection.schema import NODES
+from graph.projection.tables import Tables
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, taught

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
 from graph.errors import LogDamaged, LogNewer
 from graph.events import Event, HeadMoved, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid, TurnTaken
+from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
 from tests.graph.talk import said
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates included

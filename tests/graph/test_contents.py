@@ -152,7 +152,7 @@ def test_a_vector_stays_while_another_turn_says_the_same(memory: Memory) -> None
 def test_an_embedder_is_forgotten_with_its_vectors_and_starts_anew(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph.log.FORGOTTEN_AT_ONCE", 2)
+    monkeypatch.setattr("graph.log.log.FORGOTTEN_AT_ONCE", 2)
     talk(memory, 5)
     embed(memory)
     embed(memory, model="other@1")

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graph import backups, copying
-from graph.copying import PART, CopyStopped, copy_log
 from graph.errors import CopyFailed, LogDamaged, MemoryMissing
 from graph.events import TurnDeleted
-from graph.files import LOG
 from graph.memory import Memory
+from graph.sqlite import LOG
+from graph.transfer import backup
+from graph.transfer.backup import PART, CopyStopped, copy_log
 from tests.graph.conftest import Open
 from tests.graph.talk import said, talk
 
@@ -51,7 +51,7 @@ def test_appends_go_on_while_it_is_copied_and_are_not_in_the_copy(
     memory: Memory, folder: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(memory, 40)
-    monkeypatch.setattr(copying, "PAGES", 1)
+    monkeypatch.setattr(backup, "PAGES", 1)
     steps: list[int] = []
 
     def stopping() -> bool:
@@ -138,7 +138,7 @@ def test_on_a_full_disk_nothing_is_left_and_what_was_there_stays(
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(copying, "sync", full)
+    monkeypatch.setattr(backup, "sync", full)
     with pytest.raises(CopyFailed, match=r"No space left on device.*no partial copy was left.*another disk"):
         copy_log(folder, target, replace=True)
     assert target.read_text() == "the one before"
@@ -174,9 +174,9 @@ def test_the_copies_that_hold_a_text_are_named_until_they_are_gone(
 ) -> None:
     talk(memory, 2)
     early, late = tmp_path / "early.sqlite", tmp_path / "late.sqlite"
-    backups.note(folder, copy_log(folder, early), NOW)
+    backup.note(folder, copy_log(folder, early), NOW)
     [later] = memory.append(said("more", parent="s1"))
-    backups.note(folder, copy_log(folder, late), NOW)
+    backup.note(folder, copy_log(folder, late), NOW)
     assert memory.backups_holding([2]) == [str(early), str(late)]
     assert memory.backups_holding([later.seq]) == [str(late)]
     assert memory.backups_holding([99]) == []
@@ -190,12 +190,12 @@ def test_the_copies_that_hold_a_text_are_named_until_they_are_gone(
 
 def test_what_clew_makes_by_itself_is_listed_as_such(memory: Memory, folder: Path, tmp_path: Path) -> None:
     talk(memory, 2)
-    place = backups.backups_of(folder)
+    place = backup.backups_of(folder)
     place.mkdir(mode=0o700)
-    copy_log(folder, place / f"{backups.AUTOMATIC}2026-01-01T000000Z.sqlite")
+    copy_log(folder, place / f"{backup.AUTOMATIC}2026-01-01T000000Z.sqlite")
     manual = place / "clew-2026.sqlite"
-    backups.note(folder, copy_log(folder, manual), NOW)
-    found = {each.path.name: each for each in backups.listed(folder)}
+    backup.note(folder, copy_log(folder, manual), NOW)
+    found = {each.path.name: each for each in backup.listed(folder)}
     assert found["auto-2026-01-01T000000Z.sqlite"].automatic
     assert not found["clew-2026.sqlite"].automatic
     assert (found["clew-2026.sqlite"].at, found["clew-2026.sqlite"].head) == (NOW, 3)

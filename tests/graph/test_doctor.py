@@ -7,9 +7,9 @@ import pytest
 
 from graph.doctor import examine_log
 from graph.events import TextErased
+from graph.kuzu.store import GraphStore
 from graph.memory import Memory
-from graph.reading import LogReader
-from graph.store import GraphStore
+from graph.reader import LogReader
 from tests.graph.conftest import ignore
 from tests.graph.talk import reply, talk
 

@@ -1,7 +1,7 @@
 """Later turns that say words of others are found by a run of words in common, and no others."""
 
-from graph.echoing import MOST_RUNS, quoting, runs
 from graph.events import SessionStarted
+from graph.history.reach import MOST_RUNS, quoting, runs
 from graph.memory import Memory
 from tests.graph.talk import said
 

@@ -24,10 +24,10 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
-from graph.neighbours import sides_of
-from graph.nodes import TABLES
-from graph.schema import NODES
-from graph.subgraphs import Edge, Ego, Ref, Side
+from graph.projection.schema import NODES
+from graph.walk.neighbours import sides_of
+from graph.walk.nodes import TABLES
+from graph.walk.subgraphs import Edge, Ego, Ref, Side
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed, read
 
@@ -129,7 +129,7 @@ def test_a_hub_is_told_the_same_way_as_a_small_side(whole: Memory, monkeypatch: 
     whole.append(*named("e", "Ada", *(f"s{each}" for each in range(30))), observed("o", "s0", about=("e",)))
     refs = [Ref("Session", "s"), Ref("Entity", "e"), turn("s3"), memory_of("o")]
     before = [whole.ego(ref) for ref in refs]
-    monkeypatch.setattr("graph.neighbours.MANY", 0)
+    monkeypatch.setattr("graph.walk.neighbours.MANY", 0)
     assert [whole.ego(ref) for ref in refs] == before
 
 

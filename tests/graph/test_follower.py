@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from graph import opening as opening_graph
-from graph import rebuild
 from graph.errors import EventsMissing, GraphFailure, QueryFailed, QueryTimeout
 from graph.events import SessionStarted
-from graph.files import GRAPH as FILE
+from graph.kuzu import opening as opening_graph
+from graph.kuzu import rebuild
+from graph.kuzu.opening import OPENING
+from graph.kuzu.overlay import Overlay
+from graph.kuzu.rebuild import ASIDE
+from graph.kuzu.store import GraphStore
 from graph.memory import Memory
-from graph.opening import OPENING
-from graph.overlay import Overlay
-from graph.rebuild import ASIDE
-from graph.schema import VERSION
-from graph.store import GraphStore
+from graph.projection.schema import VERSION
+from graph.sqlite import GRAPH as FILE
 from graph.values import Progress
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import said, talk
@@ -151,7 +151,7 @@ def test_a_file_the_engine_died_over_is_not_tried_again(whole: Memory, opening: 
 def test_a_graph_of_another_version_is_rebuilt(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = talk(whole, 3)
     memory = opening()
-    monkeypatch.setattr("graph.store.VERSION", VERSION + 1)
+    monkeypatch.setattr("graph.kuzu.store.VERSION", VERSION + 1)
     monkeypatch.setattr(opening_graph, "VERSION", VERSION + 1)
     assert opened(memory) == ["opening", "rebuilding", "ready"]
     assert live(memory) == ids
@@ -239,7 +239,7 @@ def test_a_transaction_that_fails_changes_nothing(whole: Memory) -> None:
 
 
 def test_readers_run_beside_the_writer_and_its_checkpoints(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.store.CHECKPOINT_EVERY", 5)
+    monkeypatch.setattr("graph.kuzu.store.CHECKPOINT_EVERY", 5)
     talk(whole, 1)
     counts: tuple[list[int], list[int]] = ([], [])
     stop = threading.Event()

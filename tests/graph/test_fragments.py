@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.fragments import kept_of, shared
+from graph.log.byte_search import kept_of, shared
 
 ERASED = "Along the garboard plank, port side. Mara thinks the planks\nonly need to take up water."
 

@@ -2,11 +2,11 @@
 
 import threading
 
-from graph.gate import Gate
+from graph.kuzu.store import ReadWriteLock
 
 
 def test_readers_are_inside_together() -> None:
-    gate, meet = Gate(), threading.Barrier(3, timeout=20)
+    gate, meet = ReadWriteLock(), threading.Barrier(3, timeout=20)
 
     def read() -> None:
         with gate.shared():
@@ -21,7 +21,7 @@ def test_readers_are_inside_together() -> None:
 
 
 def test_who_is_alone_waits_for_those_inside_and_holds_newcomers_back() -> None:
-    gate, order = Gate(), list[str]()
+    gate, order = ReadWriteLock(), list[str]()
     inside, leave = threading.Event(), threading.Event()
 
     def first() -> None:
@@ -53,7 +53,7 @@ def test_who_is_alone_waits_for_those_inside_and_holds_newcomers_back() -> None:
 
 
 def test_who_cannot_be_alone_in_time_lets_everybody_on() -> None:
-    gate = Gate()
+    gate = ReadWriteLock()
     with gate.shared():
         with gate.alone(timeout_s=0.01) as empty:
             assert not empty

@@ -24,7 +24,7 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import read
 

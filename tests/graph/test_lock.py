@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graph.errors import MemoryHeld
-from graph.lock import MemoryLock, holder
+from graph.log.lock import MemoryLock, holder
 
 
 def test_a_brief_holder_is_waited_for(folder: Path) -> None:
@@ -27,7 +27,7 @@ def test_a_brief_holder_is_waited_for(folder: Path) -> None:
 
 
 def test_a_brief_holder_that_does_not_let_go_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.lock._BRIEF_S", 0.2)
+    monkeypatch.setattr("graph.log.lock._BRIEF_S", 0.2)
     brief = MemoryLock.take(folder, command="clew (mcp)", brief=True)
     with pytest.raises(MemoryHeld, match=r"clew \(mcp\)"):
         MemoryLock.take(folder, command="clew (chat)")

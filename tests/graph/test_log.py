@@ -18,7 +18,7 @@ from graph.events import (
     TurnDeleted,
     TurnTaken,
 )
-from graph.log import Log, check_chain
+from graph.log.log import Log, check_chain
 from graph.memory import Memory
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import reply, said, talk

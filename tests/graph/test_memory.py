@@ -15,9 +15,9 @@ import pytest
 
 from graph.errors import LogUnwritable, MemoryHeld
 from graph.events import SessionDeleted, SessionStarted
-from graph.lock import holder
+from graph.log.lock import holder
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import reply, said, talk
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.brought import Brought, Merged, Whole, read
 from graph.errors import LogDamaged, LogNewer
 from graph.events import (
     HeadMoved,
@@ -26,10 +25,10 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
-from graph.exporting import lines
 from graph.memory import Memory
-from graph.merging import Merge
-from graph.reading import LogReader
+from graph.reader import LogReader
+from graph.transfer.exporting import lines
+from graph.transfer.merging import ExportedEvent, ExportSummary, Merge, Merged, read
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, taught
@@ -55,7 +54,7 @@ def exported(memory: Memory, session: str | None = None) -> list[Line]:
 def bring(memory: Memory, export: Sequence[Line], *, at_once: int = 7, batches: int | None = None) -> Merged:
     """Import lines; only some `batches` of them if asked."""
     brought = sorted((read(number, line) for number, line in enumerate(export, 2)), key=lambda each: each.seq)
-    whole = Whole()
+    whole = ExportSummary()
     for each in brought:
         whole.add(each)
     merge = Merge(whole)
@@ -283,7 +282,7 @@ def test_one_session_brings_its_paths_and_what_was_learned_from_them_alone(memor
 def test_a_line_is_read_or_told_what_it_is(memory: Memory, change: Line, error: type[Exception]) -> None:
     talk(memory, 1)
     line = exported(memory)[1]
-    assert isinstance(read(3, line), Brought)
+    assert isinstance(read(3, line), ExportedEvent)
     with pytest.raises(error):
         read(3, line | change)
     with pytest.raises(LogDamaged):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from graph.codec import decode, encode, genesis, hash_link
 from graph.events import Event, PinCleared, PinSet, SessionStarted
-from graph.log import INSERT
+from graph.events.codec import decode, encode, genesis, hash_link
+from graph.log.log import INSERT
+from graph.log.migrations import APPLICATION_ID, MIGRATIONS, NEWEST, first_schema, migrate, version_of
 from graph.memory import Memory
-from graph.migrations import APPLICATION_ID, MIGRATIONS, NEWEST, first_schema, migrate, version_of
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.graph.conftest import Open, ignore
 from tests.graph.fixtures.make import PACKED
 from tests.graph.talk import said
@@ -147,8 +147,8 @@ def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypa
         db.execute("CREATE TABLE half (way INTEGER)")
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr("graph.migrations.MIGRATIONS", (*MIGRATIONS, half))
-    monkeypatch.setattr("graph.migrations.NEWEST", NEWEST + 1)
+    monkeypatch.setattr("graph.log.migrations.MIGRATIONS", (*MIGRATIONS, half))
+    monkeypatch.setattr("graph.log.migrations.NEWEST", NEWEST + 1)
     with pytest.raises(sqlite3.OperationalError):
         migrate(db)
     assert version_of(db) == NEWEST

@@ -22,8 +22,8 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
-from graph.newest import NODE_KINDS, NodeKind
-from graph.schema import NODES
+from graph.projection.schema import NODES
+from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.visibility import EVERYONE, Viewer
 from tests.graph.talk import reply, said
 from tests.graph.teach import observed, read

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graph.beliefs import Wanted
-from graph.errors import GraphFailure, NotFound, NothingThen
+from graph.errors import GraphFailure, NotFound, NothingYet
 from graph.events import (
     CoreWritten,
     Event,
@@ -27,9 +27,9 @@ from graph.events import (
     TurnHidden,
     TurnRated,
 )
+from graph.history.past import FOLDER, Past
 from graph.hits import Filters
 from graph.memory import Memory
-from graph.past import FOLDER, Past
 from graph.values import Progress, Recorded
 from graph.visibility import EVERYONE
 from tests.graph.talk import reply, said, talk
@@ -252,9 +252,9 @@ def test_an_erasure_while_the_past_is_being_made_begins_it_again(whole: Memory, 
 
 def test_before_the_first_event_there_is_nothing_and_the_first_is_named(whole: Memory) -> None:
     talk(whole, 2)
-    with pytest.raises(NothingThen, match=r"There was nothing at .* yet. The first event is from "):
+    with pytest.raises(NothingYet, match=r"There was nothing at .* yet. The first event is from "):
         whole.past(datetime(1999, 1, 1, tzinfo=UTC)).__enter__()
-    with pytest.raises(NothingThen, match="nothing at event 0"):
+    with pytest.raises(NothingYet, match="nothing at event 0"):
         whole.past(0).__enter__()
     with pytest.raises(NotFound, match="no event 99"):
         whole.past(99).__enter__()
@@ -268,7 +268,7 @@ def test_that_there_was_nothing_is_said_on_the_clock_on_the_wall(
     with monkeypatch.context() as there:
         there.setenv("TZ", "XYZ-05:30")
         time.tzset()
-        with pytest.raises(NothingThen) as raised:
+        with pytest.raises(NothingYet) as raised:
             whole.past(datetime(2020, 1, 1, tzinfo=UTC)).__enter__()
     time.tzset()
     assert "There was nothing at 2020-01-01 05:30 yet. " in str(raised.value)
@@ -280,7 +280,7 @@ def test_that_there_was_nothing_is_said_on_the_clock_on_the_wall(
 
 
 def test_an_empty_memory_has_no_past(whole: Memory) -> None:
-    with pytest.raises(NothingThen, match="There are no messages yet"):
+    with pytest.raises(NothingYet, match="There are no messages yet"):
         whole.past(datetime.now(UTC)).__enter__()
 
 

@@ -2,7 +2,6 @@
 
 import random
 
-from graph.codec import Stored
 from graph.events import (
     Event,
     HeadMoved,
@@ -12,10 +11,11 @@ from graph.events import (
     TurnSaid,
     TurnTaken,
 )
+from graph.events.codec import Stored
 from graph.memory import Memory
-from graph.places import is_over
-from graph.projection import project
-from graph.tables import Tables
+from graph.projection.projection import project
+from graph.projection.sources import is_over
+from graph.projection.tables import Tables
 from tests.graph.talk import reply, said, talk
 from tests.graph.test_rebuild_equals_live import edges, rows
 

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from graph.absence import forms_of, look
-from graph.copies import purge_copy
-from graph.copying import copy_log
 from graph.errors import GraphFailure, LogDamaged, LogUnwritable, MemoryFailure
 from graph.events import ObservationDeleted, TurnDeleted
-from graph.follower import Follower
-from graph.log import Log
+from graph.kuzu.follower import Follower
+from graph.kuzu.opening import PURGE
+from graph.kuzu.rebuild import ASIDE, NEW
+from graph.log.byte_search import forms_of, look
+from graph.log.erasing import empty_wal
+from graph.log.log import Log
 from graph.memory import Memory
-from graph.opening import PURGE
-from graph.purging import empty_wal
-from graph.rebuild import ASIDE, NEW
+from graph.transfer.backup import copy_log
+from graph.upkeep import purge_copy
 from graph.values import Progress
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import reply, said, talk
@@ -136,7 +136,8 @@ CHILD = """
 import os, sys
 from pathlib import Path
 from graph.memory import Memory
-from graph import cleansing, purging, rebuild, follower
+from graph import upkeep
+from graph.kuzu import rebuild, follower
 from graph.events import TurnDeleted
 from tests.graph.conftest import ignore
 step, folder = sys.argv[1], Path(sys.argv[2])
@@ -155,7 +156,7 @@ match step:
     case "in place": follower.open_trusted = die
     case "graph": memory._graph._clear = die
     case "files": memory.purge_done = die
-    case "blank": cleansing.purging.empty_wal = die
+    case "blank": upkeep.erasing.empty_wal = die
     case "emptied": memory._log.forget_purged = die
 memory.purge(ignore)
 memory.purge_done(memory.purging())
@@ -239,8 +240,8 @@ def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own(
     whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell_a_secret_and_leave_it(whole)
-    monkeypatch.setattr("graph.beside.SMALL", 0)
-    monkeypatch.setattr("graph.rebuild._load", None)  # it is not this process that loads the tables
+    monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
+    monkeypatch.setattr("graph.kuzu.rebuild._load", None)  # it is not this process that loads the tables
     steps: list[Progress] = []
     whole.purge(steps.append)
     assert Progress("rebuilding", 1, whole.head()) in steps
@@ -253,7 +254,7 @@ def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own(
 def test_a_process_that_cannot_build_the_graph_is_told_and_leaves_the_graph_in_use(
     whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph.beside.SMALL", 0)
+    monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
     tell_a_secret_and_leave_it(whole)
     with sqlite3.connect(folder / "log.sqlite") as db:
         structure = db.execute("SELECT structure FROM events WHERE seq = 2").fetchone()[0]
@@ -271,7 +272,7 @@ def test_a_process_that_cannot_build_the_graph_is_told_and_leaves_the_graph_in_u
 
 @pytest.mark.process
 def test_closing_ends_the_process_that_builds(opening: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.beside.SMALL", 0)
+    monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
     memory = opening()
     memory.open_graph(ignore)
     tell_a_secret_and_leave_it(memory)

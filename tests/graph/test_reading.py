@@ -27,8 +27,8 @@ from graph.events import (
 )
 from graph.ids import as_datetime, new_id
 from graph.memory import Memory
-from graph.reading import LogReader
-from graph.rows import SAID, TURN
+from graph.reader import LogReader
+from graph.readings.rows import SAID, TURN
 from graph.values import Session, Turn
 from tests.graph.talk import reply, said, talk
 

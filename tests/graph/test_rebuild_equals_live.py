@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from graph import rebuild
 from graph.doctor import compare
 from graph.events import (
     Event,
@@ -21,11 +20,12 @@ from graph.events import (
     TurnHidden,
     TurnTaken,
 )
+from graph.kuzu import rebuild
+from graph.kuzu.rebuild import events_of
 from graph.memory import Memory
-from graph.paths import Paths
-from graph.rebuild import events_of
-from graph.schema import TURN
-from graph.tables import Tables, fold
+from graph.projection.schema import TURN
+from graph.projection.tables import Tables, fold
+from graph.readings.paths import Paths
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.histories import STEPS, history

@@ -17,20 +17,20 @@ from graph.events import (
 )
 from graph.ids import as_datetime
 from graph.memory import Memory
-from graph.recent import Within
+from graph.readings.newest import NewestFilter
 from tests.graph.talk import reply, said, talk
 
 
-def turns(memory: Memory, **within: Unpack[Within]) -> list[str]:
+def turns(memory: Memory, **within: Unpack[NewestFilter]) -> list[str]:
     return [turn.id for turn in memory.recent("turn", 50, **within)]
 
 
-def exchanges(memory: Memory, **within: Unpack[Within]) -> list[tuple[str, str | None]]:
+def exchanges(memory: Memory, **within: Unpack[NewestFilter]) -> list[tuple[str, str | None]]:
     found = memory.recent("exchange", 50, **within)
     return [(each.turn.id, each.reply.id if each.reply is not None else None) for each in found]
 
 
-def sessions(memory: Memory, **within: Unpack[Within]) -> list[str]:
+def sessions(memory: Memory, **within: Unpack[NewestFilter]) -> list[str]:
     return [session.id for session in memory.recent("session", 50, **within)]
 
 

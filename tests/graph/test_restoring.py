@@ -11,16 +11,15 @@ from types import ModuleType
 
 import pytest
 
-from graph import copying, restoring
-from graph.backups import backups_of
-from graph.copying import copy_log, making_copies
 from graph.errors import LogDamaged, LogNewer, LogUnwritable, MemoryMissing, NotABackup
 from graph.events import ObservationDeleted, SessionDeleted, TurnDeleted, TurnHidden
-from graph.files import GRAPH, LOG, RESTORING
+from graph.kuzu.truncation import WITNESS
+from graph.log.migrations import NEWEST
 from graph.memory import Memory
-from graph.migrations import NEWEST
-from graph.restoring import Restoring, install, prepared
-from graph.witness import WITNESS
+from graph.sqlite import GRAPH, LOG, RESTORING
+from graph.transfer import backup, restoring
+from graph.transfer.backup import backups_of, copy_log, making_copies
+from graph.transfer.restoring import Restoring, install, prepared
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import NOON, said, talk
 from tests.graph.teach import observed
@@ -273,7 +272,7 @@ def test_a_copy_of_what_was_there_that_is_cut_off_goes_at_the_next_start_and_one
     talk(whole, 4)
     copy_log(folder, file)
     whole.close()
-    die_at("scrub", after=False, work=lambda: restore(folder, file), of=copying)
+    die_at("scrub", after=False, work=lambda: restore(folder, file), of=backup)
     (left,) = backups_of(folder).glob("before-restore-*.sqlite.part")
     assert left.stat().st_size
     with making_copies(left.parent):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from graph import room
 from graph.errors import NoRoom
+from graph.kuzu import room
+from graph.kuzu.overlay import Overlay
+from graph.kuzu.rebuild import NEW
+from graph.kuzu.store import GraphStore
 from graph.memory import Memory
-from graph.overlay import Overlay
-from graph.rebuild import NEW
-from graph.store import GraphStore
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import said, talk
 
@@ -21,7 +21,7 @@ LIVE = "MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY t.seq"
 SCRIPT = """
 import resource, sys
 from pathlib import Path
-from graph import room
+from graph.kuzu import room
 from graph.errors import GraphFailure
 from graph.memory import Memory
 from tests.graph.talk import talk, said

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from graph.contents import sound
 from graph.hits import Filters, Vector
 from graph.memory import Memory
-from graph.soundness import sound
 from tests.graph.conftest import Open, ignore
 from tests.graph.recall.conftest import AXES, MODEL, NOW, embed, ids, toward
 from tests.graph.recall.conftest import chats as chats
@@ -137,8 +137,8 @@ def test_a_rebuild_keeps_every_sound_vector(chats: Memory) -> None:
 
 @pytest.mark.restarts
 def test_more_damage_than_goes_at_once_is_dropped(opening: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.log.FORGOTTEN_AT_ONCE", 2)
-    monkeypatch.setattr("graph.soundness.BATCH", 3)
+    monkeypatch.setattr("graph.log.log.FORGOTTEN_AT_ONCE", 2)
+    monkeypatch.setattr("graph.contents.BATCH", 3)
     memory = opening()
     memory.open_graph(ignore)
     talk(memory, 9)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from graph.errors import LogDamaged, MemoryMissing
-from graph.files import GRAPH, LOG
-from graph.log import Log
+from graph.log.log import Log
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
+from graph.sqlite import GRAPH, LOG
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import talk
 

@@ -20,9 +20,9 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
-from graph.paths import Paths
-from graph.titles import title_of
-from graph.worlds import Views
+from graph.readings.paths import Paths
+from graph.readings.rows import title_of
+from graph.readings.worlds import Views
 from tests.examples import examples
 from tests.graph.talk import reply, said, talk
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from graph.trend import trend
+from graph.readings.statistics import trend
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MOMENT = timedelta(milliseconds=1)

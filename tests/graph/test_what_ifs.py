@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.codec import Stored
-from graph.projection import project
-from graph.schema import NODES
-from graph.tables import Tables
+from graph.events.codec import Stored
+from graph.projection.projection import project
+from graph.projection.schema import NODES
+from graph.projection.tables import Tables
 from tests.examples import examples
 from tests.graph.lessons import Lessons
 from tests.graph.test_rebuild_equals_live import relations
@@ -23,7 +23,7 @@ KINDS = st.sampled_from(OFTEN) | st.integers(0, 44)
 STEPS = st.lists(st.tuples(KINDS, st.integers(0, 999), st.integers(0, 999)), min_size=20, max_size=80)
 
 
-class Followed:
+class FollowedGraph:
     """A history, and the tables that follow it."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Followed:
         return {id: seq for id, seq in self.column(table, column).items() if seq is not None}
 
 
-def compare(here: Followed) -> None:
+def compare(here: FollowedGraph) -> None:
     told = here.told
     assert here.live() == told.live()
     assert here.standings() == told.holding()
@@ -68,7 +68,7 @@ def compare(here: Followed) -> None:
 @examples(100)
 @given(STEPS)
 def test_each_world_believes_what_it_sees(steps: list[tuple[int, int, int]]) -> None:
-    here = Followed()
+    here = FollowedGraph()
     for step in steps:
         here.step(step)
         compare(here)
@@ -78,7 +78,7 @@ def test_histories_have_what_ifs_that_believe_what_they_inherited() -> None:
     """Or the test above would tell nothing: of a few hundred random histories, enough have each of these."""
     chance, nested, inheriting, apart = random.Random(5), 0, 0, 0
     for _ in range(150):
-        here = Followed()
+        here = FollowedGraph()
         for _ in range(60):
             here.step((chance.choice((*OFTEN, chance.randrange(45))), chance.randrange(1000), chance.randrange(1000)))
         told = here.told

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from graph.errors import EventsMissing
-from graph.files import LOG
+from graph.kuzu.rebuild import ASIDE
 from graph.memory import Memory
-from graph.rebuild import ASIDE
+from graph.sqlite import LOG
 from graph.values import Check
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import said, talk

@@ -37,7 +37,7 @@ from graph.events import (
     TurnSaid,
 )
 from graph.ids import as_ms
-from graph.log import Log
+from graph.log.log import Log
 from models.errors import ModelError
 from models.protocols import Generator
 from tests.fakes import FakeEmbedder, FakeGenerator, Reply

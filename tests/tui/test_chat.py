@@ -11,7 +11,7 @@ from textual import events
 
 from agent.events import AgentEvent, ModelFailed
 from agent.home import Home
-from graph.lock import MemoryLock
+from graph.log.lock import MemoryLock
 from models.errors import NotGguf
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from agent.agent import Agent
 from graph.beliefs import Wanted
-from graph.subgraphs import Ref
+from graph.walk.subgraphs import Ref
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import screen_text, wait_until
 from tests.tui.test_recall_for_real import running, say

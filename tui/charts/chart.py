@@ -15,7 +15,7 @@ from tui.drawing.braille import DOTS_ACROSS, DOTS_DOWN, Dots
 from tui.text import MUTED, plain
 
 if TYPE_CHECKING:
-    from graph.statistics import Speed, Statistics
+    from graph.readings.statistics import Speed, Statistics
 
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

@@ -436,7 +436,7 @@ def regenerate(
     If you stop it before the first word (Ctrl+C), the chat is unchanged. `clew tree` shows all versions.
     """
     from agent.settings import load_settings
-    from graph.reading import LogReader
+    from graph.reader import LogReader
     from models.quiet import guard_descriptors
 
     home = home_of(ctx)
@@ -477,7 +477,7 @@ def edit(
     from agent.settings import load_settings
     from agent.text import clean_message
     from graph.errors import NotFound
-    from graph.reading import LogReader
+    from graph.reader import LogReader
     from models.quiet import guard_descriptors
 
     clean_message(words)  # nothing to say is refused before anything is opened

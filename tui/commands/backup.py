@@ -14,9 +14,8 @@ from tui.text import counted, shown, size_of
 
 if TYPE_CHECKING:
     from agent.home import Home
-    from graph.backups import Backup
-    from graph.copying import Copied
-    from graph.restoring import Restoring
+    from graph.transfer.backup import Backup, Copied
+    from graph.transfer.restoring import Restoring
 
 
 def backup(
@@ -50,9 +49,8 @@ def made(memory: Path, file: Path | None, *, force: bool) -> "Copied":
     """Make a backup that a person asked for, and note it. Raises CopyFailed or MemoryMissing."""
     from datetime import UTC, datetime
 
-    from graph.backups import ENDING, MANUAL, backups_of, note, stamp_of
-    from graph.copying import copy_log
-    from graph.reading import LogReader
+    from graph.reader import LogReader
+    from graph.transfer.backup import ENDING, MANUAL, backups_of, copy_log, note, stamp_of
 
     LogReader.open(memory).close()  # where there is no memory, no folder is made for its backups
     now = datetime.now(UTC)
@@ -84,7 +82,7 @@ def figures(copied: "Copied") -> dict[str, Any]:
 
 
 def _list(memory: Path, *, as_json: bool) -> None:
-    from graph.backups import listed
+    from graph.transfer.backup import listed
 
     found = listed(memory)
     if as_json:
@@ -122,8 +120,8 @@ def restore(
     What was deleted after the backup was made stays deleted. Without --yes it asks first; if it cannot ask, it only
     shows what would change and exits with 1.
     """
-    from graph.lock import MemoryLock
-    from graph.restoring import install, prepared
+    from graph.log.lock import MemoryLock
+    from graph.transfer.restoring import install, prepared
 
     home = home_of(ctx)
     lock = MemoryLock.take(home.memory, command="clew restore")
@@ -150,7 +148,7 @@ def restore(
 
 def words(ready: "Restoring") -> list[str]:
     """What a restore changes, for people."""
-    from graph.migrations import NEWEST
+    from graph.log.migrations import NEWEST
 
     there = ready.there
     lines = [f"The backup  {_described(there)}"]
@@ -219,13 +217,13 @@ def _figures(ready: "Restoring", kept: Path | None, *, done: bool) -> dict[str, 
 
 def _tidy(home: "Home") -> None:
     """Keep the newest of what was there before a restore."""
-    from graph.backups import BEFORE_RESTORE, backups_of
+    from graph.transfer.backup import BEFORE_RESTORE, backups_of
 
     for old in sorted(backups_of(home.memory).glob(f"{BEFORE_RESTORE}*"))[:-KEPT]:
         old.unlink(missing_ok=True)
 
 
 def _stamp() -> str:
-    from graph.backups import stamp_of
+    from graph.transfer.backup import stamp_of
 
     return stamp_of(datetime.now(UTC))

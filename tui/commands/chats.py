@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.plans import Plan
     from graph.beliefs import Project
     from graph.branches import Branch
-    from graph.reading import LogReader
+    from graph.reader import LogReader
     from graph.values import Session
 
 
@@ -36,7 +36,7 @@ def sessions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
     """List the chats, newest activity first."""
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     try:
         known = LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=archived)
@@ -153,7 +153,7 @@ def rewind(
     `clew undo` undoes it.
     """
     from graph.errors import NotFound
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     home = home_of(ctx)
     reader = LogReader.open(home.memory)
@@ -202,7 +202,7 @@ def fork(
     Prints the new chat's id: `clew --session ID` opens it, `clew ask --session ID` continues it.
     """
     from graph.errors import NotFound
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     home = home_of(ctx)
     reader = LogReader.open(home.memory)
@@ -257,7 +257,7 @@ def tree(
 
     ● is on the current path, ○ on another branch; forks are listed where they leave.
     """
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     reader = LogReader.open(home_of(ctx, writing=False).memory)
     of, _ = aim(reader, session)

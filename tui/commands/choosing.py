@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.home import Home
     from agent.past import PastView
-    from graph.reading import LogReader
+    from graph.reader import LogReader
     from graph.values import Session, Turn
 
 
@@ -56,7 +56,7 @@ def aim(reader: "LogReader", wanted: str | None, session: str | None = None) -> 
     `session` names the chat where a turn that several share is meant in another than the one it was said in. Ids may be
     cut to their first 6 or more characters. Raises NotFound or Ambiguous, and BadParameter for an empty one.
     """
-    from graph.sessions import LAST
+    from graph.readings.conversation import LAST
 
     for given in (wanted, session):
         if given is not None and not given.strip():
@@ -107,7 +107,7 @@ def complete_session(ctx: typer.Context, incomplete: str) -> list[tuple[str, str
 def complete_shown(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """For the shell: ids of turns and of sessions that begin like this."""
     from agent.errors import AgentError
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)
@@ -125,7 +125,7 @@ def _harmless(text: str | None) -> str:
 
 def _offered(ctx: typer.Context) -> "list[Session]":
     from agent.errors import AgentError
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     try:
         return LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=True)
@@ -153,7 +153,7 @@ def world_of(home: "Home", named: str | None, *, told: str = "In") -> str:
     """As `world_in`, of the memory of a home; where none is named, nothing is opened. Raises MemoryMissing too."""
     if named is None:
         return MAIN
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     with closing(LogReader.open(home.memory)) as reader:
         return world_in(reader, named, told=told)

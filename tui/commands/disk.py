@@ -40,8 +40,8 @@ FREES = {  # what makes room where nothing can be written; clew itself may refus
 
 def parts_of(home: "Home") -> dict[str, int]:
     """Bytes of each part of the home; what cannot be looked at counts as nothing."""
-    from graph.backups import BACKUPS as FOLDER
-    from graph.querying.workers import FOLDER as APART
+    from graph.console.workers import FOLDER as APART
+    from graph.transfer.backup import BACKUPS as FOLDER
 
     memory = home.memory
     log = sum(_size(path) for path in memory.glob("log.sqlite*"))
@@ -81,8 +81,7 @@ def advice(parts: dict[str, int], *, least: int = 0, full: bool = False) -> str:
 
 
 def _in_the_log(memory: Path) -> tuple[int, int]:
-    from graph.reading import LogReader
-    from graph.room_used import vectors_and_words
+    from graph.reader import LogReader, vectors_and_words
 
     try:
         reader = LogReader.open(memory)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph.absence import LEAST, forms_of
+from graph.log.byte_search import LEAST, forms_of
 from tui.commands.choosing import home_of
 from tui.commands.waiting import describe
 from tui.exit_codes import ExitCode
@@ -124,8 +124,8 @@ def _explain(home: "Home", found: dict[Path, set[str]]) -> None:
 
 def _waits(home: "Home") -> bool:
     from graph.errors import MemoryFailure
-    from graph.purging import waits
-    from graph.reading import LogReader
+    from graph.log.erasing import waits
+    from graph.reader import LogReader
 
     try:
         reader = LogReader.open(home.memory)
@@ -144,7 +144,7 @@ def rebuild(
 ) -> None:
     """Rebuild the graph from the log. No other clew may be using the memory. Nothing can be lost."""
     from graph.memory import Memory
-    from graph.reading import LogReader
+    from graph.reader import LogReader
     from models.quiet import guard_descriptors
 
     home = home_of(ctx)

@@ -46,7 +46,7 @@ def erase(
     Backups elsewhere are kept. Models in a separate folder (CLEW_MODELS) are kept too: other memories may use them.
     """
     from agent.private import sweep
-    from graph.lock import MemoryLock
+    from graph.log.lock import MemoryLock
 
     home = home_of(ctx)
     lock = MemoryLock.take(home.memory, command="clew erase")
@@ -97,11 +97,11 @@ def _any(names: Iterable[str]) -> str:
 
 def memory_names() -> list[str]:
     """Every name that clew gives in the memory's folder, but the lock's: a backup beside the log has another."""
-    from graph.files import RESTORING
-    from graph.opening import OPENING, PURGE
-    from graph.querying.workers import FOLDER
-    from graph.rebuild import ASIDE, NEW
-    from graph.witness import WITNESS
+    from graph.console.workers import FOLDER
+    from graph.kuzu.opening import OPENING, PURGE
+    from graph.kuzu.rebuild import ASIDE, NEW
+    from graph.kuzu.truncation import WITNESS
+    from graph.sqlite import RESTORING
 
     names = [log + companion for log in (LOG, RESTORING) for companion in LOG_COMPANIONS]
     names += [graph + each for graph in (GRAPH, NEW, ASIDE) for each in GRAPH_COMPANIONS]
@@ -153,7 +153,7 @@ def _tidy(home: "Home") -> list[Path]:
 
     Those of the lock's files that could not be removed.
     """
-    from graph.backups import BACKUPS
+    from graph.transfer.backup import BACKUPS
 
     failed = [path for path in (home.memory / name for name in LOCK) if not _remove(path)]
     folders = [home.memory, home.root / BACKUPS, home.drafts, home.states, home.cache, home.queries]

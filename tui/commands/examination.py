@@ -25,7 +25,7 @@ from graph.errors import (
     MemoryMissing,
     NoRoom,
 )
-from graph.reading import LogReader
+from graph.reader import LogReader
 from graph.values import Check
 from models.errors import (
     CrashingBuild,
@@ -323,8 +323,7 @@ def probe_generator(home: Home, settings: Settings) -> Check:
 
 def probe_embedder(home: Home, settings: Settings) -> Check:
     """Whether the embedder of the settings, if it is installed, turns a text into a vector that can be kept."""
-    from graph.contents import pack
-    from graph.soundness import KEPT_BYTES
+    from graph.contents import KEPT_BYTES, pack
     from models.embedder import load_embedder
     from models.store import ModelStore
 

@@ -13,7 +13,7 @@ from tui.text import clean, one_line
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.history import Change
-    from graph.marks import Mark
+    from graph.history.marks import Mark
 
 
 MOST = 1000

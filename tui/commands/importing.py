@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from agent.events import Notice
     from agent.home import Home
     from agent.importer import ImportProgress, ImportReport
-    from graph.brought import Merged
-    from graph.reading import LogReader
+    from graph.reader import LogReader
+    from graph.transfer.merging import Merged
 
 
 CLIENT = "import"
@@ -282,7 +282,7 @@ def export(
     A single chat comes with its messages and the memories learned from them alone. Markdown leaves out other versions
     and what is hidden or deleted. Vectors are not exported.
     """
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     if session is not None and all_:
         say("clew: use either --session or --all, not both.")

@@ -42,7 +42,7 @@ def with_agent(home: "Home", work: "Callable[[Agent], Awaitable[Answer]]", *, cl
 def has_memory(home: "Home") -> bool:
     """Whether anything was ever stored in a home: a question about nothing makes no memory."""
     from graph.errors import MemoryMissing
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     try:
         LogReader.open(home.memory).close()

@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from graph.beliefs import Chunk, CoreBlock
     from graph.branches import Alternatives
     from graph.events import Recalled
-    from graph.newest import NewestItem, NodeKind
-    from graph.quoted import Believed
-    from graph.reading import LogReader
-    from graph.recent import Within
+    from graph.reader import LogReader
+    from graph.readings.newest import NewestFilter, NewestItem, NodeKind
+    from graph.readings.quoted import Believed
     from graph.values import Exchange, Session, Turn
     from tui.reasons import Shared
 
@@ -75,7 +74,7 @@ def log(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
     """List exchanges, newest first."""
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     from_then, before = moment(since), moment(until)
     try:
@@ -182,10 +181,10 @@ def recent(
 
     Unlike `log`, imported chats come by their own time. With --kind, list other parts of the memory.
     """
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     kinds = [cast("NodeKind", one_of(each, KINDS, "kind")) for each in kind or []]
-    within: Within = {"since": moment(since), "until": moment(until), "world": MAIN}
+    within: NewestFilter = {"since": moment(since), "until": moment(until), "world": MAIN}
     home, limit, elsewhere = home_of(ctx, writing=False), min(limit, MOST), ""
     exchanges: list[Exchange] = []
     nodes: list[NewestItem] = []
@@ -233,7 +232,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show an exchange, a chat or a memory in full."""
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     reader = LogReader.open(home_of(ctx, writing=False).memory)
     try:
@@ -391,7 +390,7 @@ def given_lines(item: "Recalled", found: "Quoted | None", asked: str, tied: "Sha
     Of long words the stretch that answers best what was asked, as the model was given it.
     """
     from agent.quoting import excerpt
-    from graph.quoted import Believed
+    from graph.readings.quoted import Believed
     from graph.values import Turn
 
     said = found if isinstance(found, Turn | Believed) else None

@@ -54,7 +54,7 @@ def memories(
     """List the memories in use and those waiting for review."""
     from graph.beliefs import Status, Trend, Wanted
     from graph.events import ObservationKind
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     at = when(as_of)
     wanted = Wanted(

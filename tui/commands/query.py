@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from agent.agent import Agent
     from agent.home import Home
-    from graph.querying.catalogue import NodeKind, RelationshipKind, Schema
-    from graph.querying.console import Answer
+    from graph.console.catalogue import NodeKind, RelationshipKind, Schema
+    from graph.console.console import Answer
     from tui.output import Narration
 
 
@@ -85,11 +85,11 @@ def query(
     the question needs a model that is not there; 75 another clew has the memory.
     """
     from agent.errors import NotUnderstood
+    from graph.console.grammar import checked
+    from graph.console.lexing import parameters_of
+    from graph.console.parameters import given
     from graph.errors import EngineEnded, QueryFailed, QueryTimeout
-    from graph.querying.grammar import checked
-    from graph.querying.lexing import parameters_of
-    from graph.querying.parameters import given
-    from graph.reading import LogReader
+    from graph.reader import LogReader
     from models.errors import NotInstalled
 
     at, values = when(as_of), values_of(param or ())
@@ -286,7 +286,7 @@ def schema(
     Exit codes: 0 done; 1 the graph cannot be asked now; 66 there is no memory or time like that; 75 another clew has
     the memory.
     """
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     at = when(as_of)
     LogReader.open(home_of(ctx, writing=False).memory).close()  # a question about nothing makes no memory

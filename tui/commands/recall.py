@@ -80,7 +80,7 @@ def recall(
         before = min(before, by + TICK) if before is not None else by + TICK
     roles = _roles(role or [])
     from graph.hits import Filters
-    from graph.reading import LogReader
+    from graph.reader import LogReader
     from graph.visibility import EVERYONE
 
     try:
@@ -210,7 +210,7 @@ def about(
     wanted = clean(" ".join(name)).strip()
     if not wanted:
         raise typer.BadParameter("Give a name: clew about Ada")
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     of, elsewhere = MAIN, ""
     try:
@@ -284,7 +284,7 @@ def themes(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Find the themes across all chats. Each comes with the messages it is based on."""
-    from graph.reading import LogReader
+    from graph.reader import LogReader
 
     try:
         reader = LogReader.open(home_of(ctx, writing=False).memory)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graph.subgraphs import Node, Ref, Subgraph
+from graph.walk.subgraphs import Node, Ref, Subgraph
 from tui.drawing.braille import Box, Cell, DrawnLine, cells_between, way_between
 from tui.drawing.cells import Room, cell_len, cut_to, label_of
 from tui.drawing.settling import Seat, settle, swapped

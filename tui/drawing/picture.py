@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graph.subgraphs import Node
+from graph.walk.subgraphs import Node
 from tui.drawing.braille import Dots, cells_of
 from tui.drawing.cells import Room, cell_len, cut_to, kind_of, label_of, sign_of
 from tui.drawing.layout import JoinedEdges, Layout, Spot

@@ -13,9 +13,9 @@ from tui.text import shown
 
 if TYPE_CHECKING:
     from graph import hits
-    from graph.newest import NewestItem
-    from graph.subgraphs import Node
+    from graph.readings.newest import NewestItem
     from graph.values import Turn
+    from graph.walk.subgraphs import Node
     from tui.reasons import Shared
 
 

@@ -40,10 +40,9 @@ from tui.output import instant
 from tui.since import parse_since
 
 if TYPE_CHECKING:
-    from graph.newest import NewestItem
-    from graph.reading import LogReader
-    from graph.recent import Within
-    from graph.subgraphs import Node
+    from graph.reader import LogReader
+    from graph.readings.newest import NewestFilter, NewestItem
+    from graph.walk.subgraphs import Node
 
 TIMEOUT_S = 10.0
 LOOKED_AT = 5  # times as many neighbours as are told are looked at: some of them may not be
@@ -118,13 +117,13 @@ class Tools:
         of the memory: what was learned, who was named, documents, chats.
         """
         project = await asyncio.to_thread(self._project, project)
-        within: Within = {"since": moment(since), "until": moment(until), "project": project}
+        within: NewestFilter = {"since": moment(since), "until": moment(until), "project": project}
         if kinds:
             found = await self._newest(kinds, limit, within)
             return serializers.NewestShape(items=[told_newest(each) for each in found])
         return await asyncio.to_thread(self._recent, limit, within)
 
-    async def _newest(self, kinds: Sequence[NodeKind], limit: int, within: "Within") -> "list[NewestItem]":
+    async def _newest(self, kinds: Sequence[NodeKind], limit: int, within: "NewestFilter") -> "list[NewestItem]":
         if not await asyncio.to_thread(self._anything):
             return []
         if "observation" in kinds:
@@ -206,7 +205,7 @@ class Tools:
         graph, by relation: what names it, what was learned about it, what proves it. Takes a name, or an id from
         another answer.
         """
-        from graph.subgraphs import Ref
+        from graph.walk.subgraphs import Ref
 
         name = " ".join(of.split())
         missing = NotFound(f"Nothing in the memory has the name or id {name!r}. Nothing was changed; `about` or "
@@ -288,7 +287,7 @@ class Tools:
 
     def _anything(self) -> bool:
         """Whether anything was ever stored: a question about nothing makes no memory."""
-        from graph.reading import LogReader
+        from graph.reader import LogReader
 
         try:
             LogReader.open(self._home.memory).close()
@@ -301,7 +300,7 @@ class Tools:
 
         Raises NotFound.
         """
-        from graph.reading import LogReader
+        from graph.reader import LogReader
 
         wanted = named if named is not None else self._own
         if wanted is None:
@@ -312,8 +311,8 @@ class Tools:
         except MemoryMissing as error:
             raise NotFound(f"There is no project {wanted}: the memory is empty.") from error
 
-    def _recent(self, limit: int, within: "Within") -> serializers.Exchanges:
-        from graph.reading import LogReader
+    def _recent(self, limit: int, within: "NewestFilter") -> serializers.Exchanges:
+        from graph.reader import LogReader
 
         try:
             reader = LogReader.open(self._home.memory)
@@ -335,14 +334,14 @@ class Tools:
         finally:
             reader.close()
 
-    def _of_the_log(self, kinds: Sequence[NodeKind], limit: int, within: "Within") -> "list[NewestItem]":
-        from graph.reading import LogReader
+    def _of_the_log(self, kinds: Sequence[NodeKind], limit: int, within: "NewestFilter") -> "list[NewestItem]":
+        from graph.reader import LogReader
 
         with closing(LogReader.open(self._home.memory)) as reader:
             return reader.newest(kinds, limit, **within)
 
     def _about(self, name: str, limit: int, project: str | None) -> serializers.AboutShape:
-        from graph.reading import LogReader
+        from graph.reader import LogReader
 
         wanted = " ".join(name.split())
         if not wanted:
@@ -372,7 +371,7 @@ class Tools:
 
         Of people and things, those that something names which may be told: of others, not even the name is told.
         """
-        from graph.reading import LogReader
+        from graph.reader import LogReader
 
         with closing(LogReader.open(self._home.memory)) as reader:
             seen = {table: _ids(reader, table, nodes, project) for table in {node.ref.table for node in nodes}}

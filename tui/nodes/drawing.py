@@ -14,7 +14,7 @@ from tui.text import MUTED, in_chat, plain
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.subgraphs import Node, Ref, Side, Subgraph
+    from graph.walk.subgraphs import Node, Ref, Side, Subgraph
     from tui.drawing.svg import SavedDrawing
     from tui.drawing.view import GraphView
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from graph.subgraphs import ProofStep, Ref
+from graph.walk.subgraphs import ProofStep, Ref
 from tui.keymaps import PROOF
 from tui.keys import bindings, signs
 from tui.nodes import words
@@ -22,10 +22,10 @@ from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList
 
 DEEPEST = 12  # columns that steps are set in at most
-Way = tuple[Ref, bool]  # a node, and whether to walk to it or to show it where it is at home
+RecallPath = tuple[Ref, bool]  # a node, and whether to walk to it or to show it where it is at home
 
 
-class ProofScreen(ModalScreen[Way | None]):
+class ProofScreen(ModalScreen[RecallPath | None]):
     """Chooses a step: a message is shown in its chat, anything else is walked to."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(PROOF)

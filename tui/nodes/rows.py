@@ -16,7 +16,7 @@ from tui.text import MUTED, plain, spaced
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
-    from graph.subgraphs import Ego, Node, Side
+    from graph.walk.subgraphs import Ego, Node, Side
 
 
 @dataclass(frozen=True, slots=True)

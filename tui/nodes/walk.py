@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from graph.egos import PER
 from graph.errors import NotFound
+from graph.walk.neighbours import PER
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.subgraphs import Ego, Node, Ref, Side
+    from graph.walk.subgraphs import Ego, Node, Ref, Side
 
 MORE = 100  # neighbours that are read when more are asked for
 MOST = 5_000  # neighbours of a side that are ever shown at once

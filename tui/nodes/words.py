@@ -11,7 +11,7 @@ from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, spaced, when
 
 if TYPE_CHECKING:
-    from graph.subgraphs import Node, Side
+    from graph.walk.subgraphs import Node, Side
 
 Worlds = Mapping[str, str]  # the names of what-ifs, by world
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.subgraphs import Ref
+from graph.walk.subgraphs import Ref
 from tui.drawing.view import GraphView
 from tui.files import ExportFailed
 from tui.queries.cells import whole
@@ -20,7 +20,7 @@ from tui.text import cut, one_line, size_of, spaced
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 
 if TYPE_CHECKING:
-    from graph.querying.console import Answer
+    from graph.console.console import Answer
     from tui.drawing.layout import Layout
     from tui.queries.runner import QueryRunner
     from tui.queries.view import QueryView

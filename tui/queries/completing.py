@@ -1,6 +1,6 @@
 """Cypher while it is being typed: its tokens in colours, and what can be written where the cursor stands.
 
-Which queries may run is for `graph.querying` to say; this only tells a person what they are writing.
+Which queries may run is for `graph.console` to say; this only tells a person what they are writing.
 
 Completing reads the unfinished text leniently: a variable belongs to the tables that it is written with anywhere in it.
 """
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from rich.style import StyleType
 from rich.text import Text
 
-from graph.querying.functions import FUNCTION_HELP
-from graph.querying.grammar import REACHING
-from graph.querying.lexing import KEYWORDS, LONGEST, WORLD, Sort, Token, scanned
-from graph.querying.meanings import PROPERTIES, TABLES
-from graph.schema import NODES, RELS
+from graph.console.catalogue import PROPERTIES, TABLES
+from graph.console.functions import FUNCTION_HELP
+from graph.console.grammar import REACHING
+from graph.console.lexing import KEYWORDS, LONGEST, WORLD, Sort, Token, scanned
+from graph.projection.schema import NODES, RELS
 from tui.text import shown_in_place
 
 if TYPE_CHECKING:
-    from graph.querying.catalogue import Property, Schema
+    from graph.console.catalogue import Property, Schema
 
 
 class TokenKind(StrEnum):

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
-from graph.querying.lexing import LONGEST
+from graph.console.lexing import LONGEST
 from tui.keymaps import EDITOR
 from tui.keys import bindings
 from tui.queries.completing import Completion, QueryVocabulary, Suggestions, TokenKind, lines_in_colours, offer_at

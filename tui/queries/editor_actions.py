@@ -195,7 +195,7 @@ class EditorActions:
 
     async def save(self, cypher: str) -> None:
         """Save a query under a name; one that has it is replaced after asking."""
-        from graph.querying.lexing import parameters_of
+        from graph.console.lexing import parameters_of
 
         screen = self._screen
         if not cypher.strip():

@@ -15,7 +15,7 @@ from tui.files import ExportFailed, path_of, write
 from tui.text import clean, one_line, shown
 
 if TYPE_CHECKING:
-    from graph.querying.console import Answer
+    from graph.console.console import Answer
 
 ROWS = (".csv", ".json")
 PICTURES = (".svg", ".png")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from graph.subgraphs import Edge, Node, Ref, Subgraph
+from graph.walk.subgraphs import Edge, Node, Ref, Subgraph
 from tui.queries.cells import TIMES, TITLES, is_node, is_path, is_relationship, title_of
 
 MOST_NODES = 400  # that are looked at: a drawing of more is none

@@ -16,8 +16,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from graph.querying.headings import returned
-from graph.subgraphs import Subgraph
+from graph.console.paging import returned
+from graph.walk.subgraphs import Subgraph
 from tui.drafts import ExecutedQuery
 from tui.drawing.view import GraphView
 from tui.keymaps import RESULTS
@@ -30,7 +30,7 @@ from tui.text import MUTED, one_line, plain, spaced
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
-    from graph.querying.console import Answer
+    from graph.console.console import Answer
     from tui.drawing.layout import Layout
 
 

@@ -27,7 +27,7 @@ from tui.widgets.foot import Foot
 
 if TYPE_CHECKING:
     from agent.asking.values import Ran
-    from graph.querying.console import Answer
+    from graph.console.console import Answer
 
 
 HOW = 'A number, true, null, ["a", "b"] are what they look like; all else is text. "12" in quotes is text too.'
@@ -147,7 +147,7 @@ class QueryRunner:
         if asked.sample or answer.cut not in MORE:
             self._screen.say("All available rows are here.")
             return
-        from graph.querying.console import MOST_ROWS
+        from graph.console.console import MOST_ROWS
 
         if len(answer.rows) >= MOST_ROWS:
             self._screen.say("No more rows can be shown at once. Use SKIP and LIMIT in the query for the others.")
@@ -163,7 +163,7 @@ class QueryRunner:
         answer, asked = desk.answer, desk.asked
         if answer is None or asked is None or answer.cut not in MORE or asked.sample:
             return answer
-        from graph.querying.console import MOST_ROWS
+        from graph.console.console import MOST_ROWS
 
         found: list[Answer] = []
 
@@ -234,7 +234,7 @@ class QueryRunner:
                 self._doing = "counting the rows"
                 screen.show(answer, asked)
 
-        from graph.querying.console import TIMEOUT_S
+        from graph.console.console import TIMEOUT_S
 
         patience: float = TIMEOUT_S if patience_s is None else patience_s
         asking = screen.service.graph.console(
@@ -292,8 +292,8 @@ async def _kept(screen: QueryView, ran: "Ran") -> None:
 
 async def values_for(screen: QueryView, cypher: str, known: Mapping[str, Any]) -> dict[str, Any] | None:
     """The values a query asks for, asked of the person; None if they left. Raises Refused for what is no query."""
-    from graph.querying.grammar import checked
-    from graph.querying.lexing import parameters_of
+    from graph.console.grammar import checked
+    from graph.console.lexing import parameters_of
 
     checked(cypher)  # nobody fills in values for what will not run
     names = parameters_of(cypher)

@@ -24,7 +24,7 @@ from tui.widgets.foot import StatusMessage
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.querying.console import Answer
+    from graph.console.console import Answer
     from tui.state import State
 
 WITH_TABLES = 100  # columns from which the tables are shown without being asked for

@@ -33,7 +33,7 @@ from agent.reflection.trust import trusted
 from agent.settings import Settings
 from graph.errors import Refused
 from graph.memory import Memory
-from graph.schema import NODES, RELS
+from graph.projection.schema import NODES, RELS
 from models.errors import EngineClosed, StructuredOutputError
 from models.protocols import Answer
 from tests.agent.asking.scripted import RIGHT, Writing

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from agent.asking.matching import COUNT
 from agent.asking.readings import LONGEST, MOST_WORDS, NONE, languages
 from agent.asking.shelf import PIECES, _one, fill, of_entities, of_speaker, of_time, ready_queries
+from graph.console import parameters
+from graph.console.grammar import checked
 from graph.events import SessionStarted
 from graph.memory import Memory
-from graph.querying import parameters
-from graph.querying.grammar import checked
 from tests.agent.asking.asked import NAMES, Asking
 from tests.agent.asking.phrasings import FIRST, FRESH, FRESH_NAMES, SECOND, THIRD
 from tests.examples import examples

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agent.asking.shelf import shelf
+from graph.console.grammar import checked
+from graph.console.parameters import given
 from graph.memory import Memory
-from graph.querying.grammar import checked
-from graph.querying.parameters import given
 
 VALUES = {"what": "garden", "one": "anna berg", "other": "BEN"}
 SPRING, AUTUMN = "2026-03-10T09:0{}:00", "2026-11-05T15:0{}:00"

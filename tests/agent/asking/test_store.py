@@ -14,7 +14,7 @@ import pytest
 from agent.asking.store import LONGEST, MOST, MOST_SAVED, SLACK, QueryStore
 from agent.asking.values import Ran, Saved
 from agent.errors import QueriesUnwritable
-from graph.absence import forms_of
+from graph.log.byte_search import forms_of
 
 AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
 WRITER = """

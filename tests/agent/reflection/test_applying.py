@@ -8,7 +8,7 @@ from agent.reflection.applying import Applier, newer, sentence, with_journey
 from agent.reflection.consolidation import Action, Create, Delete, Update
 from agent.reflection.making import Draft, Review
 from agent.reflection.material import Material, Outcome
-from graph.beliefs import Near, Observation
+from graph.beliefs import NearObservation, Observation
 from graph.events import ObservationKind, ObservationMade, ObservationRetired, ObservationSupported
 
 from .told import Shelf, known, material, no_vectors, said
@@ -31,7 +31,7 @@ async def applied(
     draft = Draft(about, {}, review=review, origin="model")
     shelf = Shelf(list(shown))
 
-    async def near(text: str) -> list[Near]:
+    async def near(text: str) -> list[NearObservation]:
         return shelf.near(text, vector=None, world="main", project=None)
 
     await Applier(draft, list(shown), near=near, embed=no_vectors).apply(actions)

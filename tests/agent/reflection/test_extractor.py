@@ -3,7 +3,7 @@
 from agent.reflection.learning import keep_statements
 from agent.reflection.making import Draft, Review
 from agent.reflection.material import Outcome
-from graph.beliefs import Near, Observation
+from graph.beliefs import NearObservation, Observation
 from graph.events import ObservationMade, ObservationRetired, ObservationSupported
 from graph.values import Turn
 
@@ -16,7 +16,7 @@ async def kept(*turns: Turn, shown: tuple[Observation, ...] = (), review: Review
     draft = Draft(material(*turns), {}, review=review, origin="verbatim")
     shelf = Shelf(list(shown))
 
-    async def near(text: str) -> list[Near]:
+    async def near(text: str) -> list[NearObservation]:
         return shelf.near(text, vector=None, world="main", project=None)
 
     await keep_statements(draft, near)

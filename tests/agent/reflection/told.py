@@ -7,7 +7,7 @@ from typing import Any
 
 from agent.reflection.likeness import shared
 from agent.reflection.material import Material
-from graph.beliefs import Near, Observation, Story, Unreflected
+from graph.beliefs import NearObservation, Observation, Story, Unreflected
 from graph.events import Event, ObservationKind
 from graph.hits import Vector
 from graph.values import Recorded, Session, Turn
@@ -89,8 +89,10 @@ class Shelf:
         project: str | None,
         limit: int = 15,
         status: Sequence[str] = ("candidate", "active"),
-    ) -> list[Near]:
-        found = [Near(each, 0.0, shared(text, each.text or "")) for each in self.observed if each.status in status]
+    ) -> list[NearObservation]:
+        found = [
+            NearObservation(each, 0.0, shared(text, each.text or "")) for each in self.observed if each.status in status
+        ]
         return sorted(found, key=lambda near: -near.words)[:limit]
 
     def entities(self, names: Iterable[str]) -> dict[str, str]:

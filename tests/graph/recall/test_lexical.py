@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph.events import TurnDeleted
 from graph.memory import Memory
-from graph.recall import lexical, postings
+from graph.recall import lexical
 from graph.recall.columns import Columns
 from graph.recall.evidence import Term
 from graph.recall.lexical import Words
@@ -90,7 +90,7 @@ def test_postings_grow_with_the_log_and_shrink_with_an_erasure(whole: Memory, wo
 
 
 def test_no_more_postings_are_kept_than_allowed(whole: Memory, words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "KEPT", 3)
+    monkeypatch.setattr(lexical, "KEPT", 3)
     talk(whole, 1)
     say(whole, "heron stork", "heron stork", "stork")
     assert [len(terms(whole, words, query)[0].rows) for query in ("heron", "stork", "heron")] == [2, 3, 2]

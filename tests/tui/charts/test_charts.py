@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.errors import GraphFailure
 from graph.events import Role
-from graph.statistics import Speed, Statistics
+from graph.readings.statistics import Speed, Statistics
 from tests.tui.beliefs import learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent

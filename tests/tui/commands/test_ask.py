@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from models.catalogue import entry
 from models.store import DEFAULT_EMBEDDER
 from tui.commands.ask import FIGURES, MOST_BYTES

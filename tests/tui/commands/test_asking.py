@@ -22,7 +22,7 @@ from agent.settings import Settings, load_settings
 from graph.errors import Ambiguous, LogUnwritable, MemoryHeld, NotFound
 from graph.events import StopReason
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from graph.values import Exchange
 from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator

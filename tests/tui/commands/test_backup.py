@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from agent.home import Home
-from graph.backups import backups_of
 from graph.events import SessionRenamed, TurnDeleted
-from graph.files import LOG
 from graph.memory import Memory
+from graph.sqlite import LOG
+from graph.transfer.backup import backups_of
 from tests.tui.commands.conftest import Ended, Said
 from tui.exit_codes import ExitCode
 

@@ -9,7 +9,7 @@ import pytest
 
 from graph.events import Event, HeadMoved, SessionForked, TurnDeleted, TurnHidden, TurnSaid
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.graph.talk import reply
 
 Run = Callable[..., Any]

@@ -13,7 +13,7 @@ from graph.errors import Ambiguous, NotFound
 from graph.events import ObservationKind, Role, SessionArchived, SessionDeleted, SessionStarted, TurnSaid
 from graph.ids import now_ms
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.fakes import FakeGenerator
 from tui.commands.ask import AskRequest, ReplyPrinter, run_question
 

@@ -9,7 +9,7 @@ import pytest
 
 from agent.home import Cached
 from agent.private import BEGINNING
-from graph import rebuild
+from graph.kuzu import rebuild
 from models.catalogue import CATALOGUE
 from tui.commands import erase
 

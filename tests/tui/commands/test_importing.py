@@ -9,7 +9,7 @@ import pytest
 
 from agent.home import Home
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 from tests.tui.commands.conftest import Ended
 from tui.exit_codes import ExitCode
 

@@ -8,7 +8,7 @@ import pytest
 
 from graph.events import TurnHidden, TurnUnhidden
 from graph.memory import Memory
-from graph.reading import LogReader
+from graph.reader import LogReader
 
 Run = Callable[..., Any]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from graph.querying.console import Answer
-from graph.schema import META, NODES, RELS
+from graph.console.console import Answer
+from graph.projection.schema import META, NODES, RELS
 from tui.commands.query import as_table, folded, read, summary
 from tui.output import width
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.graph.querying.hostile import CANARY, FILES, GROUPS, HOSTILE
-from tests.graph.querying.ordinary import READS
+from tests.graph.console.hostile import CANARY, FILES, GROUPS, HOSTILE
+from tests.graph.console.ordinary import READS
 
 pytestmark = pytest.mark.process
 

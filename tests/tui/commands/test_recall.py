@@ -13,7 +13,7 @@ import pytest
 from graph.events import PinSet, Recalled, Role, TurnHidden, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.newest import NODE_KINDS
+from graph.readings.newest import NODE_KINDS
 from tui.commands.log import KINDS
 
 Run = Callable[..., Any]

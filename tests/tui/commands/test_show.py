@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph.events import Recalled, Role, Sampling, TurnDeleted, TurnHidden, TurnSaid, TurnUnhidden
-from graph.reading import LogReader
+from graph.reader import LogReader
 
 Run = Callable[..., Any]
 

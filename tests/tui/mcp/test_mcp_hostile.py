@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from tests.agent.test_recall import say
-from tests.graph.querying.hostile import CANARY, FILES, HOSTILE
+from tests.graph.console.hostile import CANARY, FILES, HOSTILE
 from tests.tui.mcp.conftest import Chat, Connect, ask, words_of
 
 LONGEST = 20_000  # characters that the tool takes

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from agent.home import Home
-from graph.lock import holder
+from graph.log.lock import holder
 from tests.agent.test_recall import say
 from tests.tui.mcp.conftest import Chat
 from tui.mcp.server import MOST_BYTES, TOO_LONG, WireLines

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agent.outlets import Work
-from graph.querying.console import Answer
+from graph.console.console import Answer
 from tests.tui.scripted import ScriptedAgent
 
 

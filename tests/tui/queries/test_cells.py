@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.querying.headings import headings
+from graph.console.paging import headings
 from tui.queries.cells import LONGEST, NULL, brief, cell, moment, order_of, spread, whole
 from tui.queries.results import times
 
@@ -47,16 +47,16 @@ def test_each_kind_of_value_has_its_words(value: object, told: str) -> None:
 
 
 def test_a_cell_looks_at_no_more_of_a_value_than_it_shows() -> None:
-    class Watched(list[int]):
+    class RecordingOverlay(list[int]):
         looked = 0
 
         def __iter__(self):  # type: ignore[no-untyped-def]
             for each in super().__iter__():
-                Watched.looked += 1
+                RecordingOverlay.looked += 1
                 yield each
 
-    assert brief(Watched(range(100_000))).endswith("…")
-    assert Watched.looked < 300
+    assert brief(RecordingOverlay(range(100_000))).endswith("…")
+    assert RecordingOverlay.looked < 300
     assert len(brief("x" * 100_000)) == LONGEST
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.querying.grammar import checked
-from graph.schema import NODES, RELS
+from graph.console.grammar import checked
+from graph.projection.schema import NODES, RELS
 from tui.queries.completing import Suggestions, TokenKind, at_first, offer_at, tables_of
 
 KNOWN = at_first()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from graph.querying.console import Answer
+from graph.console.console import Answer
 from tests.tui.conftest import Running, wait_until
 from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import TURN

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.querying.console import Answer
+from graph.console.console import Answer
 from tui.files import ExportFailed, write
 from tui.queries.answer_actions import left_out, written
 from tui.queries.export import as_json, target_of, unique, write_rows

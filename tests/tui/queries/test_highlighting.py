@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.querying.lexing import LONGEST
+from graph.console.lexing import LONGEST
 from tui.queries.completing import TokenKind, lines_in_colours, pieces_of
 
 QUERY = """MATCH (t:Turn {role: 'us

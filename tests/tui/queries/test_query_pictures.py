@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.querying.console import Answer
+from graph.console.console import Answer
 from tests.tui.conftest import make_app, screen_text
 from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import TURN

@@ -12,8 +12,8 @@ from agent.asking.modelled import VERSION
 from agent.asking.values import Ran, Saved
 from agent.events import GraphProgress
 from agent.home import Home
+from graph.console.console import Answer
 from graph.errors import QueryFailed, QueryTimeout
-from graph.querying.console import Answer
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, make_app, screen_text, there, wait_until
 from tests.tui.queries.asked_agent import AskedAgent

@@ -1,0 +1,297 @@
+"""What there is in the graph, for people who ask it: its tables with counts, properties, and what they mean.
+
+`graph.projection.schema` says what there is; a test keeps both the same.
+
+The tables are those of `graph.projection.schema`; only the counts are asked for, so that a large graph answers at once.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph.projection.schema import META, NODES, RELS, RelTable
+
+ID = "its id"
+TIME = "in UTC milliseconds: epoch_ms(…) makes it a time"
+SEQ = "the number of its event in the log"
+
+TABLES: dict[str, str] = {
+    "World": "main, and each what-if that was made from a chat",
+    "Session": "a chat",
+    "Turn": "one message: what was said, answered, or looked up by a tool",
+    "Entity": "a person or thing that speaks or is named",
+    "Observation": "something clew learned: a memory, one node for each revision of it",
+    "Project": "what several chats belong to",
+    "CoreBlock": "a text that is in front of the model in every chat",
+    "Wording": "a version of a title or of a core block",
+    "Document": "a file that was read in",
+    "Chunk": "a piece of a document",
+    "Meta": "one row: the version of the graph, and the last event it has seen",
+    "IN_WORLD": "the world a chat belongs to",
+    "HEAD": "the newest turn of a chat's path",
+    "IN_SESSION": "the chat a turn was said in",
+    "REPLIES_TO": "the turn before, on the same path",
+    "SAID_BY": "who said it",
+    "RECALLED": "what was remembered for a reply, or quoted by a tool",
+    "MENTIONS": "who or what a turn names",
+    "DERIVED_FROM": "the words a memory was learned from: its proof",
+    "SUPPORTED_BY": "words that say a memory again later",
+    "REINFORCED_BY": "a turn that made a memory more certain",
+    "RETIRED_BY": "a turn that contradicts a memory",
+    "SUPERSEDES": "the older revision that a newer one takes the place of",
+    "INSTEAD_OF": "the memory it was made instead of",
+    "WORDED_FROM": "the words a title or core block was made from",
+    "ABOUT": "who or what a memory is about",
+    "SCOPED_TO": "the project of a chat",
+    "PART_OF": "the document of a piece",
+}
+
+PROPERTIES: dict[str, dict[str, str]] = {
+    "World": {
+        "id": "main, or the id of the what-if",
+        "parent": "the world a what-if left; null of main",
+        "fork": "the turn at which it left",
+        "seq": "the number of the event it began with: of its parent it sees what was then",
+        "forked": "the last event at which a what-if left it",
+    },
+    "Session": {
+        "id": ID,
+        "world": "the world it belongs to",
+        "project": "the project it belongs to",
+        "client": "where it was begun: the chat, a command, an import",
+        "name": "the name you gave it",
+        "title": "a title made from what was said",
+        "started_at": f"when it began, {TIME}",
+        "last_at": f"when something was last said in it, {TIME}",
+        "archived": "whether it is put away",
+        "deleted": "whether it was deleted",
+        "turns": "how many turns were said in it, all paths together",
+        "head": "the id of the newest turn of its path",
+        "model": "the model that answers in it",
+        "system_prompt": "the instruction the model has in it",
+        "name_seq": "the number of the event that gave the name",
+        "title_seq": "the number of the event that gave the title",
+        "prompt_seq": "the number of the event that gave the instruction",
+        "wording": "the id of its latest title, whether that may be shown or not",
+    },
+    "Turn": {
+        "id": ID,
+        "seq": SEQ,
+        "session": "the chat it was said in",
+        "world": "the world it belongs to",
+        "role": "user, assistant or tool",
+        "speaker": "who said it",
+        "client": "where it was said: the chat, a command, an import",
+        "text": "what was said",
+        "at": f"when it was said, {TIME}",
+        "index": "its place in the chat, from 0",
+        "live": "whether it stands: on a path that is kept, not hidden, not deleted",
+        "hidden": "whether you hid it",
+        "deleted": "whether it was deleted",
+        "queued": "whether it waited for the reply before it",
+        "pinned": "whether you pinned it",
+        "withheld": "whether you keep it out of memory",
+        "significance": "how much it matters, 0 to 3; null while nobody judged it",
+        "evidence": "how many memories, titles and core blocks rest on it",
+        "touched": "the last event that changed it",
+        "heads": "how many chats of its world have it on their path",
+        "on_path_since": "the number of the event since which it is on the path of a chat; null while it is on none",
+        "past_on_path": "earlier stretches on a path, by numbers of events: first-end, with commas between",
+        "parent": "the id of the turn before it",
+        "depth": "how many turns are above it on its path",
+        "jump": "the id of a turn further up, by which clew climbs a long path in few steps",
+        "above": "the id of the turn before it that is not deleted",
+        "stop_reason": "why the reply ended",
+        "error": "what went wrong with the reply",
+        "model": "the model that answered",
+        "prompt_hash": "a hash of what the model was given",
+        "prompt_tokens": "tokens the model was given",
+        "evaluated_tokens": "tokens of those that it had to read anew",
+        "completion_tokens": "tokens of the reply",
+        "first_token_ms": "milliseconds until the reply began",
+        "total_ms": "milliseconds until it ended",
+    },
+    "Entity": {
+        "id": "its id; of who speaks, the name",
+        "kind": "you, assistant, person, or what else it was noted as",
+        "name": "what it is called",
+        "name_seq": "the number of the event the name came from, or 0",
+    },
+    "Observation": {
+        "id": ID,
+        "seq": SEQ,
+        "text": "what was learned",
+        "kind": "identity, preference, fact, state, plan, relationship, project or episode",
+        "status": "candidate, active, superseded or invalid: as it stands now",
+        "judged": "candidate, active or invalid: as it was made or reviewed last",
+        "confidence": "how certain it was when it was made, 0 to 1",
+        "grounded": "whether its words were found in what was said",
+        "origin": "model, verbatim or user",
+        "world": "the world it belongs to",
+        "project": "the project it belongs to",
+        "scope": "its tags, or its project, or global",
+        "at": f"when this revision was made, {TIME}",
+        "first_seen": f"when the oldest words it rests on were said, {TIME}",
+        "series": "the id of its first revision, which all of them share",
+        "supersedes": "the id of the revision before it",
+        "instead_of": "the id of the memory it was made instead of",
+        "live": "whether what it rests on stands",
+        "current": "whether it is in force: live, in use or under review, and the newest revision",
+        "pinned": "whether you pinned it",
+        "deleted": "whether it was deleted",
+        "lost_sources": "how many of its sources do not stand",
+        "newer_revisions": "how many newer revisions stand",
+        "contradictions": "how many turns that stand contradict it",
+        "substitutes": "how many memories were made instead of it",
+        "touched": "the last event that changed it",
+    },
+    "Project": {
+        "id": "its name",
+        "description": "what it is about",
+        "status": "active or archived",
+        "seq": SEQ,
+    },
+    "CoreBlock": {
+        "id": "its name, and its world where that is not main",
+        "name": "its name",
+        "world": "the world it belongs to",
+        "text": "what it says",
+        "by": "who wrote it last",
+        "seq": "the number of the event that wrote it",
+        "wording": "the id of its latest version, whether that may be shown or not",
+    },
+    "Wording": {
+        "id": "the number of the event that wrote it",
+        "of": "Session or CoreBlock",
+        "owner": "the id of what it is a version of",
+        "before": "the version before it",
+        "lost_sources": "how many of its sources do not stand",
+    },
+    "Document": {
+        "id": ID,
+        "title": "its title",
+        "path": "where it was read from",
+        "type": "what sort of file it is",
+        "project": "the project it belongs to",
+        "tags": "its tags",
+        "size": "its size in bytes",
+        "at": f"when it was read last, {TIME}",
+        "seq": SEQ,
+        "deleted": "whether it was removed",
+    },
+    "Chunk": {
+        "id": ID,
+        "seq": SEQ,
+        "document": "the id of its document",
+        "text": "what it says, under its headings",
+        "headings": "how many lines of headings the text begins with",
+        "position": "its place in the document, from 0",
+        "at": f"when it was read, {TIME}",
+        "live": "whether the document still holds it",
+        "evidence": "how many memories rest on it",
+        "touched": "the last event that changed it",
+    },
+    "Meta": {
+        "id": ID,
+        "version": "the version of these tables",
+        "applied": "the number of the last event the graph has seen",
+        "link": "the hash of the log up to there",
+    },
+    "RECALLED": {
+        "strategy": "what found it best: words, meaning, the graph, time",
+        "rank": "its place among what was found, from 1",
+        "score": "how well it fitted",
+    },
+    "MENTIONS": {"seq": "the number of the event that noted it"},
+    "DERIVED_FROM": {"at": f"when that was said, {TIME}"},
+    "SUPPORTED_BY": {"at": f"when that was said, {TIME}", "amount": "how much it adds to the confidence"},
+    "REINFORCED_BY": {"at": f"when that was said, {TIME}", "amount": "how much it adds to the confidence"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of a node or relationship; `type` as the engine calls it."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeKind:
+    """A table of nodes, and how many there are."""
+
+    name: str
+    count: int
+    meaning: str
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipKind:
+    """A table of relationships from nodes of one table to those of others, and how many there are."""
+
+    name: str
+    count: int
+    meaning: str
+    start: str
+    ends: tuple[str, ...]
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Everything a query can ask for."""
+
+    nodes: tuple[NodeKind, ...]
+    relationships: tuple[RelationshipKind, ...]
+
+
+class Catalogue:
+    """The part of a memory that tells what there is in its graph."""
+
+    @abstractmethod
+    def query(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
+    ) -> list[dict[str, Any]]:
+        """A trusted query, a row a dictionary."""
+
+    def schema(self) -> Schema:
+        """The tables of the graph, each with how much is in it now. Raises GraphFailure."""
+        there = {each.name: self._counted(f"(n:`{each.name}`)") for each in (*NODES, META)}
+        joined = {each.name: sum(map(self._counted, _patterns(each, there))) for each in RELS}
+        return Schema(
+            tuple(
+                NodeKind(each.name, there[each.name], TABLES[each.name], _properties(each.name, each.columns))
+                for each in (*NODES, META)
+            ),
+            tuple(
+                RelationshipKind(
+                    each.name,
+                    joined[each.name],
+                    TABLES[each.name],
+                    each.start,
+                    each.ends,
+                    _properties(each.name, each.columns),
+                )
+                for each in RELS
+            ),
+        )
+
+    def _counted(self, pattern: str) -> int:
+        return int(self.query(f"MATCH {pattern} RETURN count(*) AS n")[0]["n"])
+
+
+def _patterns(rel: RelTable, there: Mapping[str, int]) -> Iterable[str]:
+    """How the relationships to each table are counted, from the end with fewer nodes: the engine adds up degrees."""
+    for end in rel.ends:
+        if there[rel.start] and there[end]:
+            start, stop, joined = f"(:`{rel.start}`)", f"(:`{end}`)", f"[:`{rel.name}`]"
+            backwards = there[end] < there[rel.start]
+            yield f"{stop}<-{joined}-{start}" if backwards else f"{start}-{joined}->{stop}"
+
+
+def _properties(table: str, columns: Iterable[tuple[str, str]]) -> tuple[Property, ...]:
+    return tuple(Property(name, type, PROPERTIES[table][name]) for name, type in columns)

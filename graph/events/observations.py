@@ -1,0 +1,244 @@
+"""The events of what was learned: observations and their lifecycle, entities, projects, core blocks, documents.
+
+`graph.events` joins them with the others into the closed union that the log holds.
+"""
+
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from graph.events.conversation import MAIN_WORLD, Base
+
+
+class ObservationKind(StrEnum):
+    """What an observation is about."""
+
+    IDENTITY = "identity"
+    PREFERENCE = "preference"
+    FACT = "fact"
+    STATE = "state"
+    PLAN = "plan"
+    RELATIONSHIP = "relationship"
+    PROJECT = "project"
+    EPISODE = "episode"
+
+
+class ObservationMade(Base):
+    """Something the conversation taught, in one sentence: a new observation, or a new revision of one.
+
+    `sources` are all turns and chunks whose words it may carry, those of the revision it `supersedes` among them. It is
+    live while all of them are. `series` is the id of its first revision. One that was made again because another died
+    is current only while that one, `instead_of`, is not live.
+    """
+
+    kind: Literal["observation.made"] = "observation.made"
+    observation: str
+    series: str
+    supersedes: str | None = None
+    instead_of: str | None = None
+    world: str = MAIN_WORLD
+    project: str | None = None
+    tags: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()  # entities
+    category: ObservationKind
+    status: Literal["candidate", "active"]
+    confidence: float = Field(ge=0, le=1)
+    grounded: bool
+    origin: Literal["model", "verbatim", "user"]
+    reflection: str | None = None
+    sources: tuple[str, ...] = Field(min_length=1)
+    text: str | None
+
+
+class ObservationSupported(Base):
+    """A later turn or chunk says the same: it counts as proof while it is live, and adds to the confidence."""
+
+    kind: Literal["observation.supported"] = "observation.supported"
+    observation: str
+    source: str
+    amount: float = Field(default=0.0, ge=0, le=1)
+    reflection: str | None = None
+
+
+class ObservationRetired(Base):
+    """It is contradicted: by the user's own words in `by_turn`, for as long as that is live, or (None) by hand."""
+
+    kind: Literal["observation.retired"] = "observation.retired"
+    observation: str
+    by_turn: str | None = None
+    reflection: str | None = None
+
+
+class ObservationPromoted(Base):
+    """A candidate was reviewed, and is in use."""
+
+    kind: Literal["observation.promoted"] = "observation.promoted"
+    observation: str
+
+
+class ObservationRejected(Base):
+    """It was reviewed or undone, and is wrong."""
+
+    kind: Literal["observation.rejected"] = "observation.rejected"
+    observation: str
+
+
+class ObservationReturned(Base):
+    """What was promoted, rejected or retired by hand is taken back: it stands as `status` again."""
+
+    kind: Literal["observation.returned"] = "observation.returned"
+    observation: str
+    status: Literal["candidate", "active"]
+
+
+class ObservationReinforced(Base):
+    """A turn echoed an active observation; `before` and `after` are its confidence."""
+
+    kind: Literal["observation.reinforced"] = "observation.reinforced"
+    observation: str
+    by_turn: str
+    step: float = Field(ge=0, le=1)
+    before: float
+    after: float
+
+
+class ObservationDeleted(Base):
+    """All revisions of a series are gone for good; the append of this event erases their texts."""
+
+    kind: Literal["observation.deleted"] = "observation.deleted"
+    series: str
+
+
+class EntityNoted(Base):
+    """A turn names a person, place or thing; `text` is the name. Named again, the entity keeps its id."""
+
+    kind: Literal["entity.noted"] = "entity.noted"
+    entity: str
+    category: Literal["person", "place", "thing", "group"]
+    by_turn: str
+    text: str | None
+
+
+class ProjectMade(Base):
+    """A project, or what it is now; `text` describes it."""
+
+    kind: Literal["project.made"] = "project.made"
+    project: str
+    status: Literal["active", "archived"] = "active"
+    text: str | None
+
+
+class ProjectAssigned(Base):
+    """A session belongs to a project from here on, or (None) to none."""
+
+    kind: Literal["project.assigned"] = "project.assigned"
+    session: str
+    project: str | None
+
+
+class CoreWritten(Base):
+    """A core block says this now, in every prompt of its world and project; empty, it is gone.
+
+    `sources` are an agent's proof.
+    """
+
+    kind: Literal["core.written"] = "core.written"
+    block: str
+    world: str = MAIN_WORLD
+    project: str | None = None
+    by: Literal["user", "agent"]
+    sources: tuple[str, ...] = ()
+    text: str | None
+
+
+class DocumentRead(Base):
+    """A reading of a file: its chunks in order, those of an earlier reading among them. `text` is title and path.
+
+    Without chunks the document says nothing, and can be read again. The readings of one `ingest` are one change by
+    hand; of a document that is only begun, and of what undoes a reading, there is none.
+    """
+
+    version: ClassVar[int] = 2
+    kind: Literal["document.read"] = "document.read"
+    ingest: str | None = None
+    document: str
+    category: Literal["markdown", "text", "code", "pdf"]
+    project: str | None = None
+    tags: tuple[str, ...] = ()
+    size: int
+    chunks: tuple[str, ...]
+    text: str | None  # two lines: the title, the path
+
+
+class ChunkRead(Base):
+    """A piece of a document, which a later `document.read` holds. `text` begins with `headings` lines of headings."""
+
+    kind: Literal["chunk.read"] = "chunk.read"
+    chunk: str
+    document: str
+    headings: int = Field(default=0, ge=0)
+    text: str | None
+
+
+class DocumentRemoved(Base):
+    """A document is gone for good with its chunks; the append of this event erases their texts."""
+
+    kind: Literal["document.removed"] = "document.removed"
+    document: str
+
+
+class ReflectionDone(Base):
+    """Turns were reflected on: an exchange, or (`instead_of`) what survived of a dead observation's turns.
+
+    `trust` says what the model was trusted with and `probe` its score; the rest counts what came of it.
+    """
+
+    kind: Literal["reflection.done"] = "reflection.done"
+    reflection: str
+    turns: tuple[str, ...] = Field(min_length=1)
+    instead_of: str | None = None
+    model: str | None = None
+    trust: Literal["model", "verbatim"]
+    probe: float | None = None
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    skipped: int = 0
+    errors: int = 0
+
+
+class ReflectionFailed(Base):
+    """A step of a reflection came to nothing; the others went on. `error` holds no word of what was said."""
+
+    kind: Literal["reflection.failed"] = "reflection.failed"
+    reflection: str
+    turns: tuple[str, ...]
+    step: Literal["observations", "significance", "reinforcement", "entities", "title"]
+    model: str | None = None
+    error: str
+
+
+class ApprovalAsked(Base):
+    """A model wants to change the memory; `text` spells out how."""
+
+    kind: Literal["approval.asked"] = "approval.asked"
+    approval: str
+    session: str
+    by_turn: str
+    tool: str
+    text: str | None
+
+
+class ApprovalGiven(Base):
+    """The user allowed it."""
+
+    kind: Literal["approval.given"] = "approval.given"
+    approval: str
+
+
+class ApprovalRefused(Base):
+    """The user did not allow it, or was not there to."""
+
+    kind: Literal["approval.refused"] = "approval.refused"
+    approval: str

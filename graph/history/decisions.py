@@ -1,0 +1,337 @@
+"""What the user decided, as it stood at any place in the log: the one reading behind undoing and going back.
+
+A decision is of one thing that can be decided: where a head stands, whether a turn is hidden, what a chat is called. It
+is read as what the last event before a number left of it; and for every standing there are the events that bring it
+back. What did not exist yet stands as it has to stand to be out of the way: a chat without a head and archived, a note
+hidden, a memory rejected, a document that holds nothing.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph.events import (
+    MAIN_WORLD,
+    CoreWritten,
+    DocumentRead,
+    Event,
+    HeadMoved,
+    ObservationMade,
+    ObservationPromoted,
+    ObservationRejected,
+    ObservationRetired,
+    ObservationReturned,
+    PinCleared,
+    PinSet,
+    ProjectAssigned,
+    Role,
+    Sampling,
+    SessionArchived,
+    SessionConfigured,
+    SessionForked,
+    SessionRenamed,
+    SessionUnarchived,
+    TurnHidden,
+    TurnRated,
+    TurnReleased,
+    TurnSaid,
+    TurnUnhidden,
+    TurnWithheld,
+)
+
+Sort = Literal[
+    "head",
+    "shelf",
+    "name",
+    "settings",
+    "project",
+    "hidden",
+    "withheld",
+    "rating",
+    "pin",
+    "memory pin",
+    "review",
+    "block",
+    "document",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One thing that is decided: of which session, turn, observation, block or document; `world` where it has one.
+
+    A block may also be of a project.
+    """
+
+    sort: Sort
+    item: str
+    world: str | None = None
+    project: str | None = None
+
+
+_EVER = 1 << 62  # after every event
+_BEGUN = "kind IN ('session.started', 'session.forked')"
+_WORLD_OF_TURN = f"""
+SELECT begun.structure ->> '$.world' FROM events AS begun WHERE begun.{_BEGUN} AND begun.session = (
+    SELECT session FROM events WHERE turn = ? AND kind = 'turn.said'
+)
+"""
+_WORLD_OF_MEMORY = "SELECT structure ->> '$.world' FROM events WHERE item = ? AND kind = 'observation.made'"
+# The event that began a what-if, and the world it left.
+_LEFT = f"""
+SELECT fork.seq, (
+    SELECT begun.structure ->> '$.world' FROM events AS begun
+    WHERE begun.{_BEGUN} AND begun.session = fork.structure ->> '$.origin'
+) FROM events AS fork
+WHERE fork.kind <> 'turn.said' AND fork.kind = 'session.forked' AND fork.structure ->> '$.world' = ? ORDER BY fork.seq
+"""
+_FORGOTTEN = """
+SELECT 1 FROM events AS made JOIN events AS gone ON gone.series = made.series AND gone.kind = 'observation.deleted'
+WHERE made.item = ? AND made.kind = 'observation.made'
+"""
+
+
+def decisions(event: Event) -> Iterator[Decision]:
+    """What an event of a person's decides; nothing for the others, and for those that cannot be taken back."""
+    match event:
+        case HeadMoved(session=session):
+            yield Decision("head", session)
+        case SessionForked(session=session):
+            yield Decision("head", session)
+            yield Decision("shelf", session)
+        case SessionArchived(session=session) | SessionUnarchived(session=session):
+            yield Decision("shelf", session)
+        case SessionRenamed(session=session):
+            yield Decision("name", session)
+        case SessionConfigured(session=session):
+            yield Decision("settings", session)
+        case ProjectAssigned(session=session):
+            yield Decision("project", session)
+        case TurnHidden(turn=turn) | TurnUnhidden(turn=turn):
+            yield Decision("hidden", turn)
+        case TurnSaid(turn=turn, role=Role.NOTE, source=None):
+            yield Decision("hidden", turn)
+        case TurnWithheld(turn=turn) | TurnReleased(turn=turn):
+            yield Decision("withheld", turn)
+        case TurnRated(turn=turn, by="user"):
+            yield Decision("rating", turn)
+        case PinSet(turn=str() as turn, world=world) | PinCleared(turn=str() as turn, world=world):
+            yield Decision("pin", turn, world)
+        case PinSet(observation=str() as made, world=world) | PinCleared(observation=str() as made, world=world):
+            yield Decision("memory pin", made, world)
+        case ObservationPromoted(observation=made) | ObservationRejected(observation=made):
+            yield Decision("review", made)
+        case ObservationReturned(observation=made) | ObservationRetired(observation=made, by_turn=None):
+            yield Decision("review", made)
+        case ObservationMade(observation=made, origin="user"):
+            yield Decision("review", made)
+        case CoreWritten(block=block, world=world, project=project, by="user"):
+            yield Decision("block", block, world, project)
+        case DocumentRead(document=document):
+            yield Decision("document", document)
+        case _:
+            return
+
+
+def standing(db: sqlite3.Connection, facet: Decision, *, before: int) -> Any:
+    """How a facet stood after the events with a number below `before`; comparable, and None where nobody decided."""
+    return _READ[facet.sort](db, facet, before)
+
+
+def restoring(facet: Decision, stood: Any) -> Event:
+    """The event that makes a facet stand so again."""
+    match facet:
+        case Decision("head", session):
+            return HeadMoved(session=session, turn=stood)
+        case Decision("shelf", session):
+            return SessionArchived(session=session) if stood else SessionUnarchived(session=session)
+        case Decision("name", session):
+            return SessionRenamed(session=session, text=stood)
+        case Decision("settings", session):
+            model, sampling, text = stood or (None, None, None)
+            return SessionConfigured(
+                session=session, model=model, sampling=sampling and Sampling.model_validate_json(sampling), text=text
+            )
+        case Decision("project", session):
+            return ProjectAssigned(session=session, project=stood)
+        case Decision("hidden", turn):
+            return TurnHidden(turn=turn) if stood else TurnUnhidden(turn=turn)
+        case Decision("withheld", turn):
+            return TurnWithheld(turn=turn) if stood else TurnReleased(turn=turn)
+        case Decision("rating", turn):
+            significance, by = stood or (0, "rule")
+            return TurnRated.model_validate({"turn": turn, "significance": significance, "by": by})
+        case Decision("pin", turn, world):
+            return PinSet(turn=turn, world=world) if stood else PinCleared(turn=turn, world=world)
+        case Decision("memory pin", made, world):
+            return PinSet(observation=made, world=world) if stood else PinCleared(observation=made, world=world)
+        case Decision("block", block, world, project):
+            text, by, sources = stood or ("", "user", ())
+            written = {"block": block, "world": world or MAIN_WORLD, "by": by, "sources": sources, "text": text}
+            return CoreWritten.model_validate({**written, "project": project})
+        case Decision("document"):
+            read: DocumentRead = stood
+            return read
+        case _:
+            if stood == "invalid":
+                return ObservationRejected(observation=facet.item)
+            return ObservationReturned(observation=facet.item, status=stood)
+
+
+def reachable(db: sqlite3.Connection, facet: Decision) -> bool:
+    """Whether what a facet is of is still there: its session, turn, memory or document was not deleted."""
+    match facet.sort:
+        case "block":
+            return True
+        case "memory pin" | "review":
+            return db.execute(_FORGOTTEN, (facet.item,)).fetchone() is None
+        case "document":
+            gone = "SELECT 1 FROM events WHERE item = ? AND kind = 'document.removed'"
+        case "hidden" | "withheld" | "rating" | "pin":
+            gone = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
+        case _:
+            gone = "SELECT 1 FROM events WHERE session = ? AND kind = 'session.deleted'"
+    return db.execute(gone, (facet.item,)).fetchone() is None
+
+
+Row = tuple[str, dict[str, Any], str | None]
+
+
+def _last(db: sqlite3.Connection, column: str, item: str, before: int, *kinds: str, where: str = "true") -> Row | None:
+    """Kind, structure and text of the last event of some kinds of an item, with a number below `before`."""
+    row = db.execute(
+        f"SELECT kind, structure, text FROM events WHERE {column} = ? AND kind IN ({', '.join('?' * len(kinds))})"
+        f" AND seq < ? AND {where} ORDER BY seq DESC LIMIT 1",
+        (item, *kinds, before),
+    ).fetchone()
+    return (row[0], json.loads(row[1]), row[2]) if row is not None else None
+
+
+def _head(db: sqlite3.Connection, facet: Decision, before: int) -> str | None:
+    said = _last(db, "session", facet.item, before, "turn.said", where="queued = 0")
+    kinds = ("turn.taken", "head.moved", "session.forked")
+    number = "(SELECT max(seq) FROM events WHERE session = ? AND kind IN ({}) AND seq < ? AND {})"
+    newest = db.execute(
+        f"SELECT coalesce({number.format(repr('turn.said'), 'queued = 0')}, 0),"
+        f" coalesce({number.format(', '.join(map(repr, kinds)), 'true')}, 0)",
+        (facet.item, before, facet.item, before),
+    ).fetchone()
+    if newest[0] >= newest[1]:
+        return said[1]["turn"] if said is not None else None
+    moved = _last(db, "session", facet.item, before, *kinds)
+    if moved is None:
+        return None
+    turn: str | None = moved[1]["at"] if moved[0] == "session.forked" else moved[1].get("turn")
+    return turn
+
+
+def _shelf(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
+    begun = _last(db, "session", facet.item, before, "session.started", "session.forked")
+    last = _last(db, "session", facet.item, before, "session.archived", "session.unarchived")
+    return begun is None or (last is not None and last[0] == "session.archived")
+
+
+def _name(db: sqlite3.Connection, facet: Decision, before: int) -> str | None:
+    last = _last(db, "session", facet.item, before, "session.renamed")
+    return last[2] if last is not None else None
+
+
+def _settings(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str | None, str | None, str | None] | None:
+    last = _last(db, "session", facet.item, before, "session.configured")
+    if last is None:
+        return None
+    sampling = last[1].get("sampling")
+    return last[1].get("model"), sampling and json.dumps(sampling, sort_keys=True), last[2]
+
+
+def _project(db: sqlite3.Connection, facet: Decision, before: int) -> str | None:
+    kinds = ("project.assigned", "session.started", "session.forked")
+    last = _last(db, "session", facet.item, before, *kinds)
+    return last[1].get("project") if last is not None else None
+
+
+def _flag(column: str, on: str, off: str) -> Callable[[sqlite3.Connection, Decision, int], bool]:
+    def read(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
+        last = _last(db, column, facet.item, before, on, off)
+        return last is not None and last[0] == on
+
+    return read
+
+
+def _hidden(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
+    said = _last(db, "turn", facet.item, before, "turn.said")
+    return said is None or _flag("turn", "turn.hidden", "turn.unhidden")(db, facet, before)
+
+
+def _rating(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[int, str] | None:
+    last = _last(db, "turn", facet.item, before, "turn.rated")
+    return (last[1]["significance"], last[1]["by"]) if last is not None else None
+
+
+def _pin(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
+    """A pin without a world is one in the world of what is pinned."""
+    column, own = ("turn", _WORLD_OF_TURN) if facet.sort == "pin" else ("item", _WORLD_OF_MEMORY)
+    row = db.execute(own, (facet.item,)).fetchone()
+    home = row[0] if row is not None else MAIN_WORLD
+    query = f"""
+    SELECT kind FROM events WHERE {column} = ? AND kind IN ('pin.set', 'pin.cleared') AND seq < ?
+    AND coalesce(structure ->> '$.world', ?) = ? ORDER BY seq DESC LIMIT 1
+    """
+    last = db.execute(query, (facet.item, before, home, facet.world or home)).fetchone()
+    return last is not None and last[0] == "pin.set"
+
+
+def _review(db: sqlite3.Connection, facet: Decision, before: int) -> str:
+    reviews = ("promoted", "rejected", "returned", "retired", "made")
+    by_hand = "(kind <> 'observation.retired' OR structure ->> '$.by_turn' IS NULL)"
+    last = _last(db, "item", facet.item, before, *(f"observation.{each}" for each in reviews), where=by_hand)
+    if last is None:
+        return "invalid"
+    return "active" if last[0] == "observation.promoted" else str(last[1].get("status") or "invalid")
+
+
+def _block(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str, str, tuple[str, ...]] | None:
+    """What a block said; a what-if that wrote none has that of the world it left, as it was then."""
+    query = """
+    SELECT structure, text FROM events WHERE kind <> 'turn.said' AND kind = 'core.written' AND seq < ?
+    AND structure ->> '$.block' = ? AND structure ->> '$.world' = ? AND structure ->> '$.project' IS ?
+    ORDER BY seq DESC LIMIT 1
+    """
+    world = facet.world or MAIN_WORLD
+    row = db.execute(query, (before, facet.item, world, facet.project)).fetchone()
+    if row is None and world != MAIN_WORLD:
+        left = db.execute(_LEFT, (world,)).fetchone()
+        there = Decision("block", facet.item, left[1], facet.project) if left is not None else None
+        return _block(db, there, min(before, left[0])) if there is not None else None
+    if row is None or not row[1]:
+        return None
+    written = json.loads(row[0])
+    return row[1], written["by"], tuple(written.get("sources", ()))
+
+
+def _document(db: sqlite3.Connection, facet: Decision, before: int) -> DocumentRead:
+    """What a document was read as; before its first reading it held nothing."""
+    then = _last(db, "item", facet.item, before, "document.read")
+    last = then or _last(db, "item", facet.item, _EVER, "document.read")
+    assert last is not None, "the facet is of a document that was read"
+    held = last[1]["chunks"] if then is not None else ()
+    return DocumentRead.model_validate({**last[1], "text": last[2], "ingest": None, "chunks": held})
+
+
+_READ: dict[str, Callable[[sqlite3.Connection, Decision, int], Any]] = {
+    "head": _head,
+    "shelf": _shelf,
+    "name": _name,
+    "settings": _settings,
+    "project": _project,
+    "hidden": _hidden,
+    "withheld": _flag("turn", "turn.withheld", "turn.released"),
+    "rating": _rating,
+    "pin": _pin,
+    "memory pin": _pin,
+    "review": _review,
+    "block": _block,
+    "document": _document,
+}

@@ -1,0 +1,1 @@
+"""The graph in Kuzu: opened, followed, rebuilt, with the room it needs."""

@@ -1,0 +1,1 @@
+"""The event log in SQLite: append, admission, schema, validation, the lock of a memory, and erasing."""

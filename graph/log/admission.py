@@ -1,0 +1,440 @@
+"""What may follow what: the rules an event has to meet before it enters the log.
+
+Invariant: an observation stands on turns and chunks that exist, a revision on all that the one before it stands on, and
+nothing but its deletion follows a series that was deleted. A review changes how an observation stands, so the second of
+two reviews of the same candidate is refused.
+
+Invariant: whatever is in the log can be projected. A turn's id is new, a what-if begins with a fork, every id an event
+names exists, and a turn that waits in the queue is on no path: so `parent` always points at an older place, and the
+tree has no cycle.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from math import isclose, isfinite
+
+from graph.errors import InvalidEvent
+from graph.events import (
+    MAIN_WORLD,
+    ApprovalAsked,
+    ApprovalGiven,
+    ApprovalRefused,
+    ChunkRead,
+    CoreWritten,
+    DocumentRead,
+    DocumentRemoved,
+    EntityNoted,
+    Event,
+    HeadMoved,
+    MarkCleared,
+    MarkRestored,
+    MarkSet,
+    ObservationDeleted,
+    ObservationMade,
+    ObservationPromoted,
+    ObservationReinforced,
+    ObservationRejected,
+    ObservationRetired,
+    ObservationReturned,
+    ObservationSupported,
+    PinCleared,
+    PinSet,
+    ProjectAssigned,
+    ProjectMade,
+    ReflectionDone,
+    ReflectionFailed,
+    SessionArchived,
+    SessionConfigured,
+    SessionDeleted,
+    SessionForked,
+    SessionRenamed,
+    SessionStarted,
+    SessionTitled,
+    SessionUnarchived,
+    TextErased,
+    TurnDeleted,
+    TurnHidden,
+    TurnRated,
+    TurnReleased,
+    TurnSaid,
+    TurnTaken,
+    TurnUnhidden,
+    TurnWithheld,
+    Undone,
+)
+from graph.ids import as_ms
+from graph.readings.worlds import lineage_of
+
+LONGEST_NAME = 200
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raise InvalidEvent, saying why, unless it holds."""
+    if not holds:
+        raise InvalidEvent(f"The event was not stored: {otherwise}.")
+
+
+def found(db: sqlite3.Connection, query: str, *parameters: str) -> bool:
+    return db.execute(query, parameters).fetchone() is not None
+
+
+def session_exists(db: sqlite3.Connection, session: str) -> bool:
+    kinds = "('session.started', 'session.forked')"
+    return found(db, f"SELECT 1 FROM events WHERE session = ? AND kind IN {kinds}", session)
+
+
+def turn_exists(db: sqlite3.Connection, turn: str) -> bool:
+    return found(db, "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said'", turn)
+
+
+def item_exists(db: sqlite3.Connection, kind: str, item: str) -> bool:
+    """Whether an event of this kind is of this thing: an observation, a chunk, a document, an entity, an approval."""
+    return found(db, "SELECT 1 FROM events WHERE item = ? AND kind = ?", item, kind)
+
+
+def require_session(db: sqlite3.Connection, session: str) -> None:
+    require(session_exists(db, session), f"there is no session {session}")
+
+
+def require_turn(db: sqlite3.Connection, turn: str) -> None:
+    require(turn_exists(db, turn), f"there is no turn {turn}")
+
+
+def world_exists(db: sqlite3.Connection, world: str) -> bool:
+    """Main always is; a what-if is from the fork that began it on."""
+    begun = """
+    SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind IN ('session.started', 'session.forked')
+    AND structure ->> '$.world' = ?
+    """
+    return world == MAIN_WORLD or found(db, begun, world)
+
+
+def require_world(db: sqlite3.Connection, world: str) -> None:
+    require(world_exists(db, world), f"there is no world {world}")
+
+
+def require_sources(db: sqlite3.Connection, sources: Iterable[str]) -> None:
+    """All of them are turns or chunks, each named once."""
+    named = list(sources)
+    require(len(set(named)) == len(named), "it names a source twice")
+    unknown = """
+    SELECT source.value FROM json_each(?) AS source
+    WHERE NOT EXISTS (SELECT 1 FROM events WHERE turn = source.value AND kind = 'turn.said')
+    AND NOT EXISTS (SELECT 1 FROM events WHERE item = source.value AND kind = 'chunk.read')
+    """
+    row = db.execute(unknown, (json.dumps(named),)).fetchone()
+    require(row is None, f"there is no turn or chunk {row and row[0]}")
+
+
+def require_name(name: str | None, of: str) -> None:
+    """A name has something to read in it, and is no longer than a line."""
+    fit = name is None or (name.strip() and len(name) <= LONGEST_NAME and name.isprintable())
+    require(bool(fit), f"{of} has no fit name")
+
+
+_SPOKE = "SELECT 1 FROM events WHERE speaker = ? AND kind = 'turn.said'"
+_PROVED = """
+SELECT 1 FROM named JOIN events AS proof USING (seq)
+WHERE named.name = ? AND named.kind = ? AND proof.item = ?
+"""
+
+Lifecycle = (
+    ObservationSupported
+    | ObservationRetired
+    | ObservationPromoted
+    | ObservationRejected
+    | ObservationReturned
+    | ObservationReinforced
+)
+
+
+def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
+    """Raise InvalidEvent if `event` cannot follow what is in the log; False if it is none of these."""
+    match event:
+        case ObservationMade():
+            _admit_observation(db, event)
+        case ObservationDeleted():
+            made = "SELECT 1 FROM events WHERE series = ? AND kind = 'observation.made'"
+            require(found(db, made, event.series), f"there is no observation {event.series}")
+        case (
+            ObservationSupported()
+            | ObservationRetired()
+            | ObservationPromoted()
+            | ObservationRejected()
+            | ObservationReturned()
+            | ObservationReinforced()
+        ):
+            _admit_change(db, event)
+        case EntityNoted():
+            require_name(event.entity, "the entity")
+            require_turn(db, event.by_turn)
+            require(bool((event.text or "").strip()), "it names nothing")
+        case ProjectMade():
+            require_name(event.project, "the project")
+        case ProjectAssigned():
+            require_session(db, event.session)
+            require_name(event.project, "the project")
+        case CoreWritten():
+            require_name(event.block, "the block")
+            require_name(event.project, "the project")
+            require_world(db, event.world)
+            require_sources(db, event.sources)
+        case ReflectionDone() | ReflectionFailed():
+            require_sources(db, event.turns)
+            if isinstance(event, ReflectionDone) and event.instead_of is not None:
+                _require_observation(db, event.instead_of)
+        case _:
+            return _admit_document(db, event) or _admit_approval(db, event)
+    return True
+
+
+def require_pinnable(db: sqlite3.Connection, observation: str) -> None:
+    """It exists and was not deleted."""
+    _require_observation(db, observation)
+    _require_kept(db, _series_of(db, observation))
+
+
+def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
+    require(not item_exists(db, "observation.made", event.observation), f"{event.observation} exists already")
+    require(bool((event.text or "").strip()), "the observation says nothing")
+    require_world(db, event.world)
+    require_sources(db, event.sources)
+    for entity in event.about:
+        known = item_exists(db, "entity.noted", entity) or found(db, _SPOKE, entity)
+        require(known, f"there is no entity {entity}")
+    if event.supersedes is None:
+        require(event.series == event.observation, "a first revision names another series")
+    else:
+        _require_observation(db, event.supersedes)
+        require(event.series == _series_of(db, event.supersedes), "a revision is of another series")
+        _require_kept(db, event.series)
+        _require_above(db, event.supersedes, event.world)
+        lacking = _sources_of(db, event.supersedes) - set(event.sources)
+        require(not lacking, f"a revision leaves out the source {min(lacking, default='')}")
+    if event.instead_of is not None:
+        _require_observation(db, event.instead_of)
+        _require_kept(db, _series_of(db, event.instead_of))
+        _require_above(db, event.instead_of, event.world)
+
+
+def _require_above(db: sqlite3.Connection, observation: str, world: str) -> None:
+    """An observation is of a world or of one above it, so that what takes its place there may know of it."""
+    made = "SELECT structure ->> '$.world' FROM events WHERE item = ? AND kind = 'observation.made'"
+    (its_world,) = db.execute(made, (observation,)).fetchone()
+    require(its_world in lineage_of(db, world).worlds, f"{observation} is of a world that {world} does not see")
+
+
+def _admit_change(db: sqlite3.Connection, event: Lifecycle) -> None:
+    _require_observation(db, event.observation)
+    _require_kept(db, _series_of(db, event.observation))
+    match event:
+        case ObservationSupported():
+            require_sources(db, (event.source,))
+            _require_first(db, event, event.source)
+            made_of = event.source in _sources_of(db, event.observation)
+            require(not made_of, f"{event.observation} was made from {event.source}, which cannot say it again")
+        case ObservationReinforced():
+            require_turn(db, event.by_turn)
+            _require_first(db, event, event.by_turn)
+            numbers = isfinite(event.before) and isfinite(event.after) and 0 <= event.before <= event.after <= 1
+            grown = min(1.0, event.before + event.step)
+            require(numbers and isclose(event.after, grown, abs_tol=1e-6), "its confidence does not rise by its step")
+        case ObservationRetired(by_turn=str() as turn):
+            require_turn(db, turn)
+            _require_first(db, event, turn)
+        case _:
+            _admit_review(db, event)
+
+
+def _require_first(db: sqlite3.Connection, event: Lifecycle, by: str) -> None:
+    """A turn or chunk says the same of an observation once."""
+    said = found(db, _PROVED, by, event.kind, event.observation)
+    require(not said, f"{by} did that to {event.observation} already")
+
+
+def _admit_review(db: sqlite3.Connection, event: Lifecycle) -> None:
+    judged = judged_as(db, event.observation)
+    match event:
+        case ObservationPromoted():
+            require(judged == "candidate", f"{event.observation} is {judged}, so it cannot be promoted")
+        case ObservationRejected() | ObservationRetired():
+            require(judged != "invalid", f"{event.observation} is {judged} already")
+
+
+def judged_as(db: sqlite3.Connection, observation: str) -> str:
+    """How an observation was made or reviewed last: candidate, active or invalid."""
+    reviews = """
+    SELECT kind, coalesce(structure ->> '$.status', '') FROM events WHERE item = ? AND (
+        kind IN ('observation.made', 'observation.promoted', 'observation.rejected', 'observation.returned')
+        OR kind = 'observation.retired' AND structure ->> '$.by_turn' IS NULL
+    ) ORDER BY seq DESC LIMIT 1
+    """
+    kind, status = db.execute(reviews, (observation,)).fetchone()
+    return {"observation.promoted": "active"}.get(kind, status or "invalid")
+
+
+def _admit_document(db: sqlite3.Connection, event: Event) -> bool:
+    match event:
+        case ChunkRead():
+            new = not item_exists(db, "chunk.read", event.chunk) and not turn_exists(db, event.chunk)
+            require(new, f"{event.chunk} exists already")
+            _require_document_kept(db, event.document)
+        case DocumentRead():
+            require(event.size >= 0, "a file has no size below zero")
+            require(len(set(event.chunks)) == len(event.chunks), "it names a chunk twice")
+            _require_document_kept(db, event.document)
+            read = "SELECT read.item FROM named JOIN events AS read USING (seq) WHERE name = ? AND named.kind = ?"
+            unread = set(event.chunks) - {chunk for (chunk,) in db.execute(read, (event.document, "chunk.read"))}
+            require(not unread, f"the chunk {min(unread, default='')} of it was not read")
+        case DocumentRemoved():
+            known = item_exists(db, "document.read", event.document)
+            require(known, f"there is no document {event.document}")
+        case _:
+            return False
+    return True
+
+
+def _admit_approval(db: sqlite3.Connection, event: Event) -> bool:
+    match event:
+        case ApprovalAsked():
+            require_session(db, event.session)
+            require_turn(db, event.by_turn)
+            require(not item_exists(db, "approval.asked", event.approval), f"{event.approval} was asked already")
+        case ApprovalGiven() | ApprovalRefused():
+            require(item_exists(db, "approval.asked", event.approval), f"nothing was asked by {event.approval}")
+            answers = "SELECT 1 FROM events WHERE item = ? AND kind IN ('approval.given', 'approval.refused')"
+            require(not found(db, answers, event.approval), f"{event.approval} was answered already")
+        case _:
+            return False
+    return True
+
+
+def _require_observation(db: sqlite3.Connection, observation: str) -> None:
+    require(item_exists(db, "observation.made", observation), f"there is no observation {observation}")
+
+
+def _require_kept(db: sqlite3.Connection, series: str) -> None:
+    gone = found(db, "SELECT 1 FROM events WHERE series = ? AND kind = 'observation.deleted'", series)
+    require(not gone, f"the observation {series} was forgotten")
+
+
+def _require_document_kept(db: sqlite3.Connection, document: str) -> None:
+    require(not item_exists(db, "document.removed", document), f"the document {document} was removed")
+
+
+def _series_of(db: sqlite3.Connection, observation: str) -> str:
+    query = "SELECT series FROM events WHERE item = ? AND kind = 'observation.made'"
+    series: str = db.execute(query, (observation,)).fetchone()[0]
+    return series
+
+
+def _sources_of(db: sqlite3.Connection, observation: str) -> set[str]:
+    query = "SELECT structure ->> '$.sources' FROM events WHERE item = ? AND kind = 'observation.made'"
+    return set(json.loads(db.execute(query, (observation,)).fetchone()[0]))
+
+
+# A day from the ends of what a datetime can be, so that every time zone can show it.
+EARLIEST = as_ms(datetime.min.replace(tzinfo=UTC) + timedelta(days=1))
+LATEST = as_ms(datetime.max.replace(tzinfo=UTC) - timedelta(days=1))
+
+
+def admit(db: sqlite3.Connection, event: Event) -> None:
+    """Raise InvalidEvent if `event` cannot follow what is in the log. Runs inside the append's transaction."""
+    match event:
+        case SessionStarted():
+            require(not session_exists(db, event.session), f"session {event.session} exists already")
+            require_world(db, event.world)
+            _require_import(db, event)
+        case SessionForked():
+            require(not session_exists(db, event.session), f"session {event.session} exists already")
+            require(session_exists(db, event.origin), f"there is no session {event.origin}")
+            _require_place(db, event.at)
+            of_origin = event.world == _world_of(db, event.origin)
+            require(of_origin or not world_exists(db, event.world), f"the world {event.world} is another's")
+        case TurnSaid():
+            require_session(db, event.session)
+            require(not turn_exists(db, event.turn), f"turn {event.turn} exists already")
+            _require_place(db, event.parent)
+            _require_import(db, event)
+        case TurnTaken():
+            require(_can_be_taken(db, event.turn, event.session), f"turn {event.turn} waits not in {event.session}")
+            _require_place(db, event.parent)
+        case HeadMoved():
+            require_session(db, event.session)
+            _require_place(db, event.turn)
+        case TurnHidden() | TurnUnhidden() | TurnDeleted() | TurnRated() | TurnWithheld() | TurnReleased():
+            require_turn(db, event.turn)
+        case PinSet() | PinCleared():
+            _require_pinnable(db, event)
+        case SessionTitled():
+            require_session(db, event.session)
+            require_sources(db, event.sources)
+        case MarkSet():
+            require(not _is_marked(db, event.mark), f"mark {event.mark} exists already")
+        case MarkCleared() | MarkRestored():
+            require(_is_marked(db, event.mark), f"there is no mark {event.mark}")
+        case Undone():
+            last = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+            require(all(1 <= seq <= last for seq in event.events), "an event to undo does not exist")
+        case TextErased():
+            last = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+            require(all(1 <= seq <= last for seq in event.events), "an event to erase does not exist")
+        case SessionRenamed() | SessionArchived() | SessionUnarchived() | SessionDeleted() | SessionConfigured():
+            require_session(db, event.session)
+        case _:
+            require(admit_learned(db, event), f"nobody knows when a {event.kind} may be stored")
+
+
+def _is_marked(db: sqlite3.Connection, mark: str) -> bool:
+    marked = "SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind = 'mark.set' AND structure ->> '$.mark' = ?"
+    return found(db, marked, mark)
+
+
+def _world_of(db: sqlite3.Connection, session: str) -> str:
+    begun = """
+    SELECT structure ->> '$.world' FROM events
+    WHERE session = ? AND kind IN ('session.started', 'session.forked')
+    """
+    world: str = db.execute(begun, (session,)).fetchone()[0]
+    return world
+
+
+def _require_pinnable(db: sqlite3.Connection, event: PinSet | PinCleared) -> None:
+    require((event.turn is None) != (event.observation is None), "a pin is of one turn or one observation")
+    if event.world is not None:
+        require_world(db, event.world)
+    if event.turn is not None:
+        require_turn(db, event.turn)
+    if event.observation is not None:
+        require_pinnable(db, event.observation)
+
+
+def _require_place(db: sqlite3.Connection, turn: str | None) -> None:
+    """`turn` is None or stands in the tree."""
+    if turn is not None:
+        require(turn_exists(db, turn), f"there is no turn {turn}")
+        require(not _waits(db, turn), f"turn {turn} still waits in the queue")
+
+
+def _require_import(db: sqlite3.Connection, event: SessionStarted | TurnSaid) -> None:
+    """A source is imported once, also where it is erased since, and its time is one that can be shown."""
+    if event.source is not None:
+        known = found(db, "SELECT 1 FROM events WHERE source = ?", event.source)
+        require(not known, f"it was imported before, from {event.source}")
+    if event.said_at is not None:
+        require(EARLIEST <= event.said_at <= LATEST, f"{event.said_at} is no time between the years 1 and 9999")
+
+
+def _waits(db: sqlite3.Connection, turn: str) -> bool:
+    """Said as queued, and not taken up since."""
+    queued = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said' AND queued = 1"
+    taken = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.taken'"
+    return found(db, queued, turn) and not found(db, taken, turn)
+
+
+def _can_be_taken(db: sqlite3.Connection, turn: str, session: str) -> bool:
+    here = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said' AND session = ?"
+    deleted = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
+    return _waits(db, turn) and found(db, here, turn, session) and not found(db, deleted, turn)

@@ -1,0 +1,225 @@
+"""What an erasure takes with it, and what the log keeps of erased texts until no file has a byte of them.
+
+A title, an observation, a core block, a name or a question for approval names the turns and chunks its words may come
+from; the result of a tool names what it quotes. Whoever names what is gone loses its text with it, also one that is
+stored later.
+
+Invariants:
+- A text that is erased leaves the events in its append and is kept in `purging`, which nothing else reads, so that a
+  purge that was broken off knows what to look for. It goes from there last.
+- Every step can be broken off and done again. An event is in `purging`, without its text in the end, until the log's
+  file and its write-ahead log have no byte of it.
+- Nobody waits for long: the word indexes are rewritten in small pieces, a transaction each.
+"""
+
+import json
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+
+from graph import contents
+from graph.events import (
+    ApprovalAsked,
+    CoreWritten,
+    DocumentRemoved,
+    EntityNoted,
+    Event,
+    ObservationDeleted,
+    ObservationMade,
+    SessionTitled,
+    TurnDeleted,
+)
+from graph.log.byte_search import INDEXES, Finder, Forms, forms_of_stem, stems_of
+from graph.log.migrations import version_of
+from graph.projection.schema import statements
+from graph.sqlite import open_writer, writing
+
+ERASING = (TurnDeleted, ObservationDeleted, DocumentRemoved)
+
+_NAMING = """
+SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
+    ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked')
+"""
+_QUOTING = """
+SELECT tool.seq FROM events AS tool JOIN json_each(tool.structure, '$.recalled') AS quoted
+WHERE tool.role = 'tool' AND quoted.value ->> '$.id' IN (SELECT value FROM json_each(?))
+"""
+_OF_SERIES = "SELECT seq, item FROM events WHERE series = ? AND kind = 'observation.made'"
+_OF_DOCUMENT = """
+SELECT read.seq, read.item FROM named JOIN events AS read USING (seq) WHERE named.name = ? AND named.kind = 'chunk.read'
+"""
+# A turn or a chunk whose words are gone for good.
+_GONE = """
+SELECT 1 FROM json_each(?) AS source WHERE EXISTS (
+    SELECT 1 FROM events WHERE turn = source.value AND kind = 'turn.deleted'
+) OR EXISTS (
+    SELECT 1 FROM events WHERE turn = source.value AND kind = 'turn.said' AND text IS NULL AND text_hash IS NOT NULL
+) OR EXISTS (
+    SELECT 1 FROM events WHERE item = source.value AND kind = 'chunk.read' AND text IS NULL AND text_hash IS NOT NULL
+)
+"""
+
+
+def texts_of(db: sqlite3.Connection, event: TurnDeleted | ObservationDeleted | DocumentRemoved) -> tuple[int, ...]:
+    """Which events carry words of what `event` takes away, by their numbers in order."""
+    seqs: set[int] = set()
+    gone: set[str] = set()
+    match event:
+        case TurnDeleted():
+            seqs |= _seqs(db, "SELECT seq FROM events WHERE turn = ? AND kind = 'turn.said'", event.turn)
+            gone = {event.turn}
+        case ObservationDeleted():
+            _take(db.execute(_OF_SERIES, (event.series,)), seqs, gone)
+        case DocumentRemoved():
+            _take(db.execute(_OF_DOCUMENT, (event.document,)), seqs, gone)
+            seqs |= _seqs(db, "SELECT seq FROM events WHERE item = ? AND kind = 'document.read'", event.document)
+    seqs |= _seqs(db, _NAMING, _list(gone))
+    learned = "SELECT item FROM events WHERE kind = 'observation.made' AND seq IN (SELECT value FROM json_each(?))"
+    gone |= {id for (id,) in db.execute(learned, (_list(seqs),))}
+    return tuple(sorted(seqs | _seqs(db, _QUOTING, _list(gone))))
+
+
+def bereft(db: sqlite3.Connection, event: Event) -> Event:
+    """An event as it is stored: without its text, if something it names was erased before it came."""
+    match event:
+        case ObservationMade(sources=sources) | CoreWritten(sources=sources) | SessionTitled(sources=sources):
+            names = sources
+        case EntityNoted(by_turn=turn) | ApprovalAsked(by_turn=turn):
+            names = (turn,)
+        case _:
+            return event
+    gone = db.execute(_GONE, (_list(names),)).fetchone() is not None
+    return event.model_copy(update={"text": None}) if gone else event
+
+
+def _take(rows: Iterable[tuple[int, str]], seqs: set[int], ids: set[str]) -> None:
+    for seq, id in rows:
+        seqs.add(seq)
+        ids.add(id)
+
+
+def _seqs(db: sqlite3.Connection, query: str, value: str) -> set[int]:
+    return {seq for (seq,) in db.execute(query, (value,))}
+
+
+def _list(values: Iterable[str | int]) -> str:
+    return json.dumps(list(values))
+
+
+PIECE = 200  # pages of a word index rewritten in one transaction: some 10 ms
+READ_AT_ONCE = 2_000
+PATIENCE_MS = 100  # to have the write-ahead log for oneself, while nobody else can write
+
+
+class Purging(ABC):
+    """The part of the log that purges; for its one writer, but for `empty_wal`."""
+
+    _db: sqlite3.Connection
+    _path: Path
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[sqlite3.Connection]: ...
+
+    def rewrite_words(self, index: str, *, first: bool) -> bool:
+        """Rewrite a piece of a word index, without what was deleted from it; False when nothing is left to do."""
+        with self._transaction() as db:
+            before = db.total_changes
+            piece = -PIECE if first else PIECE  # negative: all of the index is to become one piece
+            db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (piece,))
+            return db.total_changes - before >= 2
+
+    def rebuild_index(self, index: str) -> None:
+        """Make a word index anew, where rewriting it left a word."""
+        with self._transaction() as db:
+            db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+
+    def drop_vectors(self, ids: Collection[int]) -> None:
+        """Delete vectors of what nobody says."""
+        with self._transaction() as db:
+            contents.drop_vectors(db, list(ids))
+
+    def blank(self, seqs: Collection[int]) -> None:
+        """Let go of texts that were purged everywhere else; their events stay noted until `forget_purged`."""
+        listed = json.dumps(list(seqs))
+        chosen = "seq IN (SELECT value FROM json_each(?))"
+        with self._transaction() as db:
+            others = db.execute(f"SELECT seq, text FROM purging WHERE NOT {chosen}", (listed,)).fetchall()
+            blanks = db.execute(f"SELECT seq FROM purging WHERE {chosen}", (listed,)).fetchall()
+            db.execute("DELETE FROM purging")  # all of it: then every page of the table is overwritten
+            db.executemany("INSERT INTO purging VALUES (?, ?)", [*others, *((seq, "") for (seq,) in blanks)])
+
+    def forget_purged(self, seqs: Collection[int]) -> None:
+        """Nothing is left to do for these events, if nothing of them came back."""
+        with self._transaction() as db:
+            listed = json.dumps(list(seqs))
+            db.execute("DELETE FROM purging WHERE text = '' AND seq IN (SELECT value FROM json_each(?))", (listed,))
+
+    def compact(self) -> None:
+        """Write the whole file anew, where a page kept what was deleted from it. Slow: nobody can write meanwhile."""
+        with writing(self._path):
+            self._db.execute("VACUUM")
+
+
+def empty_wal(path: Path) -> bool:
+    """Move all of a log's write-ahead log into its file and cut it off; False while a reader holds it. Any thread."""
+    with writing(path), closing(open_writer(path)) as db:
+        db.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # most of it, while others write
+        busy: int = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not busy
+
+
+def waiting(db: sqlite3.Connection) -> dict[int, str]:
+    """The events whose texts wait to be purged, and the texts; blank where only the log is left to do."""
+    return dict(db.execute("SELECT seq, text FROM purging ORDER BY seq"))
+
+
+def waits(db: sqlite3.Connection) -> bool:
+    """Whether something waits to be purged; also in a log of an earlier version, where nothing does."""
+    return version_of(db) >= 4 and db.execute("SELECT 1 FROM purging LIMIT 1").fetchone() is not None
+
+
+def leftover_vectors(db: sqlite3.Connection) -> list[int]:
+    """Vectors of what nobody says any more."""
+    return [id for (id,) in db.execute("SELECT id FROM vectors WHERE hash NOT IN (SELECT hash FROM contents)")]
+
+
+def unkept(forms: Forms, kept: Iterable[bytes], stems: Iterable[str] = ()) -> dict[str, frozenset[bytes]]:
+    """Words in those forms that are in nothing that is kept: whoever has one of them has kept what is gone.
+
+    `stems` are those that the word indexes keep, also for words that are written otherwise.
+    """
+    common = Finder(form for each in forms.values() for form in each).find(kept) if forms else set()
+    common |= {form for stem in stems for form in forms_of_stem(stem)}
+    return {word: each - common for word, each in forms.items() if each - common}
+
+
+def kept_stems(db: sqlite3.Connection, words: Iterable[str]) -> Iterator[str]:
+    """The stems of some words that are in what the word indexes lead to: of a text that is there to be read."""
+    for word, stems in stems_of(sorted(words)).items():
+        found = (f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1" for index in INDEXES)
+        if any(db.execute(query, (f'"{word}"',)).fetchone() is not None for query in found):
+            yield from stems
+
+
+def kept_by(db: sqlite3.Connection, *, after: int) -> tuple[int, bytes]:
+    """The texts and structures of some events that follow number `after`, and the last of these; 0: there is none."""
+    query = "SELECT seq, structure, coalesce(text, '') FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+    rows = db.execute(query, (after, READ_AT_ONCE)).fetchall()
+    lines = "\n".join(f"{structure}\n{text}" for _, structure, text in rows)
+    return (rows[-1][0] if rows else 0), lines.encode(errors="replace") + b"\n"
+
+
+def kept_beside(db: sqlite3.Connection) -> Iterator[bytes]:
+    """What the log's file has beside events: its schema, what it knows of itself, and replies that stream."""
+    for query in (
+        "SELECT coalesce(sql, name) FROM sqlite_schema",
+        "SELECT value FROM meta",
+        "SELECT name FROM embedders",
+        "SELECT text || ' ' || coalesce(model, '') || ' ' || recalled FROM streams",
+    ):
+        for (value,) in db.execute(query):
+            yield f"{value}\n".encode(errors="replace")
+    yield "\n".join(statements()).encode()

@@ -1,0 +1,175 @@
+"""Observations in the graph: what each revision stands on, and what it says about the others.
+
+A revision is live while all its sources stand and its series was not deleted. It is invalid while it was judged so or a
+turn that stands contradicts it; else superseded while a later revision says more; else what it was judged. It is
+current while it is live, not invalid, not superseded, and the one that it was made instead of is not live.
+`lost_sources`, `newer_revisions` and `contradictions` count what those words ask for, so that a change touches a
+revision and those it bears on.
+
+All this is counted in the world of the observation: what a what-if revises or contradicts of main stays as it is in
+main, and what it made of turns of main stands while it sees them (sources.py).
+
+A revision says more than the one before it while it is live and in use, or while one that supersedes it says more: so
+what was under review and then edited takes its predecessor's place. Hence a change may pass along the whole series.
+"""
+
+from typing import Any
+
+from graph.events import ObservationMade, ObservationReinforced, ObservationRetired, ObservationSupported
+from graph.events.codec import Stored
+from graph.projection.sink import Properties, Sink, node
+from graph.projection.sources import fallen, find, hang, sees_revision, stands_in, told, unhang
+
+_DECIDING = ("judged", "deleted", "lost_sources", "newer_revisions", "contradictions", "instead_of")
+
+
+def make(sink: Sink, stored: Stored, event: ObservationMade) -> None:
+    """A revision is new."""
+    id, seq, sources = event.observation, stored.seq, tuple(dict.fromkeys(event.sources))
+    if event.supersedes is not None:
+        first_seen = node(sink, "Observation", event.supersedes)["first_seen"]
+    else:
+        first_seen = min(told(sink, sources))
+    properties = {
+        "seq": seq,
+        "text": event.text,
+        "kind": event.category.value,
+        "status": event.status,
+        "judged": event.status,
+        "confidence": event.confidence,
+        "grounded": event.grounded,
+        "origin": event.origin,
+        "world": event.world,
+        "project": event.project,
+        "scope": ",".join(sorted(set(event.tags))) or event.project or "global",
+        "at": stored.at,
+        "first_seen": first_seen,
+        "series": event.series,
+        "supersedes": event.supersedes,
+        "instead_of": event.instead_of,
+        "live": False,
+        "current": False,
+        "pinned": False,
+        "deleted": False,
+        "lost_sources": fallen(sink, event.world, sources),
+        "newer_revisions": 0,
+        "contradictions": 0,
+        "substitutes": 0,
+        "touched": seq,
+    }
+    sink.put_node("Observation", id, properties)
+    _relate(sink, event, sources)
+    settle(sink, id, seq)
+
+
+def support(sink: Sink, event: ObservationSupported, seq: int) -> None:
+    """A source says the same; it is proof, but nothing hangs its life on it."""
+    at = find(sink, event.source)[1]["at"]
+    hang(sink, "SUPPORTED_BY", event.observation, event.source, {"at": at, "amount": event.amount})
+    sink.set_node("Observation", event.observation, {"touched": seq})
+
+
+def reinforce(sink: Sink, event: ObservationReinforced, seq: int) -> None:
+    """A turn echoed it."""
+    at = node(sink, "Turn", event.by_turn)["at"]
+    hang(sink, "REINFORCED_BY", event.observation, event.by_turn, {"at": at, "amount": event.step})
+    sink.set_node("Observation", event.observation, {"touched": seq})
+
+
+def retire(sink: Sink, event: ObservationRetired, seq: int) -> None:
+    """It is contradicted, by hand or by a turn."""
+    if event.by_turn is None:
+        settle(sink, event.observation, seq, judged="invalid")
+        return
+    is_new = hang(sink, "RETIRED_BY", event.observation, event.by_turn)
+    now = node(sink, "Observation", event.observation)
+    counts = is_new and stands_in(sink, now["world"], event.by_turn)
+    settle(sink, event.observation, seq, contradictions=now["contradictions"] + counts)
+
+
+def give_back(sink: Sink, observation: str, status: str, seq: int) -> None:
+    """It stands as `status` again, whatever was said against it so far."""
+    for turn in sink.ends("RETIRED_BY", observation, to="Turn"):
+        unhang(sink, "RETIRED_BY", observation, turn)
+    settle(sink, observation, seq, judged=status, contradictions=0)
+
+
+def delete(sink: Sink, series: str, seq: int) -> None:
+    """All revisions of a series are gone for good."""
+    found = [series]
+    for revision in found:
+        found += [later for _, later in sink.starts(("SUPERSEDES",), revision, to="Observation")]
+    for revision in reversed(found):
+        settle(sink, revision, seq, deleted=True)
+        recount(sink, revision, seq)  # it may have lived in another world
+
+
+def settle(sink: Sink, observation: str, seq: int, **changes: Any) -> None:
+    """Change what decides how a revision stands, work that out anew, and pass on what it means for others."""
+    here: str | None = observation
+    while here is not None:
+        now = node(sink, "Observation", here)
+        was_live, said_more, before = now["live"], _says_more(now), now["supersedes"]
+        sink.set_node("Observation", here, {**changes, **_standing(sink, now, changes), "touched": seq})
+        now = node(sink, "Observation", here)
+        if now["live"] != was_live:
+            recount(sink, here, seq)
+        if _says_more(now) == said_more or before is None:
+            return
+        earlier = node(sink, "Observation", before)
+        if earlier["world"] != now["world"]:
+            return
+        here, changes = before, {"newer_revisions": earlier["newer_revisions"] + (-1 if said_more else 1)}
+
+
+def recount(sink: Sink, observation: str, seq: int) -> None:
+    """Work out anew what was made instead of a revision: that may live again, or no longer, in some world."""
+    if not node(sink, "Observation", observation)["substitutes"]:
+        return
+    for _, other in sink.starts(("INSTEAD_OF",), observation, to="Observation"):
+        now = node(sink, "Observation", other)
+        sink.set_node("Observation", other, {**_standing(sink, now, {}), "touched": seq})
+
+
+def _standing(sink: Sink, now: Properties, changes: dict[str, Any]) -> dict[str, Any]:
+    """Live, status and current of a revision with some changes."""
+    decided = {name: changes.get(name, now[name]) for name in _DECIDING}
+    live = decided["lost_sources"] == 0 and not decided["deleted"]
+    if decided["judged"] == "invalid" or decided["contradictions"] > 0:
+        status = "invalid"
+    else:
+        status = "superseded" if decided["newer_revisions"] > 0 else decided["judged"]
+    current = live and status in ("candidate", "active")
+    if current and decided["instead_of"] is not None:
+        current = not _lives_in(sink, now["world"], decided["instead_of"])
+    return {"live": live, "status": status, "current": current}
+
+
+def _lives_in(sink: Sink, world: str, observation: str) -> bool:
+    """Whether a revision is live in a world, its own or another."""
+    now = node(sink, "Observation", observation)
+    if now["world"] == world:
+        return bool(now["live"])
+    if now["deleted"] or not sees_revision(sink, world, now):
+        return False
+    sources = [source for table in ("Turn", "Chunk") for source in sink.ends("DERIVED_FROM", observation, to=table)]
+    return fallen(sink, world, sources) == 0
+
+
+def _says_more(now: Properties) -> bool:
+    in_use = now["judged"] == "active" and now["contradictions"] == 0
+    return bool(now["live"] and (in_use or now["newer_revisions"] > 0))
+
+
+def _relate(sink: Sink, event: ObservationMade, sources: tuple[str, ...]) -> None:
+    id = event.observation
+    for source in sources:
+        hang(sink, "DERIVED_FROM", id, source, {"at": find(sink, source)[1]["at"]})
+    if event.supersedes is not None:
+        sink.put_rel("SUPERSEDES", id, event.supersedes)
+    if event.instead_of is not None:
+        sink.put_rel("INSTEAD_OF", id, event.instead_of)
+        there = node(sink, "Observation", event.instead_of)["substitutes"]
+        sink.set_node("Observation", event.instead_of, {"substitutes": there + 1})
+    for entity in dict.fromkeys(event.about):
+        sink.put_rel("ABOUT", id, entity)

@@ -1,0 +1,292 @@
+"""The tables of the graph, declared once: the live sink, the rebuild and the doctor all read them from here.
+
+The graph has no migrations. Whoever changes a table or a projection raises VERSION, and every graph is rebuilt.
+Its names are typed by people and kept in their queries: whoever changes one adds it to graph/console/renames.py.
+"""
+
+from dataclasses import dataclass
+
+VERSION = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """A node table; `columns` are name and Kuzu type, the primary key `id` first.
+
+    `read` are the columns that projections look at: the live sink loads no others, least of all long texts.
+    """
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    read: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class RelTable:
+    """A directed relationship table; `ends` are the node tables it may lead to, `columns` name and Kuzu type.
+
+    Projections ask for those that lead to a node only of tables that are looked at `backwards`.
+    """
+
+    name: str
+    start: str
+    ends: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...] = ()
+    backwards: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
+
+
+_ID = ("id", "STRING")
+
+WORLD = NodeTable(
+    "World",
+    (
+        _ID,
+        ("parent", "STRING"),  # the world a what-if left, null of main
+        ("fork", "STRING"),  # the turn it left that at
+        ("seq", "INT64"),  # the event it began with: of its parent it sees what was then
+        ("forked", "INT64"),  # the last event at which a what-if left it
+    ),
+    read=("parent", "fork", "seq", "forked"),
+)
+
+SESSION = NodeTable(
+    "Session",
+    (
+        _ID,
+        ("world", "STRING"),
+        ("project", "STRING"),
+        ("client", "STRING"),
+        ("name", "STRING"),  # given by the user
+        ("title", "STRING"),  # taken from the content: the latest whose sources all stand
+        ("started_at", "INT64"),
+        ("last_at", "INT64"),
+        ("archived", "BOOL"),
+        ("deleted", "BOOL"),
+        ("turns", "INT64"),  # said here, queued and off-path ones included
+        ("head", "STRING"),
+        ("model", "STRING"),
+        ("system_prompt", "STRING"),
+        ("name_seq", "INT64"),  # the event each text came from, so that erasing that event erases it here
+        ("title_seq", "INT64"),
+        ("prompt_seq", "INT64"),
+        ("wording", "STRING"),  # the latest title, whether it may be shown or not
+    ),
+    read=("world", "project", "deleted", "turns", "last_at", "head", "name_seq", "title_seq", "prompt_seq", "wording"),
+)
+
+_LIVENESS = ("hidden", "deleted", "withheld", "heads", "on_path_since", "past_on_path", "live")
+_PLACE = ("parent", "depth", "jump", "above")
+
+TURN = NodeTable(
+    "Turn",
+    (
+        _ID,
+        ("seq", "INT64"),  # its event in the log
+        ("session", "STRING"),
+        ("world", "STRING"),
+        ("role", "STRING"),
+        ("speaker", "STRING"),
+        ("client", "STRING"),
+        ("text", "STRING"),
+        ("at", "INT64"),  # when it was said, in UTC milliseconds
+        ("index", "INT64"),
+        ("live", "BOOL"),
+        ("hidden", "BOOL"),
+        ("deleted", "BOOL"),
+        ("queued", "BOOL"),
+        ("pinned", "BOOL"),
+        ("withheld", "BOOL"),  # kept out of memory by the user
+        ("significance", "INT64"),  # 0 to 3, null while nobody judged it
+        ("evidence", "INT64"),  # relationships by which an observation, title or core block hangs on it
+        ("touched", "INT64"),  # the last event that changed what it is: its text, its place, whether it is live
+        ("heads", "INT64"),  # heads of its own world at or below it
+        ("on_path_since", "INT64"),  # the event since which there is one, null while there is none
+        # Earlier stretches in which a what-if left its world, joined by commas: "first-end", the end not included.
+        ("past_on_path", "STRING"),
+        ("parent", "STRING"),
+        ("depth", "INT64"),  # turns above it on its path
+        ("jump", "STRING"),  # a turn further up, to find any turn of the path in few steps
+        ("above", "STRING"),  # the nearest turn above it that is not deleted: where REPLIES_TO leads
+        ("stop_reason", "STRING"),
+        ("error", "STRING"),
+        ("model", "STRING"),
+        ("prompt_hash", "STRING"),
+        ("prompt_tokens", "INT64"),
+        ("evaluated_tokens", "INT64"),
+        ("completion_tokens", "INT64"),
+        ("first_token_ms", "DOUBLE"),
+        ("total_ms", "DOUBLE"),
+    ),
+    read=("world", "seq", *_LIVENESS, *_PLACE, "at", "evidence"),
+)
+
+# A speaker's id is its name; whoever is only named has a name that can be erased: by the event it came from, or 0.
+ENTITY = NodeTable("Entity", (_ID, ("kind", "STRING"), ("name", "STRING"), ("name_seq", "INT64")), read=("name_seq",))
+
+OBSERVATION = NodeTable(
+    "Observation",  # one revision
+    (
+        _ID,
+        ("seq", "INT64"),  # its event in the log
+        ("text", "STRING"),
+        ("kind", "STRING"),
+        ("status", "STRING"),  # candidate, active, superseded, invalid: as it stands now
+        ("judged", "STRING"),  # candidate, active, invalid: as it was made or reviewed last
+        ("confidence", "DOUBLE"),  # as it was made; supports and reinforcements that are live add to it
+        ("grounded", "BOOL"),
+        ("origin", "STRING"),  # model, verbatim, user
+        ("world", "STRING"),
+        ("project", "STRING"),
+        ("scope", "STRING"),  # its tags, sorted; else its project; else "global"
+        ("at", "INT64"),  # when this revision was made, in UTC milliseconds
+        ("first_seen", "INT64"),  # when the first revision's oldest source was said; survives revisions
+        ("series", "STRING"),
+        ("supersedes", "STRING"),
+        ("instead_of", "STRING"),
+        ("live", "BOOL"),
+        ("current", "BOOL"),  # live, in use or under review, and no live revision supersedes it
+        ("pinned", "BOOL"),
+        ("deleted", "BOOL"),
+        ("lost_sources", "INT64"),  # of its sources, how many do not stand: are not live, or are withheld
+        # Live revisions that supersede it and are in use, or are superseded by such themselves.
+        ("newer_revisions", "INT64"),
+        ("contradictions", "INT64"),  # turns that stand and contradict it
+        ("substitutes", "INT64"),  # revisions that were made instead of it
+        ("touched", "INT64"),  # the last event that changed it, its proof or its confidence
+    ),
+    read=(
+        "seq",
+        "judged",
+        "status",
+        "world",
+        "first_seen",
+        "series",
+        "supersedes",
+        "instead_of",
+        "live",
+        "current",
+        "deleted",
+        "lost_sources",
+        "newer_revisions",
+        "contradictions",
+        "substitutes",
+    ),
+)
+
+PROJECT = NodeTable("Project", (_ID, ("description", "STRING"), ("status", "STRING"), ("seq", "INT64")), read=("seq",))
+
+CORE_BLOCK = NodeTable(  # id: its name; and the world in a second line, its project in a third, where it has them
+    "CoreBlock",
+    (
+        _ID,
+        ("name", "STRING"),
+        ("world", "STRING"),
+        ("text", "STRING"),  # of the latest version whose sources all stand; null where that is empty
+        ("by", "STRING"),
+        ("seq", "INT64"),  # the event that wrote that version
+        ("wording", "STRING"),  # the latest version, whether it may be shown or not
+    ),
+    read=("world", "seq", "wording"),
+)
+
+WORDING = NodeTable(  # a version of a title or a core block; id: the number of the event that wrote it
+    "Wording",
+    (
+        _ID,
+        ("of", "STRING"),  # the table of what it is a version of: Session, CoreBlock
+        ("owner", "STRING"),
+        ("before", "STRING"),  # the version before it
+        ("lost_sources", "INT64"),  # of its sources, how many do not stand
+    ),
+    read=("of", "owner", "before", "lost_sources"),
+)
+
+DOCUMENT = NodeTable(
+    "Document",
+    (
+        _ID,
+        ("title", "STRING"),
+        ("path", "STRING"),
+        ("type", "STRING"),
+        ("project", "STRING"),
+        ("tags", "STRING"),
+        ("size", "INT64"),
+        ("at", "INT64"),  # of the latest reading
+        ("seq", "INT64"),
+        ("deleted", "BOOL"),
+    ),
+    read=("seq", "deleted"),
+)
+
+CHUNK = NodeTable(
+    "Chunk",
+    (
+        _ID,
+        ("seq", "INT64"),
+        ("document", "STRING"),
+        ("text", "STRING"),
+        ("headings", "INT64"),  # lines of headings its text begins with
+        ("position", "INT64"),  # in the latest reading that holds it, from 0
+        ("at", "INT64"),
+        ("live", "BOOL"),  # the document's latest reading holds it
+        ("evidence", "INT64"),
+        ("touched", "INT64"),
+    ),
+    read=("document", "position", "live", "at", "evidence"),
+)
+
+NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, WORDING, DOCUMENT, CHUNK)
+
+_AT = ("at", "INT64")
+
+RELS = (
+    RelTable("IN_WORLD", "Session", ("World",)),
+    RelTable("HEAD", "Session", ("Turn",), backwards=True),  # deleted turns are passed by, here and in REPLIES_TO
+    RelTable("IN_SESSION", "Turn", ("Session",)),
+    RelTable("REPLIES_TO", "Turn", ("Turn",), backwards=True),
+    RelTable("SAID_BY", "Turn", ("Entity",)),
+    # What was put before the model for a reply, or what a tool's result quotes; by the strategy that ranked it best.
+    RelTable(
+        "RECALLED",
+        "Turn",
+        ("Turn", "Observation", "Chunk"),
+        (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE")),
+    ),
+    RelTable("MENTIONS", "Turn", ("Entity",), (("seq", "INT64"),), backwards=True),  # seq: the event that noted it
+    RelTable("DERIVED_FROM", "Observation", ("Turn", "Chunk"), (_AT,), backwards=True),  # at: when that was said
+    RelTable("SUPPORTED_BY", "Observation", ("Turn", "Chunk"), (_AT, ("amount", "DOUBLE")), backwards=True),
+    RelTable("REINFORCED_BY", "Observation", ("Turn",), (_AT, ("amount", "DOUBLE")), backwards=True),
+    RelTable("RETIRED_BY", "Observation", ("Turn",), backwards=True),
+    RelTable("SUPERSEDES", "Observation", ("Observation",), backwards=True),
+    RelTable("INSTEAD_OF", "Observation", ("Observation",), backwards=True),
+    RelTable("WORDED_FROM", "Wording", ("Turn", "Chunk"), backwards=True),
+    RelTable("ABOUT", "Observation", ("Entity",)),
+    RelTable("SCOPED_TO", "Session", ("Project",)),
+    RelTable("PART_OF", "Chunk", ("Document",), backwards=True),  # of the latest reading
+)
+
+# One row: which schema this is, and the last event applied with the hash of the chain there.
+META = NodeTable("Meta", (("id", "INT64"), ("version", "INT64"), ("applied", "INT64"), ("link", "STRING")))
+
+
+def statements() -> list[str]:
+    """The Cypher that makes an empty graph."""
+    nodes = [
+        f"CREATE NODE TABLE `{table.name}` ({', '.join(f'`{name}` {type}' for name, type in table.columns)},"
+        " PRIMARY KEY (`id`))"
+        for table in (META, *NODES)
+    ]
+    rels = [
+        f"CREATE REL TABLE `{rel.name}` ({', '.join(f'FROM `{rel.start}` TO `{end}`' for end in rel.ends)}"
+        f"{''.join(f', `{name}` {type}' for name, type in rel.columns)})"
+        for rel in RELS
+    ]
+    return nodes + rels

@@ -1,0 +1,130 @@
+"""The graph as plain tables in memory: what a fold of the log makes, and what two graphs are compared as."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from graph.events import Event
+from graph.events.codec import Stored
+from graph.projection.projection import project
+from graph.projection.schema import NODES, RELS
+from graph.projection.sink import NOTHING
+
+_PLACES = {table.name: {name: place for place, name in enumerate(table.names)} for table in NODES}
+_OF_REL = {rel.name: rel.names for rel in RELS}
+_FIRST_END = {rel.name: rel.ends[0] for rel in RELS}
+_AFTER_ID = {table.name: table.names[1:] for table in NODES}
+
+
+class Tables:
+    """All nodes by table and id, all relationships by table and ends; a sink for projections.
+
+    `nodes[table][id]` and `rels[name, table it leads to][start, end]` are the values in the table's order of columns:
+    a list takes a quarter of a dictionary's memory, and a rebuild holds every turn. Only of the relationships that are
+    looked at backwards is it kept where those that lead to a node start.
+    """
+
+    def __init__(self, event: Callable[[int], Event]) -> None:
+        self.nodes: dict[str, dict[str, list[Any]]] = {table.name: {} for table in NODES}
+        self.rels: dict[tuple[str, str], dict[tuple[str, str], tuple[Any, ...]]] = {
+            (rel.name, end): {} for rel in RELS for end in rel.ends
+        }
+        self._back: dict[tuple[str, str], dict[str, str | set[str]]] = {
+            (rel.name, end): {} for rel in RELS if rel.backwards for end in rel.ends
+        }
+        self._forth: dict[tuple[str, str], dict[str, set[str]]] = {}
+        self.event = event
+
+    def node(self, table: str, id: str) -> "_Row | None":
+        values = self.nodes[table].get(id)
+        return None if values is None else _Row(values, _PLACES[table])
+
+    def foresee(self, rel: str, start: str, steps: int) -> None:
+        pass  # everything is at hand
+
+    def put_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
+        self.nodes[table][id] = [id, *map(properties.get, _AFTER_ID[table])]
+
+    def set_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
+        values, places = self.nodes[table][id], _PLACES[table]
+        for name, value in properties.items():
+            values[places[name]] = value
+
+    def put_rel(
+        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+    ) -> None:
+        table = rel, to or _FIRST_END[rel]
+        self.rels[table][start, end] = tuple(map(properties.get, _OF_REL[rel]))
+        if table in self._back:
+            _add(self._back[table], end, start)
+        if table in self._forth:
+            self._forth[table].setdefault(start, set()).add(end)
+
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
+        table = rel, to or _FIRST_END[rel]
+        del self.rels[table][start, end]
+        if table in self._back:
+            _discard(self._back[table], end, start)
+        if table in self._forth:
+            self._forth[table][start].discard(end)
+
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
+        return (start, end) in self.rels[rel, to or _FIRST_END[rel]]
+
+    def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
+        return sorted((rel, start) for rel in rels for start in _all(self._back[rel, to].get(end)))
+
+    def values(self, rel: str, column: str, end: str, *, to: str) -> list[Any]:
+        place, rows = _OF_REL[rel].index(column), self.rels[rel, to]
+        return [rows[start, end][place] for start in _all(self._back[rel, to].get(end))]
+
+    def ends(self, rel: str, start: str, *, to: str) -> list[str]:
+        table = rel, to
+        if table not in self._forth:  # few are ever asked for
+            self._forth[table] = {}
+            for begin, end in self.rels[table]:
+                self._forth[table].setdefault(begin, set()).add(end)
+        return sorted(self._forth[table].get(start, ()))
+
+
+def _add(starts: dict[str, str | set[str]], end: str, start: str) -> None:
+    """Most turns have one reply, and a set takes four times the memory of all else that is kept of it."""
+    there = starts.get(end)
+    if there is None:
+        starts[end] = start
+    elif isinstance(there, set):
+        there.add(start)
+    else:
+        starts[end] = {there, start}
+
+
+def _discard(starts: dict[str, str | set[str]], end: str, start: str) -> None:
+    there = starts[end]
+    if isinstance(there, set):
+        there.discard(start)
+    else:
+        del starts[end]
+
+
+def _all(starts: str | set[str] | None) -> Collection[str]:
+    return () if starts is None else (starts,) if isinstance(starts, str) else starts
+
+
+class _Row:
+    """A node's values, by the names of their columns."""
+
+    __slots__ = ("_places", "_values")
+
+    def __init__(self, values: list[Any], places: dict[str, int]) -> None:
+        self._values = values
+        self._places = places
+
+    def __getitem__(self, column: str) -> Any:
+        return self._values[self._places[column]]
+
+
+def fold(events: Iterable[Stored], event: Callable[[int], Event]) -> Tables:
+    """The graph that a log makes. `event` reads one event by number, for what erasures name."""
+    tables = Tables(event)
+    for stored in events:
+        project(stored, tables)
+    return tables

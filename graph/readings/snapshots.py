@@ -1,0 +1,142 @@
+"""The questions about worlds and about what is kept, for whoever can take a snapshot of the log."""
+
+import json
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import islice
+
+from graph.beliefs import Chunk, CoreBlock, Document, Project
+from graph.branches import World
+from graph.events import MAIN_WORLD
+from graph.readings import kept, worlds
+from graph.readings.kept import versions
+from graph.readings.paths import Paths
+from graph.readings.quoted import Believed, believed
+from graph.readings.rows import SAID, TURN, session_by_id, turn_of, turns_of
+from graph.values import Turn
+from graph.visibility import EVERYONE, Viewer
+
+
+class WorldReadings(ABC):
+    """Main and the what-ifs, and which turns they see, as the log has it."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
+
+    def worlds(self) -> list[World]:
+        """Main, then the what-ifs, the oldest first; those whose sessions were all deleted are left out."""
+        with self.snapshot() as db:
+            return [_named(db, world) for world in worlds.worlds(db)]
+
+    def world(self, id: str) -> World:
+        """A world by its id, the first 6 or more characters of it, or a session in it. Raises NotFound or Ambiguous."""
+        with self.snapshot() as db:
+            return _named(db, worlds.world_by(db, id))
+
+    def world_of(self, session: str) -> str:
+        """The id of the world a session is in; main's where there is no such session."""
+        with self.snapshot() as db:
+            return worlds.world_of(db, session) or MAIN_WORLD
+
+    def sees(self, world: str, turns: Iterable[str]) -> set[str]:
+        """Those of the turns that a world sees: on its paths or inherited, and neither hidden nor deleted."""
+        query = f"{TURN} WHERE {SAID} AND said.turn IN (SELECT value FROM json_each(?))"
+        with self.snapshot() as db:
+            paths = Paths(db)
+            said = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(turns)),)).fetchall()]
+            return {turn.id for turn in said if paths.sees(turn, world)}
+
+
+def _named(db: sqlite3.Connection, world: World) -> World:
+    return replace(world, name=session_by_id(db, world.session).name) if world.session is not None else world
+
+
+class KeptReadings(WorldReadings):
+    """Core blocks, projects, documents, notes and significance, as the log has them."""
+
+    def blocks(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[CoreBlock]:
+        """The core blocks of a world that say anything, by name; a what-if has those it found where it left, too.
+
+        Of those, the ones that a chat of a `project`, or of none, sees: its own version of one in the place of that
+        for all. One that was made from words which were taken away since is read as it was before.
+        """
+        with self.snapshot() as db:
+            return kept.blocks(db, world, project)
+
+    def block_versions(self, seqs: Iterable[int], *, world: str | None = None, project: Viewer = EVERYONE) -> set[int]:
+        """Those of some versions of core blocks that a prompt may go on holding, later ones or not.
+
+        A prompt of `world`, or (None) of the one that each was written in, in a chat of a `project`, or of none.
+        """
+        with self.snapshot() as db:
+            return versions(db, seqs, world, project)
+
+    def projects(self) -> list[Project]:
+        """Every project that was made or that a session belongs to, by name."""
+        with self.snapshot() as db:
+            return kept.projects(db)
+
+    def documents(self) -> list[Document]:
+        """The documents as they were read last, the newest reading first."""
+        with self.snapshot() as db:
+            return kept.documents(db)
+
+    def document(self, id: str) -> Document:
+        """One document as it was read last. Raises NotFound, also for one that was removed."""
+        with self.snapshot() as db:
+            return kept.document(db, id)
+
+    def document_chunks(self, document: str) -> list[Chunk]:
+        """The chunks of a document as it was read last, in order. Raises NotFound."""
+        with self.snapshot() as db:
+            return kept.document_chunks(db, document)
+
+    def chunk_hashes(self, document: str) -> dict[bytes, str]:
+        """Chunk by content hash of its whole text, of all that was ever read of a document; {} for an unknown one."""
+        with self.snapshot() as db:
+            return kept.chunk_hashes(db, document)
+
+    def held_chunks(self, document: str) -> list[str]:
+        """The ids of the chunks that a document holds as it was read last, in order; [] for an unknown one."""
+        with self.snapshot() as db:
+            return kept.held_chunks(db, document)
+
+    def chunks(self, ids: Iterable[str], *, project: Viewer = EVERYONE) -> dict[str, Chunk]:
+        """Those of the chunks that their document holds as it was read last, by their ids.
+
+        Of those, the ones that a chat of a `project`, or of none, sees.
+        """
+        with self.snapshot() as db:
+            return kept.chunks(db, ids, project)
+
+    def believed(
+        self, ids: Iterable[str], *, world: str | None = None, project: Viewer = EVERYONE
+    ) -> dict[str, Believed]:
+        """Those of the observations that a prompt may quote, with whose words they are, by their ids.
+
+        A prompt of `world`, or (None) of the one that each was learned in, in a chat of a `project`, or of none.
+        """
+        with self.snapshot() as db:
+            return believed(db, ids, world, project)
+
+    def significance(self, world: str = MAIN_WORLD) -> dict[int, int]:
+        """How many turns that a world sees were rated 0, 1, 2 and 3."""
+        with self.snapshot() as db:
+            return {rating: sum(1 for _ in kept.rated(db, rating, world)) for rating in range(4)}
+
+    def rated(self, significance: int, limit: int, *, world: str = MAIN_WORLD) -> list[Turn]:
+        """Turns that a world sees and that were rated so, the newest first."""
+        with self.snapshot() as db:
+            return turns_of(db, list(islice(kept.rated(db, significance, world), max(limit, 0))))
+
+    def notes_session(self, project: str | None, *, world: str = MAIN_WORLD, client: str = "notes") -> str | None:
+        """The session that keeps what is stated by hand in a world, of a project or of none; None before the first.
+
+        With another `client`, what that one states.
+        """
+        with self.snapshot() as db:
+            return kept.notes_session(db, project, world, client)

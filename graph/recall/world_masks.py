@@ -1,0 +1,63 @@
+"""The masks of a world, told by ids: for whoever reads the graph and not the columns."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from graph.impacts import Both, RevisionStanding, SupposedState
+from graph.recall.columns import Columns
+from graph.recall.learned import STATUSES, LearnedIndex
+from graph.recall.mask import seen, sources
+from graph.recall.standing import StandingColumns, Standings
+from graph.recall.table import NONE
+
+
+def observations_of(
+    db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, standings: Standings, world: str
+) -> dict[str, RevisionStanding]:
+    """The observations that a world may see, and how they stand there."""
+    import numpy as np
+
+    stood = standings.of(db, columns, learned, world)
+    rows = np.flatnonzero(stood.seen)
+    facts = zip(*(column[rows].tolist() for column in (stood.live, stood.current, stood.status)), strict=True)
+    found = (RevisionStanding(live, current, STATUSES[status]) for live, current, status in facts)
+    return dict(zip(learned.beliefs.ids(rows.tolist()), found, strict=True))
+
+
+def changes_of(
+    db: sqlite3.Connection,
+    columns: Columns,
+    learned: LearnedIndex,
+    standings: Standings,
+    world: str,
+    supposed: SupposedState,
+    also: Iterable[str],
+) -> Both:
+    """The observations that would stand otherwise in a what-if if things were as supposed, and some others it sees."""
+    import numpy as np
+
+    if not learned.beliefs.size:
+        return {}
+    was = standings.of(db, columns, learned, world)
+    becomes = standings.supposing(db, columns, learned, world, supposed)
+    differ = (was.live != becomes.live) | (was.current != becomes.current) | (was.status != becomes.status)
+    differ[[row for id in also if (row := learned.beliefs.row_of(id)) != NONE]] = True
+    rows = np.flatnonzero(differ & was.seen).tolist()
+
+    def standing(stood: StandingColumns, row: int) -> RevisionStanding:
+        return RevisionStanding(bool(stood.live[row]), bool(stood.current[row]), STATUSES[stood.status[row]])
+
+    return {
+        id: (standing(was, row), standing(becomes, row))
+        for id, row in zip(learned.beliefs.ids(rows), rows, strict=True)
+    }
+
+
+def turns_of(
+    db: sqlite3.Connection, columns: Columns, standings: Standings, world: str, ids: Iterable[str]
+) -> dict[str, bool]:
+    """Those of the turns that a world sees, and whether what is made of each may be believed."""
+    inherited = standings.inherited(db, columns, world)
+    sees, stands = seen(columns, world, inherited), sources(columns, world, inherited)
+    rows = ((id, columns.row_of(id)) for id in ids)
+    return {id: bool(stands[row]) for id, row in rows if row != NONE and sees[row]}

@@ -1,0 +1,75 @@
+"""Escapes in strings: the engine gets the characters they stand for, and places in what it says stay true."""
+
+import pytest
+
+from graph.console.grammar import checked
+from graph.errors import QueryFailed, Refused
+from graph.memory import Memory
+from tests.graph.talk import said
+
+pytestmark = pytest.mark.process
+
+MEANT = {
+    r"'x\ny'": "x\ny",
+    r"'\N\r\T\b\F'": "\n\r\t\b\f",
+    r"'\u00e9\xE9\U0001f600'": "éé😀",
+    r"'\ud83d\ude00'": "😀",
+    r"'\x01\x1f\x7f\x9f\U0010ffff'": "\x01\x1f\x7f\x9f\U0010ffff",
+    r"'\x27\x22\x5c'": "'\"\\",
+    r'"\u0027\u0022\u005cn"': "'\"\\n",
+    r"'\\n\'\"'": "\\n'\"",
+    r"'\x5c\x27 RETURN 2 AS b //'": "\\' RETURN 2 AS b //",
+    "'a\nb\tc'": "a\nb\tc",
+}
+
+
+@pytest.mark.parametrize("string", MEANT)
+def test_an_escape_is_the_character_it_stands_for(spoken: Memory, string: str) -> None:
+    assert spoken.console(f"RETURN {string} AS a, 1 AS b").rows == ((MEANT[string], 1),)
+    statement = checked(f"RETURN {string}")
+    assert checked(statement) == statement
+    assert len(statement) == len(f"RETURN {string}")
+
+
+def test_what_is_looked_for_is_what_was_written(spoken: Memory) -> None:
+    spoken.append(said("long", parent="s5", text="two\nlines of caf\u00e9"))
+    for string in (r"'two\nlines'", r"'caf\u00e9'", r"'caf\xe9'"):
+        assert spoken.console(f"MATCH (t:Turn) WHERE t.text CONTAINS {string} RETURN t.id").rows == (("long",),)
+    assert spoken.console(r"MATCH (t:Turn) WHERE t.text CONTAINS '\n' RETURN count(*)").rows == ((1,),)
+
+
+@pytest.mark.parametrize(
+    ("query", "column"),
+    [
+        (r"RETURN '\x00'", 9),
+        (r"RETURN 'ab\u0000'", 11),
+        (r"RETURN 'a\ud83d'", 10),
+        (r"RETURN '\ude00\ud83d'", 9),
+        (r"RETURN '\U00110000'", 9),
+        (r"RETURN '\Uffffffff'", 9),
+        ("RETURN 'a\0'", 10),
+        (r"RETURN '\d'", 8),
+        (r"RETURN '\u12'", 8),
+    ],
+)
+def test_what_is_no_character_is_refused_at_its_place(spoken: Memory, query: str, column: int) -> None:
+    with pytest.raises(Refused, match="Nothing was run") as caught:
+        spoken.console(query)
+    assert (caught.value.line, caught.value.column) == (1, column)
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        (r"RETURN '\n\n\U0001f600' AS a, , 1", (1, 31)),
+        ("RETURN '\\n',\n '\\x41' AS b, , 1", (2, 15)),
+        (r"RETURN '\n\n' AS a, x", (1, 21)),
+        ("RETURN '\\n' AS a,\n  x", (2, 3)),
+        ("MATCH (t:Turn) WHERE t.text = '\\u000a' RETURN t.nope", (1, 49)),
+        ("WITH '\\n' AS a\nMATCH (t:Turn) RETURN $b", (2, 23)),
+    ],
+)
+def test_places_behind_an_escape_are_those_of_the_query(spoken: Memory, query: str, place: tuple[int, int]) -> None:
+    with pytest.raises(QueryFailed) as caught:
+        spoken.console(query)
+    assert (caught.value.line, caught.value.column) == place

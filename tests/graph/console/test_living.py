@@ -1,0 +1,144 @@
+"""A copy for whoever may see only what is live: nothing else is in it, however it is asked for."""
+
+import json
+
+import pytest
+
+from graph.console.live_subset import cuts
+from graph.events import (
+    MAIN_WORLD,
+    CoreWritten,
+    EntityNoted,
+    HeadMoved,
+    ObservationRetired,
+    SessionConfigured,
+    SessionDeleted,
+    SessionForked,
+    SessionRenamed,
+    SessionStarted,
+    SessionTitled,
+    TurnDeleted,
+    TurnHidden,
+    TurnWithheld,
+)
+from graph.memory import Memory
+from graph.projection.schema import NODES, RELS
+from tests.graph.talk import reply, said, talk
+from tests.graph.teach import observed, read
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def varied(whole: Memory) -> Memory:
+    """Something of every state that there is; the words of what is not live have `gone` in them."""
+    talk(whole, 4)
+    whole.append(
+        said("aside", parent="s3", text="gone aside"),
+        HeadMoved(session="s", turn="s3"),
+        said("h", parent="s3", text="gone hidden"),
+        reply("after", parent="h"),
+        said("d", parent="after", text="gone deleted"),
+        said("w", parent="d", text="gone withheld"),
+        said("end", parent="w", text="the last word"),
+        observed("kept", "s0", text="a fact that is kept"),
+        observed("of hidden", "h", text="gone with its turn"),
+        observed("candidate", "s0", text="gone: not reviewed", status="candidate"),
+        observed("wrong", "s0", text="gone: retired"),
+        *read("doc", "c1", "c2 gone"),
+        *read("doc", "c1", new=()),
+        *read("taken out", "c9"),
+        *read("taken out"),
+        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
+    )
+    old = observed("old", "s2", text="gone: superseded")
+    whole.append(old, observed("new", "s2", after=old, text="a newer fact"))
+    whole.append(
+        TurnHidden(turn="h"), TurnDeleted(turn="d"), TurnWithheld(turn="w"),
+        ObservationRetired(observation="wrong", by_turn="s2"),
+        SessionStarted(session="x", client="test"), said("x1", session="x", text="gone with its chat"),
+        SessionRenamed(session="x", text="gone name"), SessionDeleted(session="x"),
+    )  # fmt: skip
+    return whole
+
+
+def test_only_what_is_live_is_there(varied: Memory) -> None:
+    def ids(table: str) -> set[str]:
+        return {id for (id,) in varied.console(f"MATCH (n:{table}) RETURN n.id", live_only=True).rows}
+
+    assert ids("Turn") == {"s0", "s1", "s2", "s3", "after", "end"}
+    assert ids("Observation") == {"kept", "new"}
+    assert ids("Session") == {"s"}
+    assert ids("Wording") == set()
+    assert ids("World") == {"main"}
+    assert ids("Document") == {"doc"}
+    assert ids("Chunk") == {"c1"}
+    assert ids("Entity") == {"you", "assistant"}
+    assert ids("CoreBlock") == set()
+    assert varied.console("MATCH (n:Turn) RETURN count(*)").rows[0][0] > 6  # all of it, for who may see all
+
+
+def test_no_word_of_anything_else_can_be_had(varied: Memory) -> None:
+    for table in NODES:
+        answer = varied.console(f"MATCH (n:{table.name}) RETURN n", live_only=True)
+        assert "gone" not in json.dumps(answer.rows)
+    for rel in RELS:
+        answer = varied.console(f"MATCH (a)-[r:`{rel.name}`]->(b) RETURN a, r, b", live_only=True)
+        assert "gone" not in json.dumps(answer.rows)
+
+
+def test_what_is_said_in_a_what_if_is_not_there(whole: Memory) -> None:
+    talk(whole, 4)
+    whole.append(
+        SessionForked(session="w", origin="s", at="s1", client="test", world="if"),
+        said("if1", session="w", parent="s1", text="gone: only supposed"),
+        observed("supposed", "if1", text="gone: only supposed", world="if"),
+    )
+    answer = whole.console("MATCH (n) RETURN n", live_only=True)
+    assert "gone" not in json.dumps(answer.rows)
+    assert "if1" in {row[0] for row in whole.console("MATCH (t:Turn) RETURN t.id").rows}
+
+
+NOTED = EntityNoted(entity="e", category="person", by_turn="h", text="Gonetta")
+
+
+def test_a_name_that_nothing_live_says_is_not_there(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(said("h", parent="s1", text="gone"), NOTED)
+    assert whole.console("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((1,),)
+    whole.append(TurnHidden(turn="h"))
+    assert whole.console("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((0,),)
+    assert whole.console("MATCH (e:Entity {id: 'e'}) RETURN count(*)").rows == ((1,),)
+
+
+def test_a_title_of_what_is_hidden_is_not_there(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(SessionTitled(session="s", sources=("s0",), text="gone title"), TurnHidden(turn="s0"))
+    assert "gone" not in json.dumps(whole.console("MATCH (n) RETURN n", live_only=True).rows)
+
+
+def test_how_the_user_sets_the_assistant_up_is_not_there(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(
+        SessionConfigured(session="s", text="gone: the user's own affair"),
+        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
+    )
+    for cypher in (
+        "MATCH (s:Session) RETURN s.system_prompt",
+        "MATCH (b:CoreBlock) RETURN b.text",
+        "MATCH (n) RETURN n",
+    ):
+        assert "gone" in json.dumps(whole.console(cypher).rows)
+        assert "gone" not in json.dumps(whole.console(cypher, live_only=True).rows)
+
+
+def test_the_two_copies_are_kept_apart(varied: Memory) -> None:
+    varied.console("RETURN 1")
+    varied.console("RETURN 1", live_only=True)
+    assert len(set(varied._apart.pids())) == 2
+
+
+def test_every_table_is_cut_or_said_to_stay() -> None:
+    cut = "\n".join(statement for statement, _ in cuts("boats"))
+    assert f"'{MAIN_WORLD}'" in cut
+    assert {table.name for table in NODES if f"`{table.name}`" not in cut} == set()

@@ -6,57 +6,28 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.background import Foreground, Jobs
-from agent.chats import Projects
-from agent.graph import GraphOpening
+from agent.background import BackgroundTasks
+from agent.composition import Context
+from agent.composition.changes import compose_changes
+from agent.composition.conversation import compose_conversation, kv_limit
+from agent.composition.learning import compose_learning
+from agent.errors import AgentError
+from agent.events import AgentEvent, MemoryReady, Notice
+from agent.home import Home
+from agent.model_host import Abandoned, EmbedderLoader, Loader, llama_embedder_loader, llama_loader
+from agent.opening import open_memory
 from agent.outlets import Notifications
-from agent.private import PrivateChats
+from agent.settings import Settings
 from agent.steps import Approvals
-from graph.errors import MemoryHeld
-from graph.log.lock import is_brief
 from graph.memory import Memory
 from models.errors import ModelError
-from models.protocols import Generator
-from models.states import KVStates
 
-from .asking.queries import Queries
-from .background import BackgroundTasks
-from .backups import Nightly
-from .branches import Branches
-from .chats import Chats
-from .documents import Documents
-from .embedding import Embedding
-from .erasure import Erasure
-from .errors import AgentError
-from .events import AgentEvent, MemoryAwaited, MemoryReady, Notice
-from .graph import GraphReader
-from .history import History
-from .home import Home
-from .loop import Conversation
-from .marks import Marks
-from .memories import Memories
-from .model_host import Abandoned, EmbedderLoader, Loader, ModelHost, llama_embedder_loader, llama_loader
-from .models import Models
-from .past import PastViewer
-from .planning import Planner
-from .private import Shared
-from .prompts import Prompts
-from .proposals import Proposals
-from .recall import Recaller
-from .recorder import Recorder
-from .reflection.learning import Learning
-from .reflection.reflector import Reflector
-from .reflection.trust import Trusts
-from .reflections import Reflection
-from .search import Search
-from .settings import Settings
-from .themes import ThemeMaker
-from .tools import GUIDE, Toolbox, in_use
-
-MOMENT_S = 8.0  # a brief holder of the memory is waited for
-TURN_S = 60.0  # by one that is brief itself: several may be before it
-TOLD_S = 2.0  # and that is told from here on
-POLL_S = 0.05
+PARTS = frozenset(
+    (
+        "chats", "branches", "memories", "projects", "proposals", "plans", "history", "past", "search", "documents",
+        "graph", "queries", "models", "private", "reflection", "erasure",
+    )
+)  # fmt: skip
 NOT_OPEN = "The memory is not open yet, or was closed. Nothing was changed. Try again in a moment."
 
 
@@ -82,23 +53,6 @@ class Agent:
 
     What it can do lies in its parts, which are there once it has started.
     """
-
-    chats: Chats
-    branches: Branches
-    memories: Memories
-    projects: Projects
-    proposals: Proposals
-    plans: Planner
-    history: History
-    past: PastViewer
-    search: Search
-    documents: Documents
-    graph: GraphReader
-    queries: Queries
-    models: Models
-    private: PrivateChats
-    reflection: Reflection
-    erasure: Erasure
 
     def __init__(
         self,
@@ -132,7 +86,7 @@ class Agent:
 
         def __getattr__(self, name: str) -> object:
             """A part that is not there yet. Raises AgentError."""
-            if name in Agent.__annotations__:
+            if name in PARTS:
                 raise AgentError(NOT_OPEN)
             raise AttributeError(f"'Agent' object has no attribute {name!r}")
 
@@ -145,11 +99,10 @@ class Agent:
         that holds it for a moment is waited for.
         """
         self._notifications.begin()
-        memory = self._memory_or_none = await self._open_memory()
-        self._compose_conversation(memory)
-        self._compose_changes(memory)
-        self._compose_models(memory)
-        self._compose_readings(memory)
+        tell = self._notifications.tell
+        memory = await open_memory(self._home, client=self._client, brief=self._brief, tell=tell)
+        self._memory_or_none = memory
+        self._compose(memory)
         counts = await asyncio.to_thread(memory.counts)
         self._notifications.tell(MemoryReady(counts["turns"], memory.recovered))
         if open_graph:
@@ -163,24 +116,6 @@ class Agent:
             if self.settings.reflect:
                 self._reflector.start()
         self._nightly.start()
-
-    async def _open_memory(self) -> Memory:
-        """The memory, as soon as who has it for a moment let go of it: waiting here can be given up."""
-        command, loop = f"clew ({self._client})", asyncio.get_running_loop()
-        began = loop.time()
-        while True:
-            try:
-                return await asyncio.to_thread(
-                    Memory.open, self._home.memory, command=command, brief=self._brief, waits_s=0.0
-                )
-            except MemoryHeld as held:
-                waited = loop.time() - began
-                if not is_brief(held.holder) or waited >= (TURN_S if self._brief else MOMENT_S):
-                    raise
-                if waited >= TOLD_S:
-                    who = f"`{held.holder.command}` (process {held.holder.pid})" if held.holder else "another clew"
-                    self._notifications.tell(MemoryAwaited(f"waiting for {who}, which is using the memory"))
-            await asyncio.sleep(POLL_S)
 
     def open_graph(self) -> None:
         """Open the graph in the background, for a start that left it closed."""
@@ -333,7 +268,7 @@ class Agent:
         except ModelError:
             self._apply(before)
             raise
-        self._states.limit = _kv_limit(new)
+        self._states.limit = kv_limit(new)
         if new.fallback_model != before.fallback_model:
             await self.models.forget_fallback()
         if new.reflect and not before.reflect:
@@ -343,135 +278,41 @@ class Agent:
 
     # -- putting it together --------------------------------------------------------------------------------------
 
-    def _compose_conversation(self, memory: Memory) -> None:
-        tell = self._notifications.tell
-        self._states = KVStates(self._home.states, limit=_kv_limit(self.settings))
-        self._trusts = Trusts(self._home.trusted)
-        self._prompts = Prompts(
-            memory,
-            tell,
-            default_system=self.settings.system_prompt,
-            states=self._states,
-            guide=self._guide,
-            doubts=self._trusts.doubts,
-        )
-        self._host = ModelHost(self._loader, tell, leaving=self._prompts.give_up)
-        self._embedding = Embedding(memory, self._embedder_loader, tell, name=self.settings.embedder)
-        self._recaller = Recaller(memory, self._embedding.query)
-        self._themes = ThemeMaker(memory, lambda: self._embedding.key)
-        self._foreground = Foreground()
-        self._conversation = Conversation(
-            memory,
-            self._host,
-            self._prompts,
-            self._recaller,
-            Toolbox(memory, self._recaller, self._themes),
-            self.settings,
+    def _compose(self, memory: Memory) -> None:
+        context = Context(
+            memory=memory,
+            home=self._home,
             client=self._client,
-            notify=tell,
-            foreground=self._foreground,
-            answered=lambda session, first, generator: self.reflection.after_reply(session, first, generator),
-        )
-        self.private = PrivateChats(memory, self._conversation, self._shared)
-
-    def _compose_changes(self, memory: Memory) -> None:
-        """What changes the memory at a person's wish."""
-        tell = self._notifications.tell
-        self._jobs = Jobs()
-        self._nightly = Nightly(self._home, tell)
-        self._graph_opening = GraphOpening(memory, self._background, tell=tell, opened=self._graph_opened)
-        self.erasure = Erasure(
-            memory,
-            self._home,
-            self._jobs,
-            self._prompts,
-            self._foreground,
-            self._background,
-            tell=tell,
-            graph_opened=self._graph_opening.over,
-        )
-        self._marks = Marks(memory, self._background)
-        recorder = Recorder(memory, self._conversation, self._prompts, self._marks, tell=tell, erase=self.erasure.begin)
-        self.plans = Planner(memory, recorder, is_private=self.private.__contains__)
-        self.history = History(memory, recorder, self.plans, self._marks)
-        self.chats = Chats(
-            memory, self._conversation, self.private, recorder, self.plans, client=self._client, tell=tell
-        )
-        self.branches = Branches(memory, self.private, recorder, self.plans, client=self._client, tell=tell)
-        self.memories = Memories(memory, recorder, self.plans, self._prompts)
-        self.proposals = Proposals(memory, self.memories, recorder)
-        self.projects = Projects(memory, recorder)
-        self.documents = Documents(memory, self._jobs, tell=tell, erase=self.erasure.begin)
-
-    def _compose_models(self, memory: Memory) -> None:
-        """The models, and what is learned with them."""
-        tell = self._notifications.tell
-        self.models = Models(
-            self._home,
-            self._host,
-            self._loader,
-            self._embedding,
-            self._trusts,
-            self._conversation.generation_lock,
-            settings=self._current_settings,
-            apply=self._apply,
-            configure=lambda session, model: self.chats.configure(session, model=model),
-            tell=tell,
-        )
-        learning = Learning(
-            memory, self._trusts, self._embedding.vectors, self._foreground, fallback=self.models.fallback
-        )
-        self._reflector = Reflector(
-            memory,
-            learning,
-            self._prompts,
-            self._foreground,
-            model=self.models.for_reflection,
-            notify=tell,
-            review=lambda: self.settings.review,
-        )
-        self.reflection = Reflection(
-            memory,
-            self._host,
-            learning,
-            self._reflector,
-            self._marks,
-            self._background,
-            settings=self._current_settings,
-            tell=tell,
-            graph_opened=self._graph_opening.over,
-        )
-
-    def _compose_readings(self, memory: Memory) -> None:
-        self.search = Search(
-            memory,
-            self._recaller,
-            self._themes,
-            chat_model=self.models.chat_model,
-            doubts=self.models.doubts,
-        )
-        self.past = PastViewer(memory, self._embedding.query)
-        self.graph = GraphReader(memory)
-        self.queries = Queries(
-            memory,
-            self._home,
-            self.graph,
-            self._host,
-            self._foreground,
-            embedder=self._embedding,
-            settings=self._current_settings,
+            settings=lambda: self.settings,
             tell=self._notifications.tell,
+            background=self._background,
+            loader=self._loader,
+            embedder_loader=self._embedder_loader,
         )
-
-    def _shared(self) -> Shared:
-        """What private chats share with all others."""
-        return Shared(
-            self._host,
-            self._conversation.generation_lock,
-            self._foreground,
-            self.settings,
-            self._prompts,
-            self._notifications.tell,
+        talk = compose_conversation(
+            context, answered=lambda session, first, generator: self.reflection.after_reply(session, first, generator)
+        )
+        self._states, self._prompts, self._host, self._embedding = talk.states, talk.prompts, talk.host, talk.embedding
+        self._recaller, self._themes, self._conversation = talk.recaller, talk.themes, talk.conversation
+        self._foreground, self.private = talk.foreground, talk.private
+        changes = compose_changes(context, talk, graph_opened=self._graph_opened)
+        self._jobs, self._nightly, self._graph_opening = changes.jobs, changes.nightly, changes.graph_opening
+        self.erasure = changes.erasure
+        self.plans, self.history, self.chats, self.branches = (
+            changes.plans,
+            changes.history,
+            changes.chats,
+            changes.branches,
+        )
+        self.memories, self.proposals = changes.memories, changes.proposals
+        self.projects, self.documents = changes.projects, changes.documents
+        learning = compose_learning(context, talk, changes, apply=self._apply)
+        self.models, self._reflector, self.reflection = learning.models, learning.reflector, learning.reflection
+        self.search, self.past, self.graph, self.queries = (
+            learning.search,
+            learning.past,
+            learning.graph,
+            learning.queries,
         )
 
     # -- inside ---------------------------------------------------------------------------------------------------
@@ -482,16 +323,10 @@ class Agent:
             raise AgentError(NOT_OPEN)
         return self._memory_or_none
 
-    def _current_settings(self) -> Settings:
-        return self.settings
-
     def _apply(self, settings: Settings) -> None:
         self.settings = settings
         self._conversation.use(settings)
         self.private.use(settings)
-
-    def _guide(self, generator: Generator) -> str:
-        return GUIDE if in_use(self.settings.tools, generator.info) else ""
 
     def _reflect_on_what_comes(self, memory: Memory) -> None:
         """Whatever is appended may be something to reflect on, once that is begun; appends are heard on any thread."""
@@ -515,8 +350,3 @@ class Agent:
             return  # told by a notice, or nobody waits any more
         if self._looked_at is not None:
             await self.opened(self._looked_at)
-
-
-def _kv_limit(settings: Settings) -> int | None:
-    """Bytes of disk for KV states; None: what one full context takes."""
-    return None if settings.kv_mb < 0 else settings.kv_mb << 20

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent import agent as running
+from agent import opening as running
 from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import (

@@ -1,0 +1,83 @@
+"""Opening the memory: the log at once or when its holder lets go of it, then the graph, with every step told."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from agent.background import BackgroundTasks
+from agent.events import GraphProgress, MemoryAwaited, Notice, Warned
+from agent.home import Home
+from graph.errors import SURPRISES, EventsMissing, MemoryFailure, MemoryHeld
+from graph.log.lock import is_brief
+from graph.memory import Memory
+from graph.values import Progress
+
+MOMENT_S = 8.0  # a brief holder of the memory is waited for
+TURN_S = 60.0  # by one that is brief itself: several may be before it
+TOLD_S = 2.0  # and that is told from here on
+POLL_S = 0.05
+
+
+async def open_memory(home: Home, *, client: str, brief: bool, tell: Callable[[Notice], None]) -> Memory:
+    """The memory, as soon as who has it for a moment let go of it: waiting here can be given up.
+
+    Raises MemoryHeld if another clew holds it for longer, and the other MemoryFailures if the log cannot be used.
+    """
+    command, loop = f"clew ({client})", asyncio.get_running_loop()
+    began = loop.time()
+    while True:
+        try:
+            return await asyncio.to_thread(Memory.open, home.memory, command=command, brief=brief, waits_s=0.0)
+        except MemoryHeld as held:
+            waited = loop.time() - began
+            if not is_brief(held.holder) or waited >= (TURN_S if brief else MOMENT_S):
+                raise
+            if waited >= TOLD_S:
+                who = f"`{held.holder.command}` (process {held.holder.pid})" if held.holder else "another clew"
+                tell(MemoryAwaited(f"waiting for {who}, which is using the memory"))
+        await asyncio.sleep(POLL_S)
+
+
+class GraphOpening:
+    """Opens the graph of a memory, once."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        background: BackgroundTasks,
+        *,
+        tell: Callable[[Notice], None],
+        opened: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`opened` is called when the graph is open."""
+        self._memory = memory
+        self._background = background
+        self._tell = tell
+        self._opened = opened
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Open it in the background."""
+        self._task = self._background.start(self._open())
+
+    async def over(self) -> None:
+        """Wait until it is open or cannot be; at once where nobody opens it."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def progress(step: Progress) -> None:
+            loop.call_soon_threadsafe(self._tell, GraphProgress(step.what, step.done, step.total))
+
+        try:
+            await asyncio.to_thread(self._memory.open_graph, progress)
+        except EventsMissing as error:
+            self._tell(Warned(str(error)))  # the graph follows what is left of the log
+        except MemoryFailure as error:
+            self._tell(GraphProgress("failed", message=str(error)))
+            return
+        await self._opened()
+        with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
+            await asyncio.to_thread(self._memory.warm_recall)

@@ -19,7 +19,7 @@ from agent.home import Home
 from demo.memory import build
 from tui.app import ClewApp
 from tui.entry import make_app
-from tui.handlers import picture
+from tui.page_handlers import picture
 from tui.themes import full_name
 
 DOCS = Path(__file__).parent.parent / "docs"

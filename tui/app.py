@@ -1,6 +1,6 @@
 """The app: composes the widgets, binds the keys of the table, and routes messages.
 
-How it begins is in startup.py, how it ends in leaving.py; what the chat is made of is in chat_view.py and parts.py, and
+It begins in startup.py and ends in shutdown.py; what the chat is made of is in chat_view.py and parts.py, and
 what an action does is in handlers.py.
 """
 
@@ -180,7 +180,7 @@ class ClewApp(App[int]):
         if isinstance(driver, Unhurried):
             driver.lose()
 
-    # What controllers and screens ask for (ui.py)
+    # What controllers and screens ask for (`Ui`)
 
     def say(self, words: str, *, error: bool = False, for_s: float | None = None) -> None:
         """A word for the person: above the composer for a while, or where the screen over it has a place for it."""

@@ -1,5 +1,6 @@
-"""The words of /help, /status and /about, each a page over the chat."""
+"""The words of /help, /status and /about, each a page over the chat, and what opens them."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
@@ -9,11 +10,14 @@ from textual.content import Content
 
 from tui import keymaps
 from tui.actions import by_group, key_name
+from tui.chat_view import NOT_YET
 from tui.keymaps import ABOUT, READER
 from tui.keys import KeyContext, KeyRow, bindings
+from tui.node_links import walk_from
+from tui.parts import Parts
 from tui.reasons import who
 from tui.text import MUTED, counted, cut, one_line, plain, size_of, spaced, when
-from tui.widgets.dialogs import Reader
+from tui.widgets.dialogs import AskLine, Reader
 from tui.widgets.foot import row
 from tui.widgets.pages import WIDE, heading, keys_content
 
@@ -183,3 +187,39 @@ def _disk(parts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     for name, size in sorted(parts.items(), key=lambda part: -part[1]):
         if size:
             yield f"disk: {name}", size_of(size)
+
+
+async def about(parts: Parts, argument: str) -> None:
+    if parts.view.chat is None:
+        parts.ui.say(NOT_YET)
+        return
+    name: str | None = argument.strip()
+    if not name:
+        name = await parts.ui.ask(AskLine("About what?", placeholder="A person, place or project", yes="show"))
+    if name:
+        found = await parts.view.chat.service.search.about(
+            name, world=parts.view.state.world, project=await parts.view.project()
+        )
+        beliefs = await parts.memory.about(name)
+        table, known = ("Project" if found.kind == "project" else "Entity"), found.name
+        words = about_content(found, parts.view.page_width, beliefs)
+        parts.ui.show(AboutPage(f"About {one_line(name)}", words, walk=lambda: walk_from(parts.view, table, known)))
+
+
+async def status(parts: Parts, argument: str) -> None:
+    if parts.view.chat is None:
+        parts.ui.say(NOT_YET)
+        return
+    from agent.home import Home
+    from tui.commands.disk import parts_of
+
+    facts = await parts.view.chat.service.status()
+    disk = await asyncio.to_thread(lambda: parts_of(Home.resolve(parts.view.options.home)))
+    graph = parts.view.chat.state.graph
+    state = graph.state if graph is not None else "opening"
+    parts.ui.show(Reader("Status", status_content(facts, state, disk, parts.view.page_width)))
+
+
+async def show_help(parts: Parts, argument: str) -> None:
+
+    parts.ui.show(Reader("Keys and commands", help_content(parts.view.page_width)))

@@ -10,7 +10,7 @@ import pytest
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.private_scripts import NONCE, Life, life, live_through, told
 from tests.tui.scripted import ScriptedAgent
-from tui import handlers
+from tui import chat_handlers
 from tui.app import ClewApp
 from tui.chat_view import PRIVATE
 from tui.widgets.banner import Banner
@@ -205,7 +205,7 @@ async def test_the_editor_gets_a_private_draft_in_ram(tmp_path: Path, monkeypatc
         await begun(one)
         for private in (True, False):
             one.app.view.composer.put("my draft")
-            await handlers.write_in_editor(one.app.parts, "")
+            await chat_handlers.write_in_editor(one.app.parts, "")
             assert one.app.view.composer.text == "my draft, edited"
             assert (tmp_path / "ram" in seen[-1].parents) == private
             await one.app.open_session(None)

@@ -25,7 +25,7 @@ from graph.events import (
 from graph.ids import new_id
 from graph.memory import Memory
 
-from . import notes
+from .notes import guess_kind, same
 from .errors import AgentError
 from .memories import Memories, statement
 from .recorder import Recorder
@@ -76,8 +76,8 @@ class Proposals:
             near = await asyncio.to_thread(
                 self._memory.memories, Wanted(text=said, world=MAIN_WORLD, everything=True), now=now
             )
-            same = [each for each in near if each.project == project and notes.same(said, each.text)]
-            if (known := _known(same)) is not None:
+            again = [each for each in near if each.project == project and same(said, each.text)]
+            if (known := _known(again)) is not None:
                 return known
             if not in_use and len(await self._memories.review(limit=MOST_WAITING)) >= MOST_WAITING:
                 raise AgentError(
@@ -114,7 +114,7 @@ class Proposals:
             observation=id,
             series=id,
             project=project,
-            category=kind or notes.guess_kind(said),
+            category=kind or guess_kind(said),
             status="active" if in_use else "candidate",
             confidence=CONFIDENCE,
             grounded=False,

@@ -7,9 +7,9 @@ from typing import Any
 from agent.errors import AgentError
 from agent.events import Notice, SessionsChanged
 from agent.loop import Conversation
+from agent.past import ProjectReader
 from agent.planning import Planner
 from agent.private import PrivateChats
-from agent.readers import ProjectReader
 from agent.recorder import Recorder
 from agent.text import clean_message
 from graph.beliefs import Project

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal
 
+from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
 from graph.beliefs import Observation, Story, Wanted
 from graph.errors import NotFound
@@ -31,7 +32,6 @@ from . import notes
 from .errors import AgentError
 from .planning import Planner
 from .prompts import Prompts
-from .readers import MemoryReader
 from .recorder import Recorder
 from .text import clean_message
 

@@ -25,9 +25,9 @@ from graph.events import (
 from graph.ids import new_id
 from graph.memory import Memory
 
-from .notes import guess_kind, same
 from .errors import AgentError
 from .memories import Memories, statement
+from .notes import guess_kind, same
 from .recorder import Recorder
 
 CLIENT = "mcp"

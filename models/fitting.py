@@ -100,7 +100,7 @@ def memory_for_a_model() -> int:
 
 def gpu_for_a_model() -> int:
     """Bytes of the GPUs that a model may take; 0 where this build uses none."""
-    from models.build import made_for_gpu
+    from models.machine import made_for_gpu
     from models.native import gpu_memory
 
     return sum(max(0, each - RESERVE) for each in gpu_memory()) if made_for_gpu() else 0

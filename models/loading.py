@@ -8,7 +8,7 @@ that does not fit this processor), and only then llama.cpp, and with it the file
 from collections.abc import Callable
 from pathlib import Path
 
-from models import build
+from models import machine
 from models.errors import (
     DamagedModel,
     NotAChatModel,
@@ -48,7 +48,7 @@ def load_model(
     """
     header = read_header(path)
     check_kind(header, embeds=embeds)
-    if gpu_layers == 0 or not build.made_for_gpu():
+    if gpu_layers == 0 or not machine.made_for_gpu():
         check_memory(header, context=context, placed=0, available=available)
     trial = check_apart(path, memo=memo, embeds=embeds, context=context, gpu_layers=gpu_layers)
     placed = offload(header, context=context, wanted=gpu_layers, free=gpu_memory())
@@ -58,7 +58,7 @@ def load_model(
     if model is None:
         raise refusal(header, lines)
     if trial.fresh and not trial.extra_buffers:
-        warn(SLOWER.format(rebuild=build.rebuild_command()))
+        warn(SLOWER.format(rebuild=machine.rebuild_command()))
     return model, header
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from models import build
+from models import machine
 from models.errors import DecodeFailed, EngineClosed, UnloadableBuild
 from models.machine import Paces
 
@@ -36,8 +36,8 @@ def library() -> Any:
         try:
             import llama_cpp.llama_cpp as c
         except (ImportError, OSError, RuntimeError, AttributeError) as error:  # none, or not the bindings' own
-            folder = build.library_folder() or Path(sys.prefix)
-            raise UnloadableBuild(folder, _first_line(error), build.rebuild_command()) from error
+            folder = machine.library_folder() or Path(sys.prefix)
+            raise UnloadableBuild(folder, _first_line(error), machine.rebuild_command()) from error
 
         if not _KEEP:
             callback = c.llama_log_callback(_collect)

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from models import build
+from models import machine
 from models.errors import (
     CrashingBuild,
     CrashingModel,
@@ -64,7 +64,7 @@ def check_apart(path: Path, *, memo: Path | None, embeds: bool, context: int = C
     known = _read(memo)
     key = str(path.resolve())
     status = path.stat()
-    found = [status.st_size, status.st_mtime_ns, build.identity()]
+    found = [status.st_size, status.st_mtime_ns, machine.identity()]
     match known.get(key):
         case [*same, bool(extra_buffers)] if same == found:
             return Trial(extra_buffers, fresh=False)
@@ -106,14 +106,14 @@ def why_crashed(path: Path, code: int, *, build_runs: bool) -> LoadError:
         return TooBigForMemory(path, path.stat().st_size, available_memory())
     unchanged = as_installed(path)
     if unchanged:
-        return CrashingBuild(path, build.rebuild_command())
+        return CrashingBuild(path, machine.rebuild_command())
     if unchanged is False:
         name = installed_name(path) or path.stem
         again = f"Download it again: `clew models rm {name}`, then `clew models pull {name}`."
         return DamagedModel(path, "it is not the file that was installed, and llama.cpp crashes with it", again=again)
     if build_runs:
         return DamagedModel(path, f"loading it crashes llama.cpp, code {code}")
-    return CrashingModel(path, build.rebuild_command())
+    return CrashingModel(path, machine.rebuild_command())
 
 
 def _read(memo: Path | None) -> dict[str, object]:

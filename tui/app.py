@@ -29,8 +29,7 @@ from tui.terminal import Unhurried
 from tui.termination import Termination
 from tui.text import in_chat, one_line
 from tui.themes import DARK, THEMES, known_theme
-from tui.widgets.approval import Approval
-from tui.widgets.banner import Banner
+from tui.widgets.banner import Approval, Banner
 from tui.widgets.composer import Completions, Composer
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Message

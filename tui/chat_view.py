@@ -14,8 +14,7 @@ from tui.backstage import Options
 from tui.drafts import Drafts
 from tui.keymaps import FOCUSED
 from tui.state import State, Trail
-from tui.widgets.approval import Approval
-from tui.widgets.banner import Banner
+from tui.widgets.banner import Approval, Banner
 from tui.widgets.composer import Composer
 from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Message

@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui.palette import ActionProvider
+    from tui.handlers import ActionProvider
 
 
 def handlers() -> ModuleType:
@@ -37,6 +37,6 @@ def copying() -> ModuleType:
 
 def action_provider() -> "type[ActionProvider]":
     """What the palette is filled by, imported when it is first opened."""
-    from tui.palette import ActionProvider
+    from tui.handlers import ActionProvider
 
     return ActionProvider

@@ -185,7 +185,7 @@ async def model(view: ChatView, argument: str, *, fetch: Fetch = fetch) -> None:
 
     `fetch` brings one that is not on this disk.
     """
-    from tui.widgets.models import ModelPicker
+    from tui.widgets.chooser import ModelPicker
 
     chat, backstage = view.chat, view.backstage
     if chat is None or backstage is None:
@@ -215,7 +215,7 @@ async def model(view: ChatView, argument: str, *, fetch: Fetch = fetch) -> None:
 
 async def embedder(view: ChatView, name: str | None = None, *, fetch: Fetch = fetch) -> None:
     """The model that turns text into vectors, chosen from a list where it is not named; used at once, and kept."""
-    from tui.widgets.models import ModelPicker
+    from tui.widgets.chooser import ModelPicker
 
     chat, backstage = view.chat, view.backstage
     assert chat is not None

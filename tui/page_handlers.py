@@ -144,7 +144,7 @@ async def open_charts(view: ChatView) -> None:
     if view.backstage is None:
         view.ui.say(NOT_YET)
         return
-    from tui.charts.screen import ChartsScreen
+    from tui.charts import ChartsScreen
 
     view.ui.show(ChartsScreen(view))
 

@@ -28,8 +28,7 @@ from agent.asking.readings import (
     readings,
     tidy,
 )
-from agent.asking.shelf import ENTITIES, Speaker, fill, of_entities, of_speaker, of_time, ready_queries
-from agent.asking.values import Translation
+from agent.asking.shelf import ENTITIES, Speaker, Translation, fill, of_entities, of_speaker, of_time, ready_queries
 from graph.console.lexing import parameters_of
 from graph.hits import Vector
 from graph.recall.times import Span, find_time

@@ -22,11 +22,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from agent.asking.values import Translation
+from agent.asking.shelf import Translation
 from agent.background import Foreground
 from agent.errors import NotUnderstood
 from agent.quoting import neutral
-from agent.reflection.asking import within
+from agent.reflection.consolidation import within
 from agent.reflection.trust import BAR
 from graph.console.lexing import Sort, tokens_of
 from graph.errors import QueryFailed, QueryTimeout, Refused

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from agent.asking.shelf import Ran, Saved, Translation
 from agent.background import Foreground
 from agent.errors import NotUnderstood
 from agent.events import Notice, Warned
@@ -22,7 +23,6 @@ from models.errors import EngineClosed, ModelError, NotInstalled, RunError
 from models.protocols import Generator
 
 from .store import MOST, QueryStore
-from .values import Ran, Saved, Translation
 
 if TYPE_CHECKING:
     from .matching import Matcher, VectorSource

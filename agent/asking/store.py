@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from agent.asking.values import Ran, Saved
+from agent.asking.shelf import Ran, Saved
 from agent.errors import QueriesUnwritable
 from graph.console.renames import renamed
 from graph.log.byte_search import Finder, Forms

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 from agent.quoting import neutral
-from agent.reflection.clauses import KIN, clause, led_in, parts, spelled
 from agent.reflection.consolidation import Action, Create, Delete, Update
 from agent.reflection.correcting import corrects
 from agent.reflection.doubt import (
@@ -34,7 +33,7 @@ from agent.reflection.grounding import KINDRED, Grounding, agrees, ground, verba
 from agent.reflection.languages import FIRST
 from agent.reflection.likeness import Embed, cosine, names_of, negated, says_again, says_the_same, shared
 from agent.reflection.making import ACTIVE_ABOVE, Draft, speaks_of
-from agent.reflection.sentences import MASK, Sentence, sentences
+from agent.reflection.sentences import KIN, MASK, Sentence, clause, led_in, parts, sentences, spelled
 from agent.reflection.slots import mentioned, slots_of
 from agent.reflection.statements import cue_of
 from agent.reflection.words import content, fold, numbers, tokens, wordset

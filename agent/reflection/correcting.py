@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from agent.reflection.likeness import near
+from agent.reflection.sentences import clause, parts, spelled
 
-from .clauses import clause, parts, spelled
 from .doubt import DOUBT, INJECTED, JOKE, believed
 from .grounding import CONTRAST, FRAMED, KINDS, denied, denies
 from .languages import AND, foreign

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from agent.background import Foreground
 from agent.reflection.applying import Applier, marks_change, newer
-from agent.reflection.asking import refuses, within
 from agent.reflection.consolidation import (
     MOST_SHOWN,
     MOST_TOKENS,
@@ -21,7 +20,9 @@ from agent.reflection.consolidation import (
     Listed,
     NumberedLine,
     question,
+    refuses,
     usable,
+    within,
 )
 from agent.reflection.correcting import corrects
 from agent.reflection.likeness import Embed, cosine, holds, names_of, says_again, says_the_same

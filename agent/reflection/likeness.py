@@ -7,10 +7,9 @@ may begin with who it is about, which the text need not say: "lives in Berlin" i
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from agent.reflection.clauses import clause, led_in, parts
 from agent.reflection.doubt import believed
 from agent.reflection.grounding import FRAMED, agrees
-from agent.reflection.sentences import sentences
+from agent.reflection.sentences import clause, led_in, parts, sentences
 from agent.reflection.slots import slots_of_part
 from agent.reflection.words import NEGATORS, content, fold, numbers, stem, tokens, wordset
 from graph.hits import Vector

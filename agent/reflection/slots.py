@@ -6,7 +6,8 @@ stored observations, in the first person and in the third, get the same key.
 
 import re
 
-from .clauses import KIN, NAME, PETS, clause, parts
+from agent.reflection.sentences import KIN, NAME, PETS, clause, parts
+
 from .english import plain_predicate
 from .languages import foreign_slots
 from .words import NUMBERS, STOP, stem, tokens, wordset

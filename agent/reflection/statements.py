@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent.reflection.sentences import JOINT, clause, led_in, parts, spelled
 from graph.events import ObservationKind
 
-from .clauses import JOINT, clause, led_in, parts, spelled
 from .doubt import DOUBT, LAUGH, MEANT, TAKEN_BACK, YOU, believed, injected
 from .english import kind_of, tells_trait
 from .grounding import denied

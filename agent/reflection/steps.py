@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.reflection.clauses import ADJ, KIN, PETS, Clause, clause
 from agent.reflection.doubt import DOUBT, believed, injected
 from agent.reflection.english import plain_predicate
 from agent.reflection.likeness import echoes
 from agent.reflection.material import Material, Store
-from agent.reflection.sentences import LINK, QUOTED, sentences
+from agent.reflection.sentences import ADJ, KIN, LINK, PETS, QUOTED, Clause, clause, sentences
 from agent.reflection.statements import statements
 from agent.reflection.words import fold, wordset
 from agent.text import propose_title, verbatim

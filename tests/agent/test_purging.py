@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from agent.agent import Agent
+from agent.asking.shelf import Ran, Saved
 from agent.asking.store import QueryStore
-from agent.asking.values import Ran, Saved
 from agent.backups import _head as newest_of
 from agent.erasure import GONE_TOO, PurgeStopped, purge_copies
 from agent.events import TurnAccepted, Warned

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.agent import Agent
-from agent.asking.values import Ran
+from agent.asking.shelf import Ran
 from agent.config_text import Value
 from agent.events import AgentEvent, ReplyEnded
 from agent.home import Home

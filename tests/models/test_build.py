@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models import build
+from models import machine
 
 
 @pytest.mark.process
@@ -23,20 +23,20 @@ def test_another_library_and_another_processor_are_another_identity(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
-    found = {build.identity()}
+    found = {machine.identity()}
     (tmp_path / "libllama.so").write_bytes(b"one")
-    found.add(build.identity())
+    found.add(machine.identity())
     (tmp_path / "libllama.so").write_bytes(b"another")
-    found.add(build.identity())
+    found.add(machine.identity())
     info = tmp_path / "cpuinfo"
     info.write_text("processor\t: 0\nflags\t\t: sse2 avx\nprocessor\t: 1\nflags\t\t: sse2\n")
-    monkeypatch.setattr(build, "CPU_INFO", info)
-    assert build.processor_flags() == ["avx", "sse2"]
-    found.add(build.identity())
-    assert build.identity() in found
+    monkeypatch.setattr(machine, "CPU_INFO", info)
+    assert machine.processor_flags() == ["avx", "sse2"]
+    found.add(machine.identity())
+    assert machine.identity() in found
     assert len(found) == 4
-    monkeypatch.setattr(build, "CPU_INFO", tmp_path / "none")
-    assert build.processor_flags() == []
+    monkeypatch.setattr(machine, "CPU_INFO", tmp_path / "none")
+    assert machine.processor_flags() == []
 
 
 @pytest.mark.parametrize(
@@ -48,21 +48,21 @@ def test_a_build_for_a_gpu_is_known_by_its_parts(
 ) -> None:
     (tmp_path / file).touch()
     monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
-    assert build.made_for_gpu() is gpu
+    assert machine.made_for_gpu() is gpu
 
 
 def test_the_command_that_rebuilds_fits_how_clew_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clone = Path(build.__file__).parents[1]
+    clone = Path(machine.__file__).parents[1]
     monkeypatch.setattr(sys, "prefix", str(clone / ".venv"))
-    assert build.rebuild_command() == f"make -C {clone} rebuild-llama"
+    assert machine.rebuild_command() == f"make -C {clone} rebuild-llama"
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/of a tool/bin/python")
-    monkeypatch.setattr(build, "processor_flags", lambda: ["avx", "avx2"])
-    command = build.rebuild_command()
+    monkeypatch.setattr(machine, "processor_flags", lambda: ["avx", "avx2"])
+    command = machine.rebuild_command()
     assert command.startswith(
         "CMAKE_ARGS=\"-DGGML_NATIVE=OFF\" '/of a tool/bin/python' -m pip install --force-reinstall"
     )
     assert "--no-cache-dir --no-binary llama-cpp-python llama-cpp-python==" in command
-    monkeypatch.setattr(build, "processor_flags", lambda: ["avx"])
+    monkeypatch.setattr(machine, "processor_flags", lambda: ["avx"])
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    assert "-DGGML_AVX2=OFF" in build.rebuild_command()
+    assert "-DGGML_AVX2=OFF" in machine.rebuild_command()

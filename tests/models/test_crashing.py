@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from models import build
+from models import machine
 from tests.crashing import crashing_library
 
 # Loads both models, embeds and speaks; prints what is told, and what comes.
@@ -56,7 +56,7 @@ def test_a_build_that_crashes_with_extra_buffers_goes_on_without_them_and_says_s
     assert (first.returncode, first.stderr) == (0, "")
     told, *came = first.stdout.splitlines()
     assert "This build of llama.cpp crashes on this processor" in told
-    assert build.rebuild_command() in told
+    assert machine.rebuild_command() in told
     assert (came[0], came[2]) == ("1", "Finished")
     assert len(came[1]) > len("''")
     second = ran(chat, libraries["buffers"])
@@ -118,11 +118,11 @@ def test_a_library_that_cannot_be_loaded_is_told(
         failed = ran(["-P", "-m", "models.proof", str(chat_gguf)], folder)
         assert failed.returncode == 11, failed.stderr
         assert "llama.cpp cannot be loaded" in failed.stderr
-        assert build.rebuild_command() in failed.stderr
+        assert machine.rebuild_command() in failed.stderr
 
 
 def build_folder() -> Path:
     """The libraries that are installed."""
-    folder = build.library_folder()
+    folder = machine.library_folder()
     assert folder is not None
     return folder

@@ -69,7 +69,7 @@ def test_the_sizes_of_the_real_model_add_up(chat_gguf: Path) -> None:
 
 
 def test_the_gpus_of_this_build_are_asked() -> None:
-    from models.build import made_for_gpu
+    from models.machine import made_for_gpu
 
     memory = gpu_memory()
     assert memory == [] or made_for_gpu()

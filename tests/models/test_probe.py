@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from models import build, probe
+from models import machine, probe
 from models.errors import CrashingBuild, CrashingModel, DamagedModel, LoadError, TooBigForMemory
 from models.store import NOTE, PARTIAL
 
@@ -46,7 +46,7 @@ def test_another_build_or_processor_is_tried_anew(tmp_path: Path, monkeypatch: p
     path, memo = tmp_path / "m.gguf", tmp_path / "probed.json"
     path.write_bytes(b"GGUF")
     probe.check_apart(path, memo=memo, embeds=False)
-    monkeypatch.setattr(build, "processor_flags", lambda: ["of", "another"])
+    monkeypatch.setattr(machine, "processor_flags", lambda: ["of", "another"])
     probe.check_apart(path, memo=memo, embeds=False)
     assert len(ran) == 2
     monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path / "another"))
@@ -80,7 +80,7 @@ def test_a_crash_is_told_by_whether_the_file_is_the_one_that_was_installed(
     right = crash(chat_gguf, memo)
     assert isinstance(right, CrashingBuild)
     assert "is damaged" not in str(right)
-    assert build.rebuild_command() in str(right)
+    assert machine.rebuild_command() in str(right)
 
     swapped = tmp_path / chat_gguf.name
     swapped.write_bytes(b"GGUF, but another")
@@ -102,7 +102,7 @@ def test_a_foreign_file_that_crashes_is_damaged_where_the_build_runs_another_one
     probe.check_apart(other, memo=memo, embeds=False)
     answering(monkeypatch, SEGFAULT)
     assert isinstance(crash(path, memo), DamagedModel)
-    monkeypatch.setattr(build, "processor_flags", lambda: ["of", "another"])
+    monkeypatch.setattr(machine, "processor_flags", lambda: ["of", "another"])
     assert isinstance(crash(path, memo), CrashingModel)
 
 

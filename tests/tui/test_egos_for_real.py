@@ -16,7 +16,7 @@ from tui.drawing.view import GraphView
 from tui.help import AboutPage
 from tui.memories.screen import MemoriesScreen
 from tui.node_links import walk_from
-from tui.nodes.proof import ProofScreen
+from tui.nodes.panes import ProofScreen
 from tui.nodes.screen import NodeScreen
 from tui.widgets.chooser import Chooser
 from tui.widgets.search import SearchScreen

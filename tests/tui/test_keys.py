@@ -16,7 +16,7 @@ from tui.help import PLACES, help_content
 from tui.keys import KeyContext, KeyRow, actions_of, bind, bindings, foot, signs
 from tui.message_keys import HANDLERS
 from tui.queries import editor_actions
-from tui.widgets.approval import Approval
+from tui.widgets.banner import Approval
 from tui.widgets.dialogs import Answers, Confirm, Question
 from tui.widgets.impact import ImpactScreen
 

@@ -17,7 +17,7 @@ from tui.fold import fold
 from tui.memories.screen import MemoriesScreen
 from tui.memory_controller import NOTHING_LEARNED
 from tui.state import State
-from tui.widgets.approval import Approval
+from tui.widgets.banner import Approval
 
 SLOW = "walnut"  # a search for it takes long
 WALNUTS = "[b]Ada[/b] hates walnuts"

@@ -9,7 +9,7 @@ from tests.tui.conftest import agree, wait_until
 from tests.tui.test_memories_screen import listed, observations, words
 from tests.tui.test_recall_for_real import running, say
 from tui.memories.screen import MemoriesScreen
-from tui.widgets.approval import Approval
+from tui.widgets.banner import Approval
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import UserMessage
 

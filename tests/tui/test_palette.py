@@ -6,7 +6,7 @@ from textual.widgets import OptionList
 
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tui.palette import NOTHING
+from tui.handlers import NOTHING
 from tui.queries.screen import QueryScreen
 
 

@@ -22,7 +22,7 @@ BEFORE_THE_PAINT = frozenset(
         "tui.composer_controller", "tui.text", "tui.drafts", "tui.editor", "tui.entry", "tui.exit_codes",
         "tui.keymaps", "tui.keys", "tui.latest", "tui.lazy", "tui.parts", "tui.shutdown", "tui.state",
         "tui.terminal", "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.chat_view", "tui.widgets",
-        "tui.widgets.approval", "tui.widgets.banner", "tui.widgets.composer", "tui.widgets.foot",
+        "tui.widgets.banner", "tui.widgets.banner", "tui.widgets.composer", "tui.widgets.foot",
         "tui.widgets.transcript", "tui.widgets.long_list", "tui.widgets.memory", "tui.widgets.message",
         "tui.widgets.sessions", "tui.widgets.status", "tui.widgets.transcript", "tui.window", "tui.worlds",
     )

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graph.walk.subgraphs import Node, Ref, Subgraph
-from tui.drawing.braille import Box, Cell, DrawnLine, cells_between, way_between
-from tui.drawing.cells import Room, cell_len, cut_to, label_of
+from tui.drawing.cells import Box, Cell, DrawnLine, Room, cell_len, cells_between, cut_to, label_of, way_between
 from tui.drawing.settling import Seat, settle, swapped
 
 LONGEST = 24  # cells: what is longer hides more lines than it tells

@@ -17,8 +17,7 @@ from xml.sax.saxutils import escape
 
 from textual.color import Color
 
-from tui.drawing.braille import cells_of
-from tui.drawing.cells import NodeSign, cell_len, kind_of
+from tui.drawing.cells import NodeSign, cell_len, cells_of, kind_of
 from tui.drawing.layout import JoinedEdges, Layout, roomy
 from tui.drawing.picture import in_words, left_out, paint
 from tui.files import ExportFailed, write

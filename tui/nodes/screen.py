@@ -17,8 +17,7 @@ from tui.keymaps import NODE, NODE_ALWAYS, NODE_HELP, node_foot
 from tui.keys import bindings, signs
 from tui.latest import Latest, is_there
 from tui.nodes import words
-from tui.nodes.drawing import Drawing
-from tui.nodes.rows import NeighbourList, NeighbourRow, WordsInput, items_of
+from tui.nodes.panes import Drawing, NeighbourList, NeighbourRow, WordsInput, items_of
 from tui.nodes.walk import GONE, NodeWalk
 from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import Reader
@@ -349,7 +348,7 @@ class NodeScreen(Screen["Ref | None"]):
         self._do(lambda: self._proof(about[0].ref.id))
 
     async def _proof(self, observation: str) -> None:
-        from tui.nodes.proof import ProofScreen
+        from tui.nodes.panes import ProofScreen
 
         steps = await self.service.graph.provenance(observation)
         way = await self.app.push_screen_wait(ProofScreen(steps, self._worlds))

@@ -16,7 +16,7 @@ from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.dialogs import AskLine, Confirm
 
 if TYPE_CHECKING:
-    from agent.asking.values import Ran, Ready, Saved
+    from agent.asking.shelf import Ran, Ready, Saved
     from tui.queries.view import QueryView
 
 

@@ -26,7 +26,7 @@ from tui.text import MUTED, clean, in_chat, one_line, plain, shown
 from tui.widgets.foot import Foot
 
 if TYPE_CHECKING:
-    from agent.asking.values import Ran
+    from agent.asking.shelf import Ran
     from graph.console.console import Answer
 
 
@@ -278,7 +278,7 @@ class QueryRunner:
         self, asked: ExecutedQuery, *, rows: int | None = None, took_ms: float | None = None, error: str = ""
     ) -> None:
         """Write it into the history: the app does, so that closing the screen at once loses nothing."""
-        from agent.asking.values import Ran
+        from agent.asking.shelf import Ran
 
         ran = Ran(asked.cypher, datetime.now(UTC), asked.parameters, rows, took_ms, error)
         screen = self._screen

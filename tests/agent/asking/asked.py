@@ -7,7 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.asking.matching import AskedQuestion, Match, Matcher, nearest
-from agent.asking.values import Translation
+from agent.asking.shelf import Translation
 from agent.embedding import _unit
 from graph.hits import Vector
 from models.protocols import Embedder

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.agent import Agent
-from agent.asking.values import Ran
+from agent.asking.shelf import Ran
 from agent.errors import NotUnderstood
 from agent.events import Warned
 from agent.home import Home

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.asking.shelf import Ran, Saved
 from agent.asking.store import LONGEST, MOST, MOST_SAVED, SLACK, QueryStore
-from agent.asking.values import Ran, Saved
 from agent.errors import QueriesUnwritable
 from graph.log.byte_search import forms_of
 

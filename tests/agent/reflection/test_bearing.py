@@ -3,7 +3,7 @@
 import pytest
 
 from agent.reflection.applying import borne_out, meant
-from agent.reflection.clauses import led_in
+from agent.reflection.sentences import led_in
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from agent.background import Foreground
-from agent.reflection.asking import refuses, within
-from agent.reflection.consolidation import Actions, Create
+from agent.reflection.consolidation import Actions, Create, refuses, within
 from agent.reflection.learning import Learning
 from agent.reflection.making import Draft
 from agent.reflection.trust import TASKS, Trusts

@@ -12,8 +12,7 @@ from graph.readings.statistics import Speed, Statistics
 from tests.tui.beliefs import learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tui.charts.chart import Bars, Chart, Curve, charts_of, in_columns, lines_of
-from tui.charts.screen import ChartsScreen
+from tui.charts import Bars, Chart, ChartsScreen, Curve, charts_of, in_columns, lines_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 FULL = Statistics(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from agent.asking.shelf import Saved
 from agent.asking.store import QueryStore
-from agent.asking.values import Saved
 from agent.home import Home
 from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable, NoRoom
 from graph.memory import Memory

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.charts.chart import bar, line_plot
+from tui.charts import bar, line_plot
 
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from agent.asking.modelled import VERSION
-from agent.asking.values import Ran, Saved
+from agent.asking.shelf import Ran, Saved
 from agent.events import GraphProgress
 from agent.home import Home
 from graph.console.console import Answer

@@ -1,1 +1,0 @@
-"""Charts of the memory: how it grew, what weighs, what is strengthening, how fast replies came."""

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.config_text import Value
 from agent.errors import SettingsError
 from agent.settings import (
     CONFIG_TEXT,
     SETTINGS,
     Settings,
+    Value,
     load_settings,
     setting_states,
     settings_with,

@@ -12,8 +12,7 @@ import typer
 import agent.errors
 import graph.errors
 import models.errors
-from tui.commands import CHAT, app
-from tui.commands.usage import HELP
+from tui.commands import CHAT, HELP, app
 from tui.entry import WITH_VALUE, chat_options
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.output import TerminalGone

@@ -16,10 +16,9 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.asking.shelf import Ran
-from agent.config_text import Value
 from agent.events import AgentEvent, ReplyEnded
 from agent.home import Home
-from agent.settings import load_settings, write_setting
+from agent.settings import Value, load_settings, write_setting
 from graph.events import ObservationKind, Sampling
 from tests.contract.prepared import NAME, PACKED, call, fake_embedder, fake_model, living_in
 from tests.fakes import Reply

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agent.config_text import Value
 from agent.errors import AgentError
 from agent.events import ModelProgress
-from agent.settings import write_setting
+from agent.settings import Value, write_setting
 from graph.errors import MemoryFailure
 from models.errors import FetchFailed, ModelError, NotInstalled
 from tui.backstage import Choice

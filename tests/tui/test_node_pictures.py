@@ -14,8 +14,7 @@ from tests.tui.conftest import make_app, screen_text, settled, there, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.nodes.screen import NodeScreen
-from tui.nodes.walk import NodeWalk
-from tui.nodes.words import heading
+from tui.nodes.walk import NodeWalk, heading
 
 Compare = Callable[..., bool]
 NOON = datetime(2024, 3, 2, 12, tzinfo=UTC)

@@ -4,8 +4,9 @@
 """
 
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from typing import Annotated, Any, cast
@@ -13,9 +14,44 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
-from tui.commands.usage import HELP, put_in_words, tidy
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.output import complain, let_go, prepare_streams
+
+HELP = {"help_option_names": ["--help", "-h"]}
+_SENTENCE = re.compile(r"(?s)(.+?[.!?…])(?=\s|$)")
+_OF_PYDANTIC: dict[str, Callable[[Any, dict[str, Any]], str]] = {
+    "value_error": lambda value, about: str(about["error"]),
+    "int_parsing": lambda value, about: f"{value!r} is not a whole number.",
+    "float_parsing": lambda value, about: f"{value!r} is not a number.",
+    "greater_than_equal": lambda value, about: f"{value} is too small: {about['ge']} is the least.",
+    "less_than_equal": lambda value, about: f"{value} is too large: {about['le']} is the most.",
+}
+
+
+def tidy(command: Any) -> None:
+    """Have a command, and those below it, listed with its first sentence whole, and its values named as people do."""
+    vars(command)["rich_markup_mode"] = None  # one look for all, and none that a pipe has to carry
+    if command.help and (first := _SENTENCE.match(command.help)):
+        command.short_help = " ".join(first[1].split())
+    for parameter in command.params:
+        if (least := getattr(parameter, "min", None)) is not None:
+            told = f"from {least:g}" if parameter.max is None else f"{least:g} to {parameter.max:g}"
+            vars(parameter)["_get_number_range_help_str"] = lambda told=told: told
+        if parameter.param_type_name == "argument":
+            vars(parameter)["display_type_rich"] = lambda ctx: None
+        elif parameter.metavar is None and not getattr(parameter, "is_flag", False):
+            named = parameter.display_type
+            vars(parameter)["display_type"] = lambda ctx, named=named: named(ctx=ctx).strip("<>")
+    for below in getattr(command, "commands", {}).values():
+        tidy(below)
+
+
+def put_in_words(error: typer.BadParameter) -> None:
+    """Have a value that was refused say why in words, where that is pydantic's to say."""
+    problems: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    if problems and (words := _OF_PYDANTIC.get(problems[0]["type"])):
+        error.message = words(problems[0]["input"], problems[0].get("ctx", {}))
+
 
 # Name and module, in the order of the help. The command is a function of that name there, or an app of several.
 COMMANDS = {

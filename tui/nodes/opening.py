@@ -16,7 +16,7 @@ NO_HOME = "A {} cannot be opened outside the graph. Press g to explore it."
 
 async def show_at_home(view: ChatView, ref: Ref) -> None:
     """Leave all that lies over the chat, and show the node. Raises NotFound."""
-    from tui.nodes.words import NOUNS
+    from tui.nodes.walk import NOUNS
 
     chat = view.chat
     if chat is None:

@@ -18,7 +18,7 @@ from graph.walk.subgraphs import ProofStep, Ref
 from tui.keymaps import NEIGHBOURS, PROOF
 from tui.keys import bindings, signs
 from tui.latest import Latest
-from tui.nodes import words
+from tui.nodes import walk
 from tui.text import MUTED, in_chat, one_line, plain, spaced
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
@@ -66,17 +66,17 @@ class NeighbourList(LongList[NeighbourRow]):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(self._line, lambda item: item.identity, height=1, id=id)
-        self.worlds: words.Worlds = {}
+        self.worlds: walk.Worlds = {}
 
     def _line(self, item: NeighbourRow, width: int) -> Sequence[Content]:
         match item.kind:
             case "centre" if item.node is not None:
-                noun = words.NOUNS.get(item.node.ref.table, (item.node.ref.table, ""))[0]
+                noun = walk.NOUNS.get(item.node.ref.table, (item.node.ref.table, ""))[0]
                 return [plain(f"this {noun} itself", MUTED)]
             case "heading" if item.side is not None:
-                return [words.heading(item.side, len(item.side.nodes))]
+                return [walk.heading(item.side, len(item.side.nodes))]
             case "node" if item.node is not None:
-                return [Content("  ") + words.row(item.node, width, datetime.now().astimezone(), self.worlds)]
+                return [Content("  ") + walk.row(item.node, width, datetime.now().astimezone(), self.worlds)]
             case "more" if item.side is not None:
                 return [plain(f"  … {spaced(item.side.total - len(item.side.nodes))} more", f"italic {MUTED}")]
         return [Content("")]
@@ -234,7 +234,7 @@ class ProofScreen(ModalScreen[RecallPath | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(PROOF)
 
-    def __init__(self, steps: Sequence[ProofStep], worlds: words.Worlds) -> None:
+    def __init__(self, steps: Sequence[ProofStep], worlds: walk.Worlds) -> None:
         super().__init__()
         self._steps = steps
         self._worlds = worlds
@@ -252,9 +252,9 @@ class ProofScreen(ModalScreen[RecallPath | None]):
 
     def _row(self, step: ProofStep, width: int) -> Sequence[Content]:
         lead = "  " * min(step.depth, DEEPEST)
-        relation = words.relation_of(step.relation, outgoing=True) if step.relation else "this memory"
+        relation = walk.relation_of(step.relation, outgoing=True) if step.relation else "this memory"
         now = datetime.now().astimezone()
-        first, second = words.told(step.node, step.words, width, now, self._worlds)
+        first, second = walk.told(step.node, step.words, width, now, self._worlds)
         return [Content.assemble(lead, plain(relation, "bold $secondary"), "  ", first), Content(lead) + second]
 
     @property
@@ -279,6 +279,6 @@ class ProofScreen(ModalScreen[RecallPath | None]):
             return
         text = step.words or str(step.node.details.get("text") or step.node.title)
         if text:
-            self.app.push_screen(Reader(one_line(words.NOUNS.get(step.node.ref.table, ("", ""))[0]).capitalize(), text))
+            self.app.push_screen(Reader(one_line(walk.NOUNS.get(step.node.ref.table, ("", ""))[0]).capitalize(), text))
         else:
             self.app.push_screen(Reader("Words", plain("Its proof is hidden or deleted.", MUTED)))

@@ -16,9 +16,8 @@ from graph.errors import NotFound
 from tui.keymaps import NODE, NODE_ALWAYS, NODE_HELP, node_foot
 from tui.keys import bindings, signs
 from tui.latest import Latest, is_there
-from tui.nodes import words
 from tui.nodes.panes import Drawing, NeighbourList, NeighbourRow, WordsInput, items_of
-from tui.nodes.walk import GONE, NodeWalk
+from tui.nodes.walk import GONE, HIDDEN_WORDS, NOUNS, NodeWalk, Worlds, head, name_of
 from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot, StatusMessage
@@ -60,9 +59,7 @@ class NodeScreen(Screen["Ref | None"]):
     """
     BINDINGS: ClassVar[list[BindingType]] = bindings(NODE)
 
-    def __init__(
-        self, service: "Agent", failures: tuple[type[Exception], ...], walk: NodeWalk, worlds: words.Worlds
-    ) -> None:
+    def __init__(self, service: "Agent", failures: tuple[type[Exception], ...], walk: NodeWalk, worlds: Worlds) -> None:
         super().__init__()
         self.service = service
         self.walk = walk
@@ -128,8 +125,8 @@ class NodeScreen(Screen["Ref | None"]):
         node = self.walk.ego.node
         lines = 1 if height < TALL else max(2, min(6, height // 6))
         self.query_one("#ego-way", Static).update(self._way(width))
-        head = words.head(node, width, lines, datetime.now().astimezone(), self._worlds)
-        self.query_one("#ego-head", Static).update(head)
+        said = head(node, width, lines, datetime.now().astimezone(), self._worlds)
+        self.query_one("#ego-head", Static).update(said)
         self._paint_keys()
 
     def _paint_keys(self) -> None:
@@ -141,7 +138,7 @@ class NodeScreen(Screen["Ref | None"]):
         self._paint_keys()
 
     def _way(self, width: int) -> Content:
-        names = [words.name_of(stop.node, NAME) for stop in reversed(self.walk.trail)]
+        names = [name_of(stop.node, NAME) for stop in reversed(self.walk.trail)]
         way = plain(" ‹ ".join(["", *names]) if names else "", MUTED)
         found = plain(f"  with “{self.walk.text}” · Esc to show all", "$warning") if self.walk.text else Content("")
         return Content.assemble(plain("Graph", "bold $primary"), found, way).truncate(width, ellipsis=True)
@@ -332,12 +329,12 @@ class NodeScreen(Screen["Ref | None"]):
     async def _read(self, ref: "Ref") -> None:
         node = await self.service.graph.node(ref)
         text = str(node.details.get("text") or node.title)
-        if node.mark == words.HIDDEN_WORDS:
+        if node.mark == HIDDEN_WORDS:
             self.say("This message is hidden.")
         elif not text:
             self.say("Its text was deleted.")
         else:
-            noun = words.NOUNS.get(ref.table, (ref.table, ""))[0]
+            noun = NOUNS.get(ref.table, (ref.table, ""))[0]
             self.app.push_screen(Reader(one_line(f"{noun[:1].upper()}{noun[1:]}"), text))
 
     def action_proof(self) -> None:

@@ -12,8 +12,7 @@ from tui.drawing.view import GraphView
 from tui.files import ExportFailed
 from tui.queries.cells import whole
 from tui.queries.completing import tables_of
-from tui.queries.export import PICTURES, Target, as_csv, target_of, unique, write_rows
-from tui.queries.found import first_ref
+from tui.queries.export import PICTURES, Target, as_csv, first_ref, target_of, unique, write_rows
 from tui.queries.results import JsonPage, rows_of
 from tui.queries.table import ResultTable
 from tui.text import cut, one_line, size_of, spaced

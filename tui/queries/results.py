@@ -23,8 +23,7 @@ from tui.drawing.view import GraphView
 from tui.keymaps import RESULTS
 from tui.keys import bindings
 from tui.queries.cells import TIMES, spread
-from tui.queries.export import unique
-from tui.queries.found import subgraph_of
+from tui.queries.export import subgraph_of, unique
 from tui.queries.table import ResultTable
 from tui.text import MUTED, one_line, plain, spaced
 from tui.widgets.long_list import LongList

@@ -22,8 +22,7 @@ from tui.widgets.pages import Fold, Pages, PageText
 from tui.widgets.search import SearchInput
 
 if TYPE_CHECKING:
-    from agent.config_text import Value
-    from agent.settings import Setting, SettingState
+    from agent.settings import Setting, SettingState, Value
 
 NAME = 23  # cells; the longest is `sampling.repeat_penalty`
 VALUE = 30

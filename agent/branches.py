@@ -11,12 +11,10 @@ from dataclasses import replace
 
 from agent.acceptance import reachable
 from agent.private import PrivateChats
-from graph.branches import Alternatives, Branch, World
 from graph.events import Event, HeadMoved, MarkSet, Sampling, SessionConfigured, SessionForked, SessionRenamed
 from graph.ids import new_id
-from graph.impacts import Impact
 from graph.memory import Memory
-from graph.values import Recorded, Session, Turn
+from graph.values import Alternatives, Branch, Impact, Recorded, Session, Turn, World
 
 from .errors import AgentError
 from .events import Notice, SessionsChanged

@@ -12,7 +12,6 @@ from agent.planning import Planner
 from agent.private import PrivateChats
 from agent.recorder import Recorder
 from agent.text import clean_message
-from graph.beliefs import Project
 from graph.errors import NotFound
 from graph.events import (
     MAIN_WORLD,
@@ -33,7 +32,7 @@ from graph.events import (
 )
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Exchange, Session, Turn
+from graph.values import Exchange, Project, Session, Turn
 from graph.visibility import EVERYONE, Viewer
 
 UNCHANGED: Any = object()

@@ -17,14 +17,13 @@ from agent.importer import Importer, ImportProgress, ImportReport
 from agent.ingesting.ingester import Ingester, IngestProgress, IngestReport
 from agent.outlets import Work, on_loop
 from agent.past import DocumentReader
-from graph.beliefs import Document
 from graph.errors import CopyFailed
 from graph.ids import now_ms
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.transfer.backup import sync
 from graph.transfer.exporting import lines
-from graph.values import Session, Turn
+from graph.values import Document, Session, Turn
 
 ROLES = ("user", "assistant", "note")
 

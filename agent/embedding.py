@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from graph.errors import InvalidVector, MemoryFailure
-from graph.hits import Vector
 from graph.memory import Memory
+from graph.values import Vector
 from models.errors import EngineClosed, ModelError
 
 from .errors import AgentError

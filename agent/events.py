@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.errors import AgentError
 from graph.errors import MemoryFailure
-from graph.hits import Hit
+from graph.values import Hit
 from models.errors import ModelError
 
 

@@ -14,8 +14,8 @@ from graph.console.catalogue import Schema
 from graph.console.console import ROWS, TIMEOUT_S, Answer
 from graph.events import MAIN_WORLD
 from graph.memory_readings import MemoryReadings
+from graph.values import Ego, Node, ProofStep, Ref, Side, Subgraph
 from graph.walk.neighbours import PER, Key
-from graph.walk.subgraphs import Ego, Node, ProofStep, Ref, Side, Subgraph
 
 if TYPE_CHECKING:
     from graph.readings.statistics import Statistics

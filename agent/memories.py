@@ -12,7 +12,6 @@ from typing import Literal
 
 from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
-from graph.beliefs import Observation, Story, Wanted
 from graph.errors import NotFound
 from graph.events import (
     MAIN_WORLD,
@@ -27,6 +26,7 @@ from graph.events import (
     TurnRated,
 )
 from graph.memory import Memory
+from graph.values import Observation, Story, Wanted
 
 from . import notes
 from .errors import AgentError

@@ -7,7 +7,6 @@ of any chat, and survives the rewinds of all.
 import re
 from collections.abc import Sequence
 
-from graph.beliefs import Observation
 from graph.events import (
     MAIN_WORLD,
     Event,
@@ -21,6 +20,7 @@ from graph.events import (
 )
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.values import Observation
 
 USER = "you"
 CLIENT = "notes"

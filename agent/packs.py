@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from graph.beliefs import Chunk
 from graph.events import Recalled
-from graph.hits import Hit
 from graph.memory import Memory
 from graph.readings.quoted import Believed
-from graph.values import Session, Turn
+from graph.values import Chunk, Hit, Session, Turn
 from models.protocols import Generator
 
 from .events import Notice, Warned

@@ -12,15 +12,26 @@ from datetime import UTC, datetime
 from agent.graph import GraphReader
 from agent.outlets import Work, on_loop
 from agent.recall import Embed, Recaller
-from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story, Wanted
-from graph.branches import World
 from graph.errors import NotFound
 from graph.events import MAIN_WORLD
 from graph.history.past import Past
-from graph.hits import Filters, Hit
 from graph.memory import Memory
 from graph.memory_readings import MemoryReadings
-from graph.values import Progress, Session, Turn
+from graph.values import (
+    Chunk,
+    CoreBlock,
+    Document,
+    Filters,
+    Hit,
+    Observation,
+    Progress,
+    Project,
+    Session,
+    Story,
+    Turn,
+    Wanted,
+    World,
+)
 from graph.visibility import EVERYONE, Viewer
 
 ANY = Wanted()

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
-from graph.beliefs import Document
 from graph.errors import InvalidEvent
 from graph.events import (
     DocumentRead,
@@ -24,7 +23,7 @@ from graph.events import (
 from graph.history.undoing import quoted
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Recorded, Turn
+from graph.values import Document, Recorded, Turn
 
 from .errors import AgentError
 from .plans import Plan, plan

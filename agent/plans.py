@@ -7,8 +7,6 @@ returning is decided here, and what stays although it says the same words is loo
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from graph.beliefs import Observation
-from graph.branches import World
 from graph.events import (
     MAIN_WORLD,
     DocumentRemoved,
@@ -19,9 +17,8 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
-from graph.impacts import Both, Impact, Rehearsal, RevisionStanding, WorldImpact
 from graph.memory import Memory
-from graph.values import Turn
+from graph.values import Both, Impact, Observation, Rehearsal, RevisionStanding, Turn, World, WorldImpact
 
 ERASING = (TurnDeleted, ObservationDeleted, DocumentRemoved, SessionDeleted)
 

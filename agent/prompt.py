@@ -24,8 +24,7 @@ from typing import Literal
 from agent.errors import AgentError
 from agent.quoting import ANSWERED, END, HEADER, PINS, Quote, block, lines_of
 from agent.text import clean_message
-from graph.beliefs import CoreBlock
-from graph.values import Turn
+from graph.values import CoreBlock, Turn
 from models.protocols import FrameRole, Generator
 
 NAME = re.compile(r"[\w-]{1,32}")

@@ -23,11 +23,10 @@ from agent.packs import Fresh, Pack, Packs, packs_of, unanswered
 from agent.prompt import PREFIX, Cause, Limits, PromptLog, Quotes, block_id, version_of
 from agent.quoting import PIN_BOUND, Quote, excerpt, neutral
 from agent.shelf import WORTH, Shelf, StateKey, to_note
-from graph.beliefs import CoreBlock, Observation
 from graph.errors import GraphFailure
 from graph.events import Recalled
 from graph.memory import Memory
-from graph.values import Session, Turn
+from graph.values import CoreBlock, Observation, Session, Turn
 from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
 from models.states import KVStates

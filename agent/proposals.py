@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from graph.beliefs import Observation, Wanted
 from graph.events import (
     MAIN_WORLD,
     Event,
@@ -24,6 +23,7 @@ from graph.events import (
 )
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.values import Observation, Wanted
 
 from .errors import AgentError
 from .memories import Memories, statement

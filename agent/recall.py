@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from agent.text import local_zone
-from graph.beliefs import Wanted
 from graph.errors import SURPRISES, MemoryFailure
 from graph.events import ObservationKind, Strategy
-from graph.hits import Filters, Hit, Reason, Vector
 from graph.memory_readings import MemoryReadings
 from graph.recall.intent import Intent, read_intent
-from graph.values import Exchange, Session, Turn
+from graph.values import Exchange, Filters, Hit, Reason, Session, Turn, Vector, Wanted
 from models.protocols import Generator
 
 from .events import Route

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
-from graph.beliefs import Unreflected
 from graph.errors import SURPRISES, GraphFailure, MemoryFailure
 from graph.events import MAIN_WORLD, ObservationReinforced
 from graph.memory import Memory
+from graph.values import Unreflected
 from models.errors import ModelError
 from models.protocols import Generator
 

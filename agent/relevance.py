@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from graph.hits import Hit
 from graph.recall.intent import Intent
+from graph.values import Hit
 
 from .quoting import content_words, excerpt, neutral
 

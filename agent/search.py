@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Unpack
 
 from graph.events import MAIN_WORLD, Recalled
-from graph.hits import About, Boost, Filters, FoundTurn, Hit, Reason, Step
 from graph.memory import Memory
 from graph.readings.newest import NewestFilter, NewestItem, NodeKind
 from graph.readings.quoted import Believed
-from graph.values import Exchange, Turn
+from graph.values import About, Boost, Exchange, Filters, FoundTurn, Hit, Reason, Step, Turn
 from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
 

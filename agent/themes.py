@@ -15,9 +15,8 @@ from pydantic import BaseModel, Field
 
 from agent.text import local_zone
 from graph.events import MAIN_WORLD
-from graph.hits import Community, Filters
 from graph.memory import Memory
-from graph.values import Turn
+from graph.values import Community, Filters, Turn
 from graph.visibility import EVERYONE, Viewer
 from models.errors import RunError
 from models.protocols import Generator, ModelInfo

@@ -27,13 +27,11 @@ from agent.quoting import STOP, Quotable, mark_of, neutral, quote
 from agent.recall import Recaller
 from agent.text import local_zone
 from agent.themes import Progress, ThemeMaker, capable, told
-from graph.beliefs import CoreBlock, Observation
 from graph.errors import MemoryFailure
 from graph.events import CoreWritten, Event, ObservationDeleted, ObservationMade, Recalled
-from graph.hits import Filters, Hit, Kind
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Recorded, Session, Turn
+from graph.values import CoreBlock, Filters, Hit, Kind, Observation, Recorded, Session, Turn
 from models.protocols import Generator, ModelInfo
 
 MOST_STEPS = 6

@@ -22,9 +22,9 @@ import numpy as np
 from bench.memory import TURNS_PER_SESSION, _appender, _conversation, _ignore
 from bench.report import Figure, percentile, report, say
 from graph.events import Event, ObservationKind, ObservationMade, ReflectionDone, TurnSaid
-from graph.hits import Vector
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.values import Vector
 
 MODEL = "bench@1"
 TAUGHT = 10  # turns to an observation

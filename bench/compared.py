@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from bench.person import Person
-from graph.beliefs import Wanted
-from graph.hits import Filters
+from graph.values import Filters, Wanted
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

@@ -22,7 +22,7 @@ from graph.console.console import Answer
 from graph.events import EntityNoted, ObservationKind, ObservationMade, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.walk.subgraphs import Ref
+from graph.values import Ref
 
 HUB = "Anna"
 SIDE = ("MENTIONS", False, "Turn")

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
-from graph.beliefs import Status
+from graph.values import Status
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")

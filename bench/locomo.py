@@ -36,10 +36,10 @@ from agent.settings import Settings
 from bench.report import percentile, say
 from graph.contents import KEPT_TYPE
 from graph.contents import vectors as kept_vectors
-from graph.hits import Filters, Vector
 from graph.memory import ALL, Memory
 from graph.reader import LogReader
 from graph.recall.lexical import STOP_WORDS
+from graph.values import Filters, Vector
 from models.errors import ModelMissing
 from models.protocols import Generator
 from models.store import DEFAULT_EMBEDDER

@@ -30,11 +30,11 @@ from bench.report import say
 from bench.scoring import Seen, Tally, score, summary
 from bench.scripted import Hostile, Perfect, RecallPath
 from bench.seeding import Seeds
-from graph.beliefs import Observation, Wanted
 from graph.events import ReflectionFailed, Role, SessionStarted, StopReason, TurnSaid
 from graph.ids import as_ms, new_id
 from graph.memory import Memory
 from graph.reader import LogReader
+from graph.values import Observation, Wanted
 from models.protocols import Embedder, Generator
 
 FILE = Path(__file__).with_name("observations.json")

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 from agent.home import Home
 from bench.report import Figure, percentile, report, say
 from graph.events import Event, ObservationKind, ObservationMade, Role, SessionStarted, TurnSaid
-from graph.hits import Filters, Vector
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.values import Filters, Vector
 from models.embedder import LlamaEmbedder, load_embedder
 from models.store import DEFAULT_EMBEDDER, ModelStore
 

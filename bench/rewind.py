@@ -18,10 +18,10 @@ from pathlib import Path
 
 from bench.memory import _conversation, _grow, _ignore, _turn
 from bench.report import Figure, percentile, report, say
-from graph.beliefs import Wanted
 from graph.events import HeadMoved, ObservationKind, ObservationMade, SessionStarted, TurnDeleted, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.values import Wanted
 
 TAIL = 20
 TAUGHT = 5  # observations made from turns of the tail

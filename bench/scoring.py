@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.beliefs import Status
+from graph.values import Status
 
 from .expected import Conversation, Item, Known
 

@@ -12,20 +12,18 @@ from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
 from graph import contents
-from graph.beliefs import NearObservation
 from graph.console import console
 from graph.console.catalogue import Catalogue
 from graph.console.console import Answer, Query
 from graph.console.workers import QueryWorkers
 from graph.events import MAIN_WORLD
-from graph.hits import Community, Filters, Hit, Vector
-from graph.impacts import Both, SupposedState
 from graph.reader import LogReader
 from graph.readings.about import Entities
 from graph.readings.observations import Remembered
 from graph.readings.statistics import Counted
 from graph.readings.worlds import InWorld
 from graph.recall.search import Recall
+from graph.values import Both, Community, Filters, Hit, NearObservation, SupposedState, Vector
 from graph.visibility import Viewer
 from graph.walk.neighbours import Egos
 

@@ -11,8 +11,8 @@ import pytest
 from agent.home import Home
 from demo import pictures
 from demo.memory import DemoFailed, build
-from graph.beliefs import Wanted
 from graph.memory import Memory
+from graph.values import Wanted
 
 
 @pytest.fixture

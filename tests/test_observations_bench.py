@@ -14,7 +14,7 @@ from bench.expected import Conversation, occurs, plain, read
 from bench.observations import FILE, Run, figures, some
 from bench.scoring import Seen, Tally, score
 from bench.scripted import Hostile, Perfect, RecallPath
-from graph.beliefs import Status
+from graph.values import Status
 from tests.conversations import MOVED
 from tests.fakes import FakeEmbedder
 

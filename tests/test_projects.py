@@ -32,7 +32,6 @@ from agent.tools import (
     Toolbox,
     WriteBlock,
 )
-from graph.beliefs import Wanted
 from graph.errors import NotFound
 from graph.events import (
     CoreWritten,
@@ -43,9 +42,9 @@ from graph.events import (
     ObservationReinforced,
     TurnRated,
 )
-from graph.hits import Filters
 from graph.ids import new_id
 from graph.readings.newest import NODE_KINDS
+from graph.values import Filters, Wanted
 from graph.visibility import EVERYONE, Viewer
 from tests.agent.conftest import collect
 from tests.fakes import FakeGenerator

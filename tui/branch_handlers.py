@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from graph.walk.subgraphs import Ref
+from graph.values import Ref
 from tui.chat_view import ChatView
 from tui.history_handlers import HOW_TO_GO_BACK
 from tui.keymaps import REWIND, TREE
@@ -25,8 +25,7 @@ from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
     from agent.plans import Plan
-    from graph.branches import Branch
-    from graph.values import Turn
+    from graph.values import Branch, Turn
     from tui.chat import Chat
 
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from agent.agent import Agent
     from agent.events import RecallDone
-    from graph.branches import Alternatives
-    from graph.hits import Hit
+    from graph.values import Alternatives, Hit
 
 
 LONGEST_SOURCE = 48  # characters of a document's title with the headings

@@ -24,8 +24,7 @@ from tui.widgets.pages import WIDE, heading, keys_content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graph.beliefs import Observation
-    from graph.hits import About
+    from graph.values import About, Observation
 
 
 PLACES = (

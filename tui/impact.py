@@ -10,9 +10,7 @@ from tui.reasons import who
 from tui.text import one_line
 
 if TYPE_CHECKING:
-    from graph.beliefs import Observation
-    from graph.impacts import Impact, WorldImpact
-    from graph.values import Turn
+    from graph.values import Impact, Observation, Turn, WorldImpact
 
 MOST = 20  # items of a kind that are shown
 LONGEST = 100  # characters of an item

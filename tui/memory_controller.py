@@ -16,7 +16,7 @@ from tui.worlds import world_of
 
 if TYPE_CHECKING:
     from agent.events import Learned, Notice
-    from graph.beliefs import Observation, Wanted
+    from graph.values import Observation, Wanted
 
 NOTICE_S = 45.0
 KEYS = " · F4 show · F8 undo"
@@ -222,7 +222,7 @@ class MemoryController:
 
     async def one_of(self, words: str) -> "Observation | list[Observation]":
         """The observation of that id, or those with these words."""
-        from graph.beliefs import Wanted
+        from graph.values import Wanted
 
         assert self._view.chat is not None
         service = self._view.chat.service
@@ -233,7 +233,7 @@ class MemoryController:
 
     async def about(self, name: str) -> "list[Observation]":
         """What was learned about a name, then what has it among its words; nothing while the graph cannot tell."""
-        from graph.beliefs import Wanted
+        from graph.values import Wanted
 
         view = self._view
         if view.chat is None or view.backstage is None:

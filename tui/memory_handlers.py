@@ -12,7 +12,7 @@ from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
 from tui.widgets.impact import ImpactChoice
 
 if TYPE_CHECKING:
-    from graph.beliefs import Observation
+    from graph.values import Observation
 
 REMEMBER = "What should clew remember?"
 CHOICES = 20
@@ -26,7 +26,7 @@ async def memories(parts: Parts, argument: str) -> None:
     if not argument.strip():
         await parts.memory.open()
         return
-    from graph.beliefs import Wanted
+    from graph.values import Wanted
 
     words = argument.strip()
     found = await parts.memory.by_id(words)
@@ -99,7 +99,7 @@ async def forget(parts: Parts, argument: str) -> None:
     if not isinstance(found, list):
         await _forget(parts, found)
     elif found:
-        from graph.beliefs import Wanted
+        from graph.values import Wanted
 
         told = f"{len(found)} memories match. Choose one and press d to forget it."
         await parts.memory.open(wanted=Wanted(text=words), told=told)
@@ -142,7 +142,7 @@ async def correct(parts: Parts, argument: str) -> None:
 
 async def _correct_by_words(parts: Parts, given: str) -> None:
     """What follows a colon is how it really is; the words before it say which one is meant."""
-    from graph.beliefs import Wanted
+    from graph.values import Wanted
 
     assert parts.view.chat is not None
     words, _, text = (part.strip() for part in given.partition(": "))
@@ -177,7 +177,7 @@ async def _correct(parts: Parts, found: "Observation", text: str) -> None:
 
 async def _known(parts: Parts, words: str, limit: int) -> "list[Observation]":
     """What the world of the chat knows that has these words."""
-    from graph.beliefs import Wanted
+    from graph.values import Wanted
 
     assert parts.view.chat is not None
     return await parts.view.chat.service.memories.find(Wanted(text=words, world=parts.view.state.world), limit=limit)

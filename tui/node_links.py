@@ -1,6 +1,6 @@
 """Walks the graph from what a key was pressed on."""
 
-from graph.walk.subgraphs import Ref
+from graph.values import Ref
 from tui.chat_view import ChatView
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
-from graph.walk.subgraphs import Ref
+from graph.values import Ref
 from tui import session_handlers
 from tui.chat_view import NOT_YET, ChatView
 from tui.files import path_of, write

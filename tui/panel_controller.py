@@ -27,9 +27,7 @@ from tui.widgets.message import AssistantMessage, Message, UserMessage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graph.beliefs import Observation
-    from graph.hits import Hit
-    from graph.values import Turn
+    from graph.values import Hit, Observation, Turn
     from tui.chat import Chat
     from tui.reasons import Shared
     from tui.state import PackItem, State
@@ -393,7 +391,7 @@ class PanelController:
 
     async def _beliefs(self, chat: "Chat") -> "Sequence[Observation]":
         """The pinned observations; none while the graph cannot tell them."""
-        from graph.beliefs import Wanted as Filters
+        from graph.values import Wanted as Filters
 
         assert self._view.backstage is not None
         seen = Filters(pinned=True, world=chat.state.world, viewer=await self._view.project())
@@ -404,7 +402,7 @@ class PanelController:
 
     async def _hits(self, chat: "Chat", wanted: PanelRequest) -> "Sequence[Hit]":
         if wanted.query is not None:
-            from graph.hits import Filters
+            from graph.values import Filters
 
             filters = Filters(world=chat.state.world, project=await self._view.project())
             return await chat.service.search.recall(wanted.query, limit=RECALLED_BY_HAND, filters=filters)

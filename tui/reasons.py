@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from tui.text import one_line
 
 if TYPE_CHECKING:
-    from graph.beliefs import Observation, Proof
     from graph.events import Recalled, Strategy
-    from graph.hits import Hit
     from graph.readings.quoted import Believed
-    from graph.values import Turn
+    from graph.values import Hit, Observation, Proof, Turn
 
     Shared = frozenset[tuple[Strategy, int]]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ReplyEnded,
         ToolAsked,
     )
-    from graph.hits import Kind
+    from graph.values import Kind
     from tui.backstage import Choice
 
 

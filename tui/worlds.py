@@ -7,7 +7,7 @@ from tui.text import cut
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.branches import World
+    from graph.values import World
 
 MAIN = "main"
 UNNAMED = "an untitled chat"

@@ -30,8 +30,8 @@ from agent.asking.readings import (
 )
 from agent.asking.shelf import ENTITIES, Speaker, Translation, fill, of_entities, of_speaker, of_time, ready_queries
 from graph.console.lexing import parameters_of
-from graph.hits import Vector
 from graph.recall.times import Span, find_time
+from graph.values import Vector
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,11 +16,11 @@ from pathlib import Path
 from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting.files import SAFE, ReadFile, find, is_gone, kind_of, locate, read
 from agent.ingesting.sections import TextPiece
-from graph.beliefs import Document
 from graph.contents import hash_of
 from graph.events import ChunkRead, DocumentRead, Event
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.values import Document
 
 AT_ONCE = 64  # events in one transaction: a message that is sent meanwhile waits for no more than that
 

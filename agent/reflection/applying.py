@@ -37,9 +37,8 @@ from agent.reflection.sentences import KIN, MASK, Sentence, clause, led_in, part
 from agent.reflection.slots import mentioned, slots_of
 from agent.reflection.statements import cue_of
 from agent.reflection.words import content, fold, numbers, tokens, wordset
-from graph.beliefs import NearObservation, Observation
 from graph.events import ObservationKind
-from graph.values import Turn
+from graph.values import NearObservation, Observation, Turn
 
 COMMA = re.compile(
     r"\s*[,;–—]\s+|\s+-\s+|\s+(?:and|but|so) (?=(?:i|i['’]m|we|my|our|what|which|how|any|can|do|is)\b)", re.I

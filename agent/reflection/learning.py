@@ -31,8 +31,7 @@ from agent.reflection.material import YOU, Material, Store, Trust, taught_by
 from agent.reflection.statements import Statement, denial, slots_of, statements
 from agent.reflection.trust import Trusts, trusted
 from agent.reflection.words import content, numbers, tokens
-from graph.beliefs import NearObservation, Observation
-from graph.values import Turn
+from graph.values import NearObservation, Observation, Turn
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
 

@@ -12,7 +12,7 @@ from agent.reflection.grounding import FRAMED, agrees
 from agent.reflection.sentences import clause, led_in, parts, sentences
 from agent.reflection.slots import slots_of_part
 from agent.reflection.words import NEGATORS, content, fold, numbers, stem, tokens, wordset
-from graph.hits import Vector
+from graph.values import Vector
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Vector | None]]]
 SURE = 0.95  # cosines from which sentences are the same whatever their words

@@ -9,9 +9,9 @@ seen everywhere, stays as it is: what is said in one project changes nothing out
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from graph.beliefs import Observation
 from graph.events import ObservationKind, ObservationMade, ObservationRetired, ObservationSupported
 from graph.ids import new_id
+from graph.values import Observation
 
 from .likeness import names_of, says_the_same
 from .material import YOU, Material, Outcome, Taught

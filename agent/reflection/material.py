@@ -4,11 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from graph.beliefs import NearObservation, Observation, Story, Unreflected
 from graph.events import Event, Role
-from graph.hits import Vector
 from graph.ids import new_id
-from graph.values import Recorded, Session, Turn
+from graph.values import NearObservation, Observation, Recorded, Session, Story, Turn, Unreflected, Vector
 
 YOU = "you"
 EVIDENCE = (Role.USER, Role.NOTE)

@@ -20,9 +20,9 @@ from agent.background import Foreground
 from agent.errors import AgentError
 from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
 from agent.prompts import Prompts
-from graph.beliefs import Unreflected
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
 from graph.events import Event, ObservationMade, ReflectionDone, ReflectionFailed
+from graph.values import Unreflected
 from models.errors import EngineClosed, ModelError
 from models.protocols import Generator
 

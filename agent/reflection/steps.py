@@ -19,10 +19,9 @@ from agent.reflection.sentences import ADJ, KIN, LINK, PETS, QUOTED, Clause, cla
 from agent.reflection.statements import statements
 from agent.reflection.words import fold, wordset
 from agent.text import propose_title, verbatim
-from graph.beliefs import NearObservation, Observation
 from graph.events import EntityNoted, ObservationReinforced, Role, SessionTitled, TurnRated
 from graph.ids import new_id
-from graph.values import Session, Turn
+from graph.values import NearObservation, Observation, Session, Turn
 from graph.visibility import PERSONAL
 from models.protocols import Generator
 

@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from graph.beliefs import Unreflected
 from graph.console.workers import QueryWorkers
 from graph.errors import GraphFailure, NothingYet
 from graph.ids import as_datetime, as_ms, new_id
@@ -27,7 +26,7 @@ from graph.memory_readings import MemoryReadings
 from graph.reader import LogReader
 from graph.recall.search import Recall
 from graph.sqlite import LOG
-from graph.values import Progress
+from graph.values import Progress, Unreflected
 
 FOLDER = "past"  # in the memory's; what a killed process left there goes at the next opening
 ENDED = "Something was deleted permanently, which closed this view of the past. Nothing else is lost. Open it again."

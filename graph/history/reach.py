@@ -12,13 +12,12 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from graph.beliefs import Observation
 from graph.events import MAIN_WORLD
 from graph.readings.exchanges import replies
 from graph.readings.observations import Remembered
 from graph.readings.rows import KEPT, SAID, TURN, said_row, turn_of, turns_of
 from graph.readings.worlds import BEGUN, HEAD
-from graph.values import Turn
+from graph.values import Observation, Turn
 
 WORDS, CHARACTERS = 4, 20  # what makes a run
 MOST_RUNS = 400  # that are looked for, of all texts together

@@ -12,14 +12,13 @@ from typing import Any
 from graph.errors import GraphFailure
 from graph.events import Event, ObservationReturned, TextErased
 from graph.events.codec import Stored
-from graph.impacts import Flags, Rehearsal, RevisionStanding, SupposedState
 from graph.kuzu.follower import Follower
 from graph.kuzu.overlay import Overlay
 from graph.kuzu.store import GraphStore
 from graph.log.log import Log
 from graph.projection.projection import project
 from graph.reader import LogReader
-from graph.values import Recorded
+from graph.values import Flags, Recorded, Rehearsal, RevisionStanding, SupposedState
 
 
 class Rehearsing:

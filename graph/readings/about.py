@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graph.hits import About
 from graph.ids import as_datetime
 from graph.readings.belonging import Belongings
 from graph.readings.finding import fts_query
 from graph.readings.paths import Paths
 from graph.readings.rows import PROJECT, SAID, TURN, turns_of
 from graph.readings.worlds import BEGUN
+from graph.values import About
 from graph.visibility import EVERYONE, Viewer
 
 NOTHING = '""'  # the FTS5 query that matches no text

@@ -13,7 +13,6 @@ from typing import Literal, Unpack, overload
 
 from graph.errors import Ambiguous, NotFound
 from graph.events import MAIN_WORLD
-from graph.hits import About, FoundTurn
 from graph.readings import exchanges
 from graph.readings.about import about, speakers
 from graph.readings.belonging import Belongings
@@ -36,7 +35,7 @@ from graph.readings.rows import (
 from graph.readings.snapshots import KeptReadings
 from graph.readings.tree import TreeReadings, shared
 from graph.readings.worlds import BEGUN, Views
-from graph.values import Exchange, Session, Turn
+from graph.values import About, Exchange, FoundTurn, Session, Turn
 from graph.visibility import EVERYONE, Viewer
 
 LAST = "last"

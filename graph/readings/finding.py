@@ -10,10 +10,9 @@ from secrets import token_hex
 from typing import Literal
 
 from graph.events.codec import clean
-from graph.hits import FoundTurn, Segment
 from graph.readings.paths import Paths
 from graph.readings.rows import SAID, TURN, turns_of
-from graph.values import Turn
+from graph.values import FoundTurn, Segment, Turn
 
 LONGEST_QUERY, MOST_WORDS = 1_000, 32  # of a pasted page the first words find it as well
 SNIPPET_WORDS, SNIPPET_CHARACTERS = 24, 60

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from graph.beliefs import Chunk, CoreBlock, Document, Project
 from graph.contents import hash_of
 from graph.errors import NotFound
 from graph.ids import as_datetime
@@ -17,6 +16,7 @@ from graph.readings.belonging import Belongings
 from graph.readings.paths import Paths
 from graph.readings.rows import PROJECT, SAID, TURN, Raw, said_row, turn_of
 from graph.readings.worlds import BEGUN
+from graph.values import Chunk, CoreBlock, Document, Project
 from graph.visibility import EVERYONE, Viewer, sees_made
 
 _OF_KIND = "SELECT seq, structure, text FROM events WHERE kind <> 'turn.said' AND kind = ? ORDER BY seq DESC"

@@ -15,7 +15,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
-from graph.beliefs import Observation
 from graph.events import MAIN_WORLD
 from graph.ids import as_datetime, as_ms
 from graph.readings import kept
@@ -24,7 +23,7 @@ from graph.readings.exchanges import answered, reply_rows
 from graph.readings.paths import Paths
 from graph.readings.rows import SAID, SESSION, TURN, Raw, session_by_id, session_with, turn_of, turns_of
 from graph.readings.worlds import BEGUN, turns_by_hand, worlds
-from graph.values import Exchange, Session, Turn
+from graph.values import Exchange, Observation, Session, Turn
 from graph.visibility import EVERYONE, Viewer, sees_made, sees_said
 
 _BOUNDED = {"since": "said.told >= :since", "until": "said.told < :until", "exclude": "said.session <> :exclude"}

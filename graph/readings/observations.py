@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Unpack
 
-from graph.beliefs import Observation, Project, Story, Wanted, seen_by
 from graph.errors import Ambiguous, GraphFailure, NotFound
 from graph.events import MAIN_WORLD
 from graph.ids import as_ms
@@ -22,6 +21,7 @@ from graph.readings.newest import NewestFilter, NewestItem, NodeKind, first, lea
 from graph.readings.proof import RETURN, proofs, with_proof
 from graph.readings.unlearned import Unlearned
 from graph.readings.worlds import InWorld, is_wanted, lineage_of, pinned_series, standing_rows
+from graph.values import Observation, Project, Story, Wanted, seen_by
 from graph.visibility import EVERYONE, Viewer
 
 ANY = Wanted()

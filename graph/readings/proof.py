@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from graph.beliefs import Observation, Proof
 from graph.events import MAIN_WORLD, ObservationKind, Role
 from graph.ids import as_datetime
 from graph.readings.statistics import trend
 from graph.readings.worlds import InWorld
+from graph.values import Observation, Proof
 
 Row = dict[str, Any]
 Query = Callable[[str, Mapping[str, Any]], list[Row]]

@@ -8,15 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import islice
 
-from graph.beliefs import Chunk, CoreBlock, Document, Project
-from graph.branches import World
 from graph.events import MAIN_WORLD
 from graph.readings import kept, worlds
 from graph.readings.kept import versions
 from graph.readings.paths import Paths
 from graph.readings.quoted import Believed, believed
 from graph.readings.rows import SAID, TURN, session_by_id, turn_of, turns_of
-from graph.values import Turn
+from graph.values import Chunk, CoreBlock, Document, Project, Turn, World
 from graph.visibility import EVERYONE, Viewer
 
 

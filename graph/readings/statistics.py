@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
 
-from graph.beliefs import Trend
 from graph.ids import as_datetime
+from graph.values import Trend
 
 NEW, WINDOW, SILENCE = timedelta(days=7), timedelta(days=30), timedelta(days=90)
 

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from graph.branches import Alternatives, Branch
 from graph.ids import as_datetime
 from graph.readings.rows import session_by_id
 from graph.readings.worlds import BEGUN
+from graph.values import Alternatives, Branch
 
 _GONE = "EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = {} AND gone.kind = 'turn.deleted')"
 _PASSED = f"(up.role = 'tool' OR {_GONE.format('up.at')})"

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from graph.beliefs import Unreflected
 from graph.errors import NotFound
 from graph.events import MAIN_WORLD
 from graph.readings import exchanges
@@ -23,6 +22,7 @@ from graph.readings.proof import Query
 from graph.readings.rows import SAID, TURN, turn_of
 from graph.readings.unreflected import Living, UnreflectedTurns, above, is_gone, unit
 from graph.readings.worlds import lineage_of, worlds
+from graph.values import Unreflected
 
 Row = dict[str, Any]
 

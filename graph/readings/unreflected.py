@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 
-from graph.beliefs import Unreflected
 from graph.events import Role
 from graph.readings.rows import PROJECT
 from graph.readings.worlds import BEGUN
+from graph.values import Unreflected
 
 RUN = 6  # imported turns that are reflected on together
 LONGEST_RUN = 2 * RUN  # with the replies to the last of them

@@ -20,12 +20,10 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from graph.beliefs import Wanted
-from graph.branches import World
 from graph.errors import Ambiguous, NotFound
 from graph.events import MAIN_WORLD
 from graph.ids import as_datetime
-from graph.impacts import RevisionStanding
+from graph.values import RevisionStanding, Wanted, World
 
 BEGUN = "begun.kind <> 'turn.said' AND begun.kind IN ('session.started', 'session.forked')"
 # The head is what the last event left that moves it, up to some event or at all.

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graph.events import Strategy
-from graph.hits import Boost, Hit, Reason, Step
 from graph.ids import as_datetime
 from graph.readings.rows import TURN, session_by_id, turns_of
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
 from graph.recall.lending import Lending, RecallPath
 from graph.recall.table import Table
-from graph.values import Turn
+from graph.values import Boost, Hit, Reason, Step, Turn
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graph.hits import Kind
 from graph.recall.evidence import Scores
 from graph.recall.learned import DERIVED, LearnedIndex
 from graph.recall.observing import STANDS_FOR, RecallExtras, ScoredObservations
+from graph.values import Kind
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

@@ -6,11 +6,11 @@ The masks by project are the rules of graph/visibility.py over whole columns.
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graph.hits import Filters
 from graph.ids import as_ms
 from graph.recall.columns import ROLES, TOOL, Columns
 from graph.recall.learned import DERIVED, LearnedIndex
 from graph.recall.table import NONE
+from graph.values import Filters
 from graph.visibility import EVERYONE, Viewer, sees_made
 
 SEVERAL, NOWHERE = -2, -3  # no project has these codes

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graph.beliefs import place_of
-from graph.hits import Boost, Hit, Kind, Reason, Step
 from graph.ids import as_datetime
 from graph.readings.rows import session_by_id
 from graph.recall.columns import Columns
@@ -16,6 +14,7 @@ from graph.recall.learned import DERIVED, SUPPORTED, LearnedIndex
 from graph.recall.observing import RecallExtras, ScoredObservations
 from graph.recall.request import VisibleRows
 from graph.recall.table import NONE, Table
+from graph.values import Boost, Hit, Kind, Reason, Step, place_of
 
 if TYPE_CHECKING:
     import numpy as np

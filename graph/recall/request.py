@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graph.hits import Filters, Vector
 from graph.ids import as_ms
 from graph.recall.columns import Columns
 from graph.recall.intent import Intent
@@ -13,6 +12,7 @@ from graph.recall.learned import LearnedIndex
 from graph.recall.mask import allowed, learned_for, proposed, read_to, said_to, viewer_of, visible
 from graph.recall.standing import Pins, StandingColumns, Standings
 from graph.recall.table import NONE, Table
+from graph.values import Filters, Vector
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from graph.hits import Community, Filters, Hit, Vector
 from graph.ids import as_ms
-from graph.impacts import Both, SupposedState
 from graph.kuzu.store import GraphStore
 from graph.readings.worlds import InWorld, lineage_of
 from graph.recall.columns import Columns
@@ -37,6 +35,7 @@ from graph.recall.table import Table
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.recall.world_masks import changes_of, observations_of, turns_of
+from graph.values import Both, Community, Filters, Hit, SupposedState, Vector
 from graph.visibility import Viewer
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may

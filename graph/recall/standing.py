@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graph.events import MAIN_WORLD
-from graph.impacts import SupposedState
 from graph.readings.worlds import Lineage, pinned_series, revisions_of, turns_by_hand
 from graph.recall.columns import Columns
 from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, LearnedIndex
 from graph.recall.mask import sources
 from graph.recall.table import NONE, coded
 from graph.recall.views import Inheritance
+from graph.values import SupposedState
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np

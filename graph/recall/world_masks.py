@@ -3,12 +3,12 @@
 import sqlite3
 from collections.abc import Iterable
 
-from graph.impacts import Both, RevisionStanding, SupposedState
 from graph.recall.columns import Columns
 from graph.recall.learned import STATUSES, LearnedIndex
 from graph.recall.mask import seen, sources
 from graph.recall.standing import StandingColumns, Standings
 from graph.recall.table import NONE
+from graph.values import Both, RevisionStanding, SupposedState
 
 
 def observations_of(

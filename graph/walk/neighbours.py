@@ -15,8 +15,8 @@ from typing import Any
 
 from graph.errors import NotFound
 from graph.projection.schema import RELS
+from graph.values import Edge, Ego, Node, ProofStep, Ref, Side, Subgraph
 from graph.walk.nodes import HIDDEN, TABLES, NodeWording, Query, Row, node_of, veiled
-from graph.walk.subgraphs import Edge, Ego, Node, ProofStep, Ref, Side, Subgraph
 
 Key = tuple[str, bool, str]  # as of a Side: the relationship, whether it leads away, and to which table
 

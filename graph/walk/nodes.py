@@ -10,7 +10,7 @@ from typing import Any
 
 from graph.events import MAIN_WORLD
 from graph.ids import as_datetime
-from graph.walk.subgraphs import Node, Ref
+from graph.values import Node, Ref
 
 Row = dict[str, Any]
 Query = Callable[[str, Mapping[str, Any]], list[Row]]

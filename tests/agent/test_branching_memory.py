@@ -4,8 +4,8 @@ from collections import Counter
 
 from agent.agent import Agent
 from agent.settings import Settings
-from graph.beliefs import Wanted
 from graph.events import MAIN_WORLD, HeadMoved, ObservationMade, ReflectionDone, TurnDeleted
+from graph.values import Wanted
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_branching import path, talk
 from tests.fakes import FakeGenerator

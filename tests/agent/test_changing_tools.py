@@ -11,8 +11,8 @@ from agent.events import AgentEvent, ApprovalWanted, ReplyEnded, ToolDone
 from agent.quoting import mark_of
 from agent.settings import Settings
 from agent.steps import REFUSED
-from graph.beliefs import Wanted
 from graph.errors import NotFound
+from graph.values import Wanted
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import only, ready, say, spelled
 from tests.fakes import FakeGenerator

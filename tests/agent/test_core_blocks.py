@@ -10,7 +10,7 @@ from agent.prompt import CORE, CORE_NOW, Cause, Limits, Quotes, block_id, block_
 from agent.prompts import quote_block
 from agent.quoting import Quote
 from agent.shelf import from_note, to_note
-from graph.beliefs import CoreBlock
+from graph.values import CoreBlock
 from tests.agent.test_prompt import SYSTEM, turn
 from tests.fakes import FakeGenerator
 

@@ -8,10 +8,10 @@ from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged
 from agent.settings import Settings
-from graph.beliefs import Wanted
 from graph.errors import NotFound
 from graph.events import ObservationKind, ObservationMade
 from graph.ids import new_id
+from graph.values import Wanted
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator

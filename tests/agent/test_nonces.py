@@ -18,7 +18,6 @@ from agent.agent import Agent
 from agent.errors import AgentError
 from agent.home import Home
 from agent.settings import Settings
-from graph.beliefs import Wanted
 from graph.errors import InvalidEvent, NotFound
 from graph.events import (
     CoreWritten,
@@ -34,6 +33,7 @@ from graph.events import (
 )
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.values import Wanted
 from tests.agent.conftest import collect
 from tests.examples import examples
 from tests.fakes import FakeGenerator

@@ -10,10 +10,10 @@ import pytest
 from agent.agent import Agent
 from agent.past import PastView
 from agent.settings import Settings
-from graph.beliefs import Wanted
 from graph.errors import GraphFailure, NotFound, NothingYet
 from graph.events import TurnDeleted
 from graph.history.past import FOLDER
+from graph.values import Wanted
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator

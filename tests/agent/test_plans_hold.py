@@ -19,8 +19,8 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
-from graph.impacts import RevisionStanding
 from graph.memory import Memory
+from graph.values import RevisionStanding
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, taught

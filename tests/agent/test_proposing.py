@@ -7,7 +7,7 @@ from agent.errors import AgentError, EmptyMessage
 from agent.proposals import CLIENT, MOST_WAITING, program_name
 from agent.settings import Settings
 from graph.events import ObservationKind
-from graph.hits import Filters
+from graph.values import Filters
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready
 from tests.fakes import FakeGenerator

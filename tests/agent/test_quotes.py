@@ -8,8 +8,7 @@ from agent.agent import Agent
 from agent.events import ModelProgress
 from agent.home import Home
 from agent.quoting import HEADER
-from graph.hits import Hit
-from graph.values import Turn
+from graph.values import Hit, Turn
 from models.protocols import Generator
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import PLAIN, ready, say, spelled, tell_facts

@@ -19,10 +19,9 @@ from agent.reflection.trust import VERSION
 from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.settings import Settings
 from graph.errors import LogDamaged
-from graph.hits import Vector
 from graph.memory import Memory
 from graph.recall.intent import read_intent
-from graph.values import Turn
+from graph.values import Turn, Vector
 from models.protocols import Generator
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FIRST_WORD, FakeGenerator

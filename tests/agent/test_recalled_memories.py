@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from agent.agent import Agent
 from agent.quoting import quote_chunk, quote_hit
 from agent.relevance import relevant
-from graph.beliefs import place_of
 from graph.events import ObservationKind, ObservationMade, Strategy, TurnHidden
-from graph.hits import Hit, Kind, Reason, Step
 from graph.ids import new_id
 from graph.recall.intent import read_intent
+from graph.values import Hit, Kind, Reason, Step, place_of
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator

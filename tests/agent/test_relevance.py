@@ -16,8 +16,8 @@ from agent.relevance import (
     repeats,
     roles_asked,
 )
-from graph.hits import Hit, Reason, Step
 from graph.recall.intent import read_intent
+from graph.values import Hit, Reason, Step
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 

@@ -9,9 +9,8 @@ import pytest
 
 from agent.events import RecallDone, ReplyEnded, ToolAsked, ToolDone, ToolProgress
 from agent.themes import CAPABLE_BYTES, Theme, ThemeMaker, borne_out, plain, told
-from graph.hits import Community
 from graph.memory import Memory
-from graph.values import Turn
+from graph.values import Community, Turn
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import only, ready, spelled
 from tests.fakes import FakeGenerator

@@ -2,8 +2,8 @@
 
 from agent.agent import Agent
 from agent.events import TurnAccepted
-from graph.beliefs import Wanted
 from graph.events import MAIN_WORLD
+from graph.values import Wanted
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_changing_tools import REMEMBER, answering, started
 from tests.agent.test_recall import only

@@ -13,11 +13,9 @@ from pathlib import Path
 from agent.agent import Agent
 from agent.home import Home
 from agent.settings import load_settings, setting_states, written
-from graph.beliefs import Observation, Proof, Wanted
-from graph.branches import Branch, World
 from graph.events import MAIN_WORLD
 from graph.transfer.backup import listed
-from graph.values import Session, Turn
+from graph.values import Branch, Observation, Proof, Session, Turn, Wanted, World
 from tests.contract.prepared import call, fake_embedder, fake_model, living_in
 from tui.drafts import Drafts
 

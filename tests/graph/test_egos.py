@@ -25,9 +25,9 @@ from graph.events import (
 )
 from graph.memory import Memory
 from graph.projection.schema import NODES
+from graph.values import Edge, Ego, Ref, Side
 from graph.walk.neighbours import sides_of
 from graph.walk.nodes import TABLES
-from graph.walk.subgraphs import Edge, Ego, Ref, Side
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed, read
 

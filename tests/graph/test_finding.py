@@ -14,9 +14,9 @@ from graph.events import (
     TurnDeleted,
     TurnHidden,
 )
-from graph.hits import Segment
 from graph.memory import Memory
 from graph.readings.finding import fts_query, segments
+from graph.values import Segment
 from tests.examples import examples
 from tests.graph.talk import reply, said, talk
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from graph.beliefs import Wanted
 from graph.errors import GraphFailure, NotFound, NothingYet
 from graph.events import (
     CoreWritten,
@@ -28,9 +27,8 @@ from graph.events import (
     TurnRated,
 )
 from graph.history.past import FOLDER, Past
-from graph.hits import Filters
 from graph.memory import Memory
-from graph.values import Progress, Recorded
+from graph.values import Filters, Progress, Recorded, Wanted
 from graph.visibility import EVERYONE
 from tests.graph.talk import reply, said, talk
 

@@ -8,8 +8,8 @@ from hypothesis import given
 
 from graph.doctor import compare
 from graph.events import HeadMoved, SessionForked, TextErased, TurnDeleted, TurnHidden
-from graph.impacts import RevisionStanding
 from graph.memory import Memory
+from graph.values import RevisionStanding
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, observed

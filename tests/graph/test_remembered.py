@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from graph.beliefs import Wanted
 from graph.errors import Ambiguous, GraphFailure, NotFound
 from graph.events import (
     EntityNoted,
@@ -27,6 +26,7 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
+from graph.values import Wanted
 from graph.visibility import EVERYONE
 from tests.graph.talk import NOON, said, talk
 from tests.graph.teach import observed, read

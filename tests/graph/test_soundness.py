@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from graph.contents import sound
-from graph.hits import Filters, Vector
 from graph.memory import Memory
+from graph.values import Filters, Vector
 from tests.graph.conftest import Open, ignore
 from tests.graph.recall.conftest import AXES, MODEL, NOW, embed, ids, toward
 from tests.graph.recall.conftest import chats as chats

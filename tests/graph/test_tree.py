@@ -2,7 +2,6 @@
 
 import pytest
 
-from graph.branches import Alternatives, Branch
 from graph.errors import Ambiguous, NotFound
 from graph.events import (
     HeadMoved,
@@ -17,6 +16,7 @@ from graph.events import (
     TurnTaken,
 )
 from graph.memory import Memory
+from graph.values import Alternatives, Branch
 from tests.graph.conftest import Open
 from tests.graph.talk import reply, said, talk
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.beliefs import Observation, Wanted
 from graph.errors import Ambiguous, NotFound
 from graph.events import (
     CoreWritten,
@@ -37,8 +36,8 @@ from graph.events import (
     TurnUnhidden,
     TurnWithheld,
 )
-from graph.hits import Filters
 from graph.memory import Memory
+from graph.values import Filters, Observation, Wanted
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.talk import NOON, reply, said, talk

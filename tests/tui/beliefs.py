@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graph.beliefs import Observation
 from graph.events import CoreWritten, ObservationKind, Role, TurnRated
 from graph.ids import as_ms
+from graph.values import Observation
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen

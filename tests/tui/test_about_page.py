@@ -1,6 +1,6 @@
 """The page of /about says which messages it counts, since the graph's walk counts others."""
 
-from graph.hits import About
+from graph.values import About
 from tui.help import about_content
 
 

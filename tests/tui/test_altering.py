@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.home import Home
-from graph.beliefs import Wanted
 from graph.events import MarkSet, Role, SessionStarted, TurnHidden, TurnSaid
+from graph.values import Wanted
 from tests.tui.beliefs import BERLIN, learned_agent
 from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from graph.branches import Branch
+from graph.values import Branch
 from tui.branch_handlers import head_of, painted, rows_of
 
 AT = datetime(2025, 6, 3, tzinfo=UTC)

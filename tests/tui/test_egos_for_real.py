@@ -6,8 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.agent import Agent
-from graph.beliefs import Wanted
-from graph.walk.subgraphs import Ref
+from graph.values import Ref, Wanted
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import screen_text, wait_until
 from tests.tui.test_recall_for_real import running, say

@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime
 
-from graph.impacts import Impact
-from graph.values import Turn
+from graph.values import Impact, Turn
 from tui.impact import as_json, lines_of, many, summary_of
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -4,8 +4,8 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.events import GraphProgress
-from graph.beliefs import Wanted
 from graph.errors import GraphFailure
+from graph.values import Wanted
 from tests.tui.beliefs import BERLIN, CELLO, MUNICH, SISTER, STARTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent

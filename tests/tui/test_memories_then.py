@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graph.beliefs import Wanted
 from graph.events import SessionForked, SessionTitled
+from graph.values import Wanted
 from tests.tui.beliefs import BERLIN, SISTER, learned_agent
 from tests.tui.conftest import Running, wait_until
 from tests.tui.scripted import ScriptedAgent

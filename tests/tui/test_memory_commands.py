@@ -3,8 +3,8 @@
 import pytest
 from textual.widgets import TextArea
 
-from graph.beliefs import Wanted
 from graph.events import ObservationKind, ObservationMade
+from graph.values import Wanted
 from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graph.beliefs import Observation, Proof, Story, Wanted
 from graph.events import ObservationKind
+from graph.values import Observation, Proof, Story, Wanted
 from tui.memories import observations, words
 from tui.memory_controller import looks_like_id
 

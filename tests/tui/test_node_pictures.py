@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from graph.events import HeadMoved, SessionForked, SessionTitled, TurnHidden
 from graph.ids import as_ms
-from graph.walk.subgraphs import Ref, Side
+from graph.values import Ref, Side
 from tests.tui.conftest import make_app, screen_text, settled, there, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from agent.events import EmbeddingProgress, GraphProgress, RecallDone
-from graph.hits import Hit, Reason
-from graph.values import Turn
+from graph.values import Hit, Reason, Turn
 from tui import panel_controller
 from tui.fold import fold
 from tui.panel_controller import PanelRequest, pack_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from graph.walk.subgraphs import Ref
+from graph.values import Ref
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import wait_until
 from tests.tui.queries.test_screen import opened_with, screen_of, shows, words

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from graph.events import Recalled, Strategy
-from graph.hits import Boost, Hit, Reason, Step
+from graph.values import Boost, Hit, Reason, Step
 from tui.reasons import FOUND_BY, shared, shared_stored, who, why, why_stored
 from tui.text import when
 

@@ -8,9 +8,9 @@ import pytest
 from textual.widgets import Static
 
 from agent.agent import Agent
-from graph.beliefs import Wanted
 from graph.events import ObservationKind, ObservationMade
 from graph.ids import new_id
+from graph.values import Wanted
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import agree, status_line, wait_until
 from tests.tui.test_branching import last, texts, words

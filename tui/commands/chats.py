@@ -23,10 +23,8 @@ from tui.worlds import MAIN
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.plans import Plan
-    from graph.beliefs import Project
-    from graph.branches import Branch
     from graph.reader import LogReader
-    from graph.values import Session
+    from graph.values import Branch, Project, Session
 
 
 def sessions(

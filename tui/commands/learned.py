@@ -13,7 +13,7 @@ from tui.text import clean, counted, one_line
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.home import Home
-    from graph.beliefs import Observation, Proof, Story
+    from graph.values import Observation, Proof, Story
 
 Answer = TypeVar("Answer")
 Word = TypeVar("Word", bound=str)

@@ -34,13 +34,11 @@ from tui.worlds import MAIN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graph.beliefs import Chunk, CoreBlock
-    from graph.branches import Alternatives
     from graph.events import Recalled
     from graph.reader import LogReader
     from graph.readings.newest import NewestFilter, NewestItem, NodeKind
     from graph.readings.quoted import Believed
-    from graph.values import Exchange, Session, Turn
+    from graph.values import Alternatives, Chunk, CoreBlock, Exchange, Session, Turn
     from tui.reasons import Shared
 
     Quoted = Turn | Believed | Chunk | CoreBlock
@@ -249,7 +247,7 @@ def show(
 
 def _show_memory(ctx: typer.Context, id: str, missing: NotFound, *, as_json: bool) -> None:
     from agent.agent import Agent
-    from graph.beliefs import Story
+    from graph.values import Story
 
     async def ask(agent: Agent) -> Story:
         return await agent.memories.story(clean(id))
@@ -405,8 +403,8 @@ def given_lines(item: "Recalled", found: "Quoted | None", asked: str, tied: "Sha
 def _blocks(reader: "LogReader", ids: list[str]) -> "dict[str, CoreBlock]":
     """The versions of core blocks among a context pack that may still be shown."""
     from agent.prompt import PREFIX, block_id, version_of
-    from graph.beliefs import CoreBlock
     from graph.events import CoreWritten
+    from graph.values import CoreBlock
 
     found = {}
     for seq in reader.block_versions(version_of(id) for id in ids if id.startswith(PREFIX)):
@@ -419,7 +417,7 @@ def _blocks(reader: "LogReader", ids: list[str]) -> "dict[str, CoreBlock]":
 
 def _place(found: "Quoted | None") -> list[str]:
     """When and by whom it was said; of a piece of a document, the title and the headings, which is how it is cited."""
-    from graph.beliefs import Chunk, CoreBlock
+    from graph.values import Chunk, CoreBlock
 
     match found:
         case None:
@@ -434,7 +432,7 @@ def _place(found: "Quoted | None") -> list[str]:
 
 def _source(found: "Quoted | None") -> dict[str, object]:
     """Where it is from, for programs."""
-    from graph.beliefs import Chunk, CoreBlock
+    from graph.values import Chunk, CoreBlock
 
     match found:
         case None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from agent.agent import Agent
-    from graph.beliefs import CoreBlock, Observation, Wanted
+    from graph.values import CoreBlock, Observation, Wanted
     from tui.output import Narration
 
 
@@ -52,9 +52,9 @@ def memories(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
     """List the memories in use and those waiting for review."""
-    from graph.beliefs import Status, Trend, Wanted
     from graph.events import ObservationKind
     from graph.reader import LogReader
+    from graph.values import Status, Trend, Wanted
 
     at = when(as_of)
     wanted = Wanted(

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.home import Home
     from agent.themes import Overview
-    from graph.hits import About, Filters, Hit
-    from graph.values import Turn
+    from graph.values import About, Filters, Hit, Turn
     from tui.output import Narration
     from tui.reasons import Shared
 
@@ -79,8 +78,8 @@ def recall(
     if by is not None:
         before = min(before, by + TICK) if before is not None else by + TICK
     roles = _roles(role or [])
-    from graph.hits import Filters
     from graph.reader import LogReader
+    from graph.values import Filters
     from graph.visibility import EVERYONE
 
     try:
@@ -220,7 +219,7 @@ def about(
         elsewhere = outside(reader, of_project)
         found = reader.about(wanted, limit=limit, world=of, project=of_project)
     except MemoryMissing:
-        from graph.hits import About
+        from graph.values import About
 
         found = About(wanted, "word", 0, 0, None, None)
     if as_json:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.erasure import Purged
     from agent.plans import Plan
-    from graph.beliefs import Observation
+    from graph.values import Observation
 
 
 FOR_GOOD = "This cannot be undone."

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from rich.cells import cell_len, split_graphemes
 
-from graph.walk.subgraphs import Node
+from graph.values import Node
 from tui.text import one_line
 
 LONGEST = 400  # characters of a title that are looked at: no label is longer

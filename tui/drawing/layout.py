@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graph.walk.subgraphs import Node, Ref, Subgraph
+from graph.values import Node, Ref, Subgraph
 from tui.drawing.cells import Box, Cell, DrawnLine, Room, cell_len, cells_between, cut_to, label_of, way_between
 from tui.drawing.settling import Seat, settle, swapped
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graph.walk.subgraphs import Node
+from graph.values import Node
 from tui.drawing.cells import Dots, Room, cell_len, cells_of, cut_to, kind_of, label_of, sign_of
 from tui.drawing.layout import JoinedEdges, Layout, Spot
 from tui.text import one_line, spaced, when

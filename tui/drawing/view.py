@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from graph.walk.subgraphs import Node, Ref, Subgraph
+from graph.values import Node, Ref, Subgraph
 from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, Spot, layout
 from tui.drawing.picture import Picture, about_node, about_picture, paint
 from tui.drawing.svg import SavedDrawing, keep

@@ -12,10 +12,8 @@ from tui.reasons import why
 from tui.text import shown
 
 if TYPE_CHECKING:
-    from graph import hits
     from graph.readings.newest import NewestItem
-    from graph.values import Turn
-    from graph.walk.subgraphs import Node
+    from graph.values import Hit, Node, Turn
     from tui.reasons import Shared
 
 
@@ -256,7 +254,7 @@ def told(turn: "Turn", title: str | None) -> Quoted:
     )
 
 
-def told_hit(hit: "hits.Hit", tied: "Shared") -> HitShape:
+def told_hit(hit: "Hit", tied: "Shared") -> HitShape:
     """Something recalled."""
     text, cut = bounded(hit.text)
     return HitShape(

@@ -42,7 +42,7 @@ from tui.since import parse_since
 if TYPE_CHECKING:
     from graph.reader import LogReader
     from graph.readings.newest import NewestFilter, NewestItem
-    from graph.walk.subgraphs import Node
+    from graph.values import Node
 
 TIMEOUT_S = 10.0
 LOOKED_AT = 5  # times as many neighbours as are told are looked at: some of them may not be
@@ -80,8 +80,8 @@ class Tools:
         related, over all of the user's chats and documents. Each hit tells when, who said it, in which chat, and why
         it was found. Use it when the user refers to anything from before.
         """
-        from graph.hits import Filters
         from graph.recall.lexical import says_anything
+        from graph.values import Filters
         from tui.reasons import shared
 
         if not says_anything(query):
@@ -205,7 +205,7 @@ class Tools:
         graph, by relation: what names it, what was learned about it, what proves it. Takes a name, or an id from
         another answer.
         """
-        from graph.walk.subgraphs import Ref
+        from graph.values import Ref
 
         name = " ".join(of.split())
         missing = NotFound(f"Nothing in the memory has the name or id {name!r}. Nothing was changed; `about` or "

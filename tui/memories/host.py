@@ -10,8 +10,7 @@ from tui.text import one_line
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.plans import Plan
-    from graph.beliefs import CoreBlock, Observation
-    from graph.values import Turn
+    from graph.values import CoreBlock, Observation, Turn
     from tui.memories.view import View
     from tui.state import State
 

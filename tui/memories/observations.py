@@ -12,8 +12,8 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from graph.beliefs import Observation, Trend, Wanted
 from graph.events import ObservationKind
+from graph.values import Observation, Trend, Wanted
 from tui import keymaps
 from tui.keys import Sign, bindings, signs
 from tui.latest import Latest, is_there
@@ -24,7 +24,7 @@ from tui.widgets.long_list import LongList
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from graph.beliefs import Observation, Proof, Story
+    from graph.values import Observation, Proof, Story
     from tui.memories.host import Host
 
 

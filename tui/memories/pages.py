@@ -12,8 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from graph.beliefs import CoreBlock, Document
-from graph.values import Turn
+from graph.values import CoreBlock, Document, Turn
 from tui.keymaps import BARS, BLOCKS, DOCUMENTS, TURNS, UNDO
 from tui.keys import Sign, bindings, signs
 from tui.memories.host import LEFT, NO_BLOCKS, NO_DOCUMENTS, NOTHING_RATED

@@ -33,7 +33,7 @@ from tui.worlds import MAIN
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.plans import Plan
-    from graph.beliefs import Wanted
+    from graph.values import Wanted
     from tui.state import State
 
 PAGES = ("observations", "review", "blocks", "ratings", "documents")

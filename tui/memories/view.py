@@ -4,14 +4,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from graph.beliefs import Wanted
+from graph.values import Wanted
 from tui.worlds import MAIN, what_if
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.past import PastView
-    from graph.beliefs import Chunk, CoreBlock, Document, Observation, Project, Story
-    from graph.values import Turn
+    from graph.values import Chunk, CoreBlock, Document, Observation, Project, Story, Turn
 
 
 class View:

@@ -10,7 +10,7 @@ from tui.reasons import proven_by
 from tui.text import MUTED, cut, one_line, plain, shown, size_of, when
 
 if TYPE_CHECKING:
-    from graph.beliefs import Observation, Proof, Story
+    from graph.values import Observation, Proof, Story
     from tui.state import State
 
 PIN = "◆"

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from graph.walk.subgraphs import Ref
+from graph.values import Ref
 from tui.chat_view import NOT_YET, ChatView
 from tui.navigation import go_to
 from tui.worlds import MAIN, named
 
 if TYPE_CHECKING:
-    from graph.walk.subgraphs import Ref
+    from graph.values import Ref
 
 
 NO_HOME = "A {} cannot be opened outside the graph. Press g to explore it."

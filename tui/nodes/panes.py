@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from graph.walk.subgraphs import ProofStep, Ref
+from graph.values import ProofStep, Ref
 from tui.keymaps import NEIGHBOURS, PROOF
 from tui.keys import bindings, signs
 from tui.latest import Latest
@@ -26,7 +26,7 @@ from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.walk.subgraphs import Ego, Node, Ref, Side, Subgraph
+    from graph.values import Ego, Node, Ref, Side, Subgraph
     from tui.drawing.svg import SavedDrawing
     from tui.drawing.view import GraphView
 

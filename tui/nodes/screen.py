@@ -25,7 +25,7 @@ from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.walk.subgraphs import Node, Ref
+    from graph.values import Node, Ref
 
 NAME = 24  # characters of a node on the way that was walked
 WIDE = 104  # columns from which the drawing stands beside the list, as in the style sheet

@@ -15,7 +15,7 @@ from tui.text import MUTED, cut, one_line, plain, spaced, when
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.walk.subgraphs import Ego, Node, Ref, Side
+    from graph.values import Ego, Node, Ref, Side
 
 
 Worlds = Mapping[str, str]  # the names of what-ifs, by world

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.walk.subgraphs import Ref
+from graph.values import Ref
 from tui.drawing.view import GraphView
 from tui.files import ExportFailed
 from tui.queries.cells import whole

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.walk.subgraphs import Edge, Node, Ref, Subgraph
+from graph.values import Edge, Node, Ref, Subgraph
 from tui.files import ExportFailed, path_of, write
 from tui.queries.cells import TIMES, TITLES, is_node, is_path, is_relationship, title_of
 from tui.text import clean, one_line, shown

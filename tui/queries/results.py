@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from graph.console.paging import returned
-from graph.walk.subgraphs import Subgraph
+from graph.values import Subgraph
 from tui.drafts import ExecutedQuery
 from tui.drawing.view import GraphView
 from tui.keymaps import RESULTS

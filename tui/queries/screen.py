@@ -25,7 +25,7 @@ from tui.queries.view import QueryView
 from tui.widgets.dialogs import Reader
 
 if TYPE_CHECKING:
-    from graph.walk.subgraphs import Subgraph
+    from graph.values import Subgraph
 
 MOST_JOINED = 200  # nodes whose relationships are looked for
 WITH_TABLES = 100  # columns from which the tables are shown without being asked for

@@ -22,7 +22,7 @@ from tui.text import MUTED, plain, shown, size_of
 from tui.toolwords import ToolCall, line_of, whole
 
 if TYPE_CHECKING:
-    from graph.branches import Alternatives
+    from graph.values import Alternatives
 
 
 @cache

@@ -22,7 +22,7 @@ from tui.widgets.foot import Foot
 from tui.widgets.long_list import Rows, type_into
 
 if TYPE_CHECKING:
-    from graph.hits import FoundTurn, Segment
+    from graph.values import FoundTurn, Segment
 
 PAGE = 50  # results at first; as many more each time more are asked for
 MOST = 500

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from agent.asking.matching import AskedQuestion, Match, Matcher, nearest
 from agent.asking.shelf import Translation
 from agent.embedding import _unit
-from graph.hits import Vector
+from graph.values import Vector
 from models.protocols import Embedder
 from tests.agent.asking.told import NOW
 

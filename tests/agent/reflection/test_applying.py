@@ -8,8 +8,8 @@ from agent.reflection.applying import Applier, newer, sentence, with_journey
 from agent.reflection.consolidation import Action, Create, Delete, Update
 from agent.reflection.making import Draft, Review
 from agent.reflection.material import Material, Outcome
-from graph.beliefs import NearObservation, Observation
 from graph.events import ObservationKind, ObservationMade, ObservationRetired, ObservationSupported
+from graph.values import NearObservation, Observation
 
 from .told import Shelf, known, material, no_vectors, said
 

@@ -3,9 +3,8 @@
 from agent.reflection.learning import keep_statements
 from agent.reflection.making import Draft, Review
 from agent.reflection.material import Outcome
-from graph.beliefs import NearObservation, Observation
 from graph.events import ObservationMade, ObservationRetired, ObservationSupported
-from graph.values import Turn
+from graph.values import NearObservation, Observation, Turn
 
 from .told import Shelf, known, material, said
 

@@ -15,11 +15,10 @@ from agent.reflection.learning import Learning
 from agent.reflection.reflector import Reflector
 from agent.reflection.trust import TASKS, Trusts
 from agent.settings import Settings
-from graph.beliefs import Unreflected, Wanted
 from graph.errors import LogUnwritable, NotFound
 from graph.events import Event, ReflectionDone, ReflectionFailed
 from graph.memory import Memory
-from graph.values import Recorded
+from graph.values import Recorded, Unreflected, Wanted
 from models.errors import EngineClosed, UnknownModel
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator, Reply

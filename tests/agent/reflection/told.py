@@ -7,10 +7,8 @@ from typing import Any
 
 from agent.reflection.likeness import shared
 from agent.reflection.material import Material
-from graph.beliefs import NearObservation, Observation, Story, Unreflected
 from graph.events import Event, ObservationKind
-from graph.hits import Vector
-from graph.values import Recorded, Session, Turn
+from graph.values import NearObservation, Observation, Recorded, Session, Story, Turn, Unreflected, Vector
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from graph.events import SessionStarted
-from graph.hits import Filters, Hit, Vector
 from graph.memory import Memory
+from graph.values import Filters, Hit, Vector
 from tests.graph.talk import reply, said
 
 MODEL = "toy@1"

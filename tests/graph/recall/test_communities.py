@@ -5,9 +5,9 @@ import pytest
 
 from graph.errors import GraphFailure
 from graph.events import SessionStarted, TurnDeleted, TurnHidden
-from graph.hits import Community, Filters
 from graph.memory import Memory
 from graph.recall import communities
+from graph.values import Community, Filters
 from tests.graph.conftest import ignore
 from tests.graph.recall.conftest import AXES, MODEL
 from tests.graph.talk import said, talk

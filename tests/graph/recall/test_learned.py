@@ -22,8 +22,8 @@ from graph.events import (
     TurnUnhidden,
     TurnWithheld,
 )
-from graph.hits import Filters, Hit, Step
 from graph.memory import Memory
+from graph.values import Filters, Hit, Step
 from tests.graph.recall.conftest import Ask, embed, ids, ms, toward
 from tests.graph.talk import said
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from graph.events import SessionStarted, TurnHidden
-from graph.hits import Hit, Step
 from graph.memory import Memory
+from graph.values import Hit, Step
 from tests.graph.recall.conftest import Ask, embed, ids, ms, toward
 from tests.graph.talk import said
 

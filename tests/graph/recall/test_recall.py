@@ -18,8 +18,8 @@ from graph.events import (
     TurnHidden,
     TurnUnhidden,
 )
-from graph.hits import Filters, Step, Vector
 from graph.memory import Memory
+from graph.values import Filters, Step, Vector
 from tests.graph.conftest import Open, ignore
 from tests.graph.recall.conftest import MODEL, NOW, Ask, embed, ids, toward
 from tests.graph.talk import reply, said, talk

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from hypothesis import strategies as st
 
-from graph.walk.subgraphs import Edge, Node, Ref, Subgraph
+from graph.values import Edge, Node, Ref, Subgraph
 
 TABLES = ("Entity", "Observation", "Turn", "Session", "Document", "Stranger")
 TITLES = ("Anna moved to Oslo in March", "tide pools", "I prefer trains to planes", "Lena", "Sourdough needs water")

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from graph.walk.subgraphs import Ref, Subgraph
+from graph.values import Ref, Subgraph
 from tests.tui.conftest import wait_until
 from tui.drawing.layout import Layout
 from tui.drawing.svg import SavedDrawing

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 
-from graph.walk.subgraphs import Subgraph
+from graph.values import Subgraph
 from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, graph, graphs
 from tui.drawing import svg

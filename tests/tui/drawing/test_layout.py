@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.walk.subgraphs import Edge, Node, Ref, Subgraph
+from graph.values import Edge, Node, Ref, Subgraph
 from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, WEIRD, graph, graphs
 from tui.drawing.cells import cell_len, sign_of

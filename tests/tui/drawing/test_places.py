@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.walk.subgraphs import Node, Ref
+from graph.values import Node, Ref
 from tests.tui.drawing.graphs import scattered
 from tui.drawing.force import force_positions, layered_positions
 from tui.drawing.layout import Spot

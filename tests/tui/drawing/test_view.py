@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from graph.walk.subgraphs import Edge, Node, Ref, Subgraph
+from graph.values import Edge, Node, Ref, Subgraph
 from tests.tui.conftest import wait_until
 from tests.tui.drawing.graphs import SHAPES, TABLES, graph
 from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of

@@ -8,7 +8,7 @@ import pytest
 
 from agent.home import Home
 from agent.settings import write_setting
-from graph.hits import Filters
+from graph.values import Filters
 from tests.agent.test_recall import say
 from tests.tui.mcp.conftest import Chat, Connect, ask, refused, words_of
 

@@ -1,6 +1,6 @@
 """What of an answer is drawn: nodes, relationships and paths, wherever they stand in its values."""
 
-from graph.walk.subgraphs import Edge, Ref
+from graph.values import Edge, Ref
 from tests.tui.queries.test_cells import PATH, PERSON, SAID_BY, TURN
 from tui.queries.answer_actions import ref_in
 from tui.queries.completing import tables_of

@@ -18,8 +18,7 @@ from textual.widgets import Static
 
 from tui.chat_view import ChatView
 from tui.drawing.cells import DOTS_ACROSS, DOTS_DOWN, Dots
-from tui.keymaps import CHART_PLACES, CHARTS
-from tui.keys import bindings, signs
+from tui.keymaps import CHART_PLACES, CHARTS, bindings, signs
 from tui.text import MUTED, in_chat, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot

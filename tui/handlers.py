@@ -20,6 +20,7 @@ from tui import (
     model_handlers,
     page_handlers,
     session_handlers,
+    settings,
 )
 from tui.actions import ACTIONS, Action, ActionGroup, key_name
 from tui.chat_view import ChatView, Ui
@@ -75,7 +76,7 @@ HANDLERS: dict[str, Handler] = {
     "delete": session_handlers.delete,
     "model": _on_view(model_handlers.model),
     "better": _on_view(model_handlers.better),
-    "theme": page_handlers.theme,
+    "theme": settings.theme,
     "top": chat_handlers.top,
     "bottom": chat_handlers.bottom,
     "screenshot": page_handlers.screenshot,

@@ -11,8 +11,7 @@ from textual.content import Content
 from tui import keymaps
 from tui.actions import by_group, key_name
 from tui.chat_view import NOT_YET
-from tui.keymaps import ABOUT, READER
-from tui.keys import KeyContext, KeyRow, bindings
+from tui.keymaps import ABOUT, READER, KeyContext, KeyRow, bindings
 from tui.node_links import walk_from
 from tui.parts import Parts
 from tui.reasons import who

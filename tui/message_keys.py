@@ -6,8 +6,7 @@ from textual import events
 
 from tui import branch_handlers, history_handlers
 from tui.clipboard import copy_text
-from tui.keymaps import MESSAGE
-from tui.keys import actions_of
+from tui.keymaps import MESSAGE, actions_of
 from tui.node_links import walk_from
 from tui.parts import Parts
 from tui.widgets.dialogs import Reader

@@ -1,6 +1,5 @@
 """What opens over the chat or beside it: screens, pages, the list of chats and the panel; pictures, themes, the end."""
 
-import asyncio
 import re
 from datetime import datetime
 from pathlib import Path
@@ -15,8 +14,6 @@ from tui.files import path_of, write
 from tui.navigation import go_to
 from tui.node_links import walk_from
 from tui.parts import Parts
-from tui.text import one_line
-from tui.themes import SHORT_NAMES, full_name
 from tui.widgets.search import SearchScreen
 from tui.worlds import MAIN, named, what_if, world_of
 
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
 
 
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
-OTHER_THEMES = "/theme NAME takes others, such as nord; the settings (F10) list them all."
 
 
 def picture(app: App[Any]) -> str:
@@ -87,27 +83,6 @@ async def ego(parts: Parts, argument: str) -> None:
 async def stats(parts: Parts, argument: str) -> None:
 
     await open_charts(parts.view)
-
-
-async def theme(parts: Parts, argument: str) -> None:
-    name = full_name(argument) if argument else _other_theme(parts)
-    if name not in parts.view.app.available_themes:
-        known = ", ".join(["dark", "light", *sorted(set(parts.view.app.available_themes) - set(SHORT_NAMES.values()))])
-        parts.ui.say(f"Unknown theme {one_line(argument)}. Available themes: {known}.")
-        return
-    parts.view.app.theme = name
-    if parts.view.backstage is not None:
-        await asyncio.to_thread(parts.view.backstage.keep, "theme", _theme_word(name))
-    parts.ui.say(f"The theme is now {_theme_word(name)}. {'' if argument else OTHER_THEMES}".strip())
-
-
-def _theme_word(name: str) -> str:
-    """A theme as people call it, and the settings."""
-    return next((short for short, full in SHORT_NAMES.items() if full == name and short), name)
-
-
-def _other_theme(parts: Parts) -> str:
-    return full_name("light" if parts.view.app.current_theme.dark else "dark")
 
 
 async def screenshot(parts: Parts, argument: str) -> None:

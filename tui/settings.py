@@ -1,4 +1,4 @@
-"""Changing a setting: what is typed is checked, put in force, then kept in the file; what fails leaves all as it was.
+"""Changing a setting, the theme among them: checked, put in force, then kept in the file; what fails changes nothing.
 
 In force first: what cannot be, because no model can be loaded so, must not be met again at the next start.
 """
@@ -22,6 +22,7 @@ from agent.settings import (
 from tui import model_handlers
 from tui.chat_view import ChatView
 from tui.latest import is_there
+from tui.parts import Parts
 from tui.text import one_line
 from tui.themes import SHORT_NAMES, full_name, known_theme
 from tui.widgets.banner import compose_banner
@@ -189,3 +190,27 @@ class _Changing:
         else:
             now = one_line(written(value))
             view.ui.say(f"{setting.key} is now {now}." if len(now) <= SHORT else f"{setting.key} was changed.")
+
+
+OTHER_THEMES = "/theme NAME takes others, such as nord; the settings (F10) list them all."
+
+
+async def theme(parts: Parts, argument: str) -> None:
+    name = full_name(argument) if argument else _other_theme(parts)
+    if name not in parts.view.app.available_themes:
+        known = ", ".join(["dark", "light", *sorted(set(parts.view.app.available_themes) - set(SHORT_NAMES.values()))])
+        parts.ui.say(f"Unknown theme {one_line(argument)}. Available themes: {known}.")
+        return
+    parts.view.app.theme = name
+    if parts.view.backstage is not None:
+        await asyncio.to_thread(parts.view.backstage.keep, "theme", _theme_word(name))
+    parts.ui.say(f"The theme is now {_theme_word(name)}. {'' if argument else OTHER_THEMES}".strip())
+
+
+def _theme_word(name: str) -> str:
+    """A theme as people call it, and the settings."""
+    return next((short for short, full in SHORT_NAMES.items() if full == name and short), name)
+
+
+def _other_theme(parts: Parts) -> str:
+    return full_name("light" if parts.view.app.current_theme.dark else "dark")

@@ -11,8 +11,7 @@ from tui import keymaps
 from tui.actions import ACTIONS, FIRST
 from tui.app import ClewApp
 from tui.help import PLACES
-from tui.keymaps import FOCUSED
-from tui.keys import KeyContext, KeyRow, actions_of
+from tui.keymaps import FOCUSED, KeyContext, KeyRow, actions_of
 
 
 def slash_commands() -> dict[str, Any]:

@@ -13,7 +13,7 @@ import tui
 from tui import branch_handlers, history_handlers, keymaps
 from tui.app import ClewApp
 from tui.help import PLACES, help_content
-from tui.keys import KeyContext, KeyRow, actions_of, bind, bindings, foot, signs
+from tui.keymaps import KeyContext, KeyRow, actions_of, bind, bindings, foot, signs
 from tui.message_keys import HANDLERS
 from tui.queries import editor_actions
 from tui.widgets.banner import Approval

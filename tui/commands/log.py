@@ -18,6 +18,7 @@ from tui.commands.choosing import (
     complete_session,
     complete_shown,
     home_of,
+    moment,
     outside,
     project_in,
     session_of,
@@ -26,7 +27,6 @@ from tui.commands.choosing import (
 from tui.commands.learned import one_of, page, put_story_json, with_agent
 from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.reasons import shared_stored, who, why_stored
-from tui.since import moment
 from tui.text import clean, counted, one_line, shown
 from tui.toolwords import line_of, read_call
 from tui.worlds import MAIN

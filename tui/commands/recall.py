@@ -13,11 +13,13 @@ from graph.errors import MemoryMissing
 from tui.commands.choosing import (
     AS_OF,
     PROJECT,
+    TICK,
     TRUE_AT,
     WORLD,
     complete_session,
     home_of,
     looking_back,
+    moment,
     outside,
     project_in,
     said_by,
@@ -30,7 +32,6 @@ from tui.commands.log import text_of
 from tui.exit_codes import ExitCode
 from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.reasons import shared, who, why
-from tui.since import TICK, moment
 from tui.text import clean, counted, one_line, shown
 from tui.worlds import MAIN
 

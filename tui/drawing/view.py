@@ -20,8 +20,7 @@ from graph.values import Node, Ref, Subgraph
 from tui.drawing.layout import LOWEST, NARROWEST, Layout, LayoutKind, Spot, layout
 from tui.drawing.picture import Picture, about_node, about_picture, paint
 from tui.drawing.svg import SavedDrawing, keep
-from tui.keymaps import DRAWING
-from tui.keys import bindings
+from tui.keymaps import DRAWING, bindings
 
 Direction = Literal["left", "right", "up", "down"]
 ASIDE = 1.5  # how much a step aside counts beside one ahead

@@ -20,7 +20,7 @@ from pydantic import Field
 from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryMissing, NotFound
-from tui.commands.choosing import project_in
+from tui.commands.choosing import parse_since, project_in
 from tui.mcp import serializers
 from tui.mcp.serializers import (
     Kind,
@@ -37,7 +37,6 @@ from tui.mcp.serializers import (
 )
 from tui.mcp.visits import Visits
 from tui.output import instant
-from tui.since import parse_since
 
 if TYPE_CHECKING:
     from graph.reader import LogReader

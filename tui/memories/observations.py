@@ -15,7 +15,7 @@ from textual.widgets import Static
 from graph.events import ObservationKind
 from graph.values import Observation, Trend, Wanted
 from tui import keymaps
-from tui.keys import Sign, bindings, signs
+from tui.keymaps import Sign, bindings, signs
 from tui.latest import Latest, is_there
 from tui.memories import words
 from tui.memories.host import LEFT, NOTHING_FITS, NOTHING_LEARNED, NOTHING_THEN, NOTHING_WAITS

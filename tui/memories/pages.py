@@ -13,8 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from graph.values import CoreBlock, Document, Turn
-from tui.keymaps import BARS, BLOCKS, DOCUMENTS, TURNS, UNDO
-from tui.keys import Sign, bindings, signs
+from tui.keymaps import BARS, BLOCKS, DOCUMENTS, TURNS, UNDO, Sign, bindings, signs
 from tui.memories.host import LEFT, NO_BLOCKS, NO_DOCUMENTS, NOTHING_RATED
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, size_of, when

@@ -14,8 +14,7 @@ from textual.widgets import Static
 from tui import history_handlers
 from tui.chat_view import ChatView, may_keep
 from tui.ingestion import Ingestion
-from tui.keymaps import MEMORIES, MEMORY_PLACES, UNDO
-from tui.keys import bindings, signs
+from tui.keymaps import MEMORIES, MEMORY_PLACES, UNDO, bindings, signs
 from tui.latest import is_there
 from tui.memories import view
 from tui.memories.host import SessionChanges

@@ -101,7 +101,7 @@ async def next_world(service: "Agent", view: "View") -> str | None:
 
 async def show_day(view: "View", said: str) -> str | None:
     """Turn to the memory as it was at the end of a day, or at a time; what is wrong with what was said, if anything."""
-    from tui.since import end_of, parse_since
+    from tui.commands.choosing import end_of, parse_since
 
     now = datetime.now(UTC)
     try:

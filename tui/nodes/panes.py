@@ -15,8 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from graph.values import ProofStep, Ref
-from tui.keymaps import NEIGHBOURS, PROOF
-from tui.keys import bindings, signs
+from tui.keymaps import NEIGHBOURS, PROOF, bindings, signs
 from tui.latest import Latest
 from tui.nodes import walk
 from tui.text import MUTED, in_chat, one_line, plain, spaced

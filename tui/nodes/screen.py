@@ -13,8 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from graph.errors import NotFound
-from tui.keymaps import NODE, NODE_ALWAYS, NODE_HELP, node_foot
-from tui.keys import bindings, signs
+from tui.keymaps import NODE, NODE_ALWAYS, NODE_HELP, bindings, node_foot, signs
 from tui.latest import Latest, is_there
 from tui.nodes.panes import Drawing, NeighbourList, NeighbourRow, WordsInput, items_of
 from tui.nodes.walk import GONE, HIDDEN_WORDS, NOUNS, NodeWalk, Worlds, head, name_of

@@ -14,8 +14,7 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from graph.console.lexing import LONGEST
-from tui.keymaps import EDITOR
-from tui.keys import bindings
+from tui.keymaps import EDITOR, bindings
 from tui.queries.completing import Completion, QueryVocabulary, Suggestions, TokenKind, lines_in_colours, offer_at
 from tui.text import MUTED, clean, plain
 

@@ -20,8 +20,7 @@ from graph.console.paging import returned
 from graph.values import Subgraph
 from tui.drafts import ExecutedQuery
 from tui.drawing.view import GraphView
-from tui.keymaps import RESULTS
-from tui.keys import bindings
+from tui.keymaps import RESULTS, bindings
 from tui.queries.cells import TIMES, spread
 from tui.queries.export import subgraph_of, unique
 from tui.queries.table import ResultTable

@@ -19,8 +19,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from tui.drafts import ExecutedQuery
-from tui.keymaps import PARAMETERS
-from tui.keys import bindings, signs
+from tui.keymaps import PARAMETERS, bindings, signs
 from tui.queries.view import QueryView, state_in_words
 from tui.text import MUTED, clean, in_chat, one_line, plain, shown
 from tui.widgets.foot import Foot

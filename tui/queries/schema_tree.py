@@ -8,8 +8,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 
-from tui.keymaps import TABLES
-from tui.keys import bindings
+from tui.keymaps import TABLES, bindings
 from tui.queries.completing import KnownTable, QueryVocabulary, tables_of
 from tui.text import MUTED, plain, spaced
 from tui.widgets.long_list import LongList

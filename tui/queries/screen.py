@@ -11,8 +11,7 @@ from textual.widgets import TextArea
 from tui.chat_view import ChatView
 from tui.drafts import ExecutedQuery, QuerySession
 from tui.drawing.view import GraphView
-from tui.keymaps import QUERIES, QUERY_HELP
-from tui.keys import bindings
+from tui.keymaps import QUERIES, QUERY_HELP, bindings
 from tui.queries import editor_actions
 from tui.queries.answer_actions import AnswerActions
 from tui.queries.editor import QueryEditor

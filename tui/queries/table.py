@@ -15,8 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from tui.keymaps import TABLE
-from tui.keys import bindings
+from tui.keymaps import TABLE, bindings
 from tui.queries.cells import brief, cell, is_right, order_of
 from tui.text import one_line, plain
 

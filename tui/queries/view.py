@@ -12,8 +12,7 @@ from tui.chat_view import ChatView
 from tui.drafts import ExecutedQuery, QuerySession
 from tui.drawing.view import GraphView
 from tui.files import ExportFailed
-from tui.keymaps import QUERY_ALWAYS, RUNNING, query_foot
-from tui.keys import KeyRow, foot, signs
+from tui.keymaps import QUERY_ALWAYS, RUNNING, KeyRow, foot, query_foot, signs
 from tui.queries.completing import at_first, vocabulary_of
 from tui.queries.editor import Popup, QueryEditor
 from tui.queries.results import Results

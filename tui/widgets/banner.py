@@ -10,8 +10,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from tui.keymaps import APPROVAL
-from tui.keys import bindings, button
+from tui.keymaps import APPROVAL, bindings, button
 from tui.state import Model, State, model_step
 from tui.text import MUTED, one_line, plain, size_of
 

@@ -15,8 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.backstage import Choice
-from tui.keymaps import CHOOSER, MODELS
-from tui.keys import KeyRow, Sign, bindings, signs
+from tui.keymaps import CHOOSER, MODELS, KeyRow, Sign, bindings, signs
 from tui.latest import Latest, is_there
 from tui.text import MUTED, clean, one_line, plain, size_of
 from tui.widgets.foot import Foot

@@ -14,8 +14,7 @@ from textual.widgets.option_list import Option
 
 from tui.actions import Action
 from tui.attachments import FileName, being_typed
-from tui.keymaps import COMPOSER
-from tui.keys import bindings
+from tui.keymaps import COMPOSER, bindings
 from tui.text import MUTED, as_sent, cut, plain, shown_in_place
 
 # What an empty composer says: the first that there is room for.

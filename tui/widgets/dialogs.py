@@ -17,8 +17,21 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 from textual.widgets.option_list import Option
 
-from tui.keymaps import ANSWERS, ASK_LINE, ASK_TEXT, CONFIRM, FORK, LINES, PICK, READER
-from tui.keys import KeyRow, bindings, button, in_lines, signs
+from tui.keymaps import (
+    ANSWERS,
+    ASK_LINE,
+    ASK_TEXT,
+    CONFIRM,
+    FORK,
+    LINES,
+    PICK,
+    READER,
+    KeyRow,
+    bindings,
+    button,
+    in_lines,
+    signs,
+)
 from tui.text import MUTED, clean, plain, shown, shown_in_place
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import Rows

@@ -8,7 +8,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.keys import Sign, foot, whole_foot
+from tui.keymaps import Sign, foot, whole_foot
 from tui.text import MUTED, plain
 
 

@@ -11,8 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.keymaps import IMPACT
-from tui.keys import bindings
+from tui.keymaps import IMPACT, bindings
 from tui.latest import Latest, is_there
 from tui.text import MUTED, plain
 from tui.widgets.dialogs import CANCEL, Answers, Question

@@ -14,8 +14,7 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widgets import Input, OptionList
 
-from tui.keymaps import LIST
-from tui.keys import bindings
+from tui.keymaps import LIST, bindings
 
 
 class Rows(OptionList):

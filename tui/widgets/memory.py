@@ -11,8 +11,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.keymaps import PANEL
-from tui.keys import bindings, letters_of, signs
+from tui.keymaps import PANEL, bindings, letters_of, signs
 from tui.state import Pack, PackItem
 from tui.text import MUTED, cut, plain
 from tui.widgets.foot import Foot

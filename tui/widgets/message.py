@@ -16,8 +16,7 @@ from textual.widgets import Markdown, Static
 from textual.widgets._markdown import MarkdownBlock, MarkdownBulletList, MarkdownList, MarkdownOrderedList
 from textual.widgets.markdown import MarkdownStream
 
-from tui.keymaps import MESSAGE
-from tui.keys import letters_of
+from tui.keymaps import MESSAGE, letters_of
 from tui.text import MUTED, plain, shown, size_of
 from tui.toolwords import ToolCall, line_of, whole
 

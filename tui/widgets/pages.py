@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from tui.keys import KeyContext
+from tui.keymaps import KeyContext
 from tui.text import MUTED, plain
 from tui.widgets.foot import row
 

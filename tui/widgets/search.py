@@ -13,8 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.keymaps import SEARCH
-from tui.keys import bindings, signs
+from tui.keymaps import SEARCH, bindings, signs
 from tui.latest import Latest, is_there
 from tui.reasons import who
 from tui.text import MUTED, cut, one_line, plain, shown, when

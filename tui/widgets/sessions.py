@@ -12,8 +12,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.keymaps import CHATS
-from tui.keys import bindings, signs
+from tui.keymaps import CHATS, bindings, signs
 from tui.text import MUTED, one_line, plain, when
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import Rows, type_into

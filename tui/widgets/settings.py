@@ -13,8 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent.settings import Force, written
-from tui.keymaps import SETTINGS
-from tui.keys import bindings, signs
+from tui.keymaps import SETTINGS, bindings, signs
 from tui.text import MUTED, cut, plain, shown
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import Rows, type_into

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.keys import GAP, Sign, foot
+from tui.keymaps import GAP, Sign, foot
 from tui.state import State, activity, speed_of
 from tui.text import MUTED, counted, cut, one_line, plain, short_count
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.since import EARLIEST, parse_since
+from tui.commands.choosing import EARLIEST, parse_since
 
 NOW = datetime(2025, 3, 10, 12, tzinfo=UTC)
 

@@ -16,8 +16,7 @@ from graph.events import SessionForked
 from graph.ids import new_id
 from graph.memory import Memory
 from tests.graph.talk import said
-from tui.commands.choosing import when
-from tui.since import end_of
+from tui.commands.choosing import end_of, when
 
 pytestmark = pytest.mark.process
 

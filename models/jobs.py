@@ -7,7 +7,7 @@ the foreground's: nothing is copied, and until then the old prompt stays warm.
 import asyncio
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -18,9 +18,6 @@ from models.native import NativeContext, NativeModel
 from models.protocols import Finished, Piece, ReadProgress, SamplingParams
 from models.sampling import GrammarSampler, Sampler, gbnf
 from models.template import ReplyText, Vocabulary
-
-if TYPE_CHECKING:
-    from models.native import NativeContext
 
 
 class Contexts:

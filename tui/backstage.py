@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 from tui.exit_codes import exit_code_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agent.agent import Agent
     from agent.events import ModelProgress
     from agent.home import Home

@@ -24,8 +24,6 @@ from tui.widgets.transcript import Transcript
 from tui.worlds import MAIN, what_if
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from tui.backstage import Backstage
     from tui.chat import Chat
     from tui.drafts import QuerySession

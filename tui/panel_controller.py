@@ -25,12 +25,10 @@ from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import AssistantMessage, Message, UserMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from graph.values import Hit, Observation, Turn
     from tui.chat import Chat
     from tui.reasons import Shared
-    from tui.state import PackItem, State
+    from tui.state import State
 
 
 LONGEST = 280  # characters of an item's words; Enter opens all of them

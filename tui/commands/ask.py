@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -45,11 +45,6 @@ from tui.output import LONG_S, SILENCE_S, Narration, put, put_json, say
 from tui.state import model_step
 from tui.termination import Termination
 from tui.text import clean, counted, shown, size_of
-
-if TYPE_CHECKING:
-    from agent.agent import Agent
-    from agent.events import AgentEvent
-
 
 CLIENT = "ask"
 THINKING = "thinking …"
@@ -476,7 +471,6 @@ def edit(
     words = message_of(text or [], attached=not no_attach)
     from agent.settings import load_settings
     from agent.text import clean_message
-    from graph.errors import NotFound
     from graph.reader import LogReader
     from models.quiet import guard_descriptors
 

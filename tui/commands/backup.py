@@ -47,7 +47,6 @@ def backup(
 
 def made(memory: Path, file: Path | None, *, force: bool) -> "Copied":
     """Make a backup that a person asked for, and note it. Raises CopyFailed or MemoryMissing."""
-    from datetime import UTC, datetime
 
     from graph.reader import LogReader
     from graph.transfer.backup import ENDING, MANUAL, backups_of, copy_log, note, stamp_of

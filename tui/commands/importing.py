@@ -19,8 +19,6 @@ from tui.output import Narration, put, put_json, say
 from tui.text import counted, one_line, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from agent.agent import Agent
     from agent.events import Notice
     from agent.home import Home

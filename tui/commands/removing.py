@@ -190,7 +190,7 @@ def _given(exchange: bool, session: bool, document: bool, memory: bool) -> dict[
 
 async def _plan(agent: "Agent", wanted: str, kind: str | None) -> "Plan":
     """What deleting the one thing that is meant would do. Raises NotFound, or Ambiguous where several are."""
-    from graph.errors import Ambiguous, NotFound
+    from graph.errors import Ambiguous
 
     ways: dict[str, Callable[[str], Awaitable[Plan]]] = {
         "message": lambda id: agent.plans.delete(id, exchange=kind == "exchange"),

@@ -24,7 +24,7 @@ from tui.widgets.long_list import LongList
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from graph.values import Observation, Proof, Story
+    from graph.values import Proof, Story
     from tui.memories.host import Host
 
 

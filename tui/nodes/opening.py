@@ -1,15 +1,9 @@
 """Opens the view of a node, and what the walk leads to where that is at home: a chat, a page, a name."""
 
-from typing import TYPE_CHECKING
-
 from graph.values import Ref
 from tui.chat_view import NOT_YET, ChatView
 from tui.navigation import go_to
 from tui.worlds import MAIN, named
-
-if TYPE_CHECKING:
-    from graph.values import Ref
-
 
 NO_HOME = "A {} cannot be opened outside the graph. Press g to explore it."
 

@@ -25,7 +25,7 @@ from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
     from agent.agent import Agent
-    from graph.values import Ego, Node, Ref, Side, Subgraph
+    from graph.values import Ego, Node, Side, Subgraph
     from tui.drawing.svg import SavedDrawing
     from tui.drawing.view import GraphView
 

@@ -18,7 +18,7 @@ from tui.memory_controller import MemoryController
 from tui.navigation import answer_at, go_to, question_of, said_in, stop_reply
 from tui.node_links import walk_from
 from tui.reasons import shared, who, why
-from tui.state import Pack, PackItem
+from tui.state import Pack, PackItem, State, graph_trouble
 from tui.text import cut, one_line, when
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.memory import MemoryPanel
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from graph.values import Hit, Observation, Turn
     from tui.chat import Chat
     from tui.reasons import Shared
-    from tui.state import State
 
 
 LONGEST = 280  # characters of an item's words; Enter opens all of them
@@ -181,15 +180,15 @@ def note_of(wanted: PanelRequest, found: bool, state: "State", *, recall_on: boo
 
 def _trouble(state: "State") -> str:
     """What recall cannot use just now."""
-    graph, embedding = state.graph, state.embedding
-    if graph is None or graph.state == "opening":
-        return "The memory graph is still opening."
-    if graph.state in ("rebuilding", "catching up"):
-        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
-        doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
-        return f"The graph is {doing}{share}; recall will be complete when that is done."
-    if graph.state == "failed":
-        return "The graph cannot be read, so nothing can be recalled. Run `clew doctor` to find out why."
+    trouble = graph_trouble(
+        state,
+        opening="The memory graph is still opening.",
+        until="; recall will be complete when that is done.",
+        failed="The graph cannot be read, so nothing can be recalled. Run `clew doctor` to find out why.",
+    )
+    if trouble:
+        return trouble
+    embedding = state.embedding
     if embedding is not None and embedding.state == "loading":
         return "The embedder is still loading: recall works by words only."
     if embedding is not None and embedding.state == "failed":

@@ -178,6 +178,17 @@ def activity(state: State, session: str | None) -> str:
             return "starting"
 
 
+def graph_trouble(state: State, *, opening: str, until: str, failed: str) -> str:
+    """What keeps the graph from being used just now, and what becomes of it `until` then; empty where nothing does."""
+    graph = state.graph
+    if graph is None or graph.state == "opening":
+        return opening
+    if graph.state in ("rebuilding", "catching up"):
+        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
+        return f"The graph is {'being rebuilt' if graph.state == 'rebuilding' else 'catching up'}{share}{until}"
+    return failed if graph.state == "failed" else ""
+
+
 @dataclass(frozen=True, slots=True)
 class PackItem:
     """One thing recalled or pinned: where it stands, what it says, and why it is here."""

@@ -253,7 +253,7 @@ class Observations(Vertical):
             self._there = replace(self._there, projects=[project.name for project in await view.projects()])
             return await view.memories(wanted, limit=limit)
         except self._host.failures as error:
-            return words.graph_trouble(self._host.state) or str(error)
+            return words.trouble_of(self._host.state) or str(error)
 
     def _show(self, asked: tuple[Wanted, int], answer: "list[Observation] | str") -> None:
         if not is_there(self):
@@ -291,7 +291,7 @@ class Observations(Vertical):
         return next((each for each in alike if each.current), alike[0]).id
 
     def _nothing(self) -> str:
-        if trouble := words.graph_trouble(self._host.state):
+        if trouble := words.trouble_of(self._host.state):
             return trouble
         if self.review:
             return NOTHING_WAITS if self._host.view.at is None else NOTHING_THEN

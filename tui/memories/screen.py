@@ -21,7 +21,7 @@ from tui.memories.host import SessionChanges
 from tui.memories.observations import Observations
 from tui.memories.pages import Blocks, DocumentsPage, Ratings
 from tui.memories.view import PAST_STAYS, View
-from tui.memories.words import graph_trouble
+from tui.memories.words import trouble_of
 from tui.node_links import walk_from
 from tui.text import MUTED, in_chat, one_line, plain
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Reader
@@ -125,7 +125,7 @@ class MemoriesScreen(Screen[Goal | None]):
             await page.refresh_page(choose=choose)
             self._waiting = len(await self.view.review())
         except self.failures as error:
-            if not graph_trouble(self.state):
+            if not trouble_of(self.state):
                 self.say(str(error), error=True)
         if is_there(self):
             self._paint()

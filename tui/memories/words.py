@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.reasons import proven_by
+from tui.state import State, graph_trouble
 from tui.text import MUTED, cut, one_line, plain, shown, size_of, when
 
 if TYPE_CHECKING:
     from graph.values import Observation, Proof, Story
-    from tui.state import State
+
 
 PIN = "◆"
 STATUS_MARKS = {
@@ -181,15 +182,11 @@ def _bounded(text: str | None) -> str:
     )
 
 
-def graph_trouble(state: "State") -> str:
+def trouble_of(state: "State") -> str:
     """What keeps the list from being whole just now; empty where nothing does."""
-    graph = state.graph
-    if graph is None or graph.state == "opening":
-        return "The memory graph is still opening. Memories are shown as soon as it is ready."
-    if graph.state in ("rebuilding", "catching up"):
-        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
-        doing = "being rebuilt" if graph.state == "rebuilding" else "catching up"
-        return f"The graph is {doing}{share}. Memories are shown when that is done."
-    if graph.state == "failed":
-        return "The graph cannot be read, so memories cannot be shown. Run `clew doctor` to find out why."
-    return ""
+    return graph_trouble(
+        state,
+        opening="The memory graph is still opening. Memories are shown as soon as it is ready.",
+        until=". Memories are shown when that is done.",
+        failed="The graph cannot be read, so memories cannot be shown. Run `clew doctor` to find out why.",
+    )

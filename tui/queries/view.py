@@ -18,13 +18,14 @@ from tui.queries.editor import Popup, QueryEditor
 from tui.queries.results import Results
 from tui.queries.schema_tree import SchemaTree
 from tui.queries.table import ResultTable
+from tui.state import State, graph_trouble
 from tui.text import MUTED, in_chat, plain, spaced
 from tui.widgets.foot import StatusMessage
 
 if TYPE_CHECKING:
     from agent.agent import Agent
     from graph.console.console import Answer
-    from tui.state import State
+
 
 WITH_TABLES = 100  # columns from which the tables are shown without being asked for
 ROOMY = 34  # rows from which a drawing has room enough beside the whole query
@@ -215,13 +216,9 @@ class QueryView(Screen[None]):
 
 def state_in_words(state: "State") -> str:
     """What keeps the graph from being asked just now; empty where nothing does."""
-    graph = state.graph
-    if graph is None or graph.state == "opening":
-        return "The graph is still opening. Ask again in a moment; what you wrote stays here."
-    if graph.state in ("rebuilding", "catching up"):
-        share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
-        doing = "being rebuilt" if graph.state == "rebuilding" else "catching up with what was said"
-        return f"The graph is {doing}{share}. Ask again when that is done; what you wrote stays here."
-    if graph.state == "failed":
-        return "The graph cannot be read now; everything is safe. `clew doctor` says what to do."
-    return ""
+    return graph_trouble(
+        state,
+        opening="The graph is still opening. Ask again in a moment; what you wrote stays here.",
+        until=". Ask again when that is done; what you wrote stays here.",
+        failed="The graph cannot be read now; everything is safe. `clew doctor` says what to do.",
+    )

@@ -5,10 +5,19 @@ kept: of "I'm fine", "I think so", "I have a question" nothing should be.
 """
 
 import re
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 
 from graph.events import ObservationKind as Kind
 
+
+def _words() -> dict[str, str]:
+    with Path(__file__).with_name("english.toml").open("rb") as file:
+        return {name: "|".join(words) for name, words in tomllib.load(file).items()}
+
+
+_WORDS = _words()
 FILLER = re.compile(
     r"\b(?:really|also|just|still|actually|recently|finally|now|currently|absolutely"
     r"|totally|simply|already|even|both|all|honestly"
@@ -19,117 +28,20 @@ FILLER = re.compile(
     re.I,
 )
 FILLED = 6  # words at the beginning of a predicate in which emphasis is dropped
-HEADS = (
-    "nurse|vet|chef|cook|pilot|judge|coach|clerk|nanny|priest|monk|nun|rabbi|imam|dev"
-    "|undergrad|freshman|sophomore|grad|postdoc"
-    "|intern|apprentice|trainee|mechanic|architect|dean|mom|mum|dad|grandma|grandpa"
-    "|widow|twin|orphan|vegan|native|citizen"
-    "|resident|expat|introvert|extrovert|ambivert|night owl|early bird|(?:morning|dog"
-    "|cat|night|people) person|fan of|geek|nerd|bachelor"
-    "|wife|husband|entrepreneur|ceo|cto|cfo|lead|head|captain|sergeant|chief|cop|guard"
-    "|athlete|dj|poet|freelance|dropout|graduate|alum"
-    "|alumn[iau]s?|single child|only child|teen|guy|lefty|atheist|muslim|jew|catholic"
-    "|christian|buddhist|hindu|sikh|vegetarian|pescatarian"
-    "|coeliac|celiac|diabetic|insomniac|veteran|survivor|refugee|immigrant|student|minor"
-    "|adult|owner|member|founder|parent|mother|father"
-    "|attorney|secretary|analyst|scientist|fellow|barista|ballerina|diva|sous-chef|au"
-    " pair|paramedic|medic|cleric|critic|academic"
-    "|mathematician|physician|technician|politician|musician|electrician|librarian|veterinarian"
-    "|surgeon|economist|hypochondriac|aries|taurus|gemini|leo|virgo|libra|scorpio|sagittarius"
-    "|capricorn|aquarius|pisces"
-    "|perfectionist|detective|executive|representative|apprentice|stay-at-home|believer"
-    "|procrastinator|wheelchair user"
-)
+HEADS = _WORDS["heads"]
 ENDINGS = r"\w{2,}(?:er|or|ist|ian|eer|woman|man|smith|wright|grapher|crat|herd|analyst|ress|ologist)"
-NO_HEADS = (
-    "loser|monster|disaster|hamster|winner|number|bother|matter|order|computer|tiger"
-    "|spider|sinner|goner|stranger|bummer|customer"
-    "|user|newcomer|superman|batman|spiderman|snowman|caveman|human|camper|sucker|liar"
-    "|mirror|error|killer|master|power|cancer|fighter"
-    "|father figure|admin|administrator|chatter|toaster|helicopter|lobster|hacker god"
-    "|poor|superior|better|quitter|doctor who|later"
-    "|other|another|rather|ever|never|over|under|after|either|neither|together|whatever"
-    "|wonder|paper|letter|river|laser|dinosaur"
-)
+NO_HEADS = _WORDS["no_heads"]
 NP = (
     rf"(?:an?|the|one of the) (?!bit|little|tad|lot|few|bunch|couple|mess|huge mess)(?:(?!of\b"
     rf"|in\b|to\b|with\b|for\b|about\b|at\b|on\b"
     rf"|from\b|that\b|who\b|and\b|by\b|than\b|like\b)[\w'’-]+,? ){{0,4}}?(?:{HEADS}|(?!(?:{NO_HEADS})\b){ENDINGS})\b(?!"
     rf" of (?:myself|a)\b)"
 )
-STATES = (
-    "vegetarian|vegan|pescatarian|diabetic|coeliac|celiac|gluten[- ]free|lactose[- ]intolerant"
-    "|kosher|halal|married|single|divorced"
-    "|separated|widowed|engaged|pregnant|left-?handed|right-?handed|colou?r[- ]?blind|blind"
-    "|deaf|dyslexic|autistic|asthmatic|bipolar|epileptic"
-    "|anaemic|anemic|retired|unemployed|self-employed|employed|jobless|out of work|homeless"
-    "|homeschooled|gay|lesbian|bisexual|bi|queer|trans"
-    "|transgender|non-?binary|asexual|straight|jewish|catholic|muslim|christian|buddhist"
-    "|hindu|atheist|agnostic|bilingual|trilingual|sober"
-    "|teetotal|tattooed|adopted|introverted|extroverted|shy|allergic to|intolerant to"
-    "|afraid of|scared of|terrified of|fond of|passionate about"
-    "|keen on|crazy about|obsessed with|addicted to|hooked on|interested in (?!know"
-    "|hear|see|learning more|your|the answer|finding out)|into"
-    "|good at|bad at|terrible at|great at|fluent in|(?:originally |all the way )?from"
-    "|based in|born|raised|called|named|known as"
-    "|on (?:a|an|the) [\\w-]+ ?[\\w-]* diet|on (?:medication|insulin|antidepressants"
-    "|parental leave|maternity leave|sabbatical)"
-    "|in (?:(?:my|his|her|their) )?(?:\\w+ (?:grade|year|semester)|early|mid|late|high"
-    " school|college|university|grad school|a wheelchair"
-    "|recovery|remission|therapy)|in a (?:\\w+ )?(?:band|choir|relationship|wheelchair"
-    "|marriage)|due in|due on|[0-9]+ ?cm tall|on the (?:night|day|late|early) shift|in charge of|responsible for"
-)
-DOING = (
-    "doing (?:a|an|my) (?:\\w+ )?(?:phd|master['’]?s?|bachelor['’]?s?|degree|internship|apprenticeship"
-    "|doctorate|mba)|living (?!the dream)|working (?:as|at|for|in|from|on (?:my|an?|our) (?:[a-z-]+ ){0,2}(?:novel"
-    "|book|album|thesis|dissertation|degree|business|startup|store|studio|platform|painting"
-    "|song|film|phd|garden|house|fitness|health)|part|full|night"
-    "|two|remotely|towards)|studying|majoring|training|learning (?!about|that|how)"
-    "|planning (?:to|on (?!a call)|a (?:trip|wedding|vacation|holiday|move|party|road"
-    " ?trip)|my|our)|saving (?:up )?(?:for|to)|writing (?:a|my) (?:\\w+ )?(?:novel|book"
-    "|thesis|dissertation|memoir|screenplay|blog)"
-    "|getting (?:married|divorced|a (?:puppy|dog|cat|kitten))|expecting|moving|teaching"
-    "|raising|recovering|applying (?:for|to)"
-    "|volunteering|coaching|dating|seeing a therapist|taking (?!a (?:break|nap|shower"
-    "|look)|care|it|the)|trying to (?:lose|quit|conceive|cut|eat)"
-    "|building (?:a|my|our) (?:house|boat|cabin|app|company|startup|shed)|renovating"
-    "|starting (?:a|an|my|at|work|school|university|college)"
-    "|turning \\d+|having (?:surgery|a baby|twins|an operation)|running (?:a|for|the|my (?:first|own|second))"
-    "|restoring|preparing for (?:my|a|an|the) (?!call|chat|meeting)|practi[cs]ing|attending"
-    "|flying to|travell?ing to|visiting (?:(?-i:[A-Z])|my|our)|graduating|retiring|launching"
-    "|opening (?:a|an|my)|hoping to|suffering from|struggling with"
-    "|going to (?:(?-i:[A-Z])|(?:move|marry|study|start|become|visit|retire|adopt|run"
-    "|attend|propose|travel|fly|graduate|learn|apply|a \\w+ ?\\w*"
-    " (?:conference|concert|festival|wedding|workshop|retreat|meetup|convention))\\b)"
-)
-NUM = (
-    r"(?:an?|\d+|one|two|three|four|five|six|seven|eight|nine|ten|twin|several|many|some"
-    r"|no|lots of|my own|our own|the)"
-)
-OWNED = (
-    r"(?:dogs?|pupp(?:y|ies)|pup|cats?|kittens?|kitty|kitties|pets?|rabbits?|horses?"
-    r"|parrots?|fish|tortoise|turtles?|hamsters?|chickens|goats?|bees"
-    r"|snakes?|lizard|gecko|guinea pigs?|greyhound|labrador|poodle|retriever|beagle|terrier"
-    r"|bulldog|dachshund|husky|corgi|kids?|child|children|sons?|daughters?|twins"
-    r"|bab(?:y|ies)|toddlers?|brothers?|sisters?|siblings?|grandkids"
-    r"|grandchildren|grandsons?|granddaughters?|nephews?|nieces?|wife|husband|girlfriend"
-    r"|boyfriend|partner|fianc[eé]e?|family|roommates?|flatmates?"
-    r"|house|apartment|flat|garden|cottage|cabin|farm|boat|car|van|motorbike|motorcycle"
-    r"|bike|truck|tesla|degree|phd|master['’]s|bachelor['’]s|diploma|licen[sc]e"
-    r"|tattoos?|piercings?|piano|guitar|violin|telescope|collection|company|business"
-    r"|startup|shop|store|studio|blog|podcast|channel|mortgage"
-    r"|allerg(?:y|ies)|asthma|diabetes|adhd|add|autism|anxiety|depression|dyslexia|migraines?"
-    r"|epilepsy|arthritis|insomnia|celiac|cancer|disorder|condition"
-    r"|hearing (?:loss|aids?)|pacemaker|phobia|fear|scar|freckles|hair|eyes|dream|goal"
-    r"|passion|hobby|tradition|habit|sweet tooth|green thumb|black belt"
-    r"|citizenship|passport|visa|glasses|internship|scholarship|fellowship|wedding|interview"
-    r"|exam|surgery|appointment|marathon|recital|competition"
-    r"|performance|photo ?shoot|exhibition|flight|trip|conference|presentation|deadline|blood pressure)"
-)
-PLACES = (
-    r"(?:abroad|downtown|alone|together|on my own|by myself|with|near|by|on|in|at|outside"
-    r"|close to|next to|within|there with)"
-)
+STATES = _WORDS["states"]
+DOING = _WORDS["doing"]
+NUM = rf"(?:{_WORDS['num']})"
+OWNED = rf"(?:{_WORDS['owned']})"
+PLACES = rf"(?:{_WORDS['places']})"
 ACTS = (
     rf"live {PLACES}|reside in|dwell in|rent (?:a|an|my)|own (?:a|an|my|two|three|\d+)"
     rf"|commute|work (?!on (?:it|this|that)|with you|out (?:how|what|if))"
@@ -257,24 +169,7 @@ PLANS = (
     r"|will be \d+|will (?:start (?:a|my|working|at|school)|move|marry|graduate|retire"
     r"|turn|visit|fly|travel|run|begin)"
 )
-OTHERS = (
-    r"live|lives|works?|loves?|likes?|hates?|plays?|speaks?|stud(?:y|ies)|teach(?:es)?"
-    r"|was born|were born|died|passed away|moved|got (?:married|engaged|divorced|a|an"
-    r"|accepted|promoted|fired)|graduated|started|retired|owns?|drives?|collects?|runs?"
-    r"|used to|starts?|begins?|finish(?:es)?|wants? to (?:be|become|study|learn|move|visit)\b"
-    r"|has an? (?:\w+ ){0,2}(?:appointment|interview|exam|test)"
-    r"|grew up|goes to|attends?|turns?|turned|quit|lost|joined|became|adopted|bought"
-    r"|has (?:been|an?|two|three|four|\d+|diabetes|asthma|adhd|autism|cancer|dementia"
-    r"|alzheimer['’]?s)|have (?:an?|two|three|four|\d+)|had (?:a baby|a son|a daughter"
-    r"|twins|surgery|a stroke)|does not (?:like|eat|live|work"
-    r"|drink|speak)"
-    r"|is (?:my|our) |(?:is|are) (?:\d+|one|two|three|four|five|six|seven|eight|nine"
-    r"|ten|eleven|twelve)\b|(?:is|are|was|were) (?:my|our|about to turn|turning"
-    r" \d|getting (?:married|divorced)|studying|working (?:as|at|for|in)|living in|learning"
-    r"|training|retired|expecting|moving to|starting|called|named|dead|from|in (?:the"
-    r" )?(?:army|navy|hospital|college|high school|kindergarten|\w+ grade)"
-    r"|allergic to|afraid of|diagnosed|buried)"
-)
+OTHERS = _WORDS["others"]
 PRONOUN = re.compile(
     r"^\s*(?:it|that|this(?! (?:year|month|week|summer|winter|spring|autumn|fall|semester"
     r"|morning|weekend|coming|past|time))|them|him|her|there|here|us|those|these|one|so"

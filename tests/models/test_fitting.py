@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from models.catalogue import CATALOGUE, DEFAULT_CHAT, GB
+from models.catalogue import CATALOGUE, DEFAULT_CHAT
 from models.fitting import best_fit, gpu_for_a_model, has_disk, has_way_out, memory_for_a_model
 
+GB = 10**9
 UP = "eth0 00000000 010200C0 0003 0 0 0 00000000 0 0 0"
 LOCAL = "eth0 000200C0 00000000 0001 0 0 0 00FFFFFF 0 0 0"
 DOWN = "eth0 00000000 010200C0 0002 0 0 0 00000000 0 0 0"

@@ -8,7 +8,6 @@ import pytest
 
 from agent.home import Home
 from models import fitting
-from models.catalogue import GB
 from tests.fakes import Reply
 from tests.models.servers import Site, serving
 from tests.tui.conftest import Running, here, screen_text, wait_until
@@ -17,6 +16,7 @@ from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.app import ClewApp
 from tui.backstage import OFFERED_AGAIN, Choice, Options, RealBackstage
 
+GB = 10**9
 BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
 OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"
 

@@ -178,14 +178,14 @@ def activity(state: State, session: str | None) -> str:
             return "starting"
 
 
-def graph_trouble(state: State, *, opening: str, until: str, failed: str) -> str:
+def graph_trouble(state: State, *, opening: str, until: str, failed: str, following: str = "catching up") -> str:
     """What keeps the graph from being used just now, and what becomes of it `until` then; empty where nothing does."""
     graph = state.graph
     if graph is None or graph.state == "opening":
         return opening
     if graph.state in ("rebuilding", "catching up"):
         share = f" ({100 * graph.done // graph.total}%)" if graph.total else ""
-        return f"The graph is {'being rebuilt' if graph.state == 'rebuilding' else 'catching up'}{share}{until}"
+        return f"The graph is {'being rebuilt' if graph.state == 'rebuilding' else following}{share}{until}"
     return failed if graph.state == "failed" else ""
 
 

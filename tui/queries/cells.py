@@ -11,7 +11,7 @@ from typing import Any
 from textual.content import Content
 
 from tui.drawing.cells import kind_of
-from tui.text import MUTED, one_line, plain
+from tui.text import MUTED, one_line, plain, spaced
 
 NULL = "∅"
 LONGEST = 240  # characters of a value that a cell may show
@@ -193,3 +193,8 @@ def _timed(rows: Sequence[tuple[Any, ...]], times: frozenset[int]) -> list[tuple
         tuple(CellTime(each) if place in times and _is_time(each) else each for place, each in enumerate(row))
         for row in rows
     ]
+
+
+def rows_of(count: int) -> str:
+    """So many rows, in words."""
+    return f"{spaced(count)} {'row' if count == 1 else 'rows'}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from tui.keymaps import REMOVE, RUN, TAKE
-from tui.queries.cells import brief
-from tui.queries.results import rows_of, took_of
+from tui.queries.cells import brief, rows_of
+from tui.queries.results import took_of
 from tui.queries.runner import QueryRunner
 from tui.text import MUTED, cut, one_line, plain, when
 from tui.widgets.chooser import Chooser, ChooserKey

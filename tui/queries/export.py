@@ -6,6 +6,7 @@ counted as left out. Words of a hidden turn are not drawn.
 Invariants: a file that is there is not touched unless the person says so; one that could not be written whole is none.
 """
 
+import asyncio
 import csv
 import json
 import os
@@ -18,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from graph.values import Edge, Node, Ref, Subgraph
 from tui.files import ExportFailed, path_of, write
-from tui.queries.cells import TIMES, TITLES, is_node, is_path, is_relationship, title_of
-from tui.text import clean, one_line, shown
+from tui.queries.cells import TIMES, TITLES, is_node, is_path, is_relationship, rows_of, title_of, whole
+from tui.queries.completing import tables_of
+from tui.text import clean, one_line, shown, size_of
 
 if TYPE_CHECKING:
     from graph.console.console import Answer
@@ -228,3 +230,66 @@ def unique(columns: tuple[str, ...]) -> list[str]:
             name, number = f"{each}_{number}", number + 1
         names.append(name)
     return names
+
+
+async def wrong_with(said: str, *, drawn: bool) -> str | None:
+    """Why a file cannot be written; None where it can. `drawn`: there is a drawing to write."""
+    try:
+        await asyncio.to_thread(target_of, said, Path.cwd(), drawn=drawn)
+    except ExportFailed as error:
+        return str(error)
+    return None
+
+
+async def written(target: Target, answer: "Answer") -> str:
+    """Write the rows, and say what was written. Raises ExportFailed."""
+    size = await asyncio.to_thread(write_rows, target, answer)
+    return f"{rows_of(len(answer.rows))} in {one_line(str(target.path))} ({size_of(size)}){left_out(answer)}"
+
+
+def left_out(answer: "Answer") -> str:
+    """What there is beyond the rows of an answer, in words; nothing is left out silently."""
+    if answer.total is not None and answer.total <= len(answer.rows):
+        return ""
+    if answer.cut == "bytes":
+        why = "the rest is too large to show at once"
+    elif answer.cut == "time":
+        why = "the time ran out before the others came"
+    elif answer.cut == "rows":
+        why = "more cannot be shown at once"
+    else:
+        return ""
+    there = f" of {rows_of(answer.total)}" if answer.total is not None else ""
+    return f"; the first ones{there}: {why}. SKIP and LIMIT in the query get the others."
+
+
+def as_text(rows: "Answer") -> str:
+    """All rows that are here, to be copied: with a line of names."""
+    return "".join(as_csv(rows))
+
+
+def row_as_text(columns: tuple[str, ...], row: tuple[Any, ...]) -> str:
+    """A row to be copied or read, as JSON."""
+    return json.dumps(dict(zip(unique(columns), row, strict=True)), ensure_ascii=False, indent=2)
+
+
+def cell_as_text(column: str, value: Any) -> str:
+    """A cell to be copied: a text as it is, nothing where there is none."""
+    return "" if value is None else value if isinstance(value, str) else whole("", value)
+
+
+def ref_in(cypher: str, columns: Sequence[str], row: Sequence[Any], column: int) -> Ref | None:
+    """The node that is meant by a cell: the one in it, the one whose id it is, else the first one of its row."""
+    found = first_ref(row[column])
+    if found is not None:
+        return found
+    variable, dot, name = columns[column].rpartition(".")
+    if dot and (found := next((first_ref(each) for at, each in enumerate(row) if columns[at] == variable), None)):
+        return found
+    named = [(column, columns[column]), *enumerate(columns)]
+    for place, each in named:
+        owner, dot, name = each.rpartition(".")
+        tables = tables_of(cypher, owner) if dot and name == "id" else []
+        if len(tables) == 1 and isinstance(row[place], str):
+            return Ref(tables[0], row[place])
+    return next((ref for each in row if (ref := first_ref(each)) is not None), None)

@@ -21,7 +21,7 @@ from graph.values import Subgraph
 from tui.drafts import ExecutedQuery
 from tui.drawing.view import GraphView
 from tui.keymaps import RESULTS, bindings
-from tui.queries.cells import TIMES, spread
+from tui.queries.cells import TIMES, rows_of, spread
 from tui.queries.export import subgraph_of, unique
 from tui.queries.table import ResultTable
 from tui.text import MUTED, one_line, plain, spaced
@@ -314,10 +314,6 @@ class Results(Vertical):
 
     def action_ego(self) -> None:
         self.post_message(self.Wanted("ego"))
-
-
-def rows_of(count: int) -> str:
-    return f"{spaced(count)} {'row' if count == 1 else 'rows'}"
 
 
 def counted(answer: "Answer", asked: ExecutedQuery) -> str:

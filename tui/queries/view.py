@@ -220,5 +220,6 @@ def state_in_words(state: "State") -> str:
         state,
         opening="The graph is still opening. Ask again in a moment; what you wrote stays here.",
         until=". Ask again when that is done; what you wrote stays here.",
+        following="catching up with what was said",
         failed="The graph cannot be read now; everything is safe. `clew doctor` says what to do.",
     )

@@ -11,8 +11,7 @@ import pytest
 
 from graph.console.console import Answer
 from tui.files import ExportFailed, write
-from tui.queries.answer_actions import left_out, written
-from tui.queries.export import as_json, target_of, unique, write_rows
+from tui.queries.export import as_json, left_out, target_of, unique, write_rows, written
 
 ANSWER = Answer(
     ("t.text", "n", "n"),

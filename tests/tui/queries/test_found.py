@@ -2,9 +2,8 @@
 
 from graph.values import Edge, Ref
 from tests.tui.queries.test_cells import PATH, PERSON, SAID_BY, TURN
-from tui.queries.answer_actions import ref_in
 from tui.queries.completing import tables_of
-from tui.queries.export import HIDDEN, MOST_NODES, first_ref, subgraph_of
+from tui.queries.export import HIDDEN, MOST_NODES, first_ref, ref_in, subgraph_of
 
 FIRST, SECOND = Ref("Turn", "T1"), Ref("Entity", "noor")
 

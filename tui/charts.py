@@ -19,7 +19,7 @@ from textual.widgets import Static
 from tui.chat_view import ChatView
 from tui.drawing.cells import DOTS_ACROSS, DOTS_DOWN, Dots
 from tui.keymaps import CHART_PLACES, CHARTS, bindings, signs
-from tui.text import MUTED, in_chat, plain
+from tui.text import MUTED, counted, in_chat, plain
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
 
@@ -205,7 +205,9 @@ def rated(found: "Statistics") -> Bars:
     judged = sum(found.ratings.values())
     if not judged:
         return Bars("How much it matters", "Nothing is rated yet. clew rates each exchange after the reply.")
-    told = f"{judged:,} messages are rated" + (f", {found.unrated:,} are not yet" if found.unrated else "")
+    told = f"{counted(judged, 'message')} {'is' if judged == 1 else 'are'} rated"
+    if found.unrated:
+        told += f", {found.unrated:,} {'is' if found.unrated == 1 else 'are'} not yet"
     return Bars("How much it matters", told, [(RATINGS[each], found.ratings[each]) for each in range(4)])
 
 

@@ -11,7 +11,7 @@ from models import machine
 
 @pytest.mark.process
 def test_the_build_is_found_without_loading_it() -> None:
-    code = "import sys; from models import build; build.identity(); print('llama_cpp' in sys.modules); "
+    code = "import sys; from models import machine as build; build.identity(); print('llama_cpp' in sys.modules); "
     code += "print(build.library_folder())"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     loaded, folder = said.split()

@@ -22,7 +22,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from agent.asking.store import QueryStore
-from agent.asking.values import Ran, Saved
+from agent.asking.shelf import Ran, Saved
 store, who = QueryStore(Path(sys.argv[1])), sys.argv[2]
 number = 0
 while number < int(sys.argv[3]):
@@ -184,7 +184,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from agent.asking.store import QueryStore
-from agent.asking.values import Ran, Saved
+from agent.asking.shelf import Ran, Saved
 from agent.errors import QueriesUnwritable
 from datetime import UTC, datetime
 store = QueryStore(Path(sys.argv[1]))

@@ -110,7 +110,7 @@ class Erasure:
 
     async def is_left(self) -> bool:
         """Whether what was deleted is still being erased from the files, and nobody waited to hear of it."""
-        return not self._told and bool(await asyncio.to_thread(self._memory.purging))
+        return not self._told and bool(await asyncio.to_thread(self._memory.purge.waiting))
 
     def begin(self) -> None:
         """Work off what waits, in the background, after what is being worked off."""
@@ -124,7 +124,7 @@ class Erasure:
 
     async def resume(self) -> None:
         """Go on with what the last run had no time for."""
-        if await asyncio.to_thread(self._memory.purging):
+        if await asyncio.to_thread(self._memory.purge.waiting):
             self.begin()
 
     async def _purge_all(self) -> None:
@@ -133,7 +133,7 @@ class Erasure:
             while self._again:
                 self._again = False
                 await self._graph_opened()
-                while waiting := await asyncio.to_thread(self._memory.purging):
+                while waiting := await asyncio.to_thread(self._memory.purge.waiting):
                     report += await self._purge_once(frozenset(waiting))
                     if report.pending is not None:
                         break
@@ -148,8 +148,8 @@ class Erasure:
     async def _purge_once(self, events: frozenset[int]) -> Purged:
         """All steps for some events. Raises PurgeStopped or MemoryFailure."""
         memory, home = self._memory, self._home
-        words = await self._step(lambda progress: unkept(memory.purge_words(events), _settings_of(home)))
-        await self._step(memory.purge)
+        words = await self._step(lambda progress: unkept(memory.purge.words(events), _settings_of(home)))
+        await self._step(memory.purge.run)
         await self._prompts.tidy()
         files, held = 0, tuple[Path, ...]()
         for _ in range(TIMES):  # a backup may have been made while the others were worked off
@@ -173,7 +173,7 @@ class Erasure:
 
     async def _let_go(self, events: Collection[int]) -> bool:
         for wait in (*AGAIN_S, None):
-            if await self._step(lambda progress: self._memory.purge_done(events)):
+            if await self._step(lambda progress: self._memory.purge.done(events)):
                 return True
             if wait is not None:
                 await asyncio.sleep(wait)
@@ -201,7 +201,7 @@ def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None
     for done, path in enumerate(copies):
         progress(Progress("purging", done, len(copies)))
         try:
-            memory.purge_copy(path)
+            memory.purge.copy(path)
         except MemoryFailure as error:
             path.unlink(missing_ok=True)
             problems.append(
@@ -250,7 +250,7 @@ def _sweep(
             continue
         if home.cache in path.parents and path != home.native_log:
             path.unlink(missing_ok=True)
-        elif still := memory.unkept({word: words[word] for word in found}, events):  # nobody said it again meanwhile
+        elif still := memory.purge.unkept({word: words[word] for word in found}, events):  # not said again
             if home.queries != path.parent:
                 held.append(path)
                 continue
@@ -275,7 +275,7 @@ def _forget_quotations(memory: Memory, home: Home, events: Collection[int]) -> i
     drafts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files_under(home.drafts)}
     texts = queries.texts() | set(drafts.values())
     kept = (each.decode(errors="replace") for each in _settings_of(home))
-    quoting = memory.that_quote(texts, events, kept)
+    quoting = memory.purge.that_quote(texts, events, kept)
     for path in (path for path, text in drafts.items() if text in quoting):
         path.unlink(missing_ok=True)
     return queries.forget_texts(quoting) if quoting else 0
@@ -286,10 +286,10 @@ def _look_into_log(memory: Memory, home: Home, words: Forms, events: Collection[
 
     def held() -> tuple[Path, ...]:
         found = ((path, look_into(path, words)) for path in (home.memory / name for name in LOG_FILES) if words)
-        return tuple(path for path, each in found if each and memory.unkept({w: words[w] for w in each}, events))
+        return tuple(path for path, each in found if each and memory.purge.unkept({w: words[w] for w in each}, events))
 
     if held():
-        memory.compact_log()
+        memory.purge.compact()
     return held()
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.errors import AgentError
 from graph.errors import MemoryFailure
-from graph.values import Hit
+from graph.values import Hit, Turn
 from models.errors import ModelError
 
 
@@ -229,6 +229,18 @@ class MemoryAwaited:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryPreparing:
+    """The memory is made ready for this version of clew: so many of so many events are read.
+
+    The first of these brings the end of the last chat, to be read meanwhile; it is one of those that are not sent to.
+    """
+
+    done: int
+    total: int
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class GraphProgress:
     """The graph is catching up or being rebuilt; `state` "ready" ends it."""
 
@@ -330,6 +342,7 @@ class MemoriesChanged:
 Notice = (
     MemoryReady
     | MemoryAwaited
+    | MemoryPreparing
     | Learned
     | Reflecting
     | MemoriesChanged

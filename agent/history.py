@@ -97,7 +97,11 @@ def _documents(read: Sequence[DocumentRead]) -> str:
 def _undid(memory: Memory, undone: Sequence[int]) -> str:
     """What an undoing undid; an export can bring one of what is no change by hand."""
     try:
-        return f"undid a change ({what_was(memory, memory.user_change(undone[0]))})" if undone else "undid nothing"
+        return (
+            f"undid a change ({what_was(memory, memory.history.changes.of_event(undone[0]))})"
+            if undone
+            else "undid nothing"
+        )
     except NotFound:
         return "undid an automatic change"
 
@@ -109,7 +113,7 @@ def _moved(memory: Memory, events: Sequence[Event], moved: HeadMoved) -> str:
         return f"went {to} in {_chat(memory, moved.session)}"
     if moved.turn is None:
         return f"moved to before the first message in {_chat(memory, moved.session)}"
-    said = memory.turns([moved.turn])
+    said = memory.history.reach.turns([moved.turn])
     if said and said[0].role == Role.USER:
         return f"regenerated the reply to {_message(memory, moved.turn)}"
     return f"moved to {_message(memory, moved.turn)} in {_chat(memory, moved.session)}"
@@ -173,7 +177,7 @@ def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
                     "observation.returned": "restored",
                     "observation.supported": "said again",
                 }[event.kind]
-                return f"{did} the memory {quoted(memory.stated([id]).get(id) or 'erased')}"
+                return f"{did} the memory {quoted(memory.history.changes.stated([id]).get(id) or 'erased')}"
     return ""
 
 
@@ -182,7 +186,7 @@ def _chat(memory: Memory, session: str) -> str:
     named = memory.session(session).name
     if named:
         return f"the chat {quoted(named)}"
-    first = memory.begins(session)
+    first = memory.history.changes.begins(session)
     return f"the chat starting with {quoted(first)}" if first else f"the chat {session}"
 
 
@@ -190,7 +194,7 @@ def _message(memory: Memory, turn: str | None) -> str:
     """A message by its words, if they may be shown."""
     if turn is None:
         return "an earlier message"
-    said = memory.turns([turn])
+    said = memory.history.reach.turns([turn])
     words = said[0].text if said and not said[0].hidden else None
     what = "the reply" if said and said[0].role == Role.ASSISTANT else "the message"
     return f"{what} {quoted(words)}" if words else f"{what} {turn}"
@@ -235,7 +239,7 @@ class History:
     async def changes(self, limit: int = 20) -> list[Change]:
         """The newest changes by hand, the newest first: what people did, not what was said or learned by itself."""
         return await asyncio.to_thread(
-            lambda: [_change(self._memory, entry) for entry in self._memory.user_changes(limit)]
+            lambda: [_change(self._memory, entry) for entry in self._memory.history.changes.newest(limit)]
         )
 
     async def undo(self, seq: int | None = None) -> Change:
@@ -256,7 +260,7 @@ class History:
     async def restores(self, mark: str) -> bool:
         """Whether there is anything to put back as it was at a mark. Raises NotFound or Ambiguous."""
         found = await self.marks.find(mark)
-        events, _ = await asyncio.to_thread(self._memory.restoring, found.seq)
+        events, _ = await asyncio.to_thread(self._memory.history.marks.restoring, found.seq)
         return bool(events)
 
     async def plan_restore(self, mark: str) -> Plan:
@@ -266,7 +270,7 @@ class History:
         since are archived. What was deleted since stays deleted. Raises NotFound, Ambiguous, AgentError, GraphFailure.
         """
         found = await self.marks.find(mark)
-        events, erased = await asyncio.to_thread(self._memory.restoring, found.seq)
+        events, erased = await asyncio.to_thread(self._memory.history.marks.restoring, found.seq)
         if not events:
             raise AgentError("Nothing has changed since that mark, so there is nothing to restore.")
         return await self._planner.plan(
@@ -279,26 +283,26 @@ class History:
 
     def _as_it_stands(self, change: Change) -> Change:
         """A change that is undone by now, in words that may be shown: those of what was hidden are told again."""
-        return replace(change, what=what_was(self._memory, self._memory.user_change(change.seq)))
+        return replace(change, what=what_was(self._memory, self._memory.history.changes.of_event(change.seq)))
 
     def _undoing(self, seq: int | None) -> tuple[Change, list[Event]]:
-        entry = self._memory.user_change(seq) if seq is not None else self._last()
+        entry = self._memory.history.changes.of_event(seq) if seq is not None else self._last()
         change = _change(self._memory, entry)
         if not change.undoable:
             raise AgentError(f"That cannot be undone: {change.what}. {change.why_not} Nothing was changed.")
         try:
-            return change, self._memory.undoing(entry)
+            return change, self._memory.history.changes.undoing(entry)
         except CannotUndo as error:
             raise AgentError(f"{error} Nothing was changed.") from error
 
     def _last(self) -> UserChange:
         """The last change that is not undone. Raises AgentError where there is none, or that is a delete."""
-        last = self._memory.standing_deeds(1)
+        last = self._memory.history.changes.standing(1)
         if not last:
             raise AgentError("There is nothing to undo. Nothing was changed.")
         if not last[0].deletes:
             return last[0]
-        before = next(filter(self._can_be_undone, self._memory.standing_deeds(100)), None)
+        before = next(filter(self._can_be_undone, self._memory.history.changes.standing(100)), None)
         more = "There is no earlier change to undo."
         if before is not None:
             more = f"The change before it: {what_was(self._memory, before)}; `clew undo {before.seq}` undoes it."
@@ -310,7 +314,7 @@ class History:
         if entry.deletes or entry.lost:
             return False
         try:
-            return bool(self._memory.undoing(entry))
+            return bool(self._memory.history.changes.undoing(entry))
         except CannotUndo:
             return False
 

@@ -361,7 +361,7 @@ class Conversation:
         sampling = Sampling.model_validate(own) if own else self._settings.sampling
         if sampling.seed is None:
             return sampling
-        before = await asyncio.to_thread(self._memory.reply_count, at.taken.turn)
+        before = await asyncio.to_thread(self._memory.history.reach.reply_count, at.taken.turn)
         return sampling.model_copy(update={"seed": (sampling.seed + before) % (1 << 32)})
 
     # What is said, and what is to be stored of it

@@ -32,7 +32,7 @@ class Marks:
 
     async def all(self) -> list[Mark]:
         """The marks that are offered, the newest first."""
-        return await asyncio.to_thread(self._memory.marks, now=datetime.now(UTC))
+        return await asyncio.to_thread(self._memory.history.marks.offered, now=datetime.now(UTC))
 
     async def add(self, name: str) -> Mark:
         """Mark this place by a name, to stay until it is taken off.
@@ -80,7 +80,7 @@ class Marks:
                 await asyncio.to_thread(self._add_here)
 
     def _add_here(self) -> None:
-        if self._memory.mark_is_due(events=EVENTS, after=MINUTES, now=datetime.now(UTC)):
+        if self._memory.history.marks.is_due(events=EVENTS, after=MINUTES, now=datetime.now(UTC)):
             self._memory.append(MarkSet(mark=new_id(), reason="automatic"))
 
 

@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from agent.background import BackgroundTasks
-from agent.events import GraphProgress, MemoryAwaited, Notice, Warned
+from agent.events import GraphProgress, MemoryAwaited, MemoryPreparing, Notice, Warned
 from agent.home import Home
 from graph.errors import SURPRISES, EventsMissing, MemoryFailure, MemoryHeld
+from graph.last_chat import last_chat
 from graph.log.lock import is_brief
 from graph.memory import Memory
 from graph.values import Progress
@@ -16,6 +18,7 @@ MOMENT_S = 8.0  # a brief holder of the memory is waited for
 TURN_S = 60.0  # by one that is brief itself: several may be before it
 TOLD_S = 2.0  # and that is told from here on
 POLL_S = 0.05
+SHOWN = 50  # messages of the last chat, to be read while the memory is made ready
 
 
 async def open_memory(home: Home, *, client: str, brief: bool, tell: Callable[[Notice], None]) -> Memory:
@@ -24,10 +27,20 @@ async def open_memory(home: Home, *, client: str, brief: bool, tell: Callable[[N
     Raises MemoryHeld if another clew holds it for longer, and the other MemoryFailures if the log cannot be used.
     """
     command, loop = f"clew ({client})", asyncio.get_running_loop()
+    opening = partial(Memory.open, home.memory, command=command, brief=brief, waits_s=0.0)
+
+    shown = False
+
+    def preparing(done: int, total: int) -> None:
+        nonlocal shown
+        turns = () if shown else tuple(last_chat(home.memory, SHOWN))
+        shown = True
+        loop.call_soon_threadsafe(tell, MemoryPreparing(done, total, turns))
+
     began = loop.time()
     while True:
         try:
-            return await asyncio.to_thread(Memory.open, home.memory, command=command, brief=brief, waits_s=0.0)
+            return await asyncio.to_thread(opening, progress=preparing)
         except MemoryHeld as held:
             waited = loop.time() - began
             if not is_brief(held.holder) or waited >= (TURN_S if brief else MOMENT_S):

@@ -144,8 +144,8 @@ class Planner:
             raise AgentError("Private chats are not saved: this one is gone when you quit. Nothing was changed.")
         if (await asyncio.to_thread(self._memory.session, session)).deleted:
             raise AgentError(f"The chat {session} was already deleted. Nothing was changed.")
-        own, shared = await asyncio.to_thread(self._memory.own_turns, session)
-        words = await asyncio.to_thread(self._memory.words_of_session, session)
+        own, shared = await asyncio.to_thread(self._memory.history.reach.own_turns, session)
+        words = await asyncio.to_thread(self._memory.history.reach.words_of_session, session)
         events: list[Event] = [*(TurnDeleted(turn=turn) for turn in own), SessionDeleted(session=session)]
         if words:
             events.append(TextErased(events=words))
@@ -153,7 +153,7 @@ class Planner:
 
     async def _carried_out(self, plan: Plan) -> Recorded:
         try:
-            recorded = await asyncio.to_thread(self._memory.carry_out, plan.rehearsal, *plan.events)
+            recorded = await asyncio.to_thread(self._memory.history.carry_out, plan.rehearsal, *plan.events)
         except InvalidEvent as error:
             raise AgentError(f"Something changed in the meantime. Nothing was done. Check again. {error}") from error
         if not recorded:
@@ -167,13 +167,14 @@ class Planner:
     async def _meant(self, turn: str, *, exchange: bool, deleting: bool = False) -> list[Turn]:
         """The turns that are meant, in order: one that is kept, or its exchange. Raises NotFound or AgentError."""
         found = await asyncio.to_thread(self._memory.turn, turn)
-        if await asyncio.to_thread(self._memory.deleted, [turn]):
+        reach = self._memory.history.reach
+        if await asyncio.to_thread(reach.deleted, [turn]):
             raise AgentError(f"The message {turn} was already deleted. Nothing was changed.")
         if deleting:
             self._recorder.refuse_while_answering(found.session)
         if not exchange:
             return [found]
-        return await asyncio.to_thread(lambda: self._memory.turns(self._memory.whole_exchange(turn)))
+        return await asyncio.to_thread(lambda: reach.turns(reach.whole_exchange(turn)))
 
     def _stated(self, proof: set[str]) -> set[str]:
         """The notes and the proposals among the proof of some observations: they were said for nothing else."""

@@ -40,7 +40,7 @@ class Plan:
 def plan(memory: Memory, what: str, events: Iterable[Event], notes: Iterable[str] = ()) -> Plan:
     """The plan of some events that would be appended together. Raises InvalidEvent or GraphFailure."""
     listed = tuple(events)
-    rehearsal = memory.rehearse(*listed)
+    rehearsal = memory.history.rehearse(*listed)
     return Plan(what, listed, _impact(memory, listed, rehearsal), tuple(notes), rehearsal)
 
 
@@ -49,15 +49,17 @@ def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> 
     going = {turn.id for turn in gone}
     here, worlds = acted_in(memory, events), memory.worlds()
     changes = _changes(memory, rehearsal, [world.id for world in worlds] + [here])
-    erased = tuple(memory.erased_with(rehearsal.texts))
-    forms = memory.formed({id for each in changes.values() for id in each} | {form.id for form in erased})
+    erased = tuple(memory.history.reach.erased_with(rehearsal.texts))
+    forms = memory.history.reach.formed({id for each in changes.values() for id in each} | {form.id for form in erased})
     lost, fallen_back, returning = _beliefs(
         forms, changes[here], {e.series for e in events if isinstance(e, ObservationDeleted)}
     )
     left = {each.id for each in lost} | {old.id for old, _ in fallen_back} | {form.id for form in erased}
     erases = any(isinstance(event, ERASING) for event in events)
     hides = any(isinstance(event, TurnHidden) for event in events)
-    seqs = (set(rehearsal.texts) if erases else set()) | (memory.seqs_of(going) if erases or hides else set())
+    seqs = (set(rehearsal.texts) if erases else set()) | (
+        memory.history.reach.seqs_of(going) if erases or hides else set()
+    )
     return Impact(
         gone=gone,
         back=back,
@@ -66,9 +68,11 @@ def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> 
         returning=returning,
         weaker=_weaker(forms, changes[here], going),
         pins=_pins(memory, gone, lost),
-        references=tuple(turn for turn in memory.given(going | left | _pieces(memory, events)) if turn.id not in going),
-        quoting=tuple(memory.quoting(seqs, but=going)) if seqs else (),
-        backups=tuple(memory.backups_holding(rehearsal.texts)) if rehearsal.texts else (),
+        references=tuple(
+            turn for turn in memory.history.reach.given(going | left | _pieces(memory, events)) if turn.id not in going
+        ),
+        quoting=tuple(memory.history.reach.quoting(seqs, but=going)) if seqs else (),
+        backups=tuple(memory.backups.holding(rehearsal.texts)) if rehearsal.texts else (),
         erases=erases,
         world=here,
         elsewhere=tuple(_elsewhere(forms, changes, [world for world in worlds if world.id != here])),
@@ -83,7 +87,7 @@ def acted_in(memory: Memory, events: Iterable[Event]) -> str:
     for event in events:
         session, turn = getattr(event, "session", None), getattr(event, "turn", None)
         if isinstance(event, ObservationDeleted):
-            found |= {form.world for form in memory.formed([event.series]).values()}
+            found |= {form.world for form in memory.history.reach.formed([event.series]).values()}
         elif session is not None:
             found.add(memory.session(session).world)
         elif turn is not None:
@@ -93,7 +97,7 @@ def acted_in(memory: Memory, events: Iterable[Event]) -> str:
 
 def _changes(memory: Memory, rehearsal: Rehearsal, worlds: Iterable[str]) -> dict[str, Both]:
     """How observations that are touched stand in every world, before and after: main's as the graph has them."""
-    forms = memory.formed(rehearsal.observations)
+    forms = memory.history.reach.formed(rehearsal.observations)
     own = {id: both for id, both in rehearsal.observations.items() if id in forms and forms[id].world == MAIN_WORLD}
     others = list(dict.fromkeys(world for world in worlds if world != MAIN_WORLD))
     return {MAIN_WORLD: own} | memory.supposing(others, rehearsal.supposed, also=rehearsal.observations)
@@ -115,11 +119,11 @@ def _turns(
     """The turns that leave, and those that return: what is live no more or again, and what is named by the events."""
     taken = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden)}
     given = {event.turn for event in events if isinstance(event, TurnUnhidden)}
-    already = memory.deleted(taken | given)  # of these there is nothing left to take or to give
+    already = memory.history.reach.deleted(taken | given)  # of these there is nothing left to take or to give
     gone = {id for id, (before, after) in rehearsal.turns.items() if before and not after} | (taken - already)
     back = {id for id, (before, after) in rehearsal.turns.items() if after and not before}
     back |= given - taken - already
-    return tuple(memory.turns(gone)), tuple(memory.turns(back))
+    return tuple(memory.history.reach.turns(gone)), tuple(memory.history.reach.turns(back))
 
 
 def _beliefs(

@@ -127,7 +127,7 @@ def stored_vectors(reader: LogReader, model: str, turns: Iterable[str]) -> "NDAr
 
     with reader.snapshot() as db:
         of_event = {seq: np.frombuffer(vector, KEPT_TYPE) for _, seq, vector in kept_vectors(db, model, after=0)}
-        seqs = dict(db.execute("SELECT turn, seq FROM events WHERE kind = 'turn.said'").fetchall())
+        seqs = dict(db.execute("SELECT id, seq FROM turns").fetchall())
     return np.array([of_event[seqs[turn]] for turn in turns], np.float32)
 
 

@@ -1,4 +1,4 @@
-"""What a long memory costs: appends at 1,000 and 100,000 turns, a rebuild, reading, and resident memory.
+"""What a long memory costs: appends at 1,000 and 100,000 turns, rebuilds, reading, room, and resident memory.
 
     python -m bench.memory [--json] [--turns 100000] [--samples 300]
 
@@ -8,10 +8,12 @@ Everything is real: the log with its word index, fsync and all, and the graph th
 import argparse
 import random
 import shutil
+import sqlite3
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from bench.report import percentile, report
@@ -21,6 +23,7 @@ from graph.memory import Memory
 from graph.values import Progress
 
 TURNS_PER_SESSION = 100
+LONG = 2_000  # turns of one session that is opened whole
 TEXT = (
     "the river ran under old bridge while we talked about gardens trains tea winter letters music and a port 8080 "
     "that nobody opened since Anna moved to Lisbon with her brother Tom who builds boats from larch and paints them"
@@ -64,8 +67,12 @@ def measure(folder: Path, *, turns: int, samples: int) -> dict[str, float]:
     few.close()
 
     session = many.sessions()[0].id
+    figures["log_bytes_per_turn"] = (folder / "many" / "log.sqlite").stat().st_size / turns
     figures["sessions_ms"] = 1_000 * _seconds(many.sessions)
     figures["thread_page_ms"] = 1_000 * _seconds(lambda: many.thread(session, limit=50))
+    many.append(*_conversation(LONG))
+    long = many.sessions()[0].id
+    figures["thread_long_ms"] = 1_000 * _seconds(lambda: many.thread(long))
     figures["exchanges_ms"] = 1_000 * _seconds(many.exchanges)
     figures["counts_ms"] = 1_000 * _seconds(many.counts)
     figures["words_ms"] = 1_000 * _seconds(lambda: many.search_words("lisbon larch"))
@@ -83,11 +90,31 @@ def _opening(folder: Path) -> dict[str, float]:
     figures["open_log_ms"] = 1_000 * (time.perf_counter() - start)
     figures["open_graph_ms"] = 1_000 * _seconds(lambda: memory.open_graph(_ignore))
     memory.close()
+    figures |= _tables(folder)
     (folder / "graph.kuzu").unlink()
     memory, peak = Memory.open(folder, command="bench"), Peak()
     figures["rebuild_events_per_s"] = memory.head() / _seconds(lambda: memory.open_graph(peak))
     figures["rebuild_peak_mb"] = peak.anonymous_mb
     figures["anonymous_mb_after_rebuild"] = _anonymous_mb()
+    memory.close()
+    return figures
+
+
+def _tables(folder: Path) -> dict[str, float]:
+    """What it costs to make the tables beside the events anew, as after an update; told how far it is."""
+    figures: dict[str, float] = {}
+    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
+        db.execute("DELETE FROM projected")
+    peak = Peak()
+
+    def told(done: int, total: int) -> None:
+        peak.anonymous_mb = max(peak.anonymous_mb, _anonymous_mb())
+
+    start = time.perf_counter()
+    memory = Memory.open(folder, command="bench", progress=told)
+    seconds = time.perf_counter() - start
+    figures["tables_s"], figures["tables_events_per_s"] = seconds, memory.head() / seconds
+    figures["tables_peak_mb"] = peak.anonymous_mb
     memory.close()
     return figures
 

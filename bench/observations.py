@@ -43,7 +43,7 @@ WITHOUT_REPLY = "Okay."  # said where a conversation ends without a reply: only 
 FRACTIONS = ("precision", "recall", "history_kept", "junk_rate", "wrongly_retired")
 
 
-class RecordingOverlay(Agent):
+class RecordingAgent(Agent):
     """An Agent whose memory can be written to and looked into."""
 
     @property
@@ -98,7 +98,7 @@ def keep_cache(home: Home, shared: Path) -> None:
 async def converse(run: Run, home: Home, conversation: Conversation, embedder: EmbedderLoader) -> Tally:
     """Hold one conversation, reflect after each exchange, and score what is in the memory then."""
     settings = Settings(reflect=False)  # it is called for, after each exchange
-    agent = RecordingOverlay(
+    agent = RecordingAgent(
         home,
         settings,
         client="bench",
@@ -142,7 +142,7 @@ def failures(home: Home) -> list[ReflectionFailed]:
 class Chat:
     """A conversation as it goes into the memory: one session, its turns appended as a chat's are."""
 
-    def __init__(self, agent: RecordingOverlay, conversation: Conversation) -> None:
+    def __init__(self, agent: RecordingAgent, conversation: Conversation) -> None:
         self._agent, self._conversation = agent, conversation
         self._session = new_id()
         self._last: str | None = None

@@ -153,7 +153,7 @@ async def growth(exchanges: int, home: Home, embedder: EmbedderLoader) -> dict[s
     }
 
 
-class RecordingOverlay:
+class RecordingGenerator:
     """A model that tells when it is in the middle of a structured answer; all else is the model's own."""
 
     def __init__(self, model: Generator) -> None:
@@ -177,7 +177,7 @@ class RecordingOverlay:
 async def first_token(pairs: int, home: Home) -> dict[str, Figure]:
     """Send messages with and without a reflection at work, and time the first token of each."""
     settings = Settings(sampling=Sampling(seed=7, max_tokens=32))
-    model = RecordingOverlay(await asyncio.to_thread(llama_loader(home, settings), settings.model, _nothing))
+    model = RecordingGenerator(await asyncio.to_thread(llama_loader(home, settings), settings.model, _nothing))
     trust_it(home, model)
     agent = Open(home, settings, client="bench", loader=lambda name, step: cast(Generator, model))
     await agent.start()
@@ -208,7 +208,7 @@ async def first_token(pairs: int, home: Home) -> dict[str, Figure]:
     }
 
 
-def trust_it(home: Home, model: RecordingOverlay) -> None:
+def trust_it(home: Home, model: RecordingGenerator) -> None:
     """As if it had passed the probe, so that reflection keeps the model busy."""
     home.trusted.write_text(json.dumps({f"{VERSION}:{model.state_key}": 1.0}), encoding="utf-8")
 

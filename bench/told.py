@@ -33,7 +33,7 @@ from agent.reflection.trust import VERSION
 from agent.relevance import open_quotes
 from agent.settings import Settings
 from bench.expected import plain
-from bench.observations import WITHOUT_REPLY, Lent, RecordingOverlay
+from bench.observations import WITHOUT_REPLY, Lent, RecordingAgent
 from bench.report import say
 from graph.events import Event, Role, Sampling, SessionStarted, StopReason, TurnSaid
 from graph.ids import as_ms, new_id
@@ -126,7 +126,7 @@ async def ask(
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         home = Home.resolve(Path(folder))
         home.trusted.write_text(json.dumps({f"{VERSION}:{model.state_key}": SCORES[shape]}))
-        agent = RecordingOverlay(
+        agent = RecordingAgent(
             home,
             Settings(reflect=False, tools="off", kv_mb=0),
             client="bench",

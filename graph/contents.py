@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from graph.errors import InvalidVector
 from graph.events import ChunkRead, Event, ObservationMade, Role, TurnSaid
+from graph.events.codec import fields_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,8 +62,7 @@ def unsound(db: sqlite3.Connection) -> Iterator[tuple[int, int]]:
 
 
 _EMBEDDED = """
-(events.kind = 'turn.said' AND events.role <> 'tool' OR events.kind IN ('observation.made', 'chunk.read'))
-AND hash_of(CAST(events.text AS BLOB)) IS NOT NULL
+is_embedded(events.kind, events.version, events.structure) AND hash_of(CAST(events.text AS BLOB)) IS NOT NULL
 """
 
 
@@ -72,8 +72,16 @@ def hash_of(text: bytes | None) -> bytes | None:
 
 
 def teach(db: sqlite3.Connection) -> None:
-    """Let a fresh connection hash texts in its queries."""
+    """Let a fresh connection hash texts in its queries, and tell which are embedded."""
     db.create_function("hash_of", 1, hash_of, deterministic=True)
+    db.create_function("is_embedded", 3, _is_embedded, deterministic=True)
+
+
+def _is_embedded(kind: str, version: int, structure: str) -> bool:
+    """Whether what an event says is looked for by its meaning: not what a tool answered, which only quotes."""
+    if kind == "turn.said":
+        return bool(fields_of(kind, version, structure)["role"] != Role.TOOL)
+    return kind in ("observation.made", "chunk.read")
 
 
 def note(db: sqlite3.Connection, seq: int, event: Event, text: str | None) -> None:

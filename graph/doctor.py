@@ -8,20 +8,21 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from graph.contents import differing, unsound
 from graph.errors import SURPRISES, LogDamaged, MemoryFailure
-from graph.events.codec import hash_text
+from graph.events.codec import SELECT_EVENT, event_of, fields_of, hash_text
 from graph.kuzu import rebuild
 from graph.kuzu.store import GraphStore
-from graph.log.log import Log, check_chain
-from graph.log.migrations import version_of
+from graph.log.log import Log, check_chain, hash_before
+from graph.log.migrations import NEWEST, version_of
 from graph.projection.schema import NODES, RELS
+from graph.projection.sqlite_tables import TablesInMemory, are_current, event_at
 from graph.projection.tables import Tables, fold
 from graph.reader import LogReader
-from graph.readings.rows import EVENT, event_of
 from graph.values import Check
 
 _RESTORE = "Make a copy of the folder, then restore a backup of log.sqlite. `clew log` shows what can still be read."
@@ -31,18 +32,9 @@ _EMBED_AGAIN = "Run `clew rebuild`: it removes them, and clew recreates them at 
 _FIRST_THE_LOG = "Fix the log first: a rebuild now would use the damaged log and replace the graph that was set aside."
 _OF_THE_LOG = {"log", "log file", "chain", "texts", "events", "last events"}
 
-_LOST_TEXTS = """
-SELECT count(*) FROM events WHERE text IS NULL AND text_hash IS NOT NULL AND seq NOT IN (
-    SELECT erased.value FROM events AS erasing, json_each(erasing.structure, '$.events') AS erased
-    WHERE erasing.kind = 'text.erased'
-)
-"""
-_KEPT_TEXTS = """
-SELECT count(*) FROM events WHERE text IS NOT NULL AND seq IN (
-    SELECT erased.value FROM events AS erasing, json_each(erasing.structure, '$.events') AS erased
-    WHERE erasing.kind = 'text.erased'
-)
-"""
+_ERASURES = "SELECT kind, version, structure FROM events WHERE kind <> 'turn.said' AND kind = 'text.erased'"
+_GONE_TEXTS = "SELECT seq FROM events WHERE text IS NULL AND text_hash IS NOT NULL"
+_KEPT_TEXTS = "SELECT seq FROM events WHERE text IS NOT NULL"
 
 
 def examine_log(reader: LogReader, folder: Path, *, deep: bool = True) -> list[Check]:
@@ -58,6 +50,8 @@ def examine_copy(reader: LogReader, *, deep: bool = True) -> list[Check]:
             looks = [("log file", lambda: _file(db, deep=deep)), ("chain", lambda: _chain(db, deep=deep))]
             if deep:
                 looks += [("texts", lambda: _texts(db)), ("events", lambda: _events(db)), ("words", lambda: _words(db))]
+            if deep and version_of(db) == NEWEST:
+                looks += [("tables", lambda: _tables(db))]
             if deep and version_of(db) > 1:
                 looks += [("contents", lambda: _contents(db)), ("vectors", lambda: _vectors(db))]
             checks += [_sound(name, look) for name, look in looks]
@@ -70,7 +64,7 @@ def weigh(checks: list[Check]) -> list[Check]:
     """The checks, none of which says that a rebuild loses nothing where the log itself is not well."""
     if all(check.ok for check in checks if check.name in _OF_THE_LOG):
         return checks
-    of_copies = {"words", "contents", "vectors", "graph"}
+    of_copies = {"words", "tables", "contents", "vectors", "graph"}
     return [
         replace(check, advice=_FIRST_THE_LOG) if check.name in of_copies and not check.ok else check for check in checks
     ]
@@ -146,7 +140,9 @@ def _texts(db: sqlite3.Connection) -> Check:
         not _is_what_was_said(text, salt, stored)
         for text, salt, stored in db.execute("SELECT text, salt, text_hash FROM events WHERE text IS NOT NULL")
     )
-    lost, kept = db.execute(_LOST_TEXTS).fetchone()[0], db.execute(_KEPT_TEXTS).fetchone()[0]
+    erased = {seq for row in db.execute(_ERASURES) for seq in fields_of(*row)["events"]}
+    lost = sum(seq not in erased for (seq,) in db.execute(_GONE_TEXTS))
+    kept = sum(seq in erased for (seq,) in db.execute(_KEPT_TEXTS))
     if changed or lost or kept:
         detail = f"{changed} changed, {lost} missing, {kept} not erased"
         return Check("texts", False, detail, _RESTORE)
@@ -160,7 +156,7 @@ def _is_what_was_said(text: object, salt: object, stored: object) -> bool:
 
 def _events(db: sqlite3.Connection) -> Check:
     def look() -> str:
-        counted = sum(1 for _ in map(event_of, db.execute(f"{EVENT} ORDER BY seq")))
+        counted = sum(1 for _ in map(event_of, db.execute(f"{SELECT_EVENT} ORDER BY seq")))
         turns = db.execute("SELECT count(*) FROM events WHERE kind = 'turn.said'").fetchone()[0]
         return f"{counted} can be read, {turns} of them turns"
 
@@ -178,6 +174,26 @@ def _words(db: sqlite3.Connection) -> Check:
     if lost or left:
         return Check("words", False, f"{lost} texts missing from the word index, {left} too many", _REBUILD)
     return Check("words", True, "the word index has every text")
+
+
+def _tables(db: sqlite3.Connection) -> Check:
+    """The tables beside the events say what a fold of these says."""
+    seq, link = db.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (
+        0,
+        hash_before(db, 1),
+    )
+    if not are_current(db, seq, link):
+        return Check("tables", True, "they are of another version; the next start makes them anew")
+    try:
+        events = map(event_of, db.execute(f"{SELECT_EVENT} ORDER BY seq"))
+        expected = TablesInMemory(events, partial(event_at, db), seq)
+    except MemoryFailure as e:
+        return Check("tables", False, f"they cannot be compared with the log: {e}", _RESTORE)
+    different = expected.differing(db)
+    expected.close()
+    if different:
+        return Check("tables", False, f"they do not match the log: {'; '.join(different[:3])}", _REBUILD)
+    return Check("tables", True, f"they agree with the log up to event {seq}")
 
 
 def _contents(db: sqlite3.Connection) -> Check:

@@ -21,27 +21,24 @@ from graph.doctor import examine_graph, examine_log, examine_words, weigh
 from graph.errors import MemoryFailure
 from graph.events import Event, Recalled, TextErased
 from graph.events.codec import Stored
-from graph.history.marks import MarkReader
+from graph.history.history import History
 from graph.history.past import Past, Pasts
-from graph.history.reach import Reach
-from graph.history.rehearsing import Rehearsing
-from graph.history.undoing import Changes
 from graph.ids import as_datetime
 from graph.kuzu import rebuild, room
 from graph.kuzu.follower import Follower
 from graph.kuzu.truncation import WITNESS, examine_witness
 from graph.log.erasing import ERASING
 from graph.log.lock import MemoryLock
-from graph.log.log import Log, Stream
+from graph.log.log import Log, Stream, Told, untold
 from graph.memory_readings import ALL as ALL
 from graph.memory_readings import MemoryReadings
 from graph.reader import LogReader
 from graph.recall.search import Recall
 from graph.sqlite import LOG as FILE
 from graph.sqlite import RESTORING
-from graph.transfer.backup import BackedUp, forget_cut_off, remove
-from graph.transfer.merging import Merging
-from graph.upkeep import Cleansing, recover
+from graph.transfer.backup import Backups, forget_cut_off, remove
+from graph.transfer.merging import Batch, ExportedEvent, Merge
+from graph.upkeep import Purge, recover
 from graph.values import Check, Progress, Recorded
 
 if TYPE_CHECKING:
@@ -49,8 +46,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, BackedUp, Merging):
-    """A memory opened for writing. `Memory.open` makes one; close it."""
+class Memory(MemoryReadings):
+    """A memory opened for writing. `Memory.open` makes one; close it.
+
+    Its parts: `history` (what a change would do, what people changed, marks), `purge` (of what was erased) and
+    `backups`.
+    """
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
         super().__init__()
@@ -64,6 +65,9 @@ class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, 
         self._recall = Recall(folder / FILE, self._graph)
         self._pasts = Pasts(folder)
         self._apart = QueryWorkers(folder, FollowedGraph(self._graph))
+        self.history = History(log, self._writing, self._applied, self)
+        self.purge = Purge(folder, log, self._writing, reader, self._graph, self._apart)
+        self.backups = Backups(folder, self.snapshot)
         self._pending = contents.UnembeddedContents()
         self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts
@@ -71,10 +75,20 @@ class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, 
         atexit.register(self.close)  # the engine aborts the process if its thread is still there at the end
 
     @classmethod
-    def open(cls, folder: Path, *, command: str, brief: bool = False, waits_s: float | None = None) -> "Memory":
+    def open(
+        cls,
+        folder: Path,
+        *,
+        command: str,
+        brief: bool = False,
+        waits_s: float | None = None,
+        progress: Told = untold,
+    ) -> "Memory":
         """Take the lock, open the log, finish what a crash left. The graph stays closed until `open_graph`.
 
-        Who is `brief` promises to close it in a moment, so that others wait (`waits_s`) instead of being refused.
+        `progress` hears how many of how many events were read where the tables beside them have to be made anew. Who is
+        `brief` promises to close it in a moment, so that others wait (`waits_s`) instead of being refused.
+
         Raises MemoryHeld, LogUnwritable, LogDamaged or LogNewer.
         """
         lock = MemoryLock.take(folder, command=command, brief=brief, waits_s=waits_s)
@@ -83,7 +97,7 @@ class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, 
                 rebuild.remove(folder, rebuild.NEW)  # on a full disk the cache gives way to the truth
                 remove(folder / RESTORING)  # of a restore that was cut off
                 forget_cut_off(folder)
-            log = Log.open(folder)
+            log = Log.open(folder, progress=progress)
             try:
                 return cls(folder, lock, log, LogReader(folder / FILE))
             except BaseException:
@@ -113,6 +127,17 @@ class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, 
             self._apart.erased()
         self.appended()
         return [Recorded(each.seq, each.id, as_datetime(each.at), graph_behind=behind) for each in stored]
+
+    def merge(self, batch: Sequence[ExportedEvent], merge: Merge) -> list[Recorded]:
+        """Take in some events of an export, in the order of their numbers, in one transaction.
+
+        Raises LogUnwritable: then none is in.
+        """
+        with self._writing:
+            with self._log.merging() as (db, store):
+                stored = Batch(db, store, merge).run(batch)
+            head = self._log.head
+        return self._applied(stored, head) if stored else []
 
     def stream(
         self,
@@ -160,18 +185,17 @@ class Memory(Rehearsing, Reach, Cleansing, MemoryReadings, MarkReader, Changes, 
         """Whether the graph has everything the log has, and follows it."""
         return self._graph.ready
 
-    def graph_has(self, seq: int) -> bool:
-        return self._graph.has(seq)
-
     def rebuild(self, progress: Callable[[Progress], None]) -> None:
         """Make graph and word index anew from the log; the old graph is set aside, and damaged vectors are dropped.
 
         Raises GraphFailure, LogDamaged or LogUnwritable.
         """
         with self._writing:
+            self._log.rebuild_tables(lambda done, total: progress(Progress("rebuilding", done, total)))
             self._log.rebuild_words()
             self._log.drop_unsound()
             self._pending = contents.UnembeddedContents()  # what had such a vector has none now
+        self._recall.forget()
         self._graph.rebuild(progress)
         (self._folder / WITNESS).unlink(missing_ok=True)  # the user has seen to it
 

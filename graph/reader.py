@@ -1,23 +1,27 @@
 """Opens the log for reading, with or without the lock, with a graph or without; also one of an earlier version.
 
-A reader may be of the past: it then sees nothing that followed one event.
+A reader may be of the past: it then sees nothing that followed one event. Where the tables beside the events are not
+those of the log, because it was written by another version, or is to be read as it was, they are made in memory.
 """
 
 import queue
 import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from graph.contents import teach
 from graph.errors import MemoryMissing, NotFound
 from graph.events import Event
-from graph.events.codec import Stored
+from graph.events.codec import SELECT_EVENT, Stored, event_of
 from graph.log.log import hash_before
-from graph.log.migrations import READ_OLD, version_of
+from graph.log.migrations import version_of
 from graph.log.validation import refuse_emptied, refuse_stranger
+from graph.projection.sqlite_tables import TablesInMemory, are_current, event_at
 from graph.readings.conversation import Readings
-from graph.readings.rows import EVENT, event_of
 from graph.sqlite import LOG as FILE
 from graph.sqlite import bound, open_reader, reading
 
@@ -25,11 +29,15 @@ from graph.sqlite import bound, open_reader, reading
 class LogReader(Readings):
     """The conversation as the log has it. Thread-safe; `LogReader.open` needs no lock."""
 
-    def __init__(self, path: Path, *, until: int | None = None) -> None:
+    def __init__(self, path: Path, *, until: int | None = None, tables: TablesInMemory | None = None) -> None:
+        """Of all that is in the log, of what came up to event `until`, or of what `tables` alone tell of."""
         self._path = path
         self._until = until
-        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._given = tables
+        self._idle: queue.LifoQueue[_Connection] = queue.LifoQueue()
         self._closed = False
+        self._making = threading.Lock()
+        self._tables: TablesInMemory | None = None
 
     @classmethod
     def open(cls, folder: Path) -> "LogReader":
@@ -48,7 +56,7 @@ class LogReader(Readings):
     def events(self, *, after: int = 0, limit: int) -> list[Stored]:
         """Up to `limit` events that follow number `after`, as the projection reads them."""
         with self.snapshot() as db:
-            rows = db.execute(f"{EVENT} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+            rows = db.execute(f"{SELECT_EVENT} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
             return [event_of(row) for row in rows]
 
     @property
@@ -74,7 +82,7 @@ class LogReader(Readings):
     def event(self, seq: int) -> Event:
         """One event by its number. Raises NotFound."""
         with self.snapshot() as db:
-            row = db.execute(f"{EVENT} WHERE seq = ?", (seq,)).fetchone()
+            row = db.execute(f"{SELECT_EVENT} WHERE seq = ?", (seq,)).fetchone()
             if row is None:
                 raise NotFound(f"There is no event {seq}.")
             return event_of(row).event
@@ -89,41 +97,93 @@ class LogReader(Readings):
         self._closed = True
         while True:
             try:
-                self._idle.get_nowait().close()
+                self._idle.get_nowait().db.close()
             except queue.Empty:
-                return
+                break
+        with self._making:
+            tables, self._tables = self._tables or self._given, None
+        if tables is not None:
+            tables.close()
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """A reading connection of one's own, in one snapshot of the log. For this package only."""
         with reading(self._path):
+            used = self._begun()
             try:
-                db = self._idle.get_nowait()
-            except queue.Empty:
-                db = _opened(self._path, self._until)
-            try:
-                db.execute("BEGIN")
-                yield db
-                db.execute("ROLLBACK")
+                yield used.db
+                used.db.execute("ROLLBACK")
             except BaseException:
-                db.close()
+                used.db.close()
                 raise
-            self._idle.put(db)
+            self._idle.put(used)
             if self._closed:
                 self.close()
 
+    @contextmanager
+    def events_only(self) -> Iterator[sqlite3.Connection]:
+        """A reading connection of one's own in which nothing but the events is to be looked at."""
+        with reading(self._path), closing(_opened(self._path, self._until)) as db:
+            db.execute("BEGIN")
+            yield db
+
+    def tables(self) -> TablesInMemory | None:
+        """The tables in memory that readings look at, None where those in the file are the log's."""
+        with reading(self._path):
+            used = self._begun()
+            used.db.execute("ROLLBACK")
+        self._idle.put(used)
+        return used.tables
+
+    def _begun(self) -> "_Connection":
+        """A connection in a snapshot of which the tables are."""
+        while True:
+            try:
+                used = self._idle.get_nowait()
+            except queue.Empty:
+                used = _Connection(_opened(self._path, self._until), None)
+            try:
+                used.db.execute("BEGIN")
+                tables = self._tables_of(used.db)
+                if tables is used.tables:
+                    return used
+                used.db.close()
+                fresh = _Connection(_opened(self._path, self._until), tables)
+                if tables is not None:
+                    tables.attach(fresh.db)
+                self._idle.put(fresh)
+            except BaseException:
+                used.db.close()
+                raise
+
+    def _tables_of(self, db: sqlite3.Connection) -> TablesInMemory | None:
+        """The tables of a snapshot, made if need be; None where they are in the file, or there is no log yet."""
+        if self._given is not None or version_of(db) == 0:
+            return self._given
+        seq, link = db.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (0, b"")
+        if self._until is None and are_current(db, seq, link or hash_before(db, 1)):
+            return None
+        with self._making:
+            if self._tables is None or self._tables.seq != seq:
+                events = map(event_of, db.execute(f"{SELECT_EVENT} ORDER BY seq"))
+                self._tables = TablesInMemory(events, partial(event_at, db), seq)
+            return self._tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """A connection, and the tables in memory that it looks at in place of those in the file."""
+
+    db: sqlite3.Connection
+    tables: TablesInMemory | None
+
 
 def _opened(path: Path, until: int | None) -> sqlite3.Connection:
-    """A connection to read with; in a log of a version before, a view stands in for the columns that are new."""
+    """A connection to read with."""
     db = open_reader(path)
     teach(db)
-    if until is not None:  # of a memory that is open, and so of the newest version
+    if until is not None:
         bound(db, until)
-        return db
-    new = READ_OLD.get(version_of(db))
-    if new is not None:
-        db.execute("PRAGMA temp_store = MEMORY")
-        db.execute(f"CREATE TEMP VIEW events AS SELECT *, {new} FROM main.events")
     return db
 
 

@@ -131,8 +131,7 @@ def _why_unwritable(path: Path, e: sqlite3.DatabaseError) -> str:
             return f"{path} could not be written ({e}). Check the disk and its free space."
 
 
-BESIDE = ("events", "named", "contents")  # by the number of their event
-EMPTY = ("unreflected",)  # what waits to be learned from waits today
+BESIDE = ("events", "contents")  # by the number of their event
 
 
 def bound(db: sqlite3.Connection, until: int) -> None:
@@ -140,5 +139,3 @@ def bound(db: sqlite3.Connection, until: int) -> None:
     db.execute("PRAGMA temp_store = MEMORY")
     for table in BESIDE:
         db.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE seq <= {until:d}")
-    for table in EMPTY:
-        db.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE false")

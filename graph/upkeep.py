@@ -10,8 +10,8 @@ The copy is opened as a log and told the same: its own erasing events say what i
 a memory that is restored from it knows.
 
 Invariants:
-- `purge` can be broken off at any moment, by an error of `progress` too, and done again from its beginning; what it has
-  done already costs nothing then. `purge_done` is the last step and the only one that says so.
+- `Purge.run` can be broken off at any moment, by an error of `progress` too, and done again from its beginning; what
+  it has done already costs nothing then. `Purge.done` is the last step and the only one that says so.
 - The lock of the writer is held for some milliseconds at a time, and let go of for as long in between.
 """
 
@@ -24,15 +24,17 @@ from pathlib import Path
 
 from graph.console.workers import QueryWorkers
 from graph.events import Event, HeadMoved, Role, StopReason, TurnSaid, TurnTaken, TurnWithheld, Undone
+from graph.events.codec import fields_of
+from graph.history.decisions import Decision, standing
 from graph.ids import now_ms
 from graph.kuzu.follower import Follower
 from graph.log import byte_search, erasing
 from graph.log.byte_search import INDEXES, Forms, forms_of, forms_of_texts, is_text, stems_of, words_in
 from graph.log.log import TAIL, Log, Stream, check_chain
 from graph.log.migrations import migrate
+from graph.projection.paths import Paths
 from graph.reader import LogReader
 from graph.readings.exchanges import replies
-from graph.readings.rows import passed_by
 from graph.readings.tree import own
 from graph.sqlite import LOG, open_writer, writing
 from graph.transfer.restoring import erase_again
@@ -42,22 +44,15 @@ ASSISTANT = "assistant"
 
 # The last move of each session's head where nothing else happened with it, or followed but the answers of tools.
 _LAST_MOVES = """
-SELECT moved.seq, moved.session, moved.turn FROM events AS moved
-WHERE moved.kind = 'head.moved' AND moved.kind <> 'turn.said' AND moved.turn IS NOT NULL
+SELECT moved.seq, moved.version, moved.structure FROM events AS moved
+WHERE moved.kind = 'head.moved' AND moved.kind <> 'turn.said'
 AND NOT EXISTS (SELECT 1 FROM events AS beside WHERE beside.seq IN (moved.seq - 1, moved.seq + 1)
     AND beside.at = moved.at)
-AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.session = moved.session AND later.seq > moved.seq
-    AND later.kind IN ('head.moved', 'turn.taken', 'session.deleted'))
-AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.session = moved.session AND later.seq > moved.seq
-    AND later.kind = 'turn.said' AND later.role <> 'tool' AND later.queued = 0)
 ORDER BY moved.seq
 """
-_HEAD_BEFORE = """
-SELECT CASE head.kind WHEN 'session.forked' THEN head.structure ->> '$.at' ELSE head.turn END
-FROM events AS head WHERE head.session = :session AND head.seq < :move AND (
-    head.kind = 'turn.said' AND head.queued = 0 OR head.kind IN ('turn.taken', 'head.moved')
-    OR head.kind = 'session.forked'
-) ORDER BY head.seq DESC LIMIT 1
+_LATER = """
+SELECT 1 FROM subjects WHERE id = :session AND seq > :move AND kind IN ('head.moved', 'turn.taken', 'session.deleted')
+UNION ALL SELECT 1 FROM turns WHERE session = :session AND seq > :move AND role <> 'tool' AND placed = seq
 """
 
 
@@ -97,22 +92,21 @@ def _recover_reply(log: Log, reader: LogReader, stream: Stream) -> bool:
 
 def _left_back(reader: LogReader) -> list[tuple[int, str, str | None]]:
     """Moves of a head back for a reply that never came: their events, their sessions, and where the heads were."""
+    found: list[tuple[int, str, str | None]] = []
     with reader.snapshot() as db:
-        moves = db.execute(_LAST_MOVES).fetchall()
-        return [
-            (move, session, _was_at(db, move, session)) for move, session, at in moves if _is_answered(db, session, at)
-        ]
+        for seq, version, structure in db.execute(_LAST_MOVES).fetchall():
+            moved = fields_of("head.moved", version, structure)
+            session, turn = moved["session"], moved["turn"]
+            later = db.execute(_LATER, {"session": session, "move": seq}).fetchone() is not None
+            if turn is not None and not later and _is_answered(db, session, turn):
+                before = standing(db, Decision("head", session), before=seq)
+                found.append((seq, session, Paths(db).kept(before)))
+    return found
 
 
 def _is_answered(db: sqlite3.Connection, session: str, turn: str) -> bool:
     """Whether a turn is a message that has a reply among a session's own turns."""
     return bool(own(db, session, [reply.id for reply in replies(db, turn) if not reply.deleted]))
-
-
-def _was_at(db: sqlite3.Connection, move: int, session: str) -> str | None:
-    """Where the head was before a move."""
-    (head,) = db.execute(_HEAD_BEFORE, {"session": session, "move": move}).fetchone() or (None,)
-    return passed_by(db, [head]).get(head, head) if head is not None else None
 
 
 def _take_queued(log: Log, reader: LogReader, session: str) -> None:
@@ -155,27 +149,26 @@ BREATH_S = 0.002  # in which whoever waits for the lock gets it
 VECTORS_AT_ONCE = 500
 
 
-class Cleansing:
-    """The part of the memory that purges. All methods block, in any thread but for one purge at a time."""
+class Purge:
+    """Lets nothing be left of what is erased. All methods block, in any thread but for one purge at a time."""
 
-    _folder: Path
-    _log: Log
-    _reader: LogReader
-    _graph: Follower
-    _apart: QueryWorkers
-    _writing: threading.Lock
+    def __init__(
+        self, folder: Path, log: Log, writing: threading.Lock, reader: LogReader, graph: Follower, apart: QueryWorkers
+    ) -> None:
+        self._folder, self._log, self._writing = folder, log, writing
+        self._reader, self._graph, self._apart = reader, graph, apart
 
-    def purging(self) -> dict[int, str]:
+    def waiting(self) -> dict[int, str]:
         """The events whose texts wait to be purged, with the texts."""
         with self._reader.snapshot() as db:
             return erasing.waiting(db)
 
-    def purge_words(self, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
+    def words(self, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
         """The words of erased texts (None: of all that wait) in the forms that are in nothing that is kept.
 
         Beside them each text as a whole: its words may all be said elsewhere, and it nowhere.
         """
-        texts = [text for seq, text in self.purging().items() if seqs is None or seq in seqs]
+        texts = [text for seq, text in self.waiting().items() if seqs is None or seq in seqs]
         return self.unkept(forms_of_texts(texts) | forms_of(words_in(texts)), seqs)
 
     def unkept(self, forms: Forms, seqs: Collection[int] | None = None) -> dict[str, frozenset[bytes]]:
@@ -183,7 +176,7 @@ class Cleansing:
 
         What waits to be purged counts as kept, but for the events that are being purged (None: all).
         """
-        waiting = [] if seqs is None else [text for seq, text in self.purging().items() if seq not in seqs]
+        waiting = [] if seqs is None else [text for seq, text in self.waiting().items() if seq not in seqs]
         with self._reader.snapshot() as db:
             stems = set(erasing.kept_stems(db, (word for word, each in forms.items() if not is_text(each))))
         stems.update(stem for each in stems_of(sorted(words_in(waiting))).values() for stem in each)
@@ -193,14 +186,14 @@ class Cleansing:
 
     def that_quote(self, texts: Collection[str], seqs: Collection[int], also_kept: Iterable[str] = ()) -> set[str]:
         """Those of some short texts that quote what is erased in these events, and nothing that is kept says."""
-        waiting = self.purging()
+        waiting = self.waiting()
         found = byte_search.shared(texts, (text for seq, text in waiting.items() if seq in seqs))
         others = (text for seq, text in waiting.items() if seq not in seqs)
         kept = chain(also_kept, others, (page.decode(errors="replace") for page in self._kept()))
         said = byte_search.kept_of(set().union(*found.values()), kept)
         return {text for text, pieces in found.items() if pieces - said}
 
-    def purge(self, progress: Tell) -> None:
+    def run(self, progress: Tell) -> None:
         """Leave nothing of what is erased in word indexes, vectors and graph. Raises LogUnwritable or GraphFailure."""
         for index in INDEXES:
             self._rewrite(index, progress)
@@ -208,7 +201,7 @@ class Cleansing:
         self._graph.purge(progress)
         self._apart.erased()  # a copy that was made of the graph before
 
-    def purge_done(self, seqs: Collection[int]) -> bool:
+    def done(self, seqs: Collection[int]) -> bool:
         """These texts are nowhere else: let go of them, and leave no byte in the log's own files.
 
         False while somebody reads the log, who keeps it as it was: it is to be tried again. Raises LogUnwritable.
@@ -221,14 +214,14 @@ class Cleansing:
             self._log.forget_purged(seqs)
         return True
 
-    def purge_copy(self, path: Path) -> int:
+    def copy(self, path: Path) -> int:
         """Erase in a copy of this log what was erased here since, for good. How many events had to be.
 
         Raises LogDamaged or LogUnwritable where that cannot be done.
         """
         return purge_copy(path, self._folder)
 
-    def compact_log(self) -> None:
+    def compact(self) -> None:
         """Write the log's file anew, where a page kept a byte of what is gone; nobody writes meanwhile."""
         with self._writing:
             self._log.compact()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from graph.events import Event
 from graph.events.codec import genesis
 from tests import marking
 
@@ -80,17 +81,24 @@ def cheap_memories(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection], None]:
     """A `migrate` that makes an empty log a copy of the one in `folder`, all but what the file knows of itself."""
     from graph.ids import new_id, now_ms
+    from graph.log.log import hash_before
     from graph.log.migrations import migrate
+    from graph.projection import sqlite_tables
+
+    def nothing(seq: int) -> Event:
+        raise LookupError(f"an empty log has no event {seq}")
 
     empty = folder / "log.sqlite"
     with closing(sqlite3.connect(empty, isolation_level=None)) as template:
         migrate(template)
+        sqlite_tables.rebuild(template, (), nothing, lambda _: None)
 
     def migrated(db: sqlite3.Connection) -> None:
         if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             with closing(sqlite3.connect(empty)) as template:
                 template.backup(db)
             db.executemany("UPDATE meta SET value = ? WHERE key = ?", [(new_id(), "log"), (now_ms(), "created_at")])
+            sqlite_tables.note(db, 0, hash_before(db, 1))
         migrate(db)
 
     return migrated

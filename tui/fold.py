@@ -13,6 +13,7 @@ from agent.events import (
     Learned,
     MemoriesChanged,
     MemoryAwaited,
+    MemoryPreparing,
     MemoryReady,
     ModelFailed,
     ModelProgress,
@@ -69,7 +70,7 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, embedding=event, trouble=message if stage == "failed" else state.trouble)
         case Reflecting(left=left):
             return replace(state, reflecting=left)
-        case MemoryAwaited() | SessionsChanged() | Learned() | MemoriesChanged():
+        case MemoryAwaited() | MemoryPreparing() | SessionsChanged() | Learned() | MemoriesChanged():
             return state
 
 

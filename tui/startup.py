@@ -47,6 +47,7 @@ async def open_memory(parts: Parts, connect: Connect, leave: Leave) -> None:
     except backstage.failures as error:
         await leave(backstage.exit_code(error), str(error))
         return
+    view.ui.unsay()
     view.chat = chat
     view.composer.sent = await backstage.service.chats.said()
     await _show_first(parts, backstage)
@@ -78,13 +79,26 @@ def _recovered(count: int) -> str:
 
 async def _follow(parts: Parts, chat: "Chat", backstage: "Backstage") -> None:
     """Every notice until the agent is closed."""
-    from agent.events import EmbeddingProgress, GraphProgress, Learned, MemoriesChanged, SessionsChanged, Warned
+    from agent.events import (
+        EmbeddingProgress,
+        GraphProgress,
+        Learned,
+        MemoriesChanged,
+        MemoryPreparing,
+        SessionsChanged,
+        Warned,
+    )
+    from tui.window import opened
 
     told: set[str] = set()  # what is wrong with the embedder is said once
 
     async for notice in backstage.service.notices():
         chat.notice(notice)
         match notice:
+            case MemoryPreparing(done=done, total=total, turns=turns) if parts.view.chat is None:
+                parts.ui.say(f"Preparing the memory for this version of clew: {done:,} of {total:,} events.")
+                if turns:
+                    await parts.view.transcript.show(opened(turns, asked=0))
             case SessionsChanged(session=session):
                 await parts.session_changed(session)
             case Warned(message=message) | GraphProgress(state="failed", message=message):

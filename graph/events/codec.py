@@ -64,6 +64,10 @@ class Stored:
     event: Event
 
 
+# An event as the log has it now, without what chains it.
+SELECT_EVENT = "SELECT seq, id, at, kind, version, structure, text FROM events"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """The columns of an event in `events`, in their order."""
@@ -111,10 +115,7 @@ def decode(kind: str, version: int, structure: str, text: str | None) -> Event:
     if known is None or version > known.version:
         raise LogNewer(f"The log holds an event this clew does not know ({kind}, version {version}). Update clew.")
     try:
-        fields: Structure = json.loads(structure)
-        while version < known.version:
-            fields, version = UPCASTERS[kind, version](fields), version + 1
-        fields = {**_ABSENT[kind], **fields, "kind": kind}
+        fields = {**fields_of(kind, version, structure), "kind": kind}
         if "text" in known.model_fields:
             fields["text"] = text
         return EVENT.validate_python(fields)
@@ -122,6 +123,20 @@ def decode(kind: str, version: int, structure: str, text: str | None) -> Event:
         raise LogDamaged(
             f"An event of the log ({kind}) cannot be read: {e}. Nothing was changed; see `clew doctor`."
         ) from e
+
+
+def fields_of(kind: str, version: int, structure: str) -> Structure:
+    """What an event of the log has beside its text, as today's version writes it."""
+    fields: Structure = json.loads(structure)
+    for known in range(version, KINDS[kind].version):
+        fields = UPCASTERS[kind, known](fields)
+    return {**_ABSENT[kind], **fields}
+
+
+def event_of(row: tuple[Any, ...]) -> Stored:
+    """An event, from a row of SELECT_EVENT."""
+    seq, id, at, kind, version, structure, text = row
+    return Stored(seq, id, at, decode(kind, version, structure, text))
 
 
 def hash_text(text: str, salt: bytes) -> bytes:

@@ -40,6 +40,8 @@ from graph.events import (
     TurnUnhidden,
     TurnWithheld,
 )
+from graph.events.codec import fields_of
+from graph.projection.paths import EVER
 
 Sort = Literal[
     "head",
@@ -71,26 +73,7 @@ class Decision:
     project: str | None = None
 
 
-_EVER = 1 << 62  # after every event
-_BEGUN = "kind IN ('session.started', 'session.forked')"
-_WORLD_OF_TURN = f"""
-SELECT begun.structure ->> '$.world' FROM events AS begun WHERE begun.{_BEGUN} AND begun.session = (
-    SELECT session FROM events WHERE turn = ? AND kind = 'turn.said'
-)
-"""
-_WORLD_OF_MEMORY = "SELECT structure ->> '$.world' FROM events WHERE item = ? AND kind = 'observation.made'"
-# The event that began a what-if, and the world it left.
-_LEFT = f"""
-SELECT fork.seq, (
-    SELECT begun.structure ->> '$.world' FROM events AS begun
-    WHERE begun.{_BEGUN} AND begun.session = fork.structure ->> '$.origin'
-) FROM events AS fork
-WHERE fork.kind <> 'turn.said' AND fork.kind = 'session.forked' AND fork.structure ->> '$.world' = ? ORDER BY fork.seq
-"""
-_FORGOTTEN = """
-SELECT 1 FROM events AS made JOIN events AS gone ON gone.series = made.series AND gone.kind = 'observation.deleted'
-WHERE made.item = ? AND made.kind = 'observation.made'
-"""
+_FORGOTTEN = "SELECT 1 FROM observations WHERE id = ? AND deleted"
 
 
 def decisions(event: Event) -> Iterator[Decision]:
@@ -188,58 +171,61 @@ def reachable(db: sqlite3.Connection, facet: Decision) -> bool:
         case "memory pin" | "review":
             return db.execute(_FORGOTTEN, (facet.item,)).fetchone() is None
         case "document":
-            gone = "SELECT 1 FROM events WHERE item = ? AND kind = 'document.removed'"
+            gone = "SELECT 1 FROM documents WHERE id = ? AND deleted"
         case "hidden" | "withheld" | "rating" | "pin":
-            gone = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
+            gone = "SELECT 1 FROM turns WHERE id = ? AND deleted"
         case _:
-            gone = "SELECT 1 FROM events WHERE session = ? AND kind = 'session.deleted'"
+            gone = "SELECT 1 FROM sessions WHERE id = ? AND deleted"
     return db.execute(gone, (facet.item,)).fetchone() is None
 
 
 Row = tuple[str, dict[str, Any], str | None]
+_OF = """
+SELECT event.kind, event.version, event.structure, event.text FROM subjects JOIN events AS event USING (seq)
+WHERE subjects.id = ? AND subjects.kind IN ({}) AND subjects.seq < ? ORDER BY subjects.seq DESC
+"""
 
 
-def _last(db: sqlite3.Connection, column: str, item: str, before: int, *kinds: str, where: str = "true") -> Row | None:
-    """Kind, structure and text of the last event of some kinds of an item, with a number below `before`."""
-    row = db.execute(
-        f"SELECT kind, structure, text FROM events WHERE {column} = ? AND kind IN ({', '.join('?' * len(kinds))})"
-        f" AND seq < ? AND {where} ORDER BY seq DESC LIMIT 1",
-        (item, *kinds, before),
-    ).fetchone()
-    return (row[0], json.loads(row[1]), row[2]) if row is not None else None
+def _past(db: sqlite3.Connection, item: str, before: int, *kinds: str) -> Iterator[Row]:
+    """Kind, fields and text of the events of some kinds of an item, with a number below `before`, the last first."""
+    rows = db.execute(_OF.format(", ".join("?" * len(kinds))), (item, *kinds, before))
+    return ((kind, fields_of(kind, version, structure), text) for kind, version, structure, text in rows)
+
+
+def _last(db: sqlite3.Connection, item: str, before: int, *kinds: str) -> Row | None:
+    return next(_past(db, item, before, *kinds), None)
+
+
+_SAID = "SELECT id, seq FROM turns WHERE session = ? AND placed = seq AND seq < ? ORDER BY seq DESC LIMIT 1"
+_MOVED = """
+SELECT max(seq) FROM subjects WHERE id = ? AND kind IN ('turn.taken', 'head.moved', 'session.forked') AND seq < ?
+"""
 
 
 def _head(db: sqlite3.Connection, facet: Decision, before: int) -> str | None:
-    said = _last(db, "session", facet.item, before, "turn.said", where="queued = 0")
-    kinds = ("turn.taken", "head.moved", "session.forked")
-    number = "(SELECT max(seq) FROM events WHERE session = ? AND kind IN ({}) AND seq < ? AND {})"
-    newest = db.execute(
-        f"SELECT coalesce({number.format(repr('turn.said'), 'queued = 0')}, 0),"
-        f" coalesce({number.format(', '.join(map(repr, kinds)), 'true')}, 0)",
-        (facet.item, before, facet.item, before),
-    ).fetchone()
-    if newest[0] >= newest[1]:
-        return said[1]["turn"] if said is not None else None
-    moved = _last(db, "session", facet.item, before, *kinds)
-    if moved is None:
-        return None
-    turn: str | None = moved[1]["at"] if moved[0] == "session.forked" else moved[1].get("turn")
+    said: tuple[str | None, int] = db.execute(_SAID, (facet.item, before)).fetchone() or (None, 0)
+    moved = db.execute(_MOVED, (facet.item, before)).fetchone()[0]
+    if said[1] >= (moved or 0):
+        return said[0]
+    last = _last(db, facet.item, before, "turn.taken", "head.moved", "session.forked")
+    assert last is not None, "one of these has the number that was found"
+    turn: str | None = last[1]["at"] if last[0] == "session.forked" else last[1]["turn"]
     return turn
 
 
 def _shelf(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
-    begun = _last(db, "session", facet.item, before, "session.started", "session.forked")
-    last = _last(db, "session", facet.item, before, "session.archived", "session.unarchived")
+    begun = _last(db, facet.item, before, "session.started", "session.forked")
+    last = _last(db, facet.item, before, "session.archived", "session.unarchived")
     return begun is None or (last is not None and last[0] == "session.archived")
 
 
 def _name(db: sqlite3.Connection, facet: Decision, before: int) -> str | None:
-    last = _last(db, "session", facet.item, before, "session.renamed")
+    last = _last(db, facet.item, before, "session.renamed")
     return last[2] if last is not None else None
 
 
 def _settings(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str | None, str | None, str | None] | None:
-    last = _last(db, "session", facet.item, before, "session.configured")
+    last = _last(db, facet.item, before, "session.configured")
     if last is None:
         return None
     sampling = last[1].get("sampling")
@@ -248,73 +234,68 @@ def _settings(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str
 
 def _project(db: sqlite3.Connection, facet: Decision, before: int) -> str | None:
     kinds = ("project.assigned", "session.started", "session.forked")
-    last = _last(db, "session", facet.item, before, *kinds)
+    last = _last(db, facet.item, before, *kinds)
     return last[1].get("project") if last is not None else None
 
 
-def _flag(column: str, on: str, off: str) -> Callable[[sqlite3.Connection, Decision, int], bool]:
+def _flag(on: str, off: str) -> Callable[[sqlite3.Connection, Decision, int], bool]:
     def read(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
-        last = _last(db, column, facet.item, before, on, off)
+        last = _last(db, facet.item, before, on, off)
         return last is not None and last[0] == on
 
     return read
 
 
 def _hidden(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
-    said = _last(db, "turn", facet.item, before, "turn.said")
-    return said is None or _flag("turn", "turn.hidden", "turn.unhidden")(db, facet, before)
+    said = db.execute("SELECT 1 FROM turns WHERE id = ? AND seq < ?", (facet.item, before)).fetchone()
+    return said is None or _flag("turn.hidden", "turn.unhidden")(db, facet, before)
 
 
 def _rating(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[int, str] | None:
-    last = _last(db, "turn", facet.item, before, "turn.rated")
+    last = _last(db, facet.item, before, "turn.rated")
     return (last[1]["significance"], last[1]["by"]) if last is not None else None
 
 
 def _pin(db: sqlite3.Connection, facet: Decision, before: int) -> bool:
     """A pin without a world is one in the world of what is pinned."""
-    column, own = ("turn", _WORLD_OF_TURN) if facet.sort == "pin" else ("item", _WORLD_OF_MEMORY)
-    row = db.execute(own, (facet.item,)).fetchone()
+    table = "turns" if facet.sort == "pin" else "observations"
+    row = db.execute(f"SELECT world FROM {table} WHERE id = ?", (facet.item,)).fetchone()
     home = row[0] if row is not None else MAIN_WORLD
-    query = f"""
-    SELECT kind FROM events WHERE {column} = ? AND kind IN ('pin.set', 'pin.cleared') AND seq < ?
-    AND coalesce(structure ->> '$.world', ?) = ? ORDER BY seq DESC LIMIT 1
-    """
-    last = db.execute(query, (facet.item, before, home, facet.world or home)).fetchone()
-    return last is not None and last[0] == "pin.set"
+    for kind, pin, _ in _past(db, facet.item, before, "pin.set", "pin.cleared"):
+        if (pin.get("world") or home) == (facet.world or home):
+            return kind == "pin.set"
+    return False
 
 
 def _review(db: sqlite3.Connection, facet: Decision, before: int) -> str:
     reviews = ("promoted", "rejected", "returned", "retired", "made")
-    by_hand = "(kind <> 'observation.retired' OR structure ->> '$.by_turn' IS NULL)"
-    last = _last(db, "item", facet.item, before, *(f"observation.{each}" for each in reviews), where=by_hand)
-    if last is None:
-        return "invalid"
-    return "active" if last[0] == "observation.promoted" else str(last[1].get("status") or "invalid")
+    for kind, review, _ in _past(db, facet.item, before, *(f"observation.{each}" for each in reviews)):
+        if kind != "observation.retired" or review.get("by_turn") is None:  # by hand
+            return "active" if kind == "observation.promoted" else str(review.get("status") or "invalid")
+    return "invalid"
 
 
 def _block(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str, str, tuple[str, ...]] | None:
     """What a block said; a what-if that wrote none has that of the world it left, as it was then."""
-    query = """
-    SELECT structure, text FROM events WHERE kind <> 'turn.said' AND kind = 'core.written' AND seq < ?
-    AND structure ->> '$.block' = ? AND structure ->> '$.world' = ? AND structure ->> '$.project' IS ?
-    ORDER BY seq DESC LIMIT 1
+    written = """
+    SELECT version, structure, text FROM events WHERE kind <> 'turn.said' AND kind = 'core.written' AND seq < ?
+    ORDER BY seq DESC
     """
     world = facet.world or MAIN_WORLD
-    row = db.execute(query, (before, facet.item, world, facet.project)).fetchone()
-    if row is None and world != MAIN_WORLD:
-        left = db.execute(_LEFT, (world,)).fetchone()
-        there = Decision("block", facet.item, left[1], facet.project) if left is not None else None
-        return _block(db, there, min(before, left[0])) if there is not None else None
-    if row is None or not row[1]:
+    for version, structure, text in db.execute(written, (before,)):
+        block = fields_of("core.written", version, structure)
+        if (block["block"], block["world"], block.get("project")) == (facet.item, world, facet.project):
+            return (text, block["by"], tuple(block["sources"])) if text else None
+    left = db.execute("SELECT parent, seq FROM worlds WHERE id = ? AND parent IS NOT NULL", (world,)).fetchone()
+    if left is None:
         return None
-    written = json.loads(row[0])
-    return row[1], written["by"], tuple(written.get("sources", ()))
+    return _block(db, Decision("block", facet.item, left[0], facet.project), min(before, left[1]))
 
 
 def _document(db: sqlite3.Connection, facet: Decision, before: int) -> DocumentRead:
     """What a document was read as; before its first reading it held nothing."""
-    then = _last(db, "item", facet.item, before, "document.read")
-    last = then or _last(db, "item", facet.item, _EVER, "document.read")
+    then = _last(db, facet.item, before, "document.read")
+    last = then or _last(db, facet.item, EVER, "document.read")
     assert last is not None, "the facet is of a document that was read"
     held = last[1]["chunks"] if then is not None else ()
     return DocumentRead.model_validate({**last[1], "text": last[2], "ingest": None, "chunks": held})
@@ -327,7 +308,7 @@ _READ: dict[str, Callable[[sqlite3.Connection, Decision, int], Any]] = {
     "settings": _settings,
     "project": _project,
     "hidden": _hidden,
-    "withheld": _flag("turn", "turn.withheld", "turn.released"),
+    "withheld": _flag("turn.withheld", "turn.released"),
     "rating": _rating,
     "pin": _pin,
     "memory pin": _pin,

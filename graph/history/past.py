@@ -10,9 +10,10 @@ Invariants:
 
 import contextlib
 import shutil
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ class FrozenGraph:
 class Past(MemoryReadings):
     """A memory as it was right after event `seq`, stored `at`: it answers as a Memory does, and cannot be written to.
 
-    Every method that needs the graph raises GraphFailure once something was erased for good.
+    Every method raises GraphFailure once something was erased for good.
     """
 
     def __init__(self, log: Path, folder: Path, reader: LogReader, store: GraphStore) -> None:
@@ -82,7 +83,7 @@ class Past(MemoryReadings):
         self._folder = folder
         self._reader = reader
         self._still = FrozenGraph(store, self.seq)
-        self._recall = Recall(log, self._still, until=self.seq)
+        self._recall = Recall(log, self._still, until=self.seq, tables=reader.tables())
         self._apart = QueryWorkers(folder, self._still)
 
     @property
@@ -94,8 +95,9 @@ class Past(MemoryReadings):
         """Always: it stands where it is."""
         return True
 
-    def graph_has(self, seq: int) -> bool:
-        return seq <= self.seq
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        self._still.standing()  # whoever still asks when it is over is told so
+        return super().snapshot()
 
     def unreflected(self, limit: int) -> list[Unreflected]:
         """Nothing: what is over is not learned from."""
@@ -105,7 +107,7 @@ class Past(MemoryReadings):
         """Let go of everything and remove the temporary files. Closing twice is no harm."""
         self._apart.close(ENDED)
         self._still.close()
-        self._recall.close()
+        self._recall.close(ENDED)
         self._reader.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 

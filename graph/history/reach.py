@@ -3,7 +3,7 @@
 A run is four words, or fewer that are twenty characters long; one of nothing but the commonest words is nobody's quote.
 The word index proposes, the texts themselves decide. Bounded: of long texts some runs are looked for, evenly spread.
 
-Read from the log; whom a reply was given and how an observation stands, from the graph.
+Read from the tables; what a reply was given, from the graph.
 """
 
 import json
@@ -12,11 +12,10 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from graph.events import MAIN_WORLD
+from graph.memory_readings import MemoryReadings
+from graph.projection.paths import below, path_to
 from graph.readings.exchanges import replies
-from graph.readings.observations import Remembered
-from graph.readings.rows import KEPT, SAID, TURN, said_row, turn_of, turns_of
-from graph.readings.worlds import BEGUN, HEAD
+from graph.readings.rows import AMONG, KEPT, TURN, among, turn_by_id, turn_of, turns_by_ids, turns_of
 from graph.values import Observation, Turn
 
 WORDS, CHARACTERS = 4, 20  # what makes a run
@@ -67,8 +66,8 @@ def quoting(
     for at in range(0, len(some), AT_ONCE):
         candidates |= _proposed(db, some[at : at + AT_ONCE])
     found = sorted(seq for seq in candidates - set(erased) if _says(db, seq, sought, but))
-    rows = db.execute(f"{TURN} WHERE said.seq IN (SELECT value FROM json_each(?))", (json.dumps(found[:MOST_FOUND]),))
-    return sorted(turns_of(db, rows.fetchall()), key=lambda turn: turn.at)
+    rows = db.execute(f"{TURN} WHERE said.seq {AMONG}", (json.dumps(found[:MOST_FOUND]),))
+    return sorted(turns_of(db, rows), key=lambda turn: turn.at)
 
 
 def _proposed(db: sqlite3.Connection, some: Sequence[tuple[Run, int]]) -> set[int]:
@@ -78,63 +77,23 @@ def _proposed(db: sqlite3.Connection, some: Sequence[tuple[Run, int]]) -> set[in
 
 
 def _says(db: sqlite3.Connection, seq: int, sought: dict[Run, int], but: Collection[str]) -> bool:
-    row = db.execute(f"{TURN} WHERE said.seq = ? AND {SAID} AND {KEPT}", (seq,)).fetchone()
+    row = db.execute(f"{TURN} WHERE said.seq = ? AND {KEPT}", (seq,)).fetchone()
     if row is None:
         return False
-    turn = turn_of(row, 0)
+    turn = turn_of(row)
     return turn.id not in but and any(sought.get(run, seq) < seq for run in runs(turn.text or ""))
 
 
-_PLACED = """
-SELECT placed.parent, placed.role FROM events AS placed WHERE placed.turn = ?
-AND placed.kind IN ('turn.said', 'turn.taken') ORDER BY placed.seq DESC LIMIT 1
-"""
-_DELETED = """
-SELECT turn FROM events WHERE turn IN (SELECT value FROM json_each(?)) AND kind = 'turn.deleted'
-"""
-_BELOW = """
-WITH RECURSIVE below (turn) AS (
-    SELECT value FROM json_each(:turns)
-    UNION
-    SELECT placed.turn FROM below JOIN events AS placed ON placed.parent = below.turn
-    WHERE placed.kind IN ('turn.said', 'turn.taken')
-)
-SELECT turn FROM below
-"""
-_PATH = """
-WITH RECURSIVE path (turn) AS (
-    SELECT :head
-    UNION
-    SELECT (SELECT placed.parent FROM events AS placed WHERE placed.turn = path.turn
-        AND placed.kind IN ('turn.said', 'turn.taken') ORDER BY placed.seq DESC LIMIT 1)
-    FROM path WHERE path.turn IS NOT NULL
-)
-SELECT turn FROM path WHERE turn IS NOT NULL
-"""
-_HEADS = f"""
-SELECT begun.session, {HEAD} FROM events AS begun WHERE {BEGUN} AND NOT EXISTS (
-    SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
-)
-"""
+_HEADS = "SELECT head FROM sessions WHERE head IS NOT NULL AND id <> ?"
 # Where the what-ifs begin in which another chat than one is kept: all above that is seen there, wherever heads stand.
-_FORKS = f"""
-SELECT fork.structure ->> '$.at' FROM events AS fork
-WHERE fork.kind <> 'turn.said' AND fork.kind = 'session.forked' AND fork.structure ->> '$.world' <> '{MAIN_WORLD}'
-AND EXISTS (
-    SELECT 1 FROM events AS begun WHERE begun.kind <> 'turn.said'
-    AND begun.kind IN ('session.started', 'session.forked') AND begun.session <> ?
-    AND begun.structure ->> '$.world' = fork.structure ->> '$.world' AND NOT EXISTS (
-        SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
-    )
-) AND NOT EXISTS (
-    SELECT 1 FROM events AS first WHERE first.kind <> 'turn.said'
-    AND first.kind IN ('session.started', 'session.forked') AND first.seq < fork.seq
-    AND first.structure ->> '$.world' = fork.structure ->> '$.world'
-)
+_FORKS = """
+SELECT fork FROM worlds WHERE parent IS NOT NULL
+AND EXISTS (SELECT 1 FROM sessions WHERE world = worlds.id AND id <> ? AND NOT deleted)
 """
 _WORDS_OF_SESSION = """
-SELECT seq FROM events WHERE session = ? AND kind IN ('session.renamed', 'session.configured', 'session.titled')
-AND text IS NOT NULL ORDER BY seq
+SELECT event.seq FROM subjects JOIN events AS event USING (seq)
+WHERE subjects.id = ? AND subjects.kind IN ('session.renamed', 'session.configured', 'session.titled')
+AND event.text IS NOT NULL ORDER BY event.seq
 """
 _TEXTS = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
 _GIVEN = """
@@ -143,12 +102,15 @@ WHERE given.id IN $ids AND reply.live AND reply.role = 'assistant' RETURN DISTIN
 """
 
 
-class Reach(Remembered):
+class Reach:
     """The questions that a preview asks, beyond what it rehearses."""
+
+    def __init__(self, readings: MemoryReadings) -> None:
+        self._readings = readings
 
     def deleted(self, turns: Iterable[str]) -> set[str]:
         """Those of the turns that were deleted."""
-        with self.snapshot() as db:
+        with self._readings.snapshot() as db:
             return _deleted(db, turns)
 
     def whole_exchange(self, turn: str) -> list[str]:
@@ -156,8 +118,8 @@ class Reach(Remembered):
 
         The turn alone where it is of no exchange. Raises NotFound.
         """
-        with self.snapshot() as db:
-            asked = _asked(db, turns_of(db, [said_row(db, turn)])[0])
+        with self._readings.snapshot() as db:
+            asked = _asked(db, turn_by_id(db, turn))
             if asked is None:
                 return [turn]
             found = [asked, *_tools_below(db, asked), *(reply.id for reply in reversed(replies(db, asked)))]
@@ -166,7 +128,7 @@ class Reach(Remembered):
 
     def reply_count(self, turn: str) -> int:
         """How many replies a message was given, those that are deleted or left behind among them."""
-        with self.snapshot() as db:
+        with self._readings.snapshot() as db:
             return len(replies(db, turn))
 
     def own_turns(self, session: str) -> tuple[list[str], int]:
@@ -174,55 +136,52 @@ class Reach(Remembered):
 
         Of whatever world the others are; deleted turns count as neither. Raises NotFound.
         """
-        self.session(session)
-        with self.snapshot() as db:
-            said = [
-                turn
-                for (turn,) in db.execute(f"SELECT turn FROM events AS said WHERE session = ? AND {SAID}", (session,))
-            ]
+        self._readings.session(session)
+        with self._readings.snapshot() as db:
+            said = [turn for (turn,) in db.execute("SELECT id FROM turns WHERE session = ? ORDER BY seq", (session,))]
             gone, shared = _deleted(db, said), _shared(db, session, said)
         return [turn for turn in said if turn not in gone | shared], len(shared - gone)
 
     def words_of_session(self, session: str) -> tuple[int, ...]:
         """The events that carry words of a session beside its turns: its names, titles and system prompts."""
-        with self.snapshot() as db:
+        with self._readings.snapshot() as db:
             return tuple(seq for (seq,) in db.execute(_WORDS_OF_SESSION, (session,)))
 
     def turns(self, ids: Iterable[str]) -> list[Turn]:
         """Those of the turns that were said, whatever has become of them, the oldest first."""
-        with self.snapshot() as db:
-            query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID} ORDER BY said.seq"
-            return turns_of(db, db.execute(query, (json.dumps(sorted(set(ids))),)).fetchall())
+        with self._readings.snapshot() as db:
+            return turns_by_ids(db, set(ids))
 
     def formed(self, ids: Iterable[str]) -> dict[str, Observation]:
-        """Those of the observations that were not forgotten, live or not, by their ids. Raises GraphFailure."""
+        """Those of the observations that were not forgotten, live or not, by their ids."""
         wanted = sorted(set(ids))
-        return {each.id: each for each in self._all("o.id IN $ids", {"ids": wanted}, None)} if wanted else {}
+        return {each.id: each for each in self._readings.chosen(f"o.id {among('ids')}", {"ids": json.dumps(wanted)})}
 
     def erased_with(self, seqs: Iterable[int]) -> list[Observation]:
-        """The observations whose words are those of some events, the oldest first. Raises GraphFailure."""
-        listed = sorted(set(seqs))
-        return [each for each in self._all("o.seq IN $seqs", {"seqs": listed}, None) if each.text] if listed else []
+        """The observations whose words are those of some events, the oldest first."""
+        listed = {"seqs": json.dumps(sorted(set(seqs)))}
+        return [each for each in self._readings.chosen(f"o.seq {among('seqs')}", listed) if each.text]
 
     def given(self, ids: Collection[str]) -> list[Turn]:
         """The live replies that one of some turns, observations or chunks was put before. Raises GraphFailure."""
-        return self.turns(row["id"] for row in self.query(_GIVEN, {"ids": sorted(ids)})) if ids else []
+        return self.turns(row["id"] for row in self._readings.query(_GIVEN, {"ids": sorted(ids)})) if ids else []
 
     def quoting(self, seqs: Collection[int], *, but: Collection[str]) -> list[Turn]:
         """Later turns that say words of some events and keep their own; those in `but` are left out."""
-        with self.snapshot() as db:
+        with self._readings.snapshot() as db:
             texts = db.execute(_TEXTS, (json.dumps(sorted(seqs)),)).fetchall()
             return quoting(db, texts, but=but, erased=seqs)
 
     def seqs_of(self, turns: Iterable[str]) -> set[int]:
         """The events in which turns were said."""
-        query = f"SELECT seq FROM events AS said WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID}"
-        with self.snapshot() as db:
+        query = f"SELECT seq FROM turns WHERE id {AMONG}"
+        with self._readings.snapshot() as db:
             return {seq for (seq,) in db.execute(query, (json.dumps(sorted(set(turns))),))}
 
 
 def _deleted(db: sqlite3.Connection, turns: Iterable[str]) -> set[str]:
-    return {turn for (turn,) in db.execute(_DELETED, (json.dumps(list(turns)),))}
+    query = f"SELECT id FROM turns WHERE deleted AND id {AMONG}"
+    return {turn for (turn,) in db.execute(query, (json.dumps(list(turns)),))}
 
 
 def _asked(db: sqlite3.Connection, turn: Turn) -> str | None:
@@ -231,29 +190,27 @@ def _asked(db: sqlite3.Connection, turn: Turn) -> str | None:
         return turn.id
     at: str | None = turn.parent
     while turn.role in ("assistant", "tool") and at is not None:
-        row = db.execute(f"SELECT role FROM events AS said WHERE turn = ? AND {SAID}", (at,)).fetchone()
-        if row[0] == "user":
+        role, above = db.execute("SELECT role, above FROM turns WHERE id = ?", (at,)).fetchone()
+        if role == "user":
             return at
-        if row[0] != "tool":
+        if role != "tool":
             return None
-        at = db.execute(_PLACED, (at,)).fetchone()[0]
+        at = above
     return None
 
 
 def _tools_below(db: sqlite3.Connection, turn: str) -> list[str]:
     found = [turn]
     for above in found:
-        below = "SELECT turn FROM events WHERE parent = ? AND kind = 'turn.said' AND role = 'tool' ORDER BY seq"
-        found += [each for (each,) in db.execute(below, (above,))]
+        tools = "SELECT id FROM turns WHERE parent = ? AND role = 'tool' ORDER BY seq"
+        found += [each for (each,) in db.execute(tools, (above,))]
     return found[1:]
 
 
 def _shared(db: sqlite3.Connection, session: str, said: list[str]) -> set[str]:
     """Those of a session's turns that another one, which is not deleted, has on its path, or its what-if left from."""
-    below = {turn for (turn,) in db.execute(_BELOW, {"turns": json.dumps(said)})}
-    own, shared = set(said), set[str]()
-    ends = {head for other, head in db.execute(_HEADS).fetchall() if other != session}
-    ends |= {at for (at,) in db.execute(_FORKS, (session,))}
-    for end in ends & below:
-        shared |= own & {turn for (turn,) in db.execute(_PATH, {"head": end})}
+    under, own, shared = below(db, said), set(said), set[str]()
+    ends = {end for query in (_HEADS, _FORKS) for (end,) in db.execute(query, (session,))}
+    for end in ends & under:
+        shared |= own.intersection(path_to(db, end))
     return shared

@@ -10,8 +10,7 @@ since. A head may have gone on from where it was put. What is undone can be done
 
 import json
 import sqlite3
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -38,23 +37,17 @@ from graph.events import (
     TurnSaid,
     Undone,
 )
-from graph.events.codec import Stored
+from graph.events.codec import SELECT_EVENT, Stored, event_of, fields_of
 from graph.history.decisions import Decision, decisions, reachable, restoring, standing
 from graph.ids import as_datetime
-from graph.readings.rows import EVENT, event_of, session_by_id
+from graph.projection.paths import EVER, path_to
+from graph.readings.rows import AMONG, session_by_id
 
 LONGEST_QUOTE = 60
 
-_MAY_BE_SHOWN = """
-said.kind = 'turn.said' AND said.text IS NOT NULL AND coalesce((
-    SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn AND seen.kind IN ('turn.hidden', 'turn.unhidden')
-    ORDER BY seen.seq DESC LIMIT 1
-), '') <> 'turn.hidden'
-"""
-_SHOWN = f"SELECT said.text FROM events AS said WHERE said.turn = ? AND {_MAY_BE_SHOWN}"
-_FIRST = f"SELECT said.text FROM events AS said WHERE said.session = ? AND {_MAY_BE_SHOWN} ORDER BY said.seq LIMIT 1"
-_LEFT = """
-SELECT structure ->> '$.at' FROM events WHERE session = ? AND kind <> 'turn.said' AND kind = 'session.forked'
+_SHOWN = """
+SELECT event.text FROM turns AS said JOIN events AS event ON event.seq = said.seq
+WHERE NOT said.hidden AND event.text IS NOT NULL AND said.{} = ? ORDER BY said.seq LIMIT 1
 """
 _NAMES = {
     **dict.fromkeys(("head", "shelf", "name", "settings", "project"), "chat"),
@@ -63,7 +56,8 @@ _NAMES = {
     "block": "core block",
     "document": "document",
 }
-_TITLE = "SELECT text FROM events WHERE item = ? AND kind = 'document.read' ORDER BY seq DESC LIMIT 1"
+_TITLE = "SELECT text FROM events WHERE seq = (SELECT seq FROM documents WHERE id = ?)"
+_STATED = "SELECT text FROM events WHERE seq = (SELECT seq FROM observations WHERE id = ?)"
 
 
 def named(db: sqlite3.Connection, facet: Decision) -> str:
@@ -75,12 +69,12 @@ def named(db: sqlite3.Connection, facet: Decision) -> str:
         case "chat":
             words = session_by_id(db, facet.item).name or begins(db, facet.item)
         case "message":
-            row = db.execute(_SHOWN, (facet.item,)).fetchone()
+            row = db.execute(_SHOWN.format("id"), (facet.item,)).fetchone()
             words = row[0] if row is not None else None
         case "document":
             words = (db.execute(_TITLE, (facet.item,)).fetchone()[0] or "").partition("\n")[0]
         case _:
-            row = db.execute("SELECT text FROM events WHERE item = ? AND kind = 'observation.made'", (facet.item,))
+            row = db.execute(_STATED, (facet.item,))
             words = (row.fetchone() or (None,))[0]
     return f"The {_NAMES[facet.sort]} {quoted(words) if words else facet.item}"
 
@@ -92,38 +86,23 @@ def quoted(text: str | None) -> str:
 
 
 def begins(db: sqlite3.Connection, session: str) -> str | None:
-    row = db.execute(_FIRST, (session,)).fetchone()
+    row = db.execute(_SHOWN.format("session"), (session,)).fetchone()
     if row is None:
-        left = db.execute(_LEFT, (session,)).fetchone()
-        row = db.execute(_SHOWN, left).fetchone() if left is not None else None
+        left = db.execute("SELECT fork FROM sessions WHERE id = ?", (session,)).fetchone()
+        row = db.execute(_SHOWN.format("id"), left).fetchone() if left is not None else None
     return row[0] if row is not None else None
 
 
 # Only turns that are not alone below their parent, or have none; by what the indexes have.
 FOUND = """
-SELECT seq, at FROM events WHERE seq IN (
-    SELECT below.seq FROM events AS below WHERE below.parent IN (
-        SELECT parent FROM events WHERE parent IS NOT NULL GROUP BY parent HAVING count(*) > 1
+SELECT said.seq, event.at FROM turns AS said JOIN events AS event ON event.seq = said.seq
+WHERE said.seq IN (
+    SELECT seq FROM turns WHERE parent IN (
+        SELECT parent FROM turns WHERE parent IS NOT NULL GROUP BY parent HAVING count(*) > 1
     )
     UNION ALL
-    SELECT seq FROM (
-        SELECT seq FROM events WHERE kind = 'turn.said' EXCEPT SELECT seq FROM events WHERE parent IS NOT NULL
-    )
-) AND kind = 'turn.said' AND role = 'user' AND queued = 0 AND source IS NULL ORDER BY seq DESC
-"""
-_UP = """
-WITH RECURSIVE up (turn, parent) AS (
-    SELECT turn, parent FROM (
-        SELECT turn, parent FROM events WHERE turn = :head AND kind IN ('turn.said', 'turn.taken')
-        ORDER BY seq DESC LIMIT 1
-    )
-    UNION
-    SELECT placed.turn, placed.parent FROM up JOIN events AS placed ON placed.seq = (
-        SELECT max(seq) FROM events WHERE turn = up.parent AND kind IN ('turn.said', 'turn.taken')
-    )
-)
-SELECT turn, parent, EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = up.turn AND gone.kind = 'turn.deleted')
-FROM up
+    SELECT seq FROM turns WHERE parent IS NULL
+) AND said.role = 'user' AND said.placed = said.seq ORDER BY said.seq DESC
 """
 
 
@@ -153,9 +132,10 @@ def edit_of(db: sqlite3.Connection, run: Sequence[Stored]) -> Edit | None:
     if head is None or head == turn.parent:
         return None
     kept = False
-    for passed, parent, gone in db.execute(_UP, {"head": head}):
+    for passed in path_to(db, head):
         if not kept and passed == turn.parent:
             return None
+        parent, gone = db.execute("SELECT parent, deleted FROM turns WHERE id = ?", (passed,)).fetchone()
         kept = kept or not gone
         if parent == turn.parent:
             return Edit(turn.session, passed) if kept else None
@@ -163,63 +143,41 @@ def edit_of(db: sqlite3.Connection, run: Sequence[Stored]) -> Edit | None:
 
 
 DELETES = (TurnDeleted, ObservationDeleted, DocumentRemoved, SessionDeleted)
-LAST = 1 << 62  # after every event
 
-_BY_HAND = "structure ->> '$.by' = 'user'"
-_OF_CHANGES = {  # the kinds by which changes are found, and which events of a kind are a person's
-    **dict.fromkeys(
-        (
-            "head.moved",
-            "session.forked",
-            "session.renamed",
-            "session.archived",
-            "session.unarchived",
-            "session.configured",
-            "session.deleted",
-            "project.assigned",
-            "turn.hidden",
-            "turn.unhidden",
-            "turn.deleted",
-            "turn.withheld",
-            "turn.released",
-            "pin.set",
-            "pin.cleared",
-            "observation.promoted",
-            "observation.rejected",
-            "observation.returned",
-            "observation.deleted",
-            "document.removed",
-            "mark.restored",
-            "undone",
-        ),
-        "true",
-    ),
-    "turn.rated": _BY_HAND,
-    "core.written": _BY_HAND,
-    "document.read": "structure ->> '$.ingest' IS NOT NULL",
-    "observation.made": "structure ->> '$.origin' = 'user'",
-    "observation.supported": "structure ->> '$.reflection' IS NULL",
-    "observation.retired": "structure ->> '$.by_turn' IS NULL",
+_BY_HAND: dict[str, Callable[[dict[str, Any]], bool]] = {  # which events of a kind are a person's
+    "turn.rated": lambda event: bool(event["by"] == "user"),
+    "core.written": lambda event: bool(event["by"] == "user"),
+    "document.read": lambda event: event.get("ingest") is not None,
+    "observation.made": lambda event: bool(event["origin"] == "user"),
+    "observation.supported": lambda event: event.get("reflection") is None,
+    "observation.retired": lambda event: event.get("by_turn") is None,
 }
-_OF_INGEST = f"""
-{EVENT} WHERE kind <> 'turn.said' AND kind = 'document.read' AND structure ->> '$.ingest' = ? ORDER BY seq
-"""
-# A message that is taken back while it waits for its turn: nothing would answer it if it were there again.
-_WAITED = """
-SELECT 1 FROM events AS said WHERE said.turn = :turn AND said.kind = 'turn.said' AND said.queued = 1 AND NOT EXISTS (
-    SELECT 1 FROM events AS taken WHERE taken.turn = said.turn AND taken.kind = 'turn.taken' AND taken.seq < :seq
+_OF_CHANGES = (  # the kinds by which changes are found
+    "head.moved",
+    "session.forked",
+    "session.renamed",
+    "session.archived",
+    "session.unarchived",
+    "session.configured",
+    "session.deleted",
+    "project.assigned",
+    "turn.hidden",
+    "turn.unhidden",
+    "turn.deleted",
+    "turn.withheld",
+    "turn.released",
+    "pin.set",
+    "pin.cleared",
+    "observation.promoted",
+    "observation.rejected",
+    "observation.returned",
+    "observation.deleted",
+    "document.removed",
+    "mark.restored",
+    "undone",
+    *_BY_HAND,
 )
-"""
-_PATH = """
-WITH RECURSIVE path (turn) AS (
-    SELECT :head
-    UNION
-    SELECT (SELECT placed.parent FROM events AS placed WHERE placed.turn = path.turn
-        AND placed.kind IN ('turn.said', 'turn.taken') ORDER BY placed.seq DESC LIMIT 1)
-    FROM path WHERE path.turn IS NOT NULL
-)
-SELECT 1 FROM path WHERE turn = :turn
-"""
+_OF_KIND = f"{SELECT_EVENT} WHERE kind <> 'turn.said' AND kind = ? ORDER BY seq"
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,79 +227,75 @@ class UserChange:
         return next((event for event in self.events if isinstance(event, Undone)), None)
 
 
-class Changes(ABC):
-    """The questions about changes by hand, for whoever can take a snapshot of the log."""
+class Changes:
+    """The questions about changes by hand."""
 
-    @abstractmethod
-    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
-        """A reading connection of one's own, in one snapshot of the log. For this package only."""
+    def __init__(self, snapshot: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> None:
+        self._snapshot = snapshot
 
-    def user_changes(self, limit: int) -> list[UserChange]:
+    def newest(self, limit: int) -> list[UserChange]:
         """The newest changes by hand, the newest first."""
-        with self.snapshot() as db:
-            return list(islice(_deeds(db), max(limit, 0)))
+        with self._snapshot() as db:
+            return list(islice(_changes(db), max(limit, 0)))
 
-    def last_deed(self) -> UserChange | None:
-        """The newest change by hand that is not undone and undoes nothing itself; and None where there is none."""
-        return next(iter(self.standing_deeds(1)), None)
-
-    def standing_deeds(self, limit: int) -> list[UserChange]:
+    def standing(self, limit: int) -> list[UserChange]:
         """The newest changes by hand that are not undone and undo nothing themselves, the newest first."""
-        with self.snapshot() as db:
-            return list(
-                islice(
-                    (entry for entry in _deeds(db) if not entry.undone and entry.undoes is None),
-                    limit,
-                )
-            )
+        with self._snapshot() as db:
+            standing = (entry for entry in _changes(db) if not entry.undone and entry.undoes is None)
+            return list(islice(standing, limit))
 
-    def user_change(self, seq: int) -> UserChange:
+    def of_event(self, seq: int) -> UserChange:
         """The change by hand that an event is of. Raises NotFound."""
-        with self.snapshot() as db:
-            entry = _deed(db, _run(db, seq), _undone(db))
+        with self._snapshot() as db:
+            entry = _change(db, _run(db, seq), _undone(db))
             if entry is None:
                 raise NotFound(f"Event {seq} is not a change you made. `clew undo --list` lists them.")
             return entry
 
     def undoing(self, entry: UserChange) -> list[Event]:
         """The events that make everything stand as before a change. Raises CannotUndo."""
-        with self.snapshot() as db:
+        with self._snapshot() as db:
             return _undoing(db, entry)
 
     def stated(self, observations: Iterable[str]) -> dict[str, str | None]:
         """What observations say, by their ids; None where that is erased."""
-        query = "SELECT item, text FROM events WHERE item IN (SELECT value FROM json_each(?)) AND kind = ?"
-        with self.snapshot() as db:
-            return dict(db.execute(query, (json.dumps(list(observations)), "observation.made")).fetchall())
+        query = f"""
+        SELECT made.id, event.text FROM observations AS made JOIN events AS event USING (seq) WHERE made.id {AMONG}
+        """
+        with self._snapshot() as db:
+            return dict(db.execute(query, (json.dumps(list(observations)),)).fetchall())
 
     def begins(self, session: str) -> str | None:
         """The first words of a chat that may be shown, or of what it left."""
-        with self.snapshot() as db:
+        with self._snapshot() as db:
             return begins(db, session)
 
 
-def _deeds(db: sqlite3.Connection) -> Iterator[UserChange]:
+def _changes(db: sqlite3.Connection) -> Iterator[UserChange]:
     """All changes by hand, read only as far as they are asked for."""
     undone = _undone(db)
-    found: list[Iterator[tuple[int, int]]] = [
-        db.execute(
-            f"SELECT seq, at FROM events WHERE kind <> 'turn.said' AND kind = ? AND {which} ORDER BY seq DESC", (kind,)
-        )
-        for kind, which in _OF_CHANGES.items()
-    ]
+    found = [_by_hand(db, kind) for kind in _OF_CHANGES]
     told: set[int] = set()
     for _, group in groupby(merge(*found, edits(db), reverse=True), key=lambda each: each[1]):
         seq, _ = next(group)
-        entry = _deed(db, _run(db, seq), undone) if seq not in told else None
+        entry = _change(db, _run(db, seq), undone) if seq not in told else None
         if entry is not None:
             told |= set(entry.seqs)
             yield entry
 
 
-def _deed(db: sqlite3.Connection, run: tuple[Stored, ...], undone: set[int]) -> UserChange | None:
+def _by_hand(db: sqlite3.Connection, kind: str) -> Iterator[tuple[int, int]]:
+    """Number and time of the events of a kind that are a person's, the last first."""
+    is_one = _BY_HAND.get(kind)
+    for seq, _, at, _, version, structure, _ in db.execute(f"{_OF_KIND} DESC", (kind,)):
+        if is_one is None or is_one(fields_of(kind, version, structure)):
+            yield seq, at
+
+
+def _change(db: sqlite3.Connection, run: tuple[Stored, ...], undone: set[int]) -> UserChange | None:
     """The change by a person that an append was, if it was one."""
     edit = edit_of(db, run) if not _is_import(run) else None
-    if edit is None and (not is_deed(run) or _withdraws(db, run)):
+    if edit is None and (not is_change(run) or _withdraws(db, run)):
         return None
     whole = _whole(db, run)
     entry = UserChange(whole, whole[-1].seq in undone, edit)  # what an ingest reads after it was undone is there
@@ -362,7 +316,9 @@ def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
         return ()
     before = "SELECT seq FROM events WHERE seq <= ? AND at <> ? ORDER BY seq DESC LIMIT 1"
     events = []
-    for each in db.execute(f"{EVENT} WHERE seq > ? ORDER BY seq", db.execute(before, (seq, row[0])).fetchone() or (0,)):
+    for each in db.execute(
+        f"{SELECT_EVENT} WHERE seq > ? ORDER BY seq", db.execute(before, (seq, row[0])).fetchone() or (0,)
+    ):
         if each[2] != row[0]:
             break
         events.append(event_of(each))
@@ -372,10 +328,13 @@ def _run(db: sqlite3.Connection, seq: int) -> tuple[Stored, ...]:
 def _whole(db: sqlite3.Connection, run: tuple[Stored, ...]) -> tuple[Stored, ...]:
     """All of the change that an append is of: an ingest stores its readings one after another."""
     ingest = next((each.event.ingest for each in run if isinstance(each.event, DocumentRead)), None)
-    return tuple(map(event_of, db.execute(_OF_INGEST, (ingest,)))) if ingest is not None else run
+    if ingest is None:
+        return run
+    read = map(event_of, db.execute(_OF_KIND, ("document.read",)).fetchall())
+    return tuple(each for each in read if isinstance(each.event, DocumentRead) and each.event.ingest == ingest)
 
 
-def is_deed(run: Sequence[Stored]) -> bool:
+def is_change(run: Sequence[Stored]) -> bool:
     """Whether an append was a change by a person: something decided, and nothing said in a chat or imported."""
     if _is_import(run):
         return False
@@ -393,11 +352,14 @@ def _is_import(run: Sequence[Stored]) -> bool:
     return any(isinstance(each.event, MarkSet) and each.event.reason == "import" for each in run)
 
 
+# A message that is taken back while it waits for its turn: nothing would answer it if it were there again.
+_WAITED = "SELECT 1 FROM turns WHERE id = ? AND placed IS NOT seq AND coalesce(placed, 1 << 62) > ?"
+
+
 def _withdraws(db: sqlite3.Connection, run: Sequence[Stored]) -> bool:
     """Whether all that an append did was to take back a message that waited for its turn."""
     return all(
-        isinstance(each.event, TurnHidden)
-        and db.execute(_WAITED, {"turn": each.event.turn, "seq": each.seq}).fetchone() is not None
+        isinstance(each.event, TurnHidden) and db.execute(_WAITED, (each.event.turn, each.seq)).fetchone() is not None
         for each in run
     )
 
@@ -408,13 +370,10 @@ def _decides(event: Event) -> bool:
 
 def _undone(db: sqlite3.Connection) -> set[int]:
     """The events that are undone: by a change that is not undone itself."""
-    rows = db.execute(
-        "SELECT seq, structure FROM events WHERE kind <> 'turn.said' AND kind = 'undone' ORDER BY seq DESC"
-    )
     found: set[int] = set()
-    for seq, structure in rows:
+    for seq, _, _, kind, version, structure, _ in db.execute(f"{_OF_KIND} DESC", ("undone",)):
         if seq not in found:
-            found |= set(json.loads(structure)["events"])
+            found |= set(fields_of(kind, version, structure)["events"])
     return found
 
 
@@ -423,7 +382,7 @@ def _undoing(db: sqlite3.Connection, entry: UserChange) -> list[Event]:
     for facet in reversed(list(_facets(entry))):
         before = standing(db, facet, before=entry.seq)
         after = standing(db, facet, before=entry.stored[-1].seq + 1)
-        now = standing(db, facet, before=LAST)
+        now = standing(db, facet, before=EVER)
         if before in (after, now):
             continue
         if not reachable(db, facet):
@@ -440,4 +399,4 @@ def _undoing(db: sqlite3.Connection, entry: UserChange) -> list[Event]:
 
 def _goes_on(db: sqlite3.Connection, head: Any, from_turn: Any) -> bool:
     """Whether a head stands below where it was put: something was said there since."""
-    return from_turn is None or db.execute(_PATH, {"head": head, "turn": from_turn}).fetchone() is not None
+    return from_turn is None or (head is not None and from_turn in path_to(db, head))

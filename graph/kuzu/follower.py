@@ -86,11 +86,6 @@ class Follower:
         """Whether the graph has everything and follows."""
         return self._state is FollowerState.FOLLOWING
 
-    def has(self, seq: int) -> bool:
-        """Whether the graph follows and has event `seq`: what is appended is in the log a moment before."""
-        with self._changed:
-            return self._state is FollowerState.FOLLOWING and self._applied >= seq
-
     def open(self, tell: Tell) -> None:
         """Open, catch up or rebuild; returns when the graph follows. `tell` is called on the graph's thread.
 
@@ -152,14 +147,6 @@ class Follower:
             except QueryTimeout:
                 if self._store is store or self._stopping.is_set():
                     raise  # else it was closed beneath the query, and another has taken its place, or will not
-
-    def standing(self) -> tuple[GraphStore, int]:
-        """The open graph and the last event it has, which is all there is. Raises GraphFailure while it is behind."""
-        with self._changed:
-            self._swapped()
-            if self._store is None or self._state is not FollowerState.FOLLOWING:
-                raise GraphFailure(f"{self._why} Recall is unavailable until the graph is ready. The chat still works.")
-            return self._store, self._applied
 
     def steady(self) -> tuple[GraphStore, int]:
         """The open graph, which does nothing but follow or wait, and the last event it has. Raises GraphFailure."""

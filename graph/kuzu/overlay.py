@@ -129,13 +129,18 @@ class Overlay:
             if before and now != {}:  # gone, or put again with other properties
                 self._write_rel(key, "MATCH {start}-[r:`{rel}`]->{end} DELETE r")
         for table, id in self._new:
-            columns = _TABLES[table].names
+            columns, node = _TABLES[table].names, self._nodes[table, id] or {}
             values = ", ".join(f"`{name}`: ${name}" for name in columns)
-            self._store.execute(f"CREATE (:`{table}` {{{values}}})", self._nodes[table, id])
+            self._store.execute(f"CREATE (:`{table}` {{{values}}})", {name: node[name] for name in columns})
         for (table, id), changed in self._set.items():
-            node = self._nodes[table, id] or {}
-            values = ", ".join(f"n.`{name}` = ${name}" for name in changed)
-            parameters = {"id": id, **{name: node[name] for name in changed}}
+            node, columns = (
+                self._nodes[table, id] or {},
+                tuple(name for name in changed if name in _TABLES[table].names),
+            )
+            if not columns:
+                continue
+            values = ", ".join(f"n.`{name}` = ${name}" for name in columns)
+            parameters = {"id": id, **{name: node[name] for name in columns}}
             self._store.execute(f"MATCH (n:`{table}` {{id: $id}}) SET {values}", parameters)
         for key, (before, now) in self._rels.items():
             if now is not None and not (before and now == {}):

@@ -8,11 +8,9 @@ before is set aside (the last one is kept) for whoever wants to know what was wr
 
 import contextlib
 import ctypes
-import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +20,7 @@ from graph.kuzu import room
 from graph.kuzu.overlay import follow
 from graph.kuzu.store import GraphStore
 from graph.projection.schema import META, NODES, RELS
-from graph.projection.tables import Tables, fold
+from graph.projection.tables import Tables, fold, uncollected
 from graph.reader import LogReader
 from graph.sqlite import GRAPH as FILE
 from graph.values import Progress
@@ -43,7 +41,7 @@ def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None])
     head = reader.head()
     events = _told(events_of(reader, head), head, progress)
     few = list(events) if 0 < head <= FEW else []
-    with _no_collections():
+    with uncollected():
         tables = None if few else fold(events, reader.event)
     try:
         store = GraphStore.create(folder / NEW)
@@ -148,16 +146,6 @@ def _batches(rows: list[Item]) -> Iterator[list[Item]]:
     while rows:
         yield rows[-ROWS:]
         del rows[-ROWS:]
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Keep the cycle collector from walking the growing tables again and again: a quarter of the fold, for nothing."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _give_back() -> None:

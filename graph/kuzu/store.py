@@ -29,7 +29,6 @@ from graph.sqlite import GRAPH
 
 if TYPE_CHECKING:
     import kuzu
-    import pyarrow
 
 
 PIECE = 1 << 30
@@ -105,8 +104,6 @@ READER_THREADS = 2
 CHECKPOINT_EVERY = 400  # transactions; about 10 MB of write-ahead log
 CHECKPOINT_PATIENCE_S = 0.02
 PAGE_ROWS = 1_000
-COLUMN_ROWS = 20_000
-COLUMNS_TIMEOUT_S = 30.0
 
 
 class GraphStore:
@@ -220,16 +217,6 @@ class GraphStore:
             result = _single(connection.execute(cypher, dict(parameters or {})))
             names = result.get_column_names()
             return [dict(zip(names, row, strict=True)) for row in _rows(result)]
-
-    def columns(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = COLUMNS_TIMEOUT_S
-    ) -> "pyarrow.Table":
-        """Read, beside the writer, as columns: for results too many to be rows. Raises as `query` does."""
-        with self._gate.shared(), self._reader(timeout_s) as connection, engine_errors("the query"):
-            result = _single(connection.execute(cypher, dict(parameters or {})))
-            table = result.get_as_arrow(COLUMN_ROWS)
-            result.close()
-            return table
 
     def size(self) -> int:
         """Bytes of the file and its write-ahead log."""

@@ -65,7 +65,7 @@ from graph.events import (
     Undone,
 )
 from graph.ids import as_ms
-from graph.readings.worlds import lineage_of
+from graph.projection.paths import lineage_of
 
 LONGEST_NAME = 200
 
@@ -81,17 +81,16 @@ def found(db: sqlite3.Connection, query: str, *parameters: str) -> bool:
 
 
 def session_exists(db: sqlite3.Connection, session: str) -> bool:
-    kinds = "('session.started', 'session.forked')"
-    return found(db, f"SELECT 1 FROM events WHERE session = ? AND kind IN {kinds}", session)
+    return found(db, "SELECT 1 FROM sessions WHERE id = ?", session)
 
 
 def turn_exists(db: sqlite3.Connection, turn: str) -> bool:
-    return found(db, "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said'", turn)
+    return found(db, "SELECT 1 FROM turns WHERE id = ?", turn)
 
 
 def item_exists(db: sqlite3.Connection, kind: str, item: str) -> bool:
     """Whether an event of this kind is of this thing: an observation, a chunk, a document, an entity, an approval."""
-    return found(db, "SELECT 1 FROM events WHERE item = ? AND kind = ?", item, kind)
+    return found(db, "SELECT 1 FROM subjects WHERE id = ? AND kind = ?", item, kind)
 
 
 def require_session(db: sqlite3.Connection, session: str) -> None:
@@ -104,11 +103,7 @@ def require_turn(db: sqlite3.Connection, turn: str) -> None:
 
 def world_exists(db: sqlite3.Connection, world: str) -> bool:
     """Main always is; a what-if is from the fork that began it on."""
-    begun = """
-    SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind IN ('session.started', 'session.forked')
-    AND structure ->> '$.world' = ?
-    """
-    return world == MAIN_WORLD or found(db, begun, world)
+    return world == MAIN_WORLD or found(db, "SELECT 1 FROM worlds WHERE id = ?", world)
 
 
 def require_world(db: sqlite3.Connection, world: str) -> None:
@@ -121,8 +116,8 @@ def require_sources(db: sqlite3.Connection, sources: Iterable[str]) -> None:
     require(len(set(named)) == len(named), "it names a source twice")
     unknown = """
     SELECT source.value FROM json_each(?) AS source
-    WHERE NOT EXISTS (SELECT 1 FROM events WHERE turn = source.value AND kind = 'turn.said')
-    AND NOT EXISTS (SELECT 1 FROM events WHERE item = source.value AND kind = 'chunk.read')
+    WHERE NOT EXISTS (SELECT 1 FROM turns WHERE id = source.value)
+    AND NOT EXISTS (SELECT 1 FROM chunks WHERE id = source.value)
     """
     row = db.execute(unknown, (json.dumps(named),)).fetchone()
     require(row is None, f"there is no turn or chunk {row and row[0]}")
@@ -134,12 +129,7 @@ def require_name(name: str | None, of: str) -> None:
     require(bool(fit), f"{of} has no fit name")
 
 
-_SPOKE = "SELECT 1 FROM events WHERE speaker = ? AND kind = 'turn.said'"
-_PROVED = """
-SELECT 1 FROM named JOIN events AS proof USING (seq)
-WHERE named.name = ? AND named.kind = ? AND proof.item = ?
-"""
-
+_PROVED = "SELECT 1 FROM named JOIN subjects USING (seq) WHERE named.name = ? AND named.kind = ? AND subjects.id = ?"
 Lifecycle = (
     ObservationSupported
     | ObservationRetired
@@ -156,7 +146,7 @@ def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
         case ObservationMade():
             _admit_observation(db, event)
         case ObservationDeleted():
-            made = "SELECT 1 FROM events WHERE series = ? AND kind = 'observation.made'"
+            made = "SELECT 1 FROM observations WHERE series = ?"
             require(found(db, made, event.series), f"there is no observation {event.series}")
         case (
             ObservationSupported()
@@ -197,12 +187,12 @@ def require_pinnable(db: sqlite3.Connection, observation: str) -> None:
 
 
 def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
-    require(not item_exists(db, "observation.made", event.observation), f"{event.observation} exists already")
+    require(not _observation_exists(db, event.observation), f"{event.observation} exists already")
     require(bool((event.text or "").strip()), "the observation says nothing")
     require_world(db, event.world)
     require_sources(db, event.sources)
     for entity in event.about:
-        known = item_exists(db, "entity.noted", entity) or found(db, _SPOKE, entity)
+        known = found(db, "SELECT 1 FROM entities WHERE id = ?", entity)
         require(known, f"there is no entity {entity}")
     if event.supersedes is None:
         require(event.series == event.observation, "a first revision names another series")
@@ -221,8 +211,7 @@ def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
 
 def _require_above(db: sqlite3.Connection, observation: str, world: str) -> None:
     """An observation is of a world or of one above it, so that what takes its place there may know of it."""
-    made = "SELECT structure ->> '$.world' FROM events WHERE item = ? AND kind = 'observation.made'"
-    (its_world,) = db.execute(made, (observation,)).fetchone()
+    (its_world,) = db.execute("SELECT world FROM observations WHERE id = ?", (observation,)).fetchone()
     require(its_world in lineage_of(db, world).worlds, f"{observation} is of a world that {world} does not see")
 
 
@@ -265,14 +254,8 @@ def _admit_review(db: sqlite3.Connection, event: Lifecycle) -> None:
 
 def judged_as(db: sqlite3.Connection, observation: str) -> str:
     """How an observation was made or reviewed last: candidate, active or invalid."""
-    reviews = """
-    SELECT kind, coalesce(structure ->> '$.status', '') FROM events WHERE item = ? AND (
-        kind IN ('observation.made', 'observation.promoted', 'observation.rejected', 'observation.returned')
-        OR kind = 'observation.retired' AND structure ->> '$.by_turn' IS NULL
-    ) ORDER BY seq DESC LIMIT 1
-    """
-    kind, status = db.execute(reviews, (observation,)).fetchone()
-    return {"observation.promoted": "active"}.get(kind, status or "invalid")
+    judged: str = db.execute("SELECT judged FROM observations WHERE id = ?", (observation,)).fetchone()[0]
+    return judged
 
 
 def _admit_document(db: sqlite3.Connection, event: Event) -> bool:
@@ -285,8 +268,8 @@ def _admit_document(db: sqlite3.Connection, event: Event) -> bool:
             require(event.size >= 0, "a file has no size below zero")
             require(len(set(event.chunks)) == len(event.chunks), "it names a chunk twice")
             _require_document_kept(db, event.document)
-            read = "SELECT read.item FROM named JOIN events AS read USING (seq) WHERE name = ? AND named.kind = ?"
-            unread = set(event.chunks) - {chunk for (chunk,) in db.execute(read, (event.document, "chunk.read"))}
+            read = db.execute("SELECT id FROM chunks WHERE document = ?", (event.document,))
+            unread = set(event.chunks) - {chunk for (chunk,) in read}
             require(not unread, f"the chunk {min(unread, default='')} of it was not read")
         case DocumentRemoved():
             known = item_exists(db, "document.read", event.document)
@@ -304,7 +287,7 @@ def _admit_approval(db: sqlite3.Connection, event: Event) -> bool:
             require(not item_exists(db, "approval.asked", event.approval), f"{event.approval} was asked already")
         case ApprovalGiven() | ApprovalRefused():
             require(item_exists(db, "approval.asked", event.approval), f"nothing was asked by {event.approval}")
-            answers = "SELECT 1 FROM events WHERE item = ? AND kind IN ('approval.given', 'approval.refused')"
+            answers = "SELECT 1 FROM subjects WHERE id = ? AND kind IN ('approval.given', 'approval.refused')"
             require(not found(db, answers, event.approval), f"{event.approval} was answered already")
         case _:
             return False
@@ -312,12 +295,16 @@ def _admit_approval(db: sqlite3.Connection, event: Event) -> bool:
 
 
 def _require_observation(db: sqlite3.Connection, observation: str) -> None:
-    require(item_exists(db, "observation.made", observation), f"there is no observation {observation}")
+    require(_observation_exists(db, observation), f"there is no observation {observation}")
 
 
 def _require_kept(db: sqlite3.Connection, series: str) -> None:
-    gone = found(db, "SELECT 1 FROM events WHERE series = ? AND kind = 'observation.deleted'", series)
+    gone = found(db, "SELECT 1 FROM observations WHERE series = ? AND deleted", series)
     require(not gone, f"the observation {series} was forgotten")
+
+
+def _observation_exists(db: sqlite3.Connection, observation: str) -> bool:
+    return found(db, "SELECT 1 FROM observations WHERE id = ?", observation)
 
 
 def _require_document_kept(db: sqlite3.Connection, document: str) -> None:
@@ -325,14 +312,13 @@ def _require_document_kept(db: sqlite3.Connection, document: str) -> None:
 
 
 def _series_of(db: sqlite3.Connection, observation: str) -> str:
-    query = "SELECT series FROM events WHERE item = ? AND kind = 'observation.made'"
-    series: str = db.execute(query, (observation,)).fetchone()[0]
+    series: str = db.execute("SELECT series FROM observations WHERE id = ?", (observation,)).fetchone()[0]
     return series
 
 
 def _sources_of(db: sqlite3.Connection, observation: str) -> set[str]:
-    query = "SELECT structure ->> '$.sources' FROM events WHERE item = ? AND kind = 'observation.made'"
-    return set(json.loads(db.execute(query, (observation,)).fetchone()[0]))
+    query = "SELECT target FROM links WHERE start = ? AND rel = 'DERIVED_FROM'"
+    return {source for (source,) in db.execute(query, (observation,))}
 
 
 # A day from the ends of what a datetime can be, so that every time zone can show it.
@@ -388,16 +374,11 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
 
 
 def _is_marked(db: sqlite3.Connection, mark: str) -> bool:
-    marked = "SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind = 'mark.set' AND structure ->> '$.mark' = ?"
-    return found(db, marked, mark)
+    return found(db, "SELECT 1 FROM subjects WHERE id = ? AND kind = 'mark.set'", mark)
 
 
 def _world_of(db: sqlite3.Connection, session: str) -> str:
-    begun = """
-    SELECT structure ->> '$.world' FROM events
-    WHERE session = ? AND kind IN ('session.started', 'session.forked')
-    """
-    world: str = db.execute(begun, (session,)).fetchone()[0]
+    world: str = db.execute("SELECT world FROM sessions WHERE id = ?", (session,)).fetchone()[0]
     return world
 
 
@@ -421,7 +402,7 @@ def _require_place(db: sqlite3.Connection, turn: str | None) -> None:
 def _require_import(db: sqlite3.Connection, event: SessionStarted | TurnSaid) -> None:
     """A source is imported once, also where it is erased since, and its time is one that can be shown."""
     if event.source is not None:
-        known = found(db, "SELECT 1 FROM events WHERE source = ?", event.source)
+        known = found(db, "SELECT 1 FROM imports WHERE source = ?", event.source)
         require(not known, f"it was imported before, from {event.source}")
     if event.said_at is not None:
         require(EARLIEST <= event.said_at <= LATEST, f"{event.said_at} is no time between the years 1 and 9999")
@@ -429,12 +410,8 @@ def _require_import(db: sqlite3.Connection, event: SessionStarted | TurnSaid) ->
 
 def _waits(db: sqlite3.Connection, turn: str) -> bool:
     """Said as queued, and not taken up since."""
-    queued = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said' AND queued = 1"
-    taken = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.taken'"
-    return found(db, queued, turn) and not found(db, taken, turn)
+    return found(db, "SELECT 1 FROM turns WHERE id = ? AND queued", turn)
 
 
 def _can_be_taken(db: sqlite3.Connection, turn: str, session: str) -> bool:
-    here = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said' AND session = ?"
-    deleted = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
-    return _waits(db, turn) and found(db, here, turn, session) and not found(db, deleted, turn)
+    return found(db, "SELECT 1 FROM turns WHERE id = ? AND session = ? AND queued AND NOT deleted", turn, session)

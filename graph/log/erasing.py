@@ -31,6 +31,7 @@ from graph.events import (
     SessionTitled,
     TurnDeleted,
 )
+from graph.events.codec import fields_of
 from graph.log.byte_search import INDEXES, Finder, Forms, forms_of_stem, stems_of
 from graph.log.migrations import version_of
 from graph.projection.schema import statements
@@ -42,22 +43,14 @@ _NAMING = """
 SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
     ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked')
 """
-_QUOTING = """
-SELECT tool.seq FROM events AS tool JOIN json_each(tool.structure, '$.recalled') AS quoted
-WHERE tool.role = 'tool' AND quoted.value ->> '$.id' IN (SELECT value FROM json_each(?))
-"""
-_OF_SERIES = "SELECT seq, item FROM events WHERE series = ? AND kind = 'observation.made'"
-_OF_DOCUMENT = """
-SELECT read.seq, read.item FROM named JOIN events AS read USING (seq) WHERE named.name = ? AND named.kind = 'chunk.read'
-"""
+_OF_TOOLS = "SELECT seq, version, structure FROM events WHERE seq IN (SELECT seq FROM turns WHERE role = 'tool')"
 # A turn or a chunk whose words are gone for good.
 _GONE = """
-SELECT 1 FROM json_each(?) AS source WHERE EXISTS (
-    SELECT 1 FROM events WHERE turn = source.value AND kind = 'turn.deleted'
-) OR EXISTS (
-    SELECT 1 FROM events WHERE turn = source.value AND kind = 'turn.said' AND text IS NULL AND text_hash IS NOT NULL
-) OR EXISTS (
-    SELECT 1 FROM events WHERE item = source.value AND kind = 'chunk.read' AND text IS NULL AND text_hash IS NOT NULL
+SELECT 1 FROM json_each(?) AS source WHERE EXISTS (SELECT 1 FROM turns WHERE id = source.value AND deleted)
+OR EXISTS (
+    SELECT 1 FROM events WHERE text IS NULL AND text_hash IS NOT NULL AND seq IN (
+        SELECT seq FROM turns WHERE id = source.value UNION ALL SELECT seq FROM chunks WHERE id = source.value
+    )
 )
 """
 
@@ -68,17 +61,25 @@ def texts_of(db: sqlite3.Connection, event: TurnDeleted | ObservationDeleted | D
     gone: set[str] = set()
     match event:
         case TurnDeleted():
-            seqs |= _seqs(db, "SELECT seq FROM events WHERE turn = ? AND kind = 'turn.said'", event.turn)
+            seqs |= _seqs(db, "SELECT seq FROM turns WHERE id = ?", event.turn)
             gone = {event.turn}
         case ObservationDeleted():
-            _take(db.execute(_OF_SERIES, (event.series,)), seqs, gone)
+            _take(db.execute("SELECT seq, id FROM observations WHERE series = ?", (event.series,)), seqs, gone)
         case DocumentRemoved():
-            _take(db.execute(_OF_DOCUMENT, (event.document,)), seqs, gone)
-            seqs |= _seqs(db, "SELECT seq FROM events WHERE item = ? AND kind = 'document.read'", event.document)
+            _take(db.execute("SELECT seq, id FROM chunks WHERE document = ?", (event.document,)), seqs, gone)
+            seqs |= _seqs(db, "SELECT seq FROM subjects WHERE id = ? AND kind = 'document.read'", event.document)
     seqs |= _seqs(db, _NAMING, _list(gone))
-    learned = "SELECT item FROM events WHERE kind = 'observation.made' AND seq IN (SELECT value FROM json_each(?))"
+    learned = "SELECT id FROM observations WHERE seq IN (SELECT value FROM json_each(?))"
     gone |= {id for (id,) in db.execute(learned, (_list(seqs),))}
-    return tuple(sorted(seqs | _seqs(db, _QUOTING, _list(gone))))
+    return tuple(sorted(seqs | set(_quoting(db, gone))))
+
+
+def _quoting(db: sqlite3.Connection, gone: set[str]) -> Iterator[int]:
+    """The turns of tools that quote what is gone."""
+    for seq, version, structure in db.execute(_OF_TOOLS):
+        recalled = fields_of("turn.said", version, structure).get("recalled", ())
+        if any(item["id"] in gone for item in recalled):
+            yield seq
 
 
 def bereft(db: sqlite3.Connection, event: Event) -> Event:
@@ -129,11 +130,6 @@ class Purging(ABC):
             piece = -PIECE if first else PIECE  # negative: all of the index is to become one piece
             db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (piece,))
             return db.total_changes - before >= 2
-
-    def rebuild_index(self, index: str) -> None:
-        """Make a word index anew, where rewriting it left a word."""
-        with self._transaction() as db:
-            db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
     def drop_vectors(self, ids: Collection[int]) -> None:
         """Delete vectors of what nobody says."""

@@ -7,6 +7,7 @@ Invariants:
   and one change by a person can be told from the next, also where the clock stands still or is put back.
 - Erasing is itself an event: every text that is gone is named by a `text.erased`, and nothing else ever changes.
 - What is made of a text that is gone meanwhile is stored without its words.
+- What an event does is written to the tables beside the log in the same transaction (projection/sqlite_tables.py).
 - With a text go its content hash and, if nobody else says it, its vectors, in the same transaction. It is read by
   nothing from then on; what files still hold of it is purged afterwards (graph/log/erasing.py).
 """
@@ -17,20 +18,22 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from graph import contents
 from graph.contents import unsound
 from graph.errors import LogDamaged
 from graph.events import RECALLED, Event, Recalled, TextErased
-from graph.events.codec import Stored, clean, decode, encode, genesis, hash_link
+from graph.events.codec import SELECT_EVENT, Stored, clean, decode, encode, event_of, genesis, hash_link
 from graph.ids import new_id, now_ms
 from graph.log.admission import admit
 from graph.log.erasing import ERASING, Purging, bereft, texts_of
-from graph.log.migrations import fill_named, migrate
+from graph.log.migrations import migrate
 from graph.log.validation import refuse_emptied, refuse_stranger
-from graph.readings import unreflected
+from graph.projection import sqlite_tables
+from graph.projection.sqlite_tables import PAGE, SqliteSink, event_at
 from graph.sqlite import LOG, open_writer, writing
 
 if TYPE_CHECKING:
@@ -47,6 +50,14 @@ _WORDS = ("words", "learned")  # the indexes of what was said, and of what was l
 INSERT = """
 INSERT INTO events (seq, id, at, kind, version, structure, text, salt, text_hash, hash) VALUES (?,?,?,?,?,?,?,?,?,?)
 """
+
+
+Told = Callable[[int, int], object]  # how many of how many events were read
+Watching = TypeVar("Watching", bound=SqliteSink)
+
+
+def untold(done: int, total: int) -> None:
+    """Nobody is told."""
 
 
 class _Rehearsed(Exception):
@@ -68,16 +79,28 @@ class Stream:
 class Log(Purging):
     """The writing side of `log.sqlite`. `Log.open` creates, migrates and checks it."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        path: Path,
+        clock: Callable[[], int],
+        progress: Told = untold,
+    ) -> None:
+        """Over a log of the newest version; its tables are made anew if they are not of it."""
         self._db = db
         self._path = path
         self._clock = clock
         self._seq, self._hash = _head(db)
         self._at: int = db.execute("SELECT coalesce(max(at), 0) FROM events WHERE seq = ?", (self._seq,)).fetchone()[0]
+        if not sqlite_tables.are_current(db, self._seq, self._hash):
+            self.rebuild_tables(progress)
 
     @classmethod
-    def open(cls, folder: Path, *, clock: Callable[[], int] = now_ms) -> "Log":
-        """Open the log of `folder`. Raises LogUnwritable, LogNewer, or LogDamaged if the last events do not chain."""
+    def open(cls, folder: Path, *, clock: Callable[[], int] = now_ms, progress: Told = untold) -> "Log":
+        """Open the log of `folder`, and make its tables anew if they are not of it: `progress` hears how far that is.
+
+        Raises LogUnwritable, LogNewer, or LogDamaged if the last events do not chain.
+        """
         path = folder / FILE
         refuse_stranger(folder)
         db = open_writer(path)
@@ -87,7 +110,7 @@ class Log(Purging):
                 migrate(db)
                 check_chain(db, last=TAIL)
                 db.execute("UPDATE meta SET value = value + 1 WHERE key = 'starts'")
-                return cls(db, path, clock)
+            return cls(db, path, clock, progress)
         except BaseException:
             db.close()
             raise
@@ -110,7 +133,7 @@ class Log(Purging):
         Raises InvalidEvent or LogUnwritable, and then nothing of the call is stored.
         """
         with self._transaction() as db:
-            head, at, written = self._write_all(db, events)
+            head, at, written = self._write_all(db, SqliteSink(db), events)
             if ends_stream is not None:
                 db.execute("DELETE FROM streams WHERE turn = ?", (ends_stream,))
         self._seq, self._hash, self._at = *head, at
@@ -126,28 +149,34 @@ class Log(Purging):
         """
         head, at = (self._seq, self._hash), max(self._clock(), self._at + 1)
         with self._transaction() as db:
+            sink = SqliteSink(db)
 
             def store(event: Event, id: str | None = None, erased: bool = False) -> Stored:
                 nonlocal head
-                head, stored = self._write(db, event, head, at, id=id, erased=erased)
+                head, stored = self._write(db, sink, event, head, at, id=id, erased=erased)
                 if isinstance(event, ERASING):
-                    head, _ = self._write(db, TextErased(events=texts_of(db, event)), head, at)
+                    head, _ = self._write(db, sink, TextErased(events=texts_of(db, event)), head, at)
                 return stored
 
             yield db, store
+            sqlite_tables.note(db, *head)
         if head[0] > self._seq:
             self._seq, self._hash, self._at = *head, at
 
-    def rehearse(self, events: Sequence[Event]) -> list[Stored]:
+    def rehearse(
+        self, events: Sequence[Event], watching: Callable[[sqlite3.Connection], Watching]
+    ) -> tuple[list[Stored], Watching]:
         """What an append of `events` would store, the erasures that it causes among it; nothing of it is kept.
 
-        Raises InvalidEvent or LogUnwritable, as the append would.
+        And the sink that was made by `watching`, through which it all went. Raises InvalidEvent or LogUnwritable, as
+        the append would.
         """
         stored: list[Stored] = []
         with contextlib.suppress(_Rehearsed), self._transaction() as db:
-            stored = [each for each, _ in self._write_all(db, events)[2]]
+            sink = watching(db)
+            stored = [each for each, _ in self._write_all(db, sink, events)[2]]
             raise _Rehearsed
-        return stored
+        return stored, sink
 
     def stream(self, stream: Stream) -> None:
         """Keep what a streaming reply has so far, in place of what was kept of it before."""
@@ -197,13 +226,19 @@ class Log(Purging):
             return False
         return True
 
+    def rebuild_tables(self, progress: Told = untold) -> None:
+        """Make the tables beside the events anew. Raises LogUnwritable, or LogDamaged; then they are as they were."""
+        with self._transaction() as db:
+            events, head = _all_events(db), self._seq
+            reads = partial(event_at, db)
+            sqlite_tables.rebuild(db, events, reads, lambda seq: progress(seq, head))
+            sqlite_tables.note(db, self._seq, self._hash)
+
     def rebuild_words(self) -> None:
         """Make anew what is kept beside the events: word indexes, content hashes … Raises LogUnwritable."""
         with self._transaction() as db:
             for index in _WORDS:
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
-            fill_named(db)
-            unreflected.fill(db)
             contents.fill(db)
 
     def drop_unsound(self) -> int:
@@ -232,7 +267,7 @@ class Log(Purging):
                 raise
 
     def _write_all(
-        self, db: sqlite3.Connection, events: Sequence[Event]
+        self, db: sqlite3.Connection, sink: SqliteSink, events: Sequence[Event]
     ) -> tuple[tuple[int, bytes], int, list[tuple[Stored, bool]]]:
         """Put `events` behind the last, each followed by the erasure it causes: the new head, the time, what is stored.
 
@@ -241,16 +276,18 @@ class Log(Purging):
         head, at = (self._seq, self._hash), max(self._clock(), self._at + 1)
         written: list[tuple[Stored, bool]] = []
         for event in events:
-            head, row = self._write(db, event, head, at)
+            head, row = self._write(db, sink, event, head, at)
             written.append((row, False))
             if isinstance(event, ERASING):
-                head, row = self._write(db, TextErased(events=texts_of(db, event)), head, at)
+                head, row = self._write(db, sink, TextErased(events=texts_of(db, event)), head, at)
                 written.append((row, True))
+        sqlite_tables.note(db, *head)
         return head, at, written
 
     def _write(
         self,
         db: sqlite3.Connection,
+        sink: SqliteSink,
         event: Event,
         head: tuple[int, bytes],
         at: int,
@@ -267,7 +304,16 @@ class Log(Purging):
         if isinstance(event, TextErased):
             _erase(db, event.events)
         stored = Stored(row.seq, row.id, row.at, decode(row.kind, row.version, row.structure, row.text))
+        sink.apply(stored)
         return (row.seq, row.hash), stored
+
+
+def _all_events(db: sqlite3.Connection) -> Iterator[Stored]:
+    """Every event in order, read in pages: tables cannot be dropped while a query is not at its end."""
+    after = 0
+    while rows := db.execute(f"{SELECT_EVENT} WHERE seq > ? ORDER BY seq LIMIT {PAGE}", (after,)).fetchall():
+        yield from map(event_of, rows)
+        after = rows[-1][0]
 
 
 def check_chain(db: sqlite3.Connection, *, last: int | None = None) -> int:

@@ -1,33 +1,25 @@
-"""The log's schema, as numbered steps from nothing to the newest version.
+"""The log's schema: made whole for a new log, and of an older one whatever it lacks.
 
-Invariants: a step is never changed once released, only adds, and runs once, in one transaction with its number
-(`user_version`). Each version has a fixture file in tests/graph/fixtures that every later clew must open.
+Invariants: nothing is ever taken from an event, and the number of the version (`user_version`) is in the transaction of
+what it stands for. Each version has a fixture file in tests/graph/fixtures that every later clew must open.
 
-Nothing is stored twice: what queries need of the structure are generated columns, which live only in the indexes.
-The word index reads its text from `events` through a view and is kept by triggers, in the transaction of the event.
+The log keeps what was said once. The word indexes read their texts from `events` through views and are kept by
+triggers, in the transaction of the event. What is asked of the structure of events is in the tables beside them
+(projection/sqlite_tables.py), which are derived and need no migration; up to version 4 it was in generated columns.
 """
 
 import sqlite3
-from collections.abc import Callable
 
 from graph import contents
 from graph.errors import LogNewer
 from graph.ids import new_id, now_ms
-from graph.readings import unreflected
 
 APPLICATION_ID = 0x636C6577  # "clew"
+NEWEST = 5
 
-
-def first_schema(db: sqlite3.Connection) -> None:
-    """Version 1: events, words, the side rows of streaming replies, and what the file knows of itself."""
-    for statement in _FIRST_SCHEMA:
-        db.execute(statement)
-    db.executemany("INSERT INTO meta VALUES (?, ?)", [("log", new_id()), ("created_at", now_ms()), ("starts", 0)])
-
-
-_FIRST_SCHEMA = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
-    """
+_SCHEMA = {
+    "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+    "events": """
     CREATE TABLE events (
         seq       INTEGER PRIMARY KEY,
         id        TEXT    NOT NULL,
@@ -38,84 +30,66 @@ _FIRST_SCHEMA = (
         text      TEXT,
         salt      BLOB,
         text_hash BLOB,
-        hash      BLOB    NOT NULL,
-        session   TEXT    GENERATED ALWAYS AS (structure ->> '$.session') VIRTUAL,
-        turn      TEXT    GENERATED ALWAYS AS (structure ->> '$.turn') VIRTUAL,
-        parent    TEXT    GENERATED ALWAYS AS (structure ->> '$.parent') VIRTUAL,
-        queued    INTEGER GENERATED ALWAYS AS (structure ->> '$.queued') VIRTUAL
+        hash      BLOB    NOT NULL
     ) STRICT
     """,
-    "CREATE INDEX by_session ON events (session, kind, seq) WHERE session IS NOT NULL",
-    "CREATE INDEX by_turn ON events (turn, kind, seq) WHERE turn IS NOT NULL",
-    "CREATE INDEX by_parent ON events (parent, seq) WHERE parent IS NOT NULL",
-    "CREATE INDEX by_queue ON events (session, seq) WHERE queued = 1",
-    "CREATE INDEX beside_turns ON events (kind, seq) WHERE kind <> 'turn.said'",
-    "CREATE VIEW said AS SELECT seq, text FROM events WHERE kind = 'turn.said' AND text IS NOT NULL",
-    """
+    "by_id": "CREATE INDEX by_id ON events (id)",
+    "beside_turns": "CREATE INDEX beside_turns ON events (kind, seq) WHERE kind <> 'turn.said'",
+    "wordless": "CREATE INDEX wordless ON events (seq) WHERE kind = 'turn.said' AND text IS NULL",
+    "said": "CREATE VIEW said AS SELECT seq, text FROM events WHERE kind = 'turn.said' AND text IS NOT NULL",
+    "words": """
     CREATE VIRTUAL TABLE words USING fts5 (
         text, content = 'said', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
     )
     """,
-    """
+    "words_of_said": """
     CREATE TRIGGER words_of_said AFTER INSERT ON events WHEN new.kind = 'turn.said' AND new.text IS NOT NULL
     BEGIN INSERT INTO words (rowid, text) VALUES (new.seq, new.text); END
     """,
-    """
+    "words_of_erased": """
     CREATE TRIGGER words_of_erased AFTER UPDATE OF text ON events WHEN old.kind = 'turn.said' AND old.text IS NOT NULL
     BEGIN INSERT INTO words (words, rowid, text) VALUES ('delete', old.seq, old.text); END
     """,
-    """
+    "taught": """
+    CREATE VIEW taught AS
+    SELECT seq, text FROM events WHERE kind IN ('observation.made', 'chunk.read') AND text IS NOT NULL
+    """,
+    "learned": """
+    CREATE VIRTUAL TABLE learned USING fts5 (
+        text, content = 'taught', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
+    )
+    """,
+    "words_of_learned": """
+    CREATE TRIGGER words_of_learned AFTER INSERT ON events
+    WHEN new.kind IN ('observation.made', 'chunk.read') AND new.text IS NOT NULL
+    BEGIN INSERT INTO learned (rowid, text) VALUES (new.seq, new.text); END
+    """,
+    "words_of_unlearned": """
+    CREATE TRIGGER words_of_unlearned AFTER UPDATE OF text ON events
+    WHEN old.kind IN ('observation.made', 'chunk.read') AND old.text IS NOT NULL
+    BEGIN INSERT INTO learned (learned, rowid, text) VALUES ('delete', old.seq, old.text); END
+    """,
+    "streams": """
     CREATE TABLE streams (
-        turn    TEXT PRIMARY KEY,
-        session TEXT NOT NULL,
-        parent  TEXT,
-        model   TEXT,
-        text    TEXT NOT NULL
+        turn     TEXT PRIMARY KEY,
+        session  TEXT NOT NULL,
+        parent   TEXT,
+        model    TEXT,
+        text     TEXT NOT NULL,
+        recalled TEXT NOT NULL DEFAULT '[]'
     ) STRICT, WITHOUT ROWID
     """,
-)
-
-
-def recall_schema(db: sqlite3.Connection) -> None:
-    """Version 2: when things were said, who is asked for by source, content hashes and their vectors, context packs."""
-    for statement in _RECALL_SCHEMA:
-        db.execute(statement)
-    contents.fill(db)
-
-
-# `told` is when something was said: the time it brought along, or else that of its event.
-_READ_FIRST = """
-structure ->> '$.source' AS source,
-coalesce(structure ->> '$.said_at', at) AS told,
-structure ->> '$.role' AS role,
-structure ->> '$.speaker' AS speaker
-"""
-_READ_SECOND = "NULL AS item, NULL AS series"
-
-# What stands in for the columns that are new, where a log of an earlier version is only read.
-READ_OLD = {1: f"{_READ_FIRST}, {_READ_SECOND}", 2: _READ_SECOND}  # version 4 brought no column
-
-_RECALL_SCHEMA = (
-    "ALTER TABLE events ADD COLUMN source TEXT GENERATED ALWAYS AS (structure ->> '$.source') VIRTUAL",
-    "ALTER TABLE events ADD COLUMN told INTEGER GENERATED ALWAYS AS (coalesce(structure ->> '$.said_at', at)) VIRTUAL",
-    "ALTER TABLE events ADD COLUMN role TEXT GENERATED ALWAYS AS (structure ->> '$.role') VIRTUAL",
-    "ALTER TABLE events ADD COLUMN speaker TEXT GENERATED ALWAYS AS (structure ->> '$.speaker') VIRTUAL",
-    "CREATE INDEX by_source ON events (source) WHERE source IS NOT NULL",
-    "CREATE INDEX by_time ON events (told, seq, role) WHERE kind = 'turn.said'",
-    "CREATE INDEX by_session_time ON events (session, told, seq) WHERE kind = 'turn.said'",
-    "CREATE INDEX by_speaker ON events (speaker, seq) WHERE kind = 'turn.said'",
-    "CREATE INDEX of_tools ON events (seq) WHERE role = 'tool'",
-    "CREATE TABLE contents (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT",
-    "CREATE INDEX by_content ON contents (hash)",
+    "contents": "CREATE TABLE contents (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT",
+    "by_content": "CREATE INDEX by_content ON contents (hash)",
     # Numbers are never used again: who has read up to one finds all that is newer past it.
-    """
+    "embedders": """
     CREATE TABLE embedders (
         id        INTEGER PRIMARY KEY AUTOINCREMENT,
         name      TEXT    NOT NULL UNIQUE,
         dimension INTEGER NOT NULL
     ) STRICT
     """,
-    """
+    "vectors": """
     CREATE TABLE vectors (
         id       INTEGER PRIMARY KEY AUTOINCREMENT,
         embedder INTEGER NOT NULL,
@@ -124,107 +98,10 @@ _RECALL_SCHEMA = (
         UNIQUE (embedder, hash)
     ) STRICT
     """,
-    "ALTER TABLE streams ADD COLUMN recalled TEXT NOT NULL DEFAULT '[]'",
-)
-
-
-def learned_schema(db: sqlite3.Connection) -> None:
-    """Version 3: what an event is of, which events name a turn, and the words of what was learned."""
-    for statement in _LEARNED_SCHEMA:
-        db.execute(statement)
-    fill_named(db)
-    unreflected.fill(db)
-
-
-# Which events of what was learned name a turn or a chunk, in a list or alone; of the chunks, a document.
-_NAMES = """
-SELECT value, {of}kind, {of}seq FROM (
-    SELECT value FROM json_each({of}structure, '$.sources')
-    UNION SELECT value FROM json_each({of}structure, '$.turns')
-    UNION SELECT {of}structure ->> '$.by_turn'
-    UNION SELECT {of}structure ->> '$.source'
-    UNION SELECT {of}structure ->> '$.instead_of'
-    UNION SELECT CASE {of}kind WHEN 'chunk.read' THEN {of}structure ->> '$.document' END
-) WHERE value IS NOT NULL
-"""
-_NAMING = """
-('session.titled', 'observation.made', 'observation.supported', 'observation.reinforced', 'observation.retired',
- 'entity.noted', 'core.written', 'chunk.read', 'reflection.done', 'approval.asked')
-"""
-
-_LEARNED_SCHEMA = (
-    """
-    ALTER TABLE events ADD COLUMN item TEXT GENERATED ALWAYS AS (CASE WHEN kind <> 'turn.said' THEN coalesce(
-        structure ->> '$.observation', structure ->> '$.chunk', structure ->> '$.document', structure ->> '$.entity',
-        structure ->> '$.approval'
-    ) END) VIRTUAL
-    """,
-    """
-    ALTER TABLE events ADD COLUMN series TEXT GENERATED ALWAYS AS (
-        CASE WHEN kind <> 'turn.said' THEN structure ->> '$.series' END
-    ) VIRTUAL
-    """,
-    "CREATE INDEX by_item ON events (item, kind, seq) WHERE item IS NOT NULL",
-    "CREATE INDEX by_series ON events (series, kind, seq) WHERE series IS NOT NULL",
-    "CREATE INDEX pivotal ON events (seq) WHERE kind = 'turn.rated' AND structure ->> '$.significance' = 3",
-    "CREATE INDEX of_roots ON events (session, seq) WHERE queued = 0 AND parent IS NULL",
-    """
-    CREATE TABLE named (
-        name TEXT    NOT NULL,
-        kind TEXT    NOT NULL,
-        seq  INTEGER NOT NULL,
-        PRIMARY KEY (name, kind, seq)
-    ) STRICT, WITHOUT ROWID
-    """,
-    f"""
-    CREATE TRIGGER named_by AFTER INSERT ON events WHEN new.kind IN {_NAMING}
-    BEGIN INSERT OR IGNORE INTO named {_NAMES.format(of="new.")}; END
-    """,
-    """
-    CREATE VIEW taught AS
-    SELECT seq, text FROM events WHERE kind IN ('observation.made', 'chunk.read') AND text IS NOT NULL
-    """,
-    """
-    CREATE VIRTUAL TABLE learned USING fts5 (
-        text, content = 'taught', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
-    )
-    """,
-    """
-    CREATE TRIGGER words_of_learned AFTER INSERT ON events
-    WHEN new.kind IN ('observation.made', 'chunk.read') AND new.text IS NOT NULL
-    BEGIN INSERT INTO learned (rowid, text) VALUES (new.seq, new.text); END
-    """,
-    """
-    CREATE TRIGGER words_of_unlearned AFTER UPDATE OF text ON events
-    WHEN old.kind IN ('observation.made', 'chunk.read') AND old.text IS NOT NULL
-    BEGIN INSERT INTO learned (learned, rowid, text) VALUES ('delete', old.seq, old.text); END
-    """,
-    *unreflected.SCHEMA,
-)
-
-
-def fill_named(db: sqlite3.Connection) -> None:
-    """Make anew which events name what."""
-    db.execute("DELETE FROM named")
-    listed = f"SELECT kind, seq, structure FROM events WHERE kind <> 'turn.said' AND kind IN {_NAMING}"
-    for kind, seq, structure in db.execute(listed).fetchall():
-        values = {"kind": kind, "seq": seq, "structure": structure}
-        db.execute(f"INSERT OR IGNORE INTO named {_NAMES.format(of=':')}", values)
-
-
-def purge_schema(db: sqlite3.Connection) -> None:
-    """Version 4: the texts that are erased and not yet purged from every file, and which event has an id."""
-    db.execute("CREATE TABLE purging (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT")
-    db.execute("CREATE INDEX by_id ON events (id)")
-
-
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    first_schema,
-    recall_schema,
-    learned_schema,
-    purge_schema,
-)
-NEWEST = len(MIGRATIONS)
+    "purging": "CREATE TABLE purging (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
+}
+_OF_EVENTS = "SELECT type, name FROM sqlite_schema WHERE tbl_name = 'events' AND type IN ('index', 'trigger')"
+_BEFORE_5 = ("named", "unreflected")  # tables that are among the derived ones since
 
 
 def version_of(db: sqlite3.Connection) -> int:
@@ -239,16 +116,49 @@ def version_of(db: sqlite3.Connection) -> int:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Bring the log to the newest version, one transaction a step. Raises LogNewer, or whatever SQLite raises."""
+    """Bring the log to the newest version in one transaction. Raises LogNewer, or whatever SQLite raises."""
     contents.teach(db)
-    for number in range(version_of(db), NEWEST):
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            MIGRATIONS[number](db)
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {number + 1}")
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
+    version = version_of(db)
+    if version == NEWEST:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if version:
+            _let_go(db)
+        _complete(db)
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {NEWEST}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _let_go(db: sqlite3.Connection) -> None:
+    """Drop what an older version kept of the structure of events: columns that are only in indexes, and these."""
+    for table in _BEFORE_5:
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    for type, name in db.execute(_OF_EVENTS).fetchall():
+        if name not in _SCHEMA:
+            db.execute(f"DROP {type} {name}")
+    for _, column, *_, hidden in db.execute("PRAGMA table_xinfo(events)").fetchall():
+        if hidden:
+            db.execute(f"ALTER TABLE events DROP COLUMN {column}")
+
+
+def _complete(db: sqlite3.Connection) -> None:
+    """Make whatever is not there yet, and fill what is made of the texts that are."""
+    known = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+    for name, statement in _SCHEMA.items():
+        if name not in known:
+            db.execute(statement)
+    if "meta" not in known:
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [("log", new_id()), ("created_at", now_ms()), ("starts", 0)])
+        return
+    if "recalled" not in {column for _, column, *_ in db.execute("PRAGMA table_info(streams)")}:
+        db.execute("ALTER TABLE streams ADD COLUMN recalled TEXT NOT NULL DEFAULT '[]'")
+    if "learned" not in known:
+        db.execute("INSERT INTO learned (learned) VALUES ('rebuild')")
+    if "contents" not in known:
+        contents.fill(db)

@@ -1,35 +1,48 @@
-"""The tables of the graph, declared once: the live sink, the rebuild and the doctor all read them from here.
+"""The tables of graph and log, declared once: every sink, the rebuild and the doctor read them from here.
 
-The graph has no migrations. Whoever changes a table or a projection raises VERSION, and every graph is rebuilt.
+Neither has migrations. Whoever changes a table or a projection raises VERSION, and every graph is rebuilt; whoever
+changes what the log's tables hold (sqlite_tables.py) raises TABLES, and they are.
 Its names are typed by people and kept in their queries: whoever changes one adds it to graph/console/renames.py.
 """
 
 from dataclasses import dataclass
 
 VERSION = 5
+TABLES = 1
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTable:
     """A node table; `columns` are name and Kuzu type, the primary key `id` first.
 
-    `read` are the columns that projections look at: the live sink loads no others, least of all long texts.
+    `read` are the columns that projections look at: a live sink loads no others, least of all long texts. `beside`
+    is what the table is called beside the log, which has the words of every event and needs them no second time:
+    `graph_only` columns are not in it, `log_only` columns in no graph.
     """
 
     name: str
     columns: tuple[tuple[str, str], ...]
     read: tuple[str, ...] = ()
+    beside: str = ""
+    graph_only: tuple[str, ...] = ()
+    log_only: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.columns)
+
+    @property
+    def stored(self) -> tuple[tuple[str, str], ...]:
+        """The columns of the table beside the log."""
+        return (*(each for each in self.columns if each[0] not in self.graph_only), *self.log_only)
 
 
 @dataclass(frozen=True, slots=True)
 class RelTable:
     """A directed relationship table; `ends` are the node tables it may lead to, `columns` name and Kuzu type.
 
-    Projections ask for those that lead to a node only of tables that are looked at `backwards`.
+    Projections ask for those that lead to a node only of tables that are looked at `backwards`. Those that a column of
+    a node says too (`REPLIES_TO`: Turn.above) are no `links` beside the log.
     """
 
     name: str
@@ -37,6 +50,7 @@ class RelTable:
     ends: tuple[str, ...]
     columns: tuple[tuple[str, str], ...] = ()
     backwards: bool = False
+    links: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,6 +69,7 @@ WORLD = NodeTable(
         ("forked", "INT64"),  # the last event at which a what-if left it
     ),
     read=("parent", "fork", "seq", "forked"),
+    beside="worlds",
 )
 
 SESSION = NodeTable(
@@ -80,6 +95,14 @@ SESSION = NodeTable(
         ("wording", "STRING"),  # the latest title, whether it may be shown or not
     ),
     read=("world", "project", "deleted", "turns", "last_at", "head", "name_seq", "title_seq", "prompt_seq", "wording"),
+    beside="sessions",
+    graph_only=("name", "title", "model", "system_prompt"),
+    log_only=(
+        ("seq", "INT64"),  # the event it began with
+        ("origin", "STRING"),  # the session that a fork left, and the turn it left that at
+        ("fork", "STRING"),
+        ("last_seq", "INT64"),  # of what was said last in it, or of its beginning
+    ),
 )
 
 _LIVENESS = ("hidden", "deleted", "withheld", "heads", "on_path_since", "past_on_path", "live")
@@ -126,10 +149,30 @@ TURN = NodeTable(
         ("total_ms", "DOUBLE"),
     ),
     read=("world", "seq", *_LIVENESS, *_PLACE, "at", "evidence"),
+    beside="turns",
+    graph_only=(
+        "text",
+        "stop_reason",
+        "error",
+        "model",
+        "prompt_hash",
+        "prompt_tokens",
+        "evaluated_tokens",
+        "completion_tokens",
+        "first_token_ms",
+        "total_ms",
+    ),
+    log_only=(("placed", "INT64"),),  # the event that gave it its place: its saying, or its taking if it was queued
 )
 
 # A speaker's id is its name; whoever is only named has a name that can be erased: by the event it came from, or 0.
-ENTITY = NodeTable("Entity", (_ID, ("kind", "STRING"), ("name", "STRING"), ("name_seq", "INT64")), read=("name_seq",))
+ENTITY = NodeTable(
+    "Entity",
+    (_ID, ("kind", "STRING"), ("name", "STRING"), ("name_seq", "INT64")),
+    read=("name_seq",),
+    beside="entities",
+    graph_only=("name",),
+)
 
 OBSERVATION = NodeTable(
     "Observation",  # one revision
@@ -179,9 +222,17 @@ OBSERVATION = NodeTable(
         "contradictions",
         "substitutes",
     ),
+    beside="observations",
+    graph_only=("text",),
 )
 
-PROJECT = NodeTable("Project", (_ID, ("description", "STRING"), ("status", "STRING"), ("seq", "INT64")), read=("seq",))
+PROJECT = NodeTable(
+    "Project",
+    (_ID, ("description", "STRING"), ("status", "STRING"), ("seq", "INT64")),
+    read=("seq",),
+    beside="projects",
+    graph_only=("description",),
+)
 
 CORE_BLOCK = NodeTable(  # id: its name; and the world in a second line, its project in a third, where it has them
     "CoreBlock",
@@ -195,6 +246,8 @@ CORE_BLOCK = NodeTable(  # id: its name; and the world in a second line, its pro
         ("wording", "STRING"),  # the latest version, whether it may be shown or not
     ),
     read=("world", "seq", "wording"),
+    beside="core_blocks",
+    graph_only=("text", "by"),
 )
 
 WORDING = NodeTable(  # a version of a title or a core block; id: the number of the event that wrote it
@@ -207,6 +260,7 @@ WORDING = NodeTable(  # a version of a title or a core block; id: the number of 
         ("lost_sources", "INT64"),  # of its sources, how many do not stand
     ),
     read=("of", "owner", "before", "lost_sources"),
+    beside="wordings",
 )
 
 DOCUMENT = NodeTable(
@@ -224,6 +278,8 @@ DOCUMENT = NodeTable(
         ("deleted", "BOOL"),
     ),
     read=("seq", "deleted"),
+    beside="documents",
+    graph_only=("title", "path"),
 )
 
 CHUNK = NodeTable(
@@ -241,6 +297,8 @@ CHUNK = NodeTable(
         ("touched", "INT64"),
     ),
     read=("document", "position", "live", "at", "evidence"),
+    beside="chunks",
+    graph_only=("text",),
 )
 
 NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, WORDING, DOCUMENT, CHUNK)
@@ -260,15 +318,19 @@ RELS = (
         ("Turn", "Observation", "Chunk"),
         (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE")),
     ),
-    RelTable("MENTIONS", "Turn", ("Entity",), (("seq", "INT64"),), backwards=True),  # seq: the event that noted it
-    RelTable("DERIVED_FROM", "Observation", ("Turn", "Chunk"), (_AT,), backwards=True),  # at: when that was said
-    RelTable("SUPPORTED_BY", "Observation", ("Turn", "Chunk"), (_AT, ("amount", "DOUBLE")), backwards=True),
-    RelTable("REINFORCED_BY", "Observation", ("Turn",), (_AT, ("amount", "DOUBLE")), backwards=True),
-    RelTable("RETIRED_BY", "Observation", ("Turn",), backwards=True),
+    RelTable(
+        "MENTIONS", "Turn", ("Entity",), (("seq", "INT64"),), backwards=True, links=True
+    ),  # seq: the event that noted it
+    RelTable(
+        "DERIVED_FROM", "Observation", ("Turn", "Chunk"), (_AT,), backwards=True, links=True
+    ),  # at: when that was said
+    RelTable("SUPPORTED_BY", "Observation", ("Turn", "Chunk"), (_AT, ("amount", "DOUBLE")), backwards=True, links=True),
+    RelTable("REINFORCED_BY", "Observation", ("Turn",), (_AT, ("amount", "DOUBLE")), backwards=True, links=True),
+    RelTable("RETIRED_BY", "Observation", ("Turn",), backwards=True, links=True),
     RelTable("SUPERSEDES", "Observation", ("Observation",), backwards=True),
     RelTable("INSTEAD_OF", "Observation", ("Observation",), backwards=True),
-    RelTable("WORDED_FROM", "Wording", ("Turn", "Chunk"), backwards=True),
-    RelTable("ABOUT", "Observation", ("Entity",)),
+    RelTable("WORDED_FROM", "Wording", ("Turn", "Chunk"), backwards=True, links=True),
+    RelTable("ABOUT", "Observation", ("Entity",), links=True),
     RelTable("SCOPED_TO", "Session", ("Project",)),
     RelTable("PART_OF", "Chunk", ("Document",), backwards=True),  # of the latest reading
 )

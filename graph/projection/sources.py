@@ -110,10 +110,15 @@ def sees_revision(sink: Sink, world: str, revision: Properties) -> bool:
 
 def was_on_a_path(turn: Properties, seq: int) -> bool:
     """Whether a turn was on the path of a head of its world right after event `seq`, at which a what-if left that."""
-    if turn["on_path_since"] is not None and turn["on_path_since"] <= seq:
+    return was_between(turn["on_path_since"], turn["past_on_path"], seq)
+
+
+def was_between(since: int | None, past: str | None, seq: int) -> bool:
+    """The same of a turn's `on_path_since` and `past_on_path`."""
+    if since is not None and since <= seq:
         return True
-    past = [stretch.split("-") for stretch in (turn["past_on_path"] or "").split(",") if stretch]
-    return any(int(first) <= seq < int(end) for first, end in past)
+    stretches = [stretch.split("-") for stretch in (past or "").split(",") if stretch]
+    return any(int(first) <= seq < int(end) for first, end in stretches)
 
 
 def find(sink: Sink, source: str) -> tuple[str, Properties]:

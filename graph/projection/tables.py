@@ -1,6 +1,8 @@
 """The graph as plain tables in memory: what a fold of the log makes, and what two graphs are compared as."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import gc
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from graph.events import Event
@@ -9,21 +11,24 @@ from graph.projection.projection import project
 from graph.projection.schema import NODES, RELS
 from graph.projection.sink import NOTHING
 
-_PLACES = {table.name: {name: place for place, name in enumerate(table.names)} for table in NODES}
+_Columns = dict[str, tuple[str, ...]]
+GRAPH: _Columns = {table.name: table.names for table in NODES}
+BESIDE: _Columns = {table.name: tuple(name for name, _ in table.stored) for table in NODES}
 _OF_REL = {rel.name: rel.names for rel in RELS}
 _FIRST_END = {rel.name: rel.ends[0] for rel in RELS}
-_AFTER_ID = {table.name: table.names[1:] for table in NODES}
 
 
 class Tables:
     """All nodes by table and id, all relationships by table and ends; a sink for projections.
 
-    `nodes[table][id]` and `rels[name, table it leads to][start, end]` are the values in the table's order of columns:
-    a list takes a quarter of a dictionary's memory, and a rebuild holds every turn. Only of the relationships that are
-    looked at backwards is it kept where those that lead to a node start.
+    `nodes[table][id]` and `rels[name, table it leads to][start, end]` are the values in the order of the `columns`,
+    those of the graph or those beside the log: a list takes a quarter of a dictionary's memory, and a rebuild holds
+    every turn. Only of the relationships that are looked at backwards is it kept where those that lead to a node start.
     """
 
-    def __init__(self, event: Callable[[int], Event]) -> None:
+    def __init__(self, event: Callable[[int], Event], columns: _Columns = GRAPH) -> None:
+        self._places = {table: {name: place for place, name in enumerate(names)} for table, names in columns.items()}
+        self._after_id = {table: names[1:] for table, names in columns.items()}
         self.nodes: dict[str, dict[str, list[Any]]] = {table.name: {} for table in NODES}
         self.rels: dict[tuple[str, str], dict[tuple[str, str], tuple[Any, ...]]] = {
             (rel.name, end): {} for rel in RELS for end in rel.ends
@@ -36,18 +41,19 @@ class Tables:
 
     def node(self, table: str, id: str) -> "_Row | None":
         values = self.nodes[table].get(id)
-        return None if values is None else _Row(values, _PLACES[table])
+        return None if values is None else _Row(values, self._places[table])
 
     def foresee(self, rel: str, start: str, steps: int) -> None:
         pass  # everything is at hand
 
     def put_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
-        self.nodes[table][id] = [id, *map(properties.get, _AFTER_ID[table])]
+        self.nodes[table][id] = [id, *map(properties.get, self._after_id[table])]
 
     def set_node(self, table: str, id: str, properties: Mapping[str, Any]) -> None:
-        values, places = self.nodes[table][id], _PLACES[table]
+        values, places = self.nodes[table][id], self._places[table]
         for name, value in properties.items():
-            values[places[name]] = value
+            if name in places:
+                values[places[name]] = value
 
     def put_rel(
         self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
@@ -122,9 +128,21 @@ class _Row:
         return self._values[self._places[column]]
 
 
-def fold(events: Iterable[Stored], event: Callable[[int], Event]) -> Tables:
-    """The graph that a log makes. `event` reads one event by number, for what erasures name."""
-    tables = Tables(event)
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the cycle collector from walking the growing tables again and again: a quarter of the fold, for nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def fold(events: Iterable[Stored], event: Callable[[int], Event], columns: _Columns = GRAPH) -> Tables:
+    """The graph that a log makes, or the tables beside it. `event` reads one by number, for what erasures name."""
+    tables = Tables(event, columns)
     for stored in events:
         project(stored, tables)
     return tables

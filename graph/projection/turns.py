@@ -91,7 +91,11 @@ def begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked) -> 
         "archived": False,
         "deleted": False,
         "turns": 0,
+        "seq": stored.seq,
+        "last_seq": stored.seq,
     }
+    if isinstance(event, SessionForked):
+        properties |= {"origin": event.origin, "fork": event.at}
     sink.put_node("Session", event.session, properties)
     sink.put_rel("IN_WORLD", event.session, event.world)
     scope(sink, event.session, event.project)
@@ -125,6 +129,7 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
         "hidden": False,
         "deleted": False,
         "queued": event.queued,
+        "placed": None if event.queued else stored.seq,
         "pinned": False,
         "withheld": False,
         "evidence": 0,
@@ -143,8 +148,10 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
     sink.put_node("Turn", event.turn, properties)
     sink.put_rel("IN_SESSION", event.turn, event.session)
     sink.put_rel("SAID_BY", event.turn, event.speaker)
-    last_at = max(told, session["last_at"]) if session["turns"] else told
-    sink.set_node("Session", event.session, {"turns": session["turns"] + 1, "last_at": last_at})
+    counted = {"turns": session["turns"] + 1}
+    if not session["turns"] or told >= session["last_at"]:
+        counted |= {"last_at": told, "last_seq": stored.seq}
+    sink.set_node("Session", event.session, counted)
     if not event.queued:
         place(sink, event.turn, event.parent)
         move_head(sink, event.session, event.turn, seq=stored.seq)
@@ -164,6 +171,6 @@ def _recall(sink: Sink, event: TurnSaid) -> None:
 
 def take(sink: Sink, event: TurnTaken, seq: int) -> None:
     """A turn that waited takes its place."""
-    sink.set_node("Turn", event.turn, {"queued": False, "touched": seq})
+    sink.set_node("Turn", event.turn, {"queued": False, "placed": seq, "touched": seq})
     place(sink, event.turn, event.parent)
     move_head(sink, event.session, event.turn, seq=seq)

@@ -5,47 +5,29 @@ Read from the log, whose speakers are the graph's SAID_BY edges: so it is answer
 
 import json
 import sqlite3
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 
 from graph.ids import as_datetime
+from graph.projection.paths import Paths
 from graph.readings.belonging import Belongings
 from graph.readings.finding import fts_query
-from graph.readings.paths import Paths
-from graph.readings.rows import PROJECT, SAID, TURN, turns_of
-from graph.readings.worlds import BEGUN
+from graph.readings.rows import AMONG, NEWEST, TURN, session_by_id, turns_of
 from graph.values import About
 from graph.visibility import EVERYONE, Viewer
 
 NOTHING = '""'  # the FTS5 query that matches no text
 
-# The next speaker after each: the index is asked once per name, not once per turn.
-_SPEAKERS = f"""
-WITH RECURSIVE known (name) AS (
-    SELECT min(said.speaker) FROM events AS said WHERE {SAID}
+_ABOUT = """
+SELECT said.seq, said.at, said.session, said.id, said.speaker IN (SELECT value FROM json_each(:names))
+FROM turns AS said JOIN events AS event ON event.seq = said.seq
+WHERE said.role <> 'tool' AND event.text IS NOT NULL AND NOT said.hidden AND NOT said.deleted AND NOT said.withheld
+AND said.seq IN (
+    SELECT seq FROM turns WHERE speaker IN (SELECT value FROM json_each(:names))
     UNION ALL
-    SELECT (SELECT min(said.speaker) FROM events AS said WHERE {SAID} AND said.speaker > known.name)
-    FROM known WHERE known.name IS NOT NULL
-)
-SELECT name FROM known WHERE name IS NOT NULL
-"""
-_FOUND = """
-said.role <> 'tool' AND said.text IS NOT NULL AND 'turn.hidden' IS NOT (
-    SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
-    AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1
-) AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
-AND 'turn.withheld' IS NOT (
-    SELECT kept.kind FROM events AS kept WHERE kept.turn = said.turn
-    AND kept.kind IN ('turn.withheld', 'turn.released') ORDER BY kept.seq DESC LIMIT 1
-)
-"""
-_ABOUT = f"""
-SELECT said.seq, said.told, said.session, said.turn, said.speaker IN (SELECT value FROM json_each(:names))
-FROM events AS said WHERE {SAID} AND {_FOUND} AND said.seq IN (
-    SELECT said.seq FROM events AS said WHERE {SAID} AND said.speaker IN (SELECT value FROM json_each(:names))
-    UNION ALL
-    SELECT said.seq FROM events AS said WHERE {SAID} AND said.session IN (SELECT value FROM json_each(:sessions))
+    SELECT seq FROM turns WHERE session IN (SELECT value FROM json_each(:sessions))
     UNION ALL
     SELECT rowid FROM words WHERE words MATCH :words
 )
@@ -54,7 +36,7 @@ FROM events AS said WHERE {SAID} AND {_FOUND} AND said.seq IN (
 
 def speakers(db: sqlite3.Connection) -> list[str]:
     """Everyone who ever said something, in alphabetical order."""
-    return [name for (name,) in db.execute(_SPEAKERS)]
+    return [name for (name,) in db.execute("SELECT id FROM entities WHERE name_seq IS NULL ORDER BY id")]
 
 
 def about(db: sqlite3.Connection, name: str, *, limit: int, world: str, project: Viewer = EVERYONE) -> About:
@@ -70,14 +52,14 @@ def about(db: sqlite3.Connection, name: str, *, limit: int, world: str, project:
     values = {"names": json.dumps(names), "sessions": json.dumps(sessions), "words": words or NOTHING}
     paths = Paths(db)
     rows = [row for row in db.execute(_ABOUT, values).fetchall() if belongings.open_to(project, row[2])]
-    rows = [row for row in rows if paths.in_view(row[3], row[2], world)]
+    rows = [row for row in rows if paths.sees(row[3], world)]
     rows.sort(key=lambda row: (row[1], row[0]), reverse=True)
     said = sum(row[4] for row in rows)
     if project is not EVERYONE:  # that somebody speaks elsewhere is not told either
         names, named = (names if said else []), (named if sessions else None)
     counted = Counter(row[2] for row in rows)
     newest = json.dumps([row[0] for row in rows[: max(limit, 0)]])
-    query = f"{TURN} WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY said.told DESC, said.seq DESC"
+    query = f"{TURN} WHERE said.seq {AMONG} {NEWEST}"
     return About(
         name=names[0] if names else named or wanted,
         kind=_kind(names, named),
@@ -85,15 +67,15 @@ def about(db: sqlite3.Connection, name: str, *, limit: int, world: str, project:
         mentioned=len(rows) - said,
         first_at=as_datetime(rows[-1][1]) if rows else None,
         last_at=as_datetime(rows[0][1]) if rows else None,
-        sessions=tuple((id, paths.session(id).name, count) for id, count in counted.most_common()),
-        turns=tuple(turns_of(db, db.execute(query, (newest,)).fetchall())),
+        sessions=tuple((id, session_by_id(db, id).name, count) for id, count in counted.most_common()),
+        turns=tuple(turns_of(db, db.execute(query, (newest,)))),
     )
 
 
 def _project(db: sqlite3.Connection, name: str) -> tuple[str | None, list[str]]:
     """The project of that name as it is written, and its sessions."""
-    query = f"SELECT begun.session, {PROJECT} FROM events AS begun WHERE {BEGUN}"
-    found = [(id, project) for id, project in db.execute(query) if project and project.casefold() == name.casefold()]
+    rows = db.execute("SELECT id, project FROM sessions WHERE project IS NOT NULL ORDER BY seq")
+    found = [(id, project) for id, project in rows if project.casefold() == name.casefold()]
     return (found[0][1] if found else None), [id for id, _ in found]
 
 
@@ -103,32 +85,29 @@ def _kind(names: list[str], project: str | None) -> str:
     return "project" if project is not None else "word"
 
 
-class Entities:
-    """The questions about entities; what answers them is the Memory's graph."""
+# A speaker goes before one that is only named.
+_NAMED = """
+SELECT e.id, coalesce(event.text, e.id) FROM entities AS e LEFT JOIN events AS event ON event.seq = e.name_seq
+ORDER BY e.name_seq IS NULL, e.id
+"""
 
-    def query(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
-    ) -> list[dict[str, Any]]:
-        raise NotImplementedError
+
+class Entities(ABC):
+    """The questions about entities, for whoever can take a snapshot of the log."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
     def entities(self, names: Iterable[str]) -> dict[str, str]:
-        """The ids of those names that an entity has, in any case of letters. A speaker's id is its name.
-
-        Raises GraphFailure while the graph is behind.
-        """
+        """The ids of those names that an entity has, in any case of letters. A speaker's id is its name."""
         wanted = {name.lower(): name for name in names}
-        if not wanted:
-            return {}
-        query = "MATCH (e:Entity) WHERE lower(coalesce(e.name, e.id)) IN $names RETURN e.id AS id, e.name AS name"
-        rows = self.query(query, {"names": sorted(wanted)})
-        # A speaker goes before one that is only named.
-        rows.sort(key=lambda row: row["name"] is None)
-        return {wanted[(row["name"] or row["id"]).lower()]: row["id"] for row in rows}
+        with self.snapshot() as db:
+            called = [(name.lower(), id) for id, name in db.execute(_NAMED)] if wanted else []
+        return {wanted[name]: id for name, id in called if name in wanted}
 
     def judged(self, turns: Iterable[str]) -> dict[str, int]:
-        """The significance of those of the turns that have one. Raises GraphFailure while the graph is behind."""
-        ids = list(turns)
-        query = (
-            "MATCH (t:Turn) WHERE t.id IN $ids AND t.significance IS NOT NULL RETURN t.id AS id, t.significance AS s"
-        )
-        return {row["id"]: row["s"] for row in self.query(query, {"ids": ids})} if ids else {}
+        """The significance of those of the turns that have one."""
+        query = f"SELECT id, significance FROM turns WHERE significance IS NOT NULL AND id {AMONG}"
+        with self.snapshot() as db:
+            return dict(db.execute(query, (json.dumps(list(turns)),)).fetchall())

@@ -3,19 +3,11 @@
 import sqlite3
 from collections.abc import Iterable
 
-from graph.readings.rows import PROJECT
-from graph.readings.worlds import BEGUN
 from graph.visibility import EVERYONE, Owner, Viewer, owner_of, sees_said
 
-_OF_SESSION = f"SELECT {PROJECT} FROM events AS begun WHERE begun.session = ? AND {BEGUN}"
-_SESSION_OF = "SELECT session FROM events WHERE turn = ? AND kind = 'turn.said'"
-_OF_CHUNK = """
-SELECT read.structure ->> '$.project' FROM events AS chunk
-JOIN events AS read ON read.item = chunk.structure ->> '$.document' AND read.kind = 'document.read'
-WHERE chunk.item = ? AND chunk.kind = 'chunk.read' ORDER BY read.seq DESC LIMIT 1
-"""
+_OF_CHUNK = "SELECT documents.project FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?"
 # The plus keeps the planner from going through the sessions: rows come by their time, and are read only until enough.
-_SAID_IN = f"+said.session IN (SELECT begun.session FROM events AS begun WHERE {BEGUN} AND {PROJECT} = :project)"
+_SAID_IN = "+said.session IN (SELECT id FROM sessions WHERE coalesce(project, '') = :project)"
 
 
 class Belongings:
@@ -29,7 +21,7 @@ class Belongings:
     def of_session(self, session: str) -> str | None:
         """The project a session belongs to."""
         if session not in self._sessions:
-            row = self._db.execute(_OF_SESSION, (session,)).fetchone()
+            row = self._db.execute("SELECT project FROM sessions WHERE id = ?", (session,)).fetchone()
             self._sessions[session] = (row[0] or None) if row is not None else None
         return self._sessions[session]
 
@@ -48,7 +40,7 @@ class Belongings:
 
     def _of_source(self, source: str) -> str | None:
         if source not in self._sources:
-            said = self._db.execute(_SESSION_OF, (source,)).fetchone()
+            said = self._db.execute("SELECT session FROM turns WHERE id = ?", (source,)).fetchone()
             read = None if said is not None else self._db.execute(_OF_CHUNK, (source,)).fetchone()
             self._sources[source] = self.of_session(said[0]) if said is not None else read[0] if read else None
         return self._sources[source]

@@ -13,52 +13,44 @@ from typing import Literal, Unpack, overload
 
 from graph.errors import Ambiguous, NotFound
 from graph.events import MAIN_WORLD
+from graph.projection.paths import PATH, Paths
 from graph.readings import exchanges
 from graph.readings.about import about, speakers
 from graph.readings.belonging import Belongings
 from graph.readings.finding import search
 from graph.readings.newest import NewestFilter, NewestItem, NodeKind, Recent, newest
-from graph.readings.paths import Paths
 from graph.readings.rows import (
+    AMONG,
     KEPT,
-    SAID,
+    LATEST,
+    NEWEST,
     SESSION,
     TURN,
     WAITS,
-    given_title,
-    said_row,
+    is_titled,
     session_by_id,
-    session_with,
-    turn_of,
+    session_of,
+    turn_by_id,
+    turns_by_ids,
     turns_of,
 )
 from graph.readings.snapshots import KeptReadings
 from graph.readings.tree import TreeReadings, shared
-from graph.readings.worlds import BEGUN, Views
 from graph.values import About, Exchange, FoundTurn, Session, Turn
 from graph.visibility import EVERYONE, Viewer
 
 LAST = "last"
+_SAID = "turns AS said JOIN events AS event ON event.seq = said.seq"
 
-_NAMED = f"""
-SELECT begun.session FROM events AS begun WHERE {BEGUN} AND begun.session >= :first AND begun.session < :end
-AND NOT EXISTS (
-    SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
-)
-"""
+_NAMED = "SELECT id FROM sessions WHERE id >= :first AND id < :end AND NOT deleted"
 # What was brought along from elsewhere has the time it was said at; what is noted or proposed, no user's role.
 _SPOKEN = """
-SELECT said.session FROM events AS said
-WHERE said.kind = 'turn.said' AND said.role = 'user' AND said.structure ->> '$.said_at' {}
-AND NOT EXISTS (
-    SELECT 1 FROM events AS gone WHERE gone.session = said.session AND gone.kind = 'session.deleted'
-) AND 'session.archived' IS NOT (
-    SELECT shelf.kind FROM events AS shelf WHERE shelf.session = said.session
-    AND shelf.kind IN ('session.archived', 'session.unarchived') ORDER BY shelf.seq DESC LIMIT 1
-) ORDER BY {} DESC LIMIT 1
+SELECT said.session FROM turns AS said JOIN events AS event ON event.seq = said.seq
+JOIN sessions AS own ON own.id = said.session
+WHERE said.role = 'user' AND NOT own.deleted AND NOT own.archived AND (said.at {} event.at) ORDER BY {} DESC LIMIT 1
 """
-_HERE = _SPOKEN.format("IS NULL", "said.seq")
-_ELSEWHERE = _SPOKEN.format("IS NOT NULL", "said.structure ->> '$.said_at'")
+_HERE = _SPOKEN.format("=", "said.seq")
+_ELSEWHERE = _SPOKEN.format("<>", "said.at")
 
 
 def last_session(db: sqlite3.Connection) -> str | None:
@@ -89,37 +81,14 @@ def session_named(db: sqlite3.Connection, id: str) -> Session:
     raise NotFound(f"There is no chat {id}. `clew sessions` lists them.")
 
 
-# From a turn up; deleted ones are passed by, and not counted.
-_PATH = """
-WITH RECURSIVE path (turn, depth, kept) AS (
-    SELECT placed.turn, 0, NOT EXISTS (
-        SELECT 1 FROM events AS gone WHERE gone.turn = placed.turn AND gone.kind = 'turn.deleted'
-    ) FROM events AS placed WHERE placed.turn = :start AND placed.kind = 'turn.said'
-    UNION ALL
-    SELECT placed.parent, path.depth + 1, path.kept + NOT EXISTS (
-        SELECT 1 FROM events AS gone WHERE gone.turn = placed.parent AND gone.kind = 'turn.deleted'
-    )
-    FROM path JOIN events AS placed ON placed.seq = (
-        SELECT max(seq) FROM events WHERE turn = path.turn AND kind IN ('turn.said', 'turn.taken')
-    )
-    WHERE placed.parent IS NOT NULL AND (:limit < 0 OR path.kept < :limit)
-)
-"""
-_DELETED_SESSIONS = """
-SELECT session FROM events WHERE session IN (SELECT value FROM json_each(?)) AND kind = 'session.deleted'
-"""
-
-
 class Readings(KeptReadings, TreeReadings):
     """The questions that the log alone answers. Thread-safe, if `snapshot` is."""
 
     def sessions(self, *, archived: bool = False) -> list[Session]:
         """All sessions but deleted ones, the newest activity first; archived ones only if asked for."""
         with self.snapshot() as db:
-            rows = db.execute(f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC").fetchall()
-            views = Views(db)
-            found = [session_with(db, row, views) for row in rows]
-        return [each for each in found if not each.deleted and (archived or not each.archived)]
+            which = "NOT own.deleted" if archived else "NOT own.deleted AND NOT own.archived"
+            return [session_of(db, row) for row in db.execute(f"{SESSION} WHERE {which} {LATEST}").fetchall()]
 
     def session(self, id: str) -> Session:
         """One session, also an archived or deleted one. Raises NotFound."""
@@ -145,7 +114,7 @@ class Readings(KeptReadings, TreeReadings):
     def is_titled(self, session: str) -> bool:
         """Whether a name or title that it was given is shown of a session, and not its first words. Raises NotFound."""
         with self.snapshot() as db:
-            return session_by_id(db, session).named_by_user or given_title(db, session, Views(db)) is not None
+            return session_by_id(db, session).named_by_user or is_titled(db, session)
 
     def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: all of it, or the last `limit` turns ahead of turn `before`.
@@ -154,35 +123,32 @@ class Readings(KeptReadings, TreeReadings):
         """
         with self.snapshot() as db:
             head = session_by_id(db, session).head
-            start = turns_of(db, [said_row(db, before)])[0].parent if before is not None else head
+            start = turn_by_id(db, before).parent if before is not None else head
             most = -1 if limit is None else max(limit, 0)
-            query = f"{_PATH} {TURN} JOIN path ON path.turn = said.turn WHERE {SAID} ORDER BY path.depth DESC"
-            rows = db.execute(query, {"start": start, "limit": most}).fetchall() if most else []
-            return [turn for turn in turns_of(db, rows) if not turn.deleted]
+            query = f"{PATH} {TURN} JOIN path ON path.id = said.id ORDER BY path.depth DESC"
+            return turns_of(db, db.execute(query, {"start": start, "limit": most}).fetchall()) if most else []
 
     def waiting(self, session: str) -> list[Turn]:
         """What was said while a reply was streaming and is not taken up yet, oldest first."""
         query = f"{TURN} WHERE said.session = ? AND {WAITS} AND {KEPT} ORDER BY said.seq"
         with self.snapshot() as db:
-            return turns_of(db, db.execute(query, (session,)).fetchall())
+            return turns_of(db, db.execute(query, (session,)))
 
     def waiting_sessions(self) -> list[str]:
         """Sessions with a message in the queue, deleted ones left out."""
         with self.snapshot() as db:
-            query = f"SELECT DISTINCT said.session FROM events AS said WHERE {WAITS} AND {KEPT}"
+            query = f"SELECT DISTINCT said.session FROM turns AS said WHERE {WAITS} AND {KEPT}"
             return [session for (session,) in db.execute(query)]
 
     def has_turn(self, id: str) -> bool:
         """Whether a turn was said with this id."""
         with self.snapshot() as db:
-            return (
-                db.execute(f"SELECT 1 FROM events AS said WHERE said.turn = ? AND {SAID}", (id,)).fetchone() is not None
-            )
+            return db.execute("SELECT 1 FROM turns WHERE id = ?", (id,)).fetchone() is not None
 
     def turn(self, id: str) -> Turn:
         """One turn, also a deleted one. Raises NotFound."""
         with self.snapshot() as db:
-            return turns_of(db, [said_row(db, id)])[0]
+            return turn_by_id(db, id)
 
     def turn_named(self, id: str) -> Turn:
         """One turn, by its id or by the first 6 or more characters of it. Raises NotFound or Ambiguous."""
@@ -193,15 +159,14 @@ class Readings(KeptReadings, TreeReadings):
         """Those of the turns whose words may be quoted: not hidden, erased, deleted or of a deleted session.
 
         With a `world` only those that are live there, and not kept out of memory; in a chat of a project, or of none,
-        of what it sees. By their ids, and without their numbers in their sessions (`index` is 0), which would cost more
-        than they.
+        of what it sees. By their ids.
         """
         with self.snapshot() as db:
             belongings, paths = Belongings(db), Paths(db)
             found = _quotable(db, ids).values()
             there = [turn for turn in found if belongings.open_to(project, turn.session)]
             if world is not None:
-                there = [turn for turn in there if not turn.withheld and paths.sees(turn, world)]
+                there = [turn for turn in there if not turn.withheld and paths.sees(turn.id, world)]
             return {turn.id: turn for turn in there}
 
     def gone(self, ids: Iterable[str]) -> set[str]:
@@ -297,11 +262,10 @@ class Readings(KeptReadings, TreeReadings):
 
     def said(self, limit: int) -> list[str]:
         """The user's own messages, newest first, without hidden and deleted ones."""
-        query = f"{TURN} WHERE {SAID} AND said.role = 'user' AND said.text IS NOT NULL AND {KEPT}"
+        where = f"said.role = 'user' AND NOT said.hidden AND event.text IS NOT NULL AND {KEPT}"
         with self.snapshot() as db:
-            rows = db.execute(f"{query} ORDER BY said.told DESC, said.seq DESC")
-            texts = (turn.text for turn in (turn_of(row, 0) for row in rows) if not turn.hidden)
-            return [text for text, _ in zip(texts, range(limit), strict=False) if text is not None]
+            rows = db.execute(f"SELECT event.text FROM {_SAID} WHERE {where} {NEWEST} LIMIT ?", (max(limit, 0),))
+            return [text for (text,) in rows]
 
     def about(self, name: str, *, limit: int = 20, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> About:
         """What there is about a person, place or project: what it said, what names it, where; newest turns first.
@@ -319,31 +283,28 @@ class Readings(KeptReadings, TreeReadings):
     def said_in(self, session: str) -> set[str]:
         """All turns that were said in a session, those off its path and deleted ones too."""
         with self.snapshot() as db:
-            rows = db.execute("SELECT turn FROM events WHERE session = ? AND kind = 'turn.said'", (session,))
-            return {turn for (turn,) in rows}
+            return {turn for (turn,) in db.execute("SELECT id FROM turns WHERE session = ?", (session,))}
 
     def search_words(self, query: str, *, limit: int = 20) -> list[str]:
         """Ids of the turns whose words match an FTS5 `query`, the best first."""
-        sql = "SELECT turn FROM words JOIN events ON events.seq = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT ?"
+        sql = "SELECT id FROM words JOIN turns ON turns.seq = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT ?"
         with self.snapshot() as db:
             return [turn for (turn,) in db.execute(sql, (query, limit))]
 
     def imported(self, sources: Sequence[str]) -> dict[str, str]:
         """The turn, or else the session, that was imported from each source, also one deleted since."""
-        query = "SELECT source, coalesce(turn, session) FROM events WHERE source IN (SELECT value FROM json_each(?))"
+        query = f"SELECT source, id FROM imports WHERE source {AMONG}"
         with self.snapshot() as db:
             return dict(db.execute(query, (json.dumps(list(sources)),)))
 
     def counts(self) -> dict[str, int]:
         """How much there is: events, turns and sessions (the deleted ones of both left out)."""
-        beside = "FROM events WHERE kind <> 'turn.said' AND kind"
         with self.snapshot() as db:
             return {
                 "events": _number(db, "SELECT coalesce(max(seq), 0) FROM events"),
-                "turns": _number(db, "SELECT count(*) FROM events WHERE session IS NOT NULL AND kind = 'turn.said'")
-                - _number(db, f"SELECT count(DISTINCT turn) {beside} = 'turn.deleted'"),
-                "sessions": _number(db, f"SELECT count(*) {beside} IN ('session.started', 'session.forked')")
-                - _number(db, f"SELECT count(DISTINCT session) {beside} = 'session.deleted'"),
+                "turns": _number(db, "SELECT count(*) FROM turns")
+                - _number(db, "SELECT count(*) FROM turns WHERE deleted"),
+                "sessions": _number(db, "SELECT count(*) FROM sessions WHERE NOT deleted"),
             }
 
     def head(self) -> int:
@@ -353,11 +314,11 @@ class Readings(KeptReadings, TreeReadings):
 
 
 def _quotable(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Turn]:
-    query = f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID}"
-    found = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(ids)),))]
+    found = turns_by_ids(db, ids)
     kept = {turn.id: turn for turn in found if turn.text is not None and not turn.hidden and not turn.deleted}
     sessions = json.dumps(list({turn.session for turn in kept.values()}))
-    over = {session for (session,) in db.execute(_DELETED_SESSIONS, (sessions,))}
+    gone = db.execute(f"SELECT id FROM sessions WHERE deleted AND id {AMONG}", (sessions,))
+    over = {session for (session,) in gone}
     lost = {id for id, turn in kept.items() if turn.session in over}
     lost -= shared(db, lost) if lost else set()  # a fork goes on with what was said before it left
     return {id: turn for id, turn in kept.items() if id not in lost}

@@ -1,5 +1,6 @@
 """Exchanges as the log tells them: what a user said with the reply to it, also past the turns of tools."""
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 from graph.errors import Ambiguous, NotFound
 from graph.ids import as_ms
 from graph.readings.belonging import Belongings
-from graph.readings.rows import KEPT, PROJECT, SAID, TURN, Raw, said_row, turns_of
+from graph.readings.rows import AMONG, KEPT, NEWEST, TURN, Raw, turn_by_id, turns_of
 from graph.values import Exchange, Turn
 
 MOST_EXCHANGES = 500
@@ -17,32 +18,16 @@ SHORTEST_PREFIX = 6
 
 _FILTERS = {
     "session": "said.session = :session",
-    "client": "said.structure ->> '$.client' = :client",
-    "since": "said.told >= :since",
-    "until": "said.told < :until",
-    "project": f"""
-    EXISTS (SELECT 1 FROM events AS begun WHERE begun.session = said.session
-            AND begun.kind IN ('session.started', 'session.forked') AND {PROJECT} = :project)
-    """,
+    "client": "said.client = :client",
+    "since": "said.at >= :since",
+    "until": "said.at < :until",
+    "project": "said.session IN (SELECT id FROM sessions WHERE coalesce(project, '') = :project)",
 }
 _REPLIES = f"""
-{TURN} WHERE {SAID} AND said.role = 'assistant' AND said.seq IN (
-    SELECT answer.seq FROM events AS answer WHERE answer.parent IN (SELECT value FROM json_each(:turns))
-)
+{TURN} WHERE said.role = 'assistant' AND said.above IN (SELECT value FROM json_each(:turns))
+AND {{condition}} ORDER BY said.seq DESC
 """
-
-_WITH_TOOLS = """
-WITH RECURSIVE below (turn) AS (
-    SELECT ?
-    UNION
-    SELECT said.turn FROM below
-    JOIN events AS placed ON placed.parent = below.turn AND placed.kind IN ('turn.said', 'turn.taken')
-    JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
-    WHERE said.role = 'tool'
-    OR EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = said.turn AND gone.kind = 'turn.deleted')
-)
-SELECT json_group_array(turn) FROM below
-"""
+_TOOLS = f"SELECT id FROM turns WHERE above {AMONG} AND role = 'tool'"
 
 
 def exchanges(
@@ -65,9 +50,8 @@ def exchanges(
         "limit": max(0, min(limit, MOST_EXCHANGES)),
     }
     filters = [condition for name, condition in _FILTERS.items() if values[name] is not None]
-    conditions = " AND ".join([SAID, "said.role = 'user'", KEPT, *filters])
-    query = f"{TURN} WHERE {conditions} ORDER BY said.told DESC, said.seq DESC LIMIT :limit"
-    asked = turns_of(db, db.execute(query, values).fetchall())
+    conditions = " AND ".join(["said.role = 'user'", KEPT, *filters])
+    asked = turns_of(db, db.execute(f"{TURN} WHERE {conditions} {NEWEST} LIMIT :limit", values))
     return answered(db, asked, [next(reply_rows(db, turn.id, KEPT), None) for turn in asked])
 
 
@@ -83,9 +67,7 @@ def answered(db: sqlite3.Connection, asked: Sequence[Turn], answers: Sequence[Ra
 
 def exchange(db: sqlite3.Connection, id: str) -> Exchange:
     """The exchange of a turn, by its id or by the first characters of it. Raises NotFound or Ambiguous."""
-    row = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (id,)).fetchone()
-    rows = [row] if row is not None else _rows_by_prefix(db, id)
-    turns = turns_of(db, rows)
+    turns = _turns_by_prefix(db, id)
     found = [_exchange_of(db, turn) for turn in turns]
     if not found:
         raise NotFound(f"There is no message {id}. `clew log` lists them.")
@@ -96,8 +78,7 @@ def exchange(db: sqlite3.Connection, id: str) -> Exchange:
 
 def turn_named(db: sqlite3.Connection, id: str) -> Turn:
     """A turn, by its id or by the first characters of it. Raises NotFound or Ambiguous."""
-    row = db.execute(f"{TURN} WHERE said.turn = ? AND {SAID}", (id,)).fetchone()
-    found = turns_of(db, [row] if row is not None else _rows_by_prefix(db, id))
+    found = _turns_by_prefix(db, id)
     if not found:
         raise NotFound(f"There is no message {id}. `clew log` lists them.")
     if len(found) > 1:
@@ -107,8 +88,7 @@ def turn_named(db: sqlite3.Connection, id: str) -> Turn:
 
 def reply_rows(db: sqlite3.Connection, turn: str, condition: str = "TRUE") -> Iterator[Raw]:
     """The rows of all replies to a turn, also of those that were deleted or are off the path, the newest first."""
-    query = f"{_REPLIES} AND {condition} ORDER BY said.seq DESC"
-    yield from db.execute(query, {"turns": _with_tools(db, turn)})
+    yield from db.execute(_REPLIES.format(condition=condition), {"turns": json.dumps(_with_tools(db, turn))})
 
 
 def replies(db: sqlite3.Connection, turn: str) -> list[Turn]:
@@ -136,12 +116,10 @@ def _tools(db: sqlite3.Connection, exchange: Exchange, meant: Turn) -> tuple[Tur
         at = exchange.reply.parent
     else:
         below = _with_tools(db, meant.id if meant.role == "tool" else exchange.turn.id)
-        query = "SELECT said.turn FROM events AS said WHERE said.turn IN (SELECT value FROM json_each(?))"
-        (at,) = db.execute(f"{query} AND {SAID} AND {KEPT} ORDER BY said.seq DESC LIMIT 1", (below,)).fetchone() or (
-            None,
-        )
+        query = f"SELECT id FROM turns AS said WHERE id {AMONG} AND {KEPT} ORDER BY seq DESC LIMIT 1"
+        (at,) = db.execute(query, (json.dumps(below),)).fetchone() or (None,)
     found: list[Turn] = []
-    while at is not None and (turn := _kept(db, at)).role == "tool":
+    while at is not None and (turn := turn_by_id(db, at)).role == "tool":
         found.insert(0, turn)
         at = turn.parent
     return tuple(found)
@@ -151,28 +129,24 @@ def _asked(db: sqlite3.Connection, turn: Turn) -> Turn | None:
     """The user's turn that a reply or a tool's turn is of, with nothing but turns of tools between."""
     above = turn
     while above.parent is not None and (above is turn or above.role == "tool"):
-        above = _kept(db, above.parent)
+        above = turn_by_id(db, above.parent)
     return above if above.role == "user" else None
 
 
-def _kept(db: sqlite3.Connection, turn: str) -> Turn:
-    """A turn that others follow."""
-    return turns_of(db, [said_row(db, turn)])[0]
-
-
-def _with_tools(db: sqlite3.Connection, turn: str) -> str:
-    """A turn and the turns of tools below it, as a JSON list: a reply to any of them is a reply to the turn.
-
-    So is one to a deleted turn below them: what followed that follows them.
-    """
-    (turns,) = db.execute(_WITH_TOOLS, (turn,)).fetchone()
-    found: str = turns
+def _with_tools(db: sqlite3.Connection, turn: str) -> list[str]:
+    """A turn and the turns of tools below it: a reply to any of them is a reply to the turn."""
+    found, last = [turn], [turn]
+    while last:
+        last = [each for (each,) in db.execute(_TOOLS, (json.dumps(last),))]
+        found += last
     return found
 
 
-def _rows_by_prefix(db: sqlite3.Connection, prefix: str) -> list[Raw]:
-    if len(prefix) < SHORTEST_PREFIX:
-        return []
-    first = prefix.upper()  # ULIDs are upper case, people's typing is not
-    query = f"{TURN} WHERE said.turn >= ? AND said.turn < ? AND {SAID} ORDER BY said.seq LIMIT 20"
-    return db.execute(query, (first, first + "\U0010ffff")).fetchall()
+def _turns_by_prefix(db: sqlite3.Connection, prefix: str) -> list[Turn]:
+    """The turn of an id, or else those whose ids begin with 6 or more characters."""
+    found = db.execute(f"{TURN} WHERE said.id = ?", (prefix,)).fetchall()
+    if not found and len(prefix) >= SHORTEST_PREFIX:
+        first = prefix.upper()  # ULIDs are upper case, people's typing is not
+        query = f"{TURN} WHERE said.id >= ? AND said.id < ? ORDER BY said.seq LIMIT 20"
+        found = db.execute(query, (first, first + "\U0010ffff")).fetchall()
+    return turns_of(db, found)

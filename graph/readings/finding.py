@@ -10,21 +10,21 @@ from secrets import token_hex
 from typing import Literal
 
 from graph.events.codec import clean
-from graph.readings.paths import Paths
-from graph.readings.rows import SAID, TURN, turns_of
-from graph.values import FoundTurn, Segment, Turn
+from graph.projection.paths import Paths
+from graph.readings.rows import NEWEST, TURN, session_by_id, turns_of
+from graph.values import FoundTurn, Segment, Session, Turn
 
 LONGEST_QUERY, MOST_WORDS = 1_000, 32  # of a pasted page the first words find it as well
 SNIPPET_WORDS, SNIPPET_CHARACTERS = 24, 60
 
 _MATCHES = """
 SELECT words.rowid, snippet(words, 0, :open, :close, '…', :words)
-FROM words JOIN events ON events.seq = words.rowid
-WHERE words MATCH :query AND events.role <> 'tool' ORDER BY words.rank
+FROM words JOIN turns ON turns.seq = words.rowid
+WHERE words MATCH :query AND turns.role <> 'tool' ORDER BY words.rank
 """
 _LITERAL = f"""
-SELECT said.seq, said.text FROM events AS said
-WHERE {SAID} AND said.role <> 'tool' AND said.text LIKE :pattern ESCAPE '\\' ORDER BY said.told DESC, said.seq DESC
+SELECT said.seq, event.text FROM turns AS said JOIN events AS event ON event.seq = said.seq
+WHERE said.role <> 'tool' AND event.text LIKE :pattern ESCAPE '\\' {NEWEST}
 """
 _PHRASE = re.compile(r'"([^"]*)"|([^\s"]+)')
 
@@ -39,14 +39,13 @@ def search(db: sqlite3.Connection, typed: str, *, limit: int) -> list[FoundTurn]
     looked for.
     """
     text = _typed(typed)
-    paths = Paths(db)
     all_words, any_word = fts_query(text), fts_query(text, every=False)
     for found in (
         _by_words(db, all_words) if all_words else iter(()),
         _by_characters(db, text) if text else iter(()),
         _by_words(db, any_word) if any_word else iter(()),
     ):
-        listed = list(islice(_present(db, paths, found), max(limit, 0)))
+        listed = list(islice(_present(db, found), max(limit, 0)))
         if listed:
             return listed
     return []
@@ -116,20 +115,19 @@ def _around(text: str, wanted: str) -> tuple[Segment, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _present(
-    db: sqlite3.Connection, paths: Paths, found: Iterator[tuple[int, tuple[Segment, ...]]]
-) -> Iterator[FoundTurn]:
+def _present(db: sqlite3.Connection, found: Iterator[tuple[int, tuple[Segment, ...]]]) -> Iterator[FoundTurn]:
     """What was found, and what has become of it; what was a deleted session's and no fork keeps is gone."""
+    paths, sessions = Paths(db), dict[str, Session]()
     for seq, snippet in found:
-        turn = turns_of(db, db.execute(f"{TURN} WHERE said.seq = ?", (seq,)).fetchall())[0]
-        session = paths.session(turn.session)
-        if not session.deleted or paths.live(turn):
-            yield FoundTurn(turn, session.name, snippet, _mark(paths, turn), session.world)
+        turn = turns_of(db, db.execute(f"{TURN} WHERE said.seq = ?", (seq,)))[0]
+        session = sessions.setdefault(turn.session, sessions.get(turn.session) or session_by_id(db, turn.session))
+        if not session.deleted or paths.sees(turn.id, session.world):
+            yield FoundTurn(turn, session.name, snippet, _mark(paths, session, turn), session.world)
 
 
-def _mark(paths: Paths, turn: Turn) -> Mark:
+def _mark(paths: Paths, session: Session, turn: Turn) -> Mark:
     if turn.hidden:
         return "hidden"
-    if not turn.queued and not paths.on_a_path(turn.id, turn.session):
+    if not turn.queued and not paths.is_on_one(turn.id):
         return "alternative"
-    return "archived" if paths.session(turn.session).archived else ""
+    return "archived" if session.archived else ""

@@ -17,39 +17,33 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from graph.events import MAIN_WORLD
 from graph.ids import as_datetime, as_ms
+from graph.projection.paths import Paths
 from graph.readings import kept
 from graph.readings.belonging import Belongings, said_to
 from graph.readings.exchanges import answered, reply_rows
-from graph.readings.paths import Paths
-from graph.readings.rows import SAID, SESSION, TURN, Raw, session_by_id, session_with, turn_of, turns_of
-from graph.readings.worlds import BEGUN, turns_by_hand, worlds
+from graph.readings.rows import AMONG, LATEST, NEWEST, SESSION, TURN, Raw, session_by_id, session_of, turn_of, turns_of
+from graph.readings.worlds import turns_by_hand, worlds
 from graph.values import Exchange, Observation, Session, Turn
 from graph.visibility import EVERYONE, Viewer, sees_made, sees_said
 
-_BOUNDED = {"since": "said.told >= :since", "until": "said.told < :until", "exclude": "said.session <> :exclude"}
+_BOUNDED = {"since": "said.at >= :since", "until": "said.at < :until", "exclude": "said.session <> :exclude"}
 
 MOST_PIVOTAL = 8  # turns of a speaker that are pinned by their significance
 
-_PINNED = f"{TURN} WHERE {SAID} AND said.turn IN (SELECT value FROM json_each(?))"
-# Rated 3 last, the newest first.
-_PIVOTAL = f"""
-{TURN} WHERE {SAID} AND said.turn IN (
-    SELECT rating.turn FROM events AS rating
-    WHERE rating.kind = 'turn.rated' AND rating.structure ->> '$.significance' = 3
-    AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.turn = rating.turn AND later.kind = 'turn.rated'
-        AND later.seq > rating.seq)
-) AND said.text IS NOT NULL ORDER BY said.told DESC, said.seq DESC
-"""
+# Rated 3, the newest first.
+_PIVOTAL = f"{TURN} WHERE said.significance = 3 AND event.text IS NOT NULL {NEWEST}"
+# In a world of its own a turn is live; another world may have inherited it, which its paths tell.
+_OPEN = "(said.live AND said.world = :world OR said.world <> :world AND NOT said.hidden AND NOT said.deleted)"
 
 # Somebody else than the two of every chat speaks, or somebody or something is named.
 _NAMES = """
 (said.speaker NOT IN ('you', 'assistant') AND said.role <> 'tool' OR EXISTS (
-    SELECT 1 FROM named WHERE named.name = said.turn AND named.kind = 'entity.noted'
+    SELECT 1 FROM links WHERE start = said.id AND rel = 'MENTIONS'
 ))
 """
 _NAMED = """
-SELECT noted.item, noted.text FROM named JOIN events AS noted USING (seq)
-WHERE named.name = ? AND named.kind = 'entity.noted' AND noted.text IS NOT NULL ORDER BY noted.seq
+SELECT links.target, event.text FROM links JOIN events AS event ON event.seq = links.seq
+WHERE links.start = ? AND links.rel = 'MENTIONS' AND event.text IS NOT NULL ORDER BY links.seq
 """
 
 
@@ -86,7 +80,7 @@ class Recent:
         self._values: dict[str, Any] = {name: value for name, value in bounds.items() if value is not None}
         here, values = said_to(project)
         self._bounds = "".join(f" AND {_BOUNDED[name]}" for name in self._values) + here
-        self._values |= values
+        self._values |= {**values, "world": world}
         self._viewer, self._belongings = project, Belongings(db)
 
     def turns(self, limit: int) -> list[Turn]:
@@ -101,12 +95,12 @@ class Recent:
 
     def sessions(self, limit: int) -> list[Session]:
         """Sessions in which something was said in that time, archived ones too; of a what-if, also those it sees."""
-        query = f"{SESSION} WHERE {BEGUN} ORDER BY last_told DESC, last_seq DESC"
+        query = f"{SESSION} WHERE NOT own.deleted {LATEST}"
         found: list[Session] = []
         with closing(self._db.execute(query)) as rows:
             while len(found) < limit and (row := rows.fetchone()) is not None:
-                session = session_with(self._db, row, self._paths)
-                if not session.deleted and self._is_here(session):
+                session = session_of(self._db, row)
+                if self._is_here(session):
                     found.append(session)
         return found
 
@@ -114,7 +108,7 @@ class Recent:
         """Who and what live turns name, and who else speaks in them: id, name and when that was last."""
         found: dict[str, tuple[str, str, datetime]] = {}
         for row in self._live(_NAMES):
-            turn = turn_of(row, 0)
+            turn = turn_of(row)
             names = self._db.execute(_NAMED, (turn.id,)).fetchall()
             for id, name in [*names, (turn.speaker, turn.speaker)]:
                 if len(found) < limit and id not in ("you", "assistant"):
@@ -127,10 +121,10 @@ class Recent:
         """Live pinned turns, the oldest first: those the user pinned, and of each speaker the newest pivotal ones."""
         by_hand = turns_by_hand(self._db, self._paths.lineage(self._world))
         listed = json.dumps([turn for turn, on in by_hand.items() if on])
-        found = [row for row in self._db.execute(_PINNED, (listed,)).fetchall() if self._holds(row)]
+        found = [row for row in self._db.execute(f"{TURN} WHERE said.id {AMONG}", (listed,)) if self._holds(row)]
         by_themselves: Counter[str] = Counter()
-        for row in self._db.execute(_PIVOTAL).fetchall():
-            turn = turn_of(row, 0)
+        for row in self._db.execute(_PIVOTAL):
+            turn = turn_of(row)
             if by_themselves[turn.speaker] < MOST_PIVOTAL and turn.id not in by_hand and self._holds(row):
                 by_themselves[turn.speaker] += 1
                 found.append(row)
@@ -139,41 +133,36 @@ class Recent:
 
     def _live(self, condition: str) -> Iterator[Raw]:
         """Rows of live turns with words, the newest first, read only as far as they are asked for."""
-        where = f"{SAID} AND {condition} AND said.text IS NOT NULL{self._bounds}"
-        query = f"{TURN} WHERE {where} ORDER BY said.told DESC, said.seq DESC"
-        with closing(self._db.execute(query, self._values)) as rows:
+        where = f"{condition} AND event.text IS NOT NULL AND NOT said.withheld AND {_OPEN}{self._bounds}"
+        with closing(self._db.execute(f"{TURN} WHERE {where} {NEWEST}", self._values)) as rows:
             while (row := rows.fetchone()) is not None:
-                if self._holds(row):
+                if self._shows(row):
                     yield row
 
     def _is_here(self, session: Session) -> bool:
         """Whether something was said in that time in a session of the world, or in another and the world sees it."""
         if session.world != self._world and self._world == MAIN_WORLD:
             return False
-        here = f"{TURN} WHERE {SAID} AND said.session = :session{self._bounds} ORDER BY said.told DESC, said.seq DESC"
+        here = f"{TURN} WHERE said.session = :session{self._bounds} {NEWEST}"
         with closing(self._db.execute(here, {**self._values, "session": session.id})) as rows:
             if session.world == self._world:
                 return rows.fetchone() is not None
             return any(self._holds(row) for row in rows)
 
     def _holds(self, row: Raw) -> bool:
-        turn = turn_of(row, 0)
-        return not turn.withheld and self._shows(turn)
+        return not row[8] and self._shows(row)
 
     def _reply(self, turn: Turn) -> Raw | None:
-        return next((row for row in reply_rows(self._db, turn.id) if self._shows(turn_of(row, 0))), None)
+        return next((row for row in reply_rows(self._db, turn.id) if self._shows(row)), None)
 
-    def _shows(self, turn: Turn) -> bool:
-        return self._belongings.open_to(self._viewer, turn.session) and self._paths.sees(turn, self._world)
+    def _shows(self, row: Raw) -> bool:
+        return self._belongings.open_to(self._viewer, row[2]) and self._paths.sees(row[-1], self._world)
 
 
 NodeKind = Literal["turn", "session", "observation", "entity", "document", "chunk", "project", "block", "world"]
 NODE_KINDS: tuple[NodeKind, ...] = get_args(NodeKind)
 
-_MADE = """
-SELECT at FROM events WHERE kind <> 'turn.said' AND kind = 'project.made' AND structure ->> '$.project' = ?
-ORDER BY seq DESC LIMIT 1
-"""
+_MADE = "SELECT event.at FROM projects JOIN events AS event ON event.seq = projects.seq WHERE projects.id = ?"
 
 
 @dataclass(frozen=True, slots=True)

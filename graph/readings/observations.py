@@ -1,105 +1,85 @@
-"""What was learned, as the graph has it: which observations there are, and the whole story of one.
+"""What was learned: which observations there are, and the whole story of one.
 
 A reading asks once which, once for all their proof and once for whom they are about, however many there are. A pin is
-of a series: a revision takes the place of the one before it. The graph knows how each stands in its own world; for a
+of a series: a revision takes the place of the one before it. The tables say how each stands in its own world; for a
 what-if, which has others too, recall works it out (worlds.py).
 """
 
+import json
+import sqlite3
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Unpack
 
-from graph.errors import Ambiguous, GraphFailure, NotFound
+from graph.errors import Ambiguous, NotFound
 from graph.events import MAIN_WORLD
 from graph.ids import as_ms
+from graph.projection.paths import family_of, lineage_of
 from graph.readings.exchanges import SHORTEST_PREFIX
 from graph.readings.finding import fts_query
 from graph.readings.newest import NewestFilter, NewestItem, NodeKind, first, learned
-from graph.readings.proof import RETURN, proofs, with_proof
+from graph.readings.proof import OBSERVATION, OWNERS, Row, proofs, with_proof
+from graph.readings.rows import among, dicts
 from graph.readings.unlearned import Unlearned
-from graph.readings.worlds import InWorld, is_wanted, lineage_of, pinned_series, standing_rows
+from graph.readings.worlds import InWorld, is_wanted, pinned_series, standing_rows
 from graph.values import Observation, Project, Story, Wanted, seen_by
 from graph.visibility import EVERYONE, Viewer
 
 ANY = Wanted()
 
 _IN_USE = "o.current"
-_BY_DEATH = "(o.current OR (NOT o.live AND o.status IN ['candidate', 'active']))"
-_NAMES = "MATCH (:Observation)-[:ABOUT]->(e:Entity) RETURN DISTINCT e.id AS id, coalesce(e.name, e.id) AS name"
-
-# A series, those that were made again because one of it died, those it was made again for, and so on.
-_FAMILY = """
-WITH RECURSIVE family (series) AS (
-    SELECT :series
-    UNION
-    SELECT died.series FROM family
-    JOIN events AS own ON own.series = family.series AND own.kind = 'observation.made'
-    JOIN events AS died ON died.item = own.structure ->> '$.instead_of' AND died.kind = 'observation.made'
-    UNION
-    SELECT again.series FROM family
-    JOIN events AS own ON own.series = family.series AND own.kind = 'observation.made'
-    JOIN named ON named.name = own.item AND named.kind = 'observation.made'
-    JOIN events AS again ON again.seq = named.seq
-)
-SELECT series FROM family
+_BY_DEATH = "(o.current OR NOT o.live AND o.status IN ('candidate', 'active'))"
+_NAMES = """
+SELECT DISTINCT e.id, coalesce(event.text, e.id) FROM links JOIN entities AS e ON e.id = links.target
+LEFT JOIN events AS event ON event.seq = e.name_seq WHERE links.rel = 'ABOUT'
 """
 _WORDS = "SELECT rowid FROM learned WHERE learned MATCH ?"
-_MADE = "SELECT item, series, structure ->> '$.world' FROM events WHERE kind = 'observation.made' AND"
-_SIGNIFICANCE = """
-MATCH (t:Turn) WHERE t.live AND t.world = 'main' AND t.significance IS NOT NULL AND t.text IS NOT NULL
-RETURN t.significance AS rating, count(*) AS turns
+_MADE = "SELECT id, series, world FROM observations WHERE"
+_OF_PROJECTS = f"""
+SELECT of.project, count(DISTINCT o.id) FROM observations AS o JOIN ({OWNERS}) AS of ON of.observation = o.id
+WHERE o.current AND o.world = 'main' GROUP BY of.project
 """
-_RATED = """
-MATCH (t:Turn) WHERE t.significance IS NOT NULL AND t.text IS NOT NULL RETURN t.id AS id, t.significance AS rating
-"""
-_OF_PROJECTS = """
-MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:IN_SESSION|PART_OF]->(s:Session:Document)
-WHERE o.current AND o.world = 'main' AND s.project IS NOT NULL
-RETURN s.project AS project, count(DISTINCT o.id) AS current
-"""
+_OF_PROJECT = f"o.id IN (SELECT observation FROM ({OWNERS}) WHERE project = :project)"
+_OLDEST_FIRST = "ORDER BY o.at, o.seq"
 
-_OF_PROJECT = """
-EXISTS {
-    MATCH (o)-[:DERIVED_FROM]->(:Turn:Chunk)-[:IN_SESSION|PART_OF]->(s:Session:Document) WHERE s.project = $project
-}
-"""
 
 SHORTEST_PAGE = 50  # observations that are read at once; a trend is known only when their proof is
 
 
 class Remembered(Unlearned):
-    """The questions about what was learned that need the graph. Each raises GraphFailure while that is closed."""
+    """The questions about what was learned."""
 
     @abstractmethod
     def in_world(self, world: str) -> InWorld:
-        """How everything stands in a world. Raises GraphFailure while the graph is behind."""
+        """How everything stands in a world."""
 
     def memories(self, wanted: Wanted = ANY, *, now: datetime, limit: int = 200) -> list[Observation]:
-        """The observations that are asked for, as they stand in that world, the newest first. Raises GraphFailure."""
-        pinned = self._pinned_series(wanted.world)
+        """The observations that are asked for, as they stand in that world, the newest first."""
         view = self._view(wanted.world)
-        condition, values = self._condition(wanted, pinned, view)
         most, found, skip = max(limit, 0), list[Observation](), 0
         page = max(most, SHORTEST_PAGE)
-        while len(found) < most:
-            matching = f"MATCH (o:Observation) WHERE {condition} {RETURN} ORDER BY o.at DESC, o.seq DESC"
-            rows = self.query(f"{matching} SKIP {skip} LIMIT {page}", values)
-            here = rows if view is None else [row for row in standing_rows(rows, view) if is_wanted(wanted, row)]
-            proved = with_proof(self.query, here, now, pinned, view)
-            found += [each for each in proved if wanted.trend in (None, each.trend) and seen_by(wanted.viewer, each)]
-            if len(rows) < page:
-                break
-            skip, page = skip + page, 4 * page
+        with self.snapshot() as db:
+            pinned = _pinned_in(db, wanted.world)
+            condition, values = _condition(db, wanted, pinned, view)
+            while len(found) < most:
+                matching = f"{OBSERVATION} WHERE {condition} ORDER BY o.at DESC, o.seq DESC LIMIT {page} OFFSET {skip}"
+                rows = dicts(db, matching, values)
+                here = rows if view is None else [row for row in standing_rows(rows, view) if is_wanted(wanted, row)]
+                proved = with_proof(db, here, now, pinned, view)
+                found += [
+                    each for each in proved if wanted.trend in (None, each.trend) and seen_by(wanted.viewer, each)
+                ]
+                if len(rows) < page:
+                    break
+                skip, page = skip + page, 4 * page
         return found[:most]
 
     def newest(self, kinds: Collection[NodeKind], limit: int, **within: Unpack[NewestFilter]) -> list[NewestItem]:
         """The live nodes of some kinds that a world sees, and there a chat of a project, the newest first.
 
-        Of observations those that are in use, by when they were learned. Raises GraphFailure for them alone, and
-        ValueError for a naive time.
+        Of observations those that are in use, by when they were learned. Raises ValueError for a naive time.
         """
         found = super().newest([kind for kind in kinds if kind != "observation"], limit, **within)
         if "observation" not in kinds:
@@ -116,40 +96,39 @@ class Remembered(Unlearned):
     def memory(self, id: str, *, now: datetime | None = None, world: str | None = None) -> Story:
         """An observation with its revisions and their proof, by its id or the first 6 or more characters of it.
 
-        As they stand in `world`, or (None) in the observation's own. Raises NotFound, Ambiguous or GraphFailure.
+        As they stand in `world`, or (None) in the observation's own. Raises NotFound or Ambiguous.
         """
         whole, series, own = self._made(id)
         here = own if world is None else world
-        revisions = self._all("o.series = $series", {"series": series}, now, here)
+        view = self._view(here)
+        with self.snapshot() as db:
+            revisions = self._all(db, "o.series = :series", {"series": series}, now, here)
+            told = proofs(db, [each.id for each in revisions], view)
         observation = next((each for each in revisions if each.id == whole), None)
         if observation is None:
-            gone = not self._all("o.id = $id", {"id": whole}, now, own)
+            gone = not self.chosen("o.id = :id", {"id": whole}, now, own)
             why = f"The memory {id} was forgotten." if gone else f"The memory {id} belongs to another world."
             raise NotFound(f"{why} `clew memories` lists the memories.")
-        told = proofs(self.query, [each.id for each in revisions], self._view(here))
         return Story(observation, tuple(revisions), told)
 
     def observations(self, ids: Iterable[str], *, world: str | None = None) -> dict[str, Observation]:
-        """Those of the observations that are live and have their text, by their ids. Raises GraphFailure.
+        """Those of the observations that are live and have their text, by their ids.
 
         As they stand in `world`, or (None) each in its own.
         """
-        found = self._all("o.id IN $ids AND o.text IS NOT NULL", {"ids": list(ids)}, None, world)
+        wanted = {"ids": json.dumps(list(ids))}
+        found = self.chosen(f"o.id {among('ids')} AND event.text IS NOT NULL", wanted, None, world)
         return {each.id: each for each in found if each.live}
 
     def pinned_observations(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[Observation]:
-        """Current ones of a world whose series is pinned there, the oldest first; none while the graph is behind.
+        """Current ones of a world whose series is pinned there, the oldest first.
 
         Of those, the ones that a chat of a `project`, or of none, sees. A revision under review does not stand beside
         the one in use.
         """
-        pinned = self._pinned_series(world)
-        if not pinned or not self.graph_ready:
-            return []
-        try:
-            found = self._all("o.series IN $series", {"series": sorted(pinned)}, None, world)
-        except GraphFailure:
-            return []
+        with self.snapshot() as db:
+            pinned = {"series": json.dumps(sorted(_pinned_in(db, world)))}
+            found = self._all(db, f"o.series {among('series')}", pinned, None, world)
         current = [each for each in found if each.current and seen_by(project, each)]
         in_use = {each.series for each in current if each.status == "active"}
         return [each for each in current if each.status == "active" or each.series not in in_use]
@@ -158,113 +137,60 @@ class Remembered(Unlearned):
         """All that has to go when an observation is forgotten, the oldest first; by an id as for `memory`.
 
         These are the revisions of its series and of every series that stands in for a dead one of them: what was hidden
-        can come back, and would bring it along. Raises NotFound, Ambiguous or GraphFailure.
+        can come back, and would bring it along. Raises NotFound or Ambiguous.
         """
         _, series, _ = self._made(id)
         with self.snapshot() as db:
-            family = [each for (each,) in db.execute(_FAMILY, {"series": series})]
-        found = self._all("o.series IN $family", {"family": family}, None, None)
+            family = {"family": json.dumps(family_of(db, series))}
+            found = self._all(db, f"o.series {among('family')}", family, None, None)
         if not found:
             raise NotFound(f"The memory {id} was already forgotten. `clew memories` lists the memories.")
         return found
 
-    def significance(self, world: str = MAIN_WORLD) -> dict[int, int]:
-        """How many turns that a world sees were rated 0, 1, 2 and 3."""
-        rows = self._asked(_SIGNIFICANCE if world == MAIN_WORLD else _RATED)
-        if rows is None:
-            return super().significance(world)
-        counted = dict.fromkeys(range(4), 0)
-        if world == MAIN_WORLD:
-            return counted | {row["rating"]: row["turns"] for row in rows}
-        seen = self.in_world(world).seen(row["id"] for row in rows)
-        return counted | Counter(row["rating"] for row in rows if row["id"] in seen)
-
     def projects(self) -> list[Project]:
-        """Every project that was made or that a session belongs to, by name, with its current observations.
-
-        While the graph is behind, these are not counted.
-        """
-        counted = {row["project"]: row["current"] for row in self._asked(_OF_PROJECTS) or []}
+        """Every project that was made or that a session belongs to, by name, with its current observations."""
+        with self.snapshot() as db:
+            counted = dict(db.execute(_OF_PROJECTS).fetchall())
         return [replace(project, observations=counted.get(project.name, 0)) for project in super().projects()]
 
-    def _asked(self, cypher: str) -> list[dict[str, Any]] | None:
-        """What the graph answers, None while it is behind."""
-        if not self.graph_ready:
-            return None
-        try:
-            return self.query(cypher)
-        except GraphFailure:
-            return None
-
     def _view(self, world: str) -> InWorld | None:
-        """How things stand in a what-if; None of main, of which the graph tells."""
+        """How things stand in a what-if; None of main, of which the tables tell."""
         return None if world == MAIN_WORLD else self.in_world(world)
 
+    def chosen(
+        self, condition: str, values: Mapping[str, Any], now: datetime | None = None, world: str | None = None
+    ) -> list[Observation]:
+        """Observations of which a condition on rows `o` holds, the oldest first. For this package only."""
+        with self.snapshot() as db:
+            return self._all(db, condition, values, now, world)
+
     def _all(
-        self, condition: str, values: Mapping[str, Any], now: datetime | None, world: str | None = None
+        self,
+        db: sqlite3.Connection,
+        condition: str,
+        values: Mapping[str, Any],
+        now: datetime | None,
+        world: str | None = None,
     ) -> list[Observation]:
         """Observations as they stand in a world that may see them, or (None) each in its own, the oldest first."""
-        matching = f"MATCH (o:Observation) WHERE NOT o.deleted AND {condition} {RETURN} ORDER BY o.at, o.seq"
-        rows = self.query(matching, values)
+        rows = dicts(db, f"{OBSERVATION} WHERE NOT o.deleted AND {condition} {_OLDEST_FIRST}", values)
         worlds = [world] if world is not None else dict.fromkeys(row["world"] for row in rows)
         found: dict[str, Observation] = {}
         for here in worlds:
-            pinned, view = self._pinned_series(here), self._view(here)
-            of_it = [row for row in rows if row["world"] == here or world is not None]
+            pinned, view = _pinned_in(db, here), self._view(here)
+            of_it: list[Row] = [row for row in rows if row["world"] == here or world is not None]
             there = standing_rows(of_it, view) if view is not None else [r for r in of_it if r["world"] == here]
-            proved = with_proof(self.query, there, now or datetime.now(UTC), pinned, view)
+            proved = with_proof(db, there, now or datetime.now(UTC), pinned, view)
             found |= {each.id: each for each in proved}
         return [found[row["id"]] for row in rows if row["id"] in found]
-
-    def _condition(self, wanted: Wanted, pinned: set[str], view: InWorld | None) -> tuple[str, dict[str, Any]]:
-        """What an observation has to be, in Cypher, and the values in it."""
-        conditions: list[str] = ["NOT o.deleted", "o.world IN $worlds"]
-        values: dict[str, Any] = {"worlds": [wanted.world] if view is None else view.lineage.worlds}
-        if view is None:
-            conditions.append(_standing(wanted))
-        given: dict[str, tuple[str, Any]] = {
-            "status": ("o.status = $status", wanted.status if view is None else None),
-            "kind": ("o.kind = $kind", wanted.kind and str(wanted.kind)),
-            "project": (_OF_PROJECT, wanted.project),
-            "about": (
-                "EXISTS { MATCH (o)-[:ABOUT]->(e:Entity) WHERE e.id IN $about }",
-                self._entities(wanted.about) if wanted.about is not None else None,
-            ),
-            "text": ("o.seq IN $text", self._worded(wanted.text) if wanted.text is not None else None),
-            "since": ("o.at >= $since", wanted.since and as_ms(wanted.since)),
-            "until": ("o.at < $until", wanted.until and as_ms(wanted.until)),
-            "pinned": (f"{'' if wanted.pinned else 'NOT '}o.series IN $pinned", _some(pinned, wanted.pinned)),
-        }
-        for name, (condition, value) in given.items():
-            if value is not None:
-                conditions.append(condition)
-                values[name] = value
-        return " AND ".join(conditions), values
-
-    def _entities(self, name: str) -> list[str]:
-        """The entities of a name, in any case."""
-        sought = " ".join(name.split()).casefold()
-        return [row["id"] for row in self.query(_NAMES) if row["name"].casefold() == sought] or [""]
-
-    def _worded(self, text: str) -> list[int]:
-        """The events of what was learned whose words are the given ones."""
-        words = fts_query(text)
-        if not words:
-            return [0]
-        with self.snapshot() as db:
-            return [seq for (seq,) in db.execute(_WORDS, (words,))] or [0]
-
-    def _pinned_series(self, world: str) -> set[str]:
-        with self.snapshot() as db:
-            return pinned_series(db, lineage_of(db, world))
 
     def _made(self, id: str) -> tuple[str, str, str]:
         """An observation's whole id, its series and its world. Raises NotFound or Ambiguous."""
         first = id.upper()  # ULIDs are upper case, people's typing is not
         with self.snapshot() as db:
-            found = db.execute(f"{_MADE} item = ?", (id,)).fetchall()
+            found = db.execute(f"{_MADE} id = ?", (id,)).fetchall()
             if not found and len(id) >= SHORTEST_PREFIX:
-                like = f"{_MADE} item >= ? AND item < ? ORDER BY seq LIMIT 2"
+                like = f"{_MADE} id >= ? AND id < ? ORDER BY seq LIMIT 2"
                 found = db.execute(like, (first, first + "\U0010ffff")).fetchall()
         if not found:
             raise NotFound(f"There is no memory {id}. `clew memories` lists them.")
@@ -274,6 +200,51 @@ class Remembered(Unlearned):
         return whole, series, world
 
 
+def _condition(
+    db: sqlite3.Connection, wanted: Wanted, pinned: set[str], view: InWorld | None
+) -> tuple[str, dict[str, Any]]:
+    """What an observation has to be, in SQL, and the values in it."""
+    conditions: list[str] = ["NOT o.deleted", f"o.world {among('worlds')}"]
+    values: dict[str, Any] = {"worlds": json.dumps([wanted.world] if view is None else view.lineage.worlds)}
+    if view is None:
+        conditions.append(_standing(wanted))
+    some_pinned = None if wanted.pinned is None else json.dumps(sorted(pinned))
+    given: dict[str, tuple[str, Any]] = {
+        "status": ("o.status = :status", wanted.status if view is None else None),
+        "kind": ("o.kind = :kind", wanted.kind and str(wanted.kind)),
+        "project": (_OF_PROJECT, wanted.project),
+        "about": (
+            f"EXISTS (SELECT 1 FROM links WHERE start = o.id AND rel = 'ABOUT' AND target {among('about')})",
+            json.dumps(_entities(db, wanted.about)) if wanted.about is not None else None,
+        ),
+        "text": (f"o.seq {among('text')}", json.dumps(_worded(db, wanted.text)) if wanted.text is not None else None),
+        "since": ("o.at >= :since", wanted.since and as_ms(wanted.since)),
+        "until": ("o.at < :until", wanted.until and as_ms(wanted.until)),
+        "pinned": (f"o.series {'' if wanted.pinned else 'NOT '}{among('pinned')}", some_pinned),
+    }
+    for name, (condition, value) in given.items():
+        if value is not None:
+            conditions.append(condition)
+            values[name] = value
+    return " AND ".join(conditions), values
+
+
+def _entities(db: sqlite3.Connection, name: str) -> list[str]:
+    """The entities of a name, in any case."""
+    sought = " ".join(name.split()).casefold()
+    return [id for id, called in db.execute(_NAMES) if called.casefold() == sought]
+
+
+def _worded(db: sqlite3.Connection, text: str) -> list[int]:
+    """The events of what was learned whose words are the given ones."""
+    words = fts_query(text)
+    return [seq for (seq,) in db.execute(_WORDS, (words,))] if words else []
+
+
+def _pinned_in(db: sqlite3.Connection, world: str) -> set[str]:
+    return pinned_series(db, lineage_of(db, world))
+
+
 def _standing(wanted: Wanted) -> str:
     """Whether live, current or dead ones are asked for."""
     if wanted.everything:
@@ -281,7 +252,3 @@ def _standing(wanted: Wanted) -> str:
     if wanted.status in ("superseded", "invalid"):
         return "true" if wanted.dead else "o.live"
     return _BY_DEATH if wanted.dead else _IN_USE
-
-
-def _some(pinned: set[str], asked: bool | None) -> list[str] | None:
-    return None if asked is None else sorted(pinned) or [""]

@@ -1,62 +1,73 @@
-"""Observations as values: the rows of the graph joined with the words that prove them, whatever their number."""
+"""Observations as values: their rows joined with the words that prove them, whatever their number."""
 
+import json
+import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from graph.events import MAIN_WORLD, ObservationKind, Role
 from graph.ids import as_datetime
+from graph.readings.rows import AMONG, dicts
 from graph.readings.statistics import trend
 from graph.readings.worlds import InWorld
 from graph.values import Observation, Proof
 
 Row = dict[str, Any]
-Query = Callable[[str, Mapping[str, Any]], list[Row]]
 
-_COLUMNS = (
-    "id, series, text, kind, status, confidence, grounded, origin, world, project, scope, at, first_seen, live,"
-    " current, supersedes"
-)
-RETURN = "RETURN " + ", ".join(f"o.`{name}` AS `{name}`" for name in _COLUMNS.split(", "))
-
-_PROOF = """
-MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY]->(t:Turn:Chunk)
-WHERE o.id IN $ids AND {}
-RETURN o.id AS observation, label(r) AS relation, label(t) AS label, t.id AS id, r.at AS at, r.amount AS amount,
-    t.role AS role, t.speaker AS speaker
-ORDER BY at, id
+OBSERVATION = """
+SELECT o.id, o.series, event.text, o.kind, o.status, o.confidence, o.grounded, o.origin, o.world, o.project, o.scope,
+    o.at, o.first_seen, o.live, o.current, o.supersedes
+FROM observations AS o JOIN events AS event ON event.seq = o.seq
 """
-_ABOUT = """
-MATCH (o:Observation)-[:ABOUT]->(e:Entity) WHERE o.id IN $ids AND (e.name IS NOT NULL OR e.name_seq IS NULL)
-RETURN o.id AS observation, coalesce(e.name, e.id) AS name ORDER BY name
+_PROOF = f"""
+SELECT links.start AS observation, links.rel AS relation, links.kind AS label, links.target AS id, links.at AS at,
+    links.amount AS amount, t.role AS role, t.speaker AS speaker
+FROM links LEFT JOIN turns AS t ON t.id = links.target LEFT JOIN chunks AS c ON c.id = links.target
+WHERE links.start {AMONG} AND links.rel IN ('DERIVED_FROM', 'SUPPORTED_BY', 'REINFORCED_BY') AND ({{}})
+ORDER BY links.at, links.target
+"""
+_ABOUT = f"""
+SELECT * FROM (
+    SELECT links.start AS observation, CASE WHEN e.name_seq IS NULL THEN e.id ELSE event.text END AS name
+    FROM links JOIN entities AS e ON e.id = links.target LEFT JOIN events AS event ON event.seq = e.name_seq
+    WHERE links.start {AMONG} AND links.rel = 'ABOUT'
+) WHERE name IS NOT NULL ORDER BY name
 """
 # What a person puts right is what the revision before was made from: theirs is made from that too, and dies with it.
-_CORRECTED = """
-MATCH (o:Observation)-[:SUPERSEDES]->(b:Observation)-[:DERIVED_FROM]->(t:Turn:Chunk)
-WHERE o.id IN $ids AND o.origin = 'user' RETURN DISTINCT o.id AS observation, t.id AS id
+_CORRECTED = f"""
+SELECT DISTINCT o.id AS observation, links.target AS id FROM observations AS o
+JOIN links ON links.start = o.supersedes AND links.rel = 'DERIVED_FROM' WHERE o.id {AMONG} AND o.origin = 'user'
 """
-_OWNERS = """
-MATCH (o:Observation)-[:DERIVED_FROM]->(:Turn:Chunk)-[:IN_SESSION|PART_OF]->(s:Session:Document)
-WHERE o.id IN $ids AND s.project IS NOT NULL RETURN DISTINCT o.id AS observation, s.project AS project ORDER BY project
+# The projects of what observations were made from: of the chat of a turn, of the document of a chunk that it holds.
+OWNERS = """
+SELECT links.start AS observation, sessions.project AS project FROM links
+JOIN turns ON turns.id = links.target JOIN sessions ON sessions.id = turns.session
+WHERE links.rel = 'DERIVED_FROM' AND sessions.project IS NOT NULL
+UNION
+SELECT links.start, documents.project FROM links
+JOIN chunks ON chunks.id = links.target AND chunks.live JOIN documents ON documents.id = chunks.document
+WHERE links.rel = 'DERIVED_FROM' AND documents.project IS NOT NULL
 """
-_IN_MAIN = "t.live AND NOT coalesce(t.withheld, false) AND coalesce(t.world, 'main') = 'main'"
-_ANYWHERE = "NOT coalesce(t.withheld, false) AND (label(t) = 'Turn' OR t.live)"
-# No CASE: after a filter the engine answers one row twice with it, and loses another (Kuzu 0.11.3).
-_TURNS = """
-MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY|REINFORCED_BY|RETIRED_BY]->(t:Turn) WHERE o.id IN $ids
-RETURN o.id AS observation, label(r) AS relation, t.id AS id, t.at AS at, t.live AND NOT t.withheld AS live,
+_OWNERS = f"SELECT * FROM ({OWNERS}) WHERE observation {AMONG} ORDER BY project"
+_IN_MAIN = "t.live AND NOT t.withheld AND t.world = 'main' OR c.live"
+_ANYWHERE = "NOT t.withheld OR c.live"
+_TURNS = f"""
+SELECT links.start AS observation, links.rel AS relation, t.id AS id, t.at AS at, t.live AND NOT t.withheld AS live,
     t.world AS world, t.seq AS seq, t.role AS role, t.speaker AS owner, t.session AS place,
-    t.hidden OR t.deleted AS gone, t.text AS text
-ORDER BY at, id
+    t.hidden OR t.deleted AS gone, event.text AS text
+FROM links JOIN turns AS t ON t.id = links.target JOIN events AS event ON event.seq = t.seq
+WHERE links.start {AMONG} AND links.rel IN ('DERIVED_FROM', 'SUPPORTED_BY', 'REINFORCED_BY', 'RETIRED_BY')
+ORDER BY t.at, t.id
 """
-_CHUNKS = """
-MATCH (o:Observation)-[r:DERIVED_FROM|SUPPORTED_BY]->(c:Chunk) WHERE o.id IN $ids
-OPTIONAL MATCH (c)-[:PART_OF]->(d:Document)
-RETURN o.id AS observation, label(r) AS relation, c.id AS id, c.at AS at, c.live AS live,
-    coalesce(d.title, '') AS owner, c.document AS place, false AS gone, c.text AS text
-ORDER BY at, id
+_CHUNKS = f"""
+SELECT links.start AS observation, links.rel AS relation, c.id AS id, c.at AS at, c.live AS live,
+    iif(c.live, coalesce(title.text, ''), '') AS owner, c.document AS place, 0 AS gone, event.text AS text
+FROM links JOIN chunks AS c ON c.id = links.target JOIN events AS event ON event.seq = c.seq
+LEFT JOIN documents AS d ON d.id = c.document LEFT JOIN events AS title ON title.seq = d.seq
+WHERE links.start {AMONG} AND links.rel IN ('DERIVED_FROM', 'SUPPORTED_BY') ORDER BY c.at, c.id
 """
 
 
@@ -75,31 +86,31 @@ class _Found:
 
 
 def with_proof(
-    query: Query, rows: Sequence[Row], now: datetime, pinned: Collection[str], view: InWorld | None = None
+    db: sqlite3.Connection, rows: Sequence[Row], now: datetime, pinned: Collection[str], view: InWorld | None = None
 ) -> list[Observation]:
-    """The observations of rows of RETURN, in their order, as they stand in main, or in a world; `pinned` are series."""
-    ids = {"ids": [row["id"] for row in rows]}
+    """Observations from rows of OBSERVATION, in their order, as they stand in main or a world; `pinned` are series."""
+    ids = (json.dumps([row["id"] for row in rows]),)
     if not rows:
         return []
     about: dict[str, list[str]] = defaultdict(list)
-    for row in query(_ABOUT, ids):
+    for row in dicts(db, _ABOUT, ids):
         about[row["observation"]].append(row["name"])
     proof: dict[str, _Found] = defaultdict(_Found)
-    for row in query(_OWNERS, ids):
+    for row in dicts(db, _OWNERS, ids):
         proof[row["observation"]].projects.append(row["project"])
-    for row in _standing(query, ids, view):
+    for row in _standing(db, ids, view):
         _add(proof[row["observation"]], row)
     if any(row["origin"] == "user" and row["supersedes"] for row in rows):
-        for row in query(_CORRECTED, ids):
+        for row in dicts(db, _CORRECTED, ids):
             proof[row["observation"]].corrected.append(row["id"])
     return [_observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned) for row in rows]
 
 
-def proofs(query: Query, ids: Sequence[str], view: InWorld | None = None) -> dict[str, tuple[Proof, ...]]:
+def proofs(db: sqlite3.Connection, ids: Sequence[str], view: InWorld | None = None) -> dict[str, tuple[Proof, ...]]:
     """All words behind observations, live or not, by their ids, the oldest first; of main, or of what a world knows."""
     found: dict[str, list[Proof]] = {id: [] for id in ids}
     for kind, words in (("turn", _TURNS), ("chunk", _CHUNKS)):
-        rows = query(words, {"ids": list(ids)})
+        rows = dicts(db, words, (json.dumps(list(ids)),))
         for row in rows if kind == "chunk" else _known(rows, view):
             found[row["observation"]].append(
                 Proof(
@@ -107,8 +118,8 @@ def proofs(query: Query, ids: Sequence[str], view: InWorld | None = None) -> dic
                     kind="turn" if kind == "turn" else "chunk",
                     relation=row["relation"],
                     at=as_datetime(row["at"]),
-                    live=row["live"],
-                    speaker=row["owner"],
+                    live=bool(row["live"]),
+                    speaker=row["owner"] if kind == "turn" else row["owner"].partition("\n")[0],
                     session=row["place"],
                     text=None if row["gone"] else row["text"],
                     role=row["role"] if kind == "turn" else "",
@@ -117,11 +128,11 @@ def proofs(query: Query, ids: Sequence[str], view: InWorld | None = None) -> dic
     return {id: tuple(sorted(of, key=lambda each: each.at)) for id, of in found.items()}
 
 
-def _standing(query: Query, ids: Mapping[str, Any], view: InWorld | None) -> list[Row]:
+def _standing(db: sqlite3.Connection, ids: Sequence[str], view: InWorld | None) -> list[Row]:
     """The relationships to what stands in main, or in a world."""
     if view is None:
-        return query(_PROOF.format(_IN_MAIN), ids)
-    rows = query(_PROOF.format(_ANYWHERE), ids)
+        return dicts(db, _PROOF.format(_IN_MAIN), ids)
+    rows = dicts(db, _PROOF.format(_ANYWHERE), ids)
     stands = view.standing({row["id"] for row in rows if row["label"] == "Turn"})
     return [row for row in rows if row["label"] != "Turn" or row["id"] in stands]
 
@@ -157,7 +168,8 @@ def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime,
     corrected = set(found.corrected) if not set(found.sources) <= set(found.corrected) else set[str]()
     first_seen = as_datetime(row["first_seen"])
     return Observation(
-        **{name: row[name] for name in ("id", "series", "text", "status", "grounded", "origin", "world")},
+        **{name: row[name] for name in ("id", "series", "text", "status", "origin", "world")},
+        grounded=bool(row["grounded"]),
         project=project,
         scope=row["scope"] if has_tags else ",".join(found.projects) or "global",
         tags=tuple(row["scope"].split(",")) if has_tags else (),
@@ -165,8 +177,8 @@ def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime,
         confidence=min(1.0, row["confidence"] + found.added),
         at=as_datetime(row["at"]),
         first_seen=first_seen,
-        live=row["live"],
-        current=row["current"],
+        live=bool(row["live"]),
+        current=bool(row["current"]),
         pinned=pinned,
         proof_count=len(found.times) - len(corrected.intersection(found.sources)),
         trend=trend(times, now, first_seen),

@@ -9,21 +9,20 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from graph.events.codec import fields_of
 from graph.ids import as_datetime
+from graph.projection.paths import Paths
 from graph.readings.belonging import Belongings
-from graph.readings.kept import Sources, chunks
-from graph.readings.paths import Paths
-from graph.readings.rows import SAID, TURN, turn_of
+from graph.readings.kept import chunks
+from graph.readings.rows import AMONG
 from graph.visibility import EVERYONE, Viewer, for_all, sees_made
 
-_MADE = """
-SELECT made.at, made.structure, made.text, (
-    SELECT judged.kind FROM events AS judged WHERE judged.item = made.item AND judged.kind IN (
-        'observation.rejected', 'observation.retired', 'observation.promoted', 'observation.returned'
-    ) AND judged.structure ->> '$.by_turn' IS NULL ORDER BY judged.seq DESC LIMIT 1
-) FROM events AS made
-WHERE made.item IN (SELECT value FROM json_each(?)) AND made.kind = 'observation.made' AND made.text IS NOT NULL
+_MADE = f"""
+SELECT made.at, event.version, event.structure, event.text FROM observations AS made
+JOIN events AS event ON event.seq = made.seq
+WHERE made.id {AMONG} AND made.judged <> 'invalid' AND event.text IS NOT NULL
 """
 
 
@@ -42,29 +41,26 @@ def believed(
     db: sqlite3.Connection, ids: Iterable[str], world: str | None, viewer: Viewer = EVERYONE
 ) -> dict[str, Believed]:
     """Those of the observations that may be quoted in a world, or (None) in their own, to a viewer, by their ids."""
-    paths = Paths(db)
-    sources, belongings = Sources(db, paths), Belongings(db)
+    paths, belongings = Paths(db), Belongings(db)
     found: dict[str, Believed] = {}
-    for at, structure, text, judged in db.execute(_MADE, (json.dumps(list(ids)),)).fetchall():
-        made = json.loads(structure)
+    for at, version, structure, text in db.execute(_MADE, (json.dumps(list(ids)),)).fetchall():
+        made = fields_of("observation.made", version, structure)
         here = world if world is not None else made["world"]
-        rejected = judged in ("observation.rejected", "observation.retired")
-        if rejected or made["world"] not in paths.lineage(here).worlds:
+        if made["world"] not in paths.lineage(here).worlds:
             continue
         owner = belongings.of_sources(made["sources"]) if viewer is not EVERYONE else None
         if not sees_made(viewer, owner, everywhere=for_all(made["category"], made["origin"])):
             continue
-        if sources.stand(made["sources"], here):
+        if paths.stand(made["sources"], here):
             found[made["observation"]] = _of(db, made, text, as_datetime(at))
     return found
 
 
-def _of(db: sqlite3.Connection, made: dict[str, list[str]], text: str, at: datetime) -> Believed:
-    listed = json.dumps(made["sources"])
-    rows = db.execute(f"{TURN} WHERE said.turn IN (SELECT value FROM json_each(?)) AND {SAID}", (listed,))
-    said = sorted((turn_of(row, 0) for row in rows), key=lambda turn: turn.at)
+def _of(db: sqlite3.Connection, made: dict[str, Any], text: str, at: datetime) -> Believed:
+    said = f"SELECT role, speaker, at FROM turns WHERE id {AMONG} ORDER BY at, seq"
+    rows = db.execute(said, (json.dumps(made["sources"]),)).fetchall()
     id = str(made["observation"])
-    if said:
-        return Believed(id, said[0].role, said[0].speaker, text, said[-1].at)
+    if rows:
+        return Believed(id, rows[0][0], rows[0][1], text, as_datetime(rows[-1][2]))
     read = next(iter(chunks(db, made["sources"]).values()), None)
     return Believed(id, "note", read.title if read is not None else "", text, at)

@@ -1,6 +1,5 @@
 """The questions about worlds and about what is kept, for whoever can take a snapshot of the log."""
 
-import json
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -9,11 +8,11 @@ from dataclasses import replace
 from itertools import islice
 
 from graph.events import MAIN_WORLD
+from graph.projection.paths import Paths
 from graph.readings import kept, worlds
 from graph.readings.kept import versions
-from graph.readings.paths import Paths
 from graph.readings.quoted import Believed, believed
-from graph.readings.rows import SAID, TURN, session_by_id, turn_of, turns_of
+from graph.readings.rows import session_by_id, turns_of
 from graph.values import Chunk, CoreBlock, Document, Project, Turn, World
 from graph.visibility import EVERYONE, Viewer
 
@@ -42,11 +41,9 @@ class WorldReadings(ABC):
 
     def sees(self, world: str, turns: Iterable[str]) -> set[str]:
         """Those of the turns that a world sees: on its paths or inherited, and neither hidden nor deleted."""
-        query = f"{TURN} WHERE {SAID} AND said.turn IN (SELECT value FROM json_each(?))"
         with self.snapshot() as db:
             paths = Paths(db)
-            said = [turn_of(row, 0) for row in db.execute(query, (json.dumps(list(turns)),)).fetchall()]
-            return {turn.id for turn in said if paths.sees(turn, world)}
+            return {turn for turn in turns if paths.sees(turn, world)}
 
 
 def _named(db: sqlite3.Connection, world: World) -> World:
@@ -124,7 +121,7 @@ class KeptReadings(WorldReadings):
     def significance(self, world: str = MAIN_WORLD) -> dict[int, int]:
         """How many turns that a world sees were rated 0, 1, 2 and 3."""
         with self.snapshot() as db:
-            return {rating: sum(1 for _ in kept.rated(db, rating, world)) for rating in range(4)}
+            return kept.significance(db, world)
 
     def rated(self, significance: int, limit: int, *, world: str = MAIN_WORLD) -> list[Turn]:
         """Turns that a world sees and that were rated so, the newest first."""

@@ -1,15 +1,18 @@
 """How much is in the memory, since when, and how fast replies came; where an observation is going.
 
-Counted on the graph, which knows what was deleted, undone or taken out of view; what is gone is in no number here.
+What was deleted, undone or taken out of view is in no number here.
 """
 
-from abc import abstractmethod
+import sqlite3
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
-from typing import Any
+from itertools import islice
 
+from graph.events.codec import fields_of
 from graph.ids import as_datetime
 from graph.values import Trend
 
@@ -36,24 +39,27 @@ REPLIES = 200
 TRENDS: tuple[Trend, ...] = ("new", "strengthening", "stable", "weakening", "stale")
 
 _SAID = f"""
-MATCH (t:Turn) WHERE NOT t.deleted AND NOT t.queued AND t.role IN ['user', 'assistant']
-RETURN t.at / {QUARTER_MS} AS quarter, count(*) AS n
+SELECT at / {QUARTER_MS} AS quarter, count(*) AS n FROM turns
+WHERE NOT deleted AND NOT queued AND role IN ('user', 'assistant') GROUP BY quarter
 """
 _LEARNED = f"""
-MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.first_seen / {QUARTER_MS} AS quarter, count(*) AS n
+SELECT first_seen / {QUARTER_MS} AS quarter, count(*) AS n FROM observations
+WHERE current AND world = 'main' GROUP BY quarter
 """
 _RATED = """
-MATCH (t:Turn) WHERE t.live AND t.world = 'main' AND t.role IN ['user', 'assistant'] AND t.text IS NOT NULL
-RETURN t.significance AS rating, count(*) AS n
+SELECT significance, count(*) FROM turns
+WHERE live AND world = 'main' AND role IN ('user', 'assistant')
+AND seq NOT IN (SELECT seq FROM events WHERE kind = 'turn.said' AND text IS NULL) GROUP BY significance
 """
 _PROOF = """
-MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t)
-WHERE o.current AND o.world = 'main' AND t.live RETURN o.first_seen AS first, collect(t.at) AS times, o.id AS id
+SELECT o.id, o.first_seen, coalesce(t.at, c.at) FROM observations AS o
+JOIN links ON links.start = o.id AND links.rel IN ('DERIVED_FROM', 'SUPPORTED_BY')
+LEFT JOIN turns AS t ON t.id = links.target LEFT JOIN chunks AS c ON c.id = links.target
+WHERE o.current AND o.world = 'main' AND (t.live OR c.live)
 """
 _REPLIES = """
-MATCH (t:Turn) WHERE t.role = 'assistant' AND NOT t.deleted AND t.total_ms IS NOT NULL
-RETURN t.at AS at, t.completion_tokens AS tokens, t.first_token_ms AS first_ms, t.total_ms AS total_ms
-ORDER BY t.seq DESC LIMIT $replies
+SELECT said.at, event.version, event.structure FROM turns AS said JOIN events AS event ON event.seq = said.seq
+WHERE said.role = 'assistant' AND NOT said.deleted ORDER BY said.seq DESC
 """
 
 
@@ -79,27 +85,25 @@ class Statistics:
     speeds: tuple[Speed, ...]  # of the latest replies, oldest first
 
 
-class Counted:
-    """What is counted of a memory. Raises GraphFailure while the graph is closed."""
+class Counted(ABC):
+    """What is counted of a memory."""
 
     @abstractmethod
-    def query(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
-    ) -> list[dict[str, Any]]:
-        """Read the graph with a trusted query."""
+    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
     def statistics(self, *, now: datetime, timezone: tzinfo | None = None, replies: int = REPLIES) -> Statistics:
         """All the numbers of the charts; `now` is aware, `timezone` None is that of this machine."""
-        said = _days(self.query(_SAID), timezone)
-        learned = _days(self.query(_LEARNED), timezone)
-        ratings = {row["rating"]: row["n"] for row in self.query(_RATED)}
+        with self.snapshot() as db:
+            said, learned = (_days(db.execute(query), timezone) for query in (_SAID, _LEARNED))
+            ratings = dict(db.execute(_RATED).fetchall())
+            proof: dict[str, tuple[int, list[datetime]]] = {}
+            for id, first_seen, at in db.execute(_PROOF):
+                proof.setdefault(id, (first_seen, []))[1].append(as_datetime(at))
+            speeds = list(islice(_speeds(db), max(replies, 0)))
         today = now.astimezone(timezone).date()
         first = min([today, *said, *learned])
-        trends = Counter(
-            trend([as_datetime(at) for at in row["times"]], now, as_datetime(row["first"]))
-            for row in self.query(_PROOF)
-        )
-        speeds = [_speed(row) for row in self.query(_REPLIES, {"replies": replies})]
+        trends = Counter(trend(times, now, as_datetime(first_seen)) for first_seen, times in proof.values())
         return Statistics(
             first_day=first,
             messages=_every_day(said, first, today),
@@ -111,11 +115,11 @@ class Counted:
         )
 
 
-def _days(rows: Iterable[Mapping[str, Any]], timezone: tzinfo | None) -> Counter[date]:
+def _days(rows: Iterable[tuple[int, int]], timezone: tzinfo | None) -> Counter[date]:
     """How many there are on each day, of counts by quarters of an hour."""
     days: Counter[date] = Counter()
-    for row in rows:
-        days[datetime.fromtimestamp(row["quarter"] * QUARTER_MS / 1000, timezone).date()] += row["n"]
+    for quarter, count in rows:
+        days[datetime.fromtimestamp(quarter * QUARTER_MS / 1000, timezone).date()] += count
     return days
 
 
@@ -127,12 +131,17 @@ def _every_day(days: Mapping[date, int], first: date, today: date) -> tuple[int,
     return tuple(counts)
 
 
-def _speed(row: Mapping[str, Any]) -> Speed:
-    tokens, first_ms, total_ms = row["tokens"], row["first_ms"], row["total_ms"]
-    writing_ms = total_ms - (first_ms or 0.0)
-    return Speed(
-        at=as_datetime(row["at"]),
-        # the first token came before the time that is counted
-        tokens_per_s=1000 * (tokens - 1) / writing_ms if tokens and tokens > 1 and writing_ms > 0 else None,
-        first_token_s=first_ms / 1000 if first_ms is not None else None,
-    )
+def _speeds(db: sqlite3.Connection) -> Iterator[Speed]:
+    """How fast replies came of which that is known, the latest first."""
+    for at, version, structure in db.execute(_REPLIES):
+        said = fields_of("turn.said", version, structure)
+        tokens, first_ms, total_ms = (said.get(name) for name in ("completion_tokens", "first_token_ms", "total_ms"))
+        if total_ms is None:
+            continue
+        writing_ms = total_ms - (first_ms or 0.0)
+        yield Speed(
+            at=as_datetime(at),
+            # the first token came before the time that is counted
+            tokens_per_s=1000 * (tokens - 1) / writing_ms if tokens and tokens > 1 and writing_ms > 0 else None,
+            first_token_s=first_ms / 1000 if first_ms is not None else None,
+        )

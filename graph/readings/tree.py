@@ -7,110 +7,33 @@ that of others after the same reply. Deleted turns keep their places and are pas
 
 import json
 import sqlite3
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from graph.ids import as_datetime
-from graph.readings.rows import session_by_id
-from graph.readings.worlds import BEGUN
+from graph.projection.paths import Paths, path_to, tip_of
+from graph.readings.rows import AMONG, session_by_id
 from graph.values import Alternatives, Branch
 
-_GONE = "EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = {} AND gone.kind = 'turn.deleted')"
-_PASSED = f"(up.role = 'tool' OR {_GONE.format('up.at')})"
-
-_FORKED = """
-SELECT structure ->> '$.at', structure ->> '$.origin' FROM events WHERE session = ? AND kind = 'session.forked'
-"""
-# The turns that each of some turns follows, no further than to one that is kept and no tool's.
-_ANCHORS = f"""
-WITH RECURSIVE up (turn, at, role) AS (
-    SELECT value, value, 'tool' FROM json_each(?)
-    UNION ALL
-    SELECT up.turn, placed.parent, (
-        SELECT said.role FROM events AS said WHERE said.turn = placed.parent AND said.kind = 'turn.said'
-    ) FROM up JOIN events AS placed ON placed.seq = (
-        SELECT max(seq) FROM events WHERE turn = up.at AND kind IN ('turn.said', 'turn.taken')
-    ) WHERE {_PASSED}
-)
-SELECT turn, at FROM up WHERE at IS NULL OR NOT {_PASSED}
-"""
-# What follows each of some turns, through turns of tools and deleted ones; a queued turn is placed when it is taken.
-_BELOW = f"""
-WITH RECURSIVE up (anchor, at, role, session, place) AS (
-    {{roots}}
-    UNION ALL
-    SELECT up.anchor, said.turn, said.role, said.session, placed.seq FROM up
-    JOIN events AS placed ON placed.parent = up.at AND placed.kind IN ('turn.said', 'turn.taken')
-    JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
-    WHERE up.place IS NULL OR {_PASSED}
-)
-SELECT anchor, at, role, session, place FROM up WHERE place IS NOT NULL AND NOT {_PASSED} ORDER BY place
-"""
-_BELOW_TURNS = _BELOW.format(roots="SELECT value, value, NULL, NULL, NULL FROM json_each(?)")
+_ABOVE = "SELECT turns.id, turns.above, over.role FROM turns LEFT JOIN turns AS over ON over.id = turns.above"
+# What follows each of some turns, or begins a session; a queued turn is placed when it is taken.
+_BELOW = f"SELECT above, id, role, session, placed FROM turns WHERE above {AMONG} AND NOT deleted"
 _ROOTS = """
-SELECT NULL, said.turn, said.role, said.session, placed.seq FROM events AS placed
-JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
-WHERE placed.session = :session AND placed.parent IS NULL
-AND (placed.kind = 'turn.said' AND placed.queued = 0 OR placed.kind = 'turn.taken')
-UNION ALL
-SELECT NULL, said.turn, said.role, said.session, said.seq FROM events AS said
-WHERE said.turn = :root AND said.kind = 'turn.said' AND said.session <> :session
+SELECT NULL, id, role, session, placed FROM turns
+WHERE (session = :session AND above IS NULL AND placed IS NOT NULL OR id = :root) AND NOT deleted
 """
-_BELOW_NOTHING = _BELOW.format(roots=_ROOTS)
-# From a turn up, no further than to the place of the oldest that is looked for.
-_UP = """
-WITH RECURSIVE up (turn, parent, place) AS (
-    SELECT turn, parent, seq FROM events WHERE seq = (
-        SELECT max(seq) FROM events WHERE turn = :start AND kind IN ('turn.said', 'turn.taken')
-    )
-    UNION ALL
-    SELECT placed.turn, placed.parent, placed.seq FROM up JOIN events AS placed ON placed.seq = (
-        SELECT max(seq) FROM events WHERE turn = up.parent AND kind IN ('turn.said', 'turn.taken')
-    ) WHERE up.place > :least
-)
-SELECT turn, parent FROM up
-"""
-_PLACES = """
-SELECT placed.turn, said.session, placed.seq FROM events AS placed
-JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
-WHERE placed.turn IN (SELECT value FROM json_each(?))
-AND (placed.kind = 'turn.said' AND placed.queued = 0 OR placed.kind = 'turn.taken')
-"""
-_CHILDREN = """
-WITH RECURSIVE below (turn, place) AS (
-    SELECT :turn, 0
-    UNION ALL
-    SELECT said.turn, placed.seq FROM below
-    JOIN events AS placed ON placed.parent = below.turn AND placed.kind IN ('turn.said', 'turn.taken')
-    JOIN events AS said ON said.turn = placed.turn AND said.kind = 'turn.said'
-    WHERE said.session = :session OR said.turn IN (SELECT value FROM json_each(:shared))
-)
-"""
-_TIP = f"{_CHILDREN} SELECT turn FROM below WHERE turn = :turn OR NOT {_GONE.format('below.turn')}"
-_OF_SESSION = """
-SELECT said.turn FROM events AS said WHERE said.session = :session AND said.kind = 'turn.said'
-UNION
-SELECT value FROM json_each(:shared)
-"""
+_PLACES = f"SELECT id, session, placed FROM turns WHERE id {AMONG} AND placed IS NOT NULL"
 # A session's own turns, in the order in which they came to their places; those that wait for one are left out.
-_TURNS = f"""
-SELECT said.turn, placed.parent, said.role, said.speaker, said.text, said.told,
-    'turn.hidden' IS (SELECT seen.kind FROM events AS seen WHERE seen.turn = said.turn
-        AND seen.kind IN ('turn.hidden', 'turn.unhidden') ORDER BY seen.seq DESC LIMIT 1),
-    {_GONE.format("said.turn")}
-FROM ({_OF_SESSION}) AS own JOIN events AS said ON said.turn = own.turn AND said.kind = 'turn.said'
-JOIN events AS placed ON placed.turn = said.turn
-    AND (placed.kind = 'turn.said' AND placed.queued = 0 OR placed.kind = 'turn.taken')
-ORDER BY placed.seq
+_TURNS = """
+SELECT own.id, own.parent, own.role, own.speaker, event.text, own.at, own.hidden, own.deleted
+FROM turns AS own JOIN events AS event ON event.seq = own.seq
+WHERE (own.session = :session OR own.id IN (SELECT value FROM json_each(:shared))) AND own.placed IS NOT NULL
+ORDER BY own.placed
 """
-_FORKS = f"""
-SELECT begun.session, begun.structure ->> '$.at' FROM events AS begun
-WHERE {BEGUN} AND begun.kind = 'session.forked' AND begun.session <> ? AND NOT EXISTS (
-    SELECT 1 FROM events AS gone WHERE gone.session = begun.session AND gone.kind = 'session.deleted'
-) ORDER BY begun.seq
-"""
+_FORKS = "SELECT id, fork FROM sessions WHERE fork IS NOT NULL AND id <> ? AND NOT deleted ORDER BY seq"
 
 
 class _Placed(NamedTuple):
@@ -126,11 +49,12 @@ class _Placed(NamedTuple):
     deleted: int
 
 
-class TreeReadings:
+class TreeReadings(ABC):
     """The questions about a session's tree."""
 
+    @abstractmethod
     def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
-        raise NotImplementedError
+        """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
     def origin(self, session: str) -> tuple[str, str] | None:
         """The session that a fork left, and at which turn; None for one that is no fork."""
@@ -151,17 +75,12 @@ class TreeReadings:
     def is_above(self, turn: str, other: str) -> bool:
         """Whether a turn is another, or stands on the path to it."""
         with self.snapshot() as db:
-            places = db.execute(_PLACES, (json.dumps([turn]),)).fetchall()
-            return any(turn in _path(db, other, place) for _, _, place in places)
+            return turn in path_to(db, other, least=_least(db, [turn]))
 
     def tip(self, session: str, turn: str) -> str:
         """The newest end below a turn among a session's own turns; the turn itself where nothing follows it."""
         with self.snapshot() as db:
-            shared = json.dumps(_above_fork(db, session, [turn]))
-            values = {"turn": turn, "session": session, "shared": shared}
-            row = db.execute(f"{_TIP} ORDER BY place DESC LIMIT 1", values).fetchone()
-            found: str = row[0]
-            return found
+            return tip_of(db, session, turn, _above_fork(db, session, [turn]))
 
     def tree(self, session: str) -> tuple[Branch, ...]:
         """A session's own turns as they branch, but for tools' and deleted ones. Raises NotFound."""
@@ -171,9 +90,9 @@ class TreeReadings:
 
 def alternatives(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> dict[str, Alternatives]:
     """What stands in the place of each of some turns, in few queries however many turns there are."""
-    anchors: dict[str, str | None] = dict(db.execute(_ANCHORS, (json.dumps(turns),)).fetchall())
-    above = [anchor for anchor in set(anchors.values()) if anchor is not None]
-    below = db.execute(_BELOW_TURNS, (json.dumps(above),)).fetchall() if above else []
+    anchors = _anchors(db, turns)
+    above = {anchor for anchor in anchors.values() if anchor is not None}
+    below = _following(db, db.execute(_BELOW, (json.dumps(list(above)),)).fetchall()) if above else []
     if None in anchors.values():
         below += _roots(db, session)
     groups: dict[tuple[str | None, str], dict[str, bool]] = defaultdict(dict)  # turns, and whether they were said here
@@ -197,45 +116,73 @@ def own(db: sqlite3.Connection, session: str, turns: Collection[str]) -> set[str
     at = _forked(db, session) if foreign else None
     if at is None:
         return said
-    return said | set(_path(db, at[0], min(foreign.values()))).intersection(foreign)
+    return said | set(path_to(db, at[0], least=min(foreign.values()))).intersection(foreign)
 
 
 def shared(db: sqlite3.Connection, turns: Collection[str]) -> set[str]:
     """Those of the turns that a fork which is not deleted has on the path to where it left."""
-    places = [place for _, _, place in db.execute(_PLACES, (json.dumps(list(turns)),))]
-    if not places:
-        return set()
-    found: set[str] = set()
+    found, least = set[str](), _least(db, turns)
     for _, at in db.execute(_FORKS, ("",)).fetchall():
-        found |= set(_path(db, at, min(places))).intersection(turns)
+        found |= set(path_to(db, at, least=least)).intersection(turns)
     return found
+
+
+def _least(db: sqlite3.Connection, turns: Collection[str]) -> int:
+    """The oldest place that one of some turns has."""
+    places = db.execute(_PLACES, (json.dumps(list(turns)),))
+    return min((place for _, _, place in places), default=0)
+
+
+def _anchors(db: sqlite3.Connection, turns: Sequence[str]) -> dict[str, str | None]:
+    """What each of some turns follows, turns of tools passed by."""
+    found: dict[str, str | None] = {}
+    climbing = {turn: [turn] for turn in turns}
+    while climbing:
+        on: dict[str, list[str]] = defaultdict(list)
+        for at, above, role in db.execute(f"{_ABOVE} WHERE turns.id {AMONG}", (json.dumps(list(climbing)),)).fetchall():
+            if role == "tool":
+                on[above] += climbing[at]
+            else:
+                found |= dict.fromkeys(climbing[at], above)
+        climbing = on
+    paths = Paths(db)
+    return {turn: paths.kept(above) for turn, above in found.items()}
+
+
+_Following = tuple[str | None, str, str, str, int]  # what it follows, the turn, its role, its session, its place
+
+
+def _following(db: sqlite3.Connection, rows: list[_Following]) -> list[_Following]:
+    """Turns that follow some, with those that follow turns of tools among them in their place; in order of places."""
+    found: list[_Following] = []
+    while rows:
+        tools = {turn: anchor for anchor, turn, role, _, _ in rows if role == "tool"}
+        found += [row for row in rows if row[2] != "tool"]
+        below = db.execute(_BELOW, (json.dumps(list(tools)),)).fetchall() if tools else []
+        rows = [(tools[above], *rest) for above, *rest in below]
+    return sorted(found, key=lambda row: row[4])
 
 
 def _forked(db: sqlite3.Connection, session: str) -> tuple[str, str] | None:
     """Where a fork left, and which session it left."""
-    row: tuple[str, str] | None = db.execute(_FORKED, (session,)).fetchone()
+    query = "SELECT fork, origin FROM sessions WHERE id = ? AND fork IS NOT NULL"
+    row: tuple[str, str] | None = db.execute(query, (session,)).fetchone()
     return row
-
-
-def _path(db: sqlite3.Connection, turn: str, least: int) -> list[str]:
-    """The path up from a turn, no further than to where that of place `least` could be."""
-    return [each for each, _ in db.execute(_UP, {"start": turn, "least": least})]
 
 
 def _above_fork(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> list[str]:
     """The path to where a fork left, no further up than the oldest of some turns (none: all of it)."""
     at = _forked(db, session)
-    if at is None:
-        return []
-    places = [place for _, _, place in db.execute(_PLACES, (json.dumps(turns),))]
-    return _path(db, at[0], min(places, default=0))
+    return path_to(db, at[0], least=_least(db, turns)) if at is not None else []
 
 
-def _roots(db: sqlite3.Connection, session: str) -> list[tuple[None, str, str, str, int]]:
+def _roots(db: sqlite3.Connection, session: str) -> list[_Following]:
     """What begins a session: said in it, and, if anything was, the turn that a fork's path begins with."""
-    found = db.execute(_BELOW_NOTHING, {"session": session, "root": None}).fetchall()
+    found = db.execute(_ROOTS, {"session": session, "root": None}).fetchall()
     path = _above_fork(db, session, []) if found else []
-    return db.execute(_BELOW_NOTHING, {"session": session, "root": path[-1]}).fetchall() if path else found
+    if path:
+        found = db.execute(_ROOTS, {"session": session, "root": path[-1]}).fetchall()
+    return _following(db, found)
 
 
 def _tree(db: sqlite3.Connection, session: str) -> tuple[Branch, ...]:

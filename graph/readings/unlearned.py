@@ -7,67 +7,66 @@ revision stands for those before it in its world, since it stands on all that th
 import json
 import sqlite3
 import threading
-from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from graph.errors import NotFound
-from graph.events import MAIN_WORLD
+from graph.events.codec import fields_of
+from graph.projection.paths import Paths, lineage_of
 from graph.readings import exchanges
 from graph.readings.belonging import Belongings
 from graph.readings.conversation import Readings
-from graph.readings.paths import Paths
-from graph.readings.proof import Query
-from graph.readings.rows import SAID, TURN, turn_of
+from graph.readings.rows import AMONG, dicts
 from graph.readings.unreflected import Living, UnreflectedTurns, above, is_gone, unit
-from graph.readings.worlds import lineage_of, worlds
+from graph.readings.worlds import worlds
 from graph.values import Unreflected
 
 Row = dict[str, Any]
 
 _DEAD = """
-MATCH (o:Observation)-[:DERIVED_FROM]->(t:Turn:Chunk)
-WHERE NOT o.live AND NOT o.deleted AND o.status <> 'invalid'
-    AND (t.hidden OR t.deleted OR t.withheld OR (label(t) = 'Chunk' AND NOT t.live))
-RETURN DISTINCT o.id AS id, o.supersedes AS supersedes, o.world AS world, o.seq AS seq, o.series AS series
-ORDER BY seq
+SELECT DISTINCT o.id, o.supersedes, o.world, o.seq, o.series FROM observations AS o
+JOIN links ON links.start = o.id AND links.rel = 'DERIVED_FROM'
+LEFT JOIN turns AS t ON t.id = links.target LEFT JOIN chunks AS c ON c.id = links.target
+WHERE NOT o.live AND NOT o.deleted AND o.status <> 'invalid' AND (t.hidden OR t.deleted OR t.withheld OR NOT c.live)
+ORDER BY o.seq
 """
-_LEFT = """
-MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t:Turn:Chunk)
-WHERE o.id IN $ids AND NOT coalesce(t.withheld, false) AND (t.live OR label(t) = 'Turn')
-RETURN DISTINCT o.id AS id, o.world AS world, t.id AS source, label(t) AS label,
-    coalesce(t.session, t.document) AS place, t.at AS at, t.seq AS seq
-ORDER BY at, seq
+_LEFT = f"""
+SELECT DISTINCT o.id, o.world, links.target AS source, links.kind AS label, coalesce(t.session, c.document) AS place,
+    coalesce(t.at, c.at) AS at, coalesce(t.seq, c.seq) AS seq
+FROM observations AS o JOIN links ON links.start = o.id AND links.rel IN ('DERIVED_FROM', 'SUPPORTED_BY')
+LEFT JOIN turns AS t ON t.id = links.target LEFT JOIN chunks AS c ON c.id = links.target
+WHERE o.id {AMONG} AND (NOT t.withheld OR c.live) ORDER BY at, seq
 """
-_BEGAN = """
-MATCH (o:Observation)-[:DERIVED_FROM|SUPPORTED_BY]->(t:Turn:Chunk) WHERE o.series IN $series
-RETURN o.series AS series, t.id AS source, min(o.seq) AS first
+_BEGAN = f"""
+SELECT o.series, links.target, min(o.seq) FROM observations AS o
+JOIN links ON links.start = o.id AND links.rel IN ('DERIVED_FROM', 'SUPPORTED_BY')
+WHERE o.series {AMONG} GROUP BY o.series, links.target
+"""
+_DONE = """
+SELECT done.seq, done.version, done.structure FROM named JOIN events AS done USING (seq)
+WHERE named.name = ? AND named.kind = 'reflection.done' ORDER BY seq DESC
 """
 # A reflection is of the world of what it made, just before it ended; one that made nothing counts everywhere.
-_survivors_DONE = """
-SELECT done.structure -> '$.turns', (
-    SELECT made.structure ->> '$.world' FROM events AS made
-    WHERE made.seq BETWEEN done.seq - 500 AND done.seq AND made.kind = 'observation.made'
-    AND made.structure ->> '$.reflection' = done.structure ->> '$.reflection' LIMIT 1
-) FROM named JOIN events AS done USING (seq)
-WHERE named.name = ? AND named.kind = 'reflection.done' AND done.structure ->> '$.instead_of' = ?
+_MADE = """
+SELECT made.world, event.version, event.structure FROM observations AS made JOIN events AS event USING (seq)
+WHERE made.seq BETWEEN ? - 500 AND ? ORDER BY made.seq
 """
 
 
-def survivors(db: sqlite3.Connection, query: Query, living: Living, limit: int) -> list[Unreflected]:
+def survivors(db: sqlite3.Connection, living: Living, limit: int) -> list[Unreflected]:
     """What is to be reflected on anew, of the oldest observation first: in its world, and in what-ifs that see more.
 
     What came with each revision is reflected on by itself, in order: so the later says more than the earlier again.
     """
-    dead = query(_DEAD, {})
+    dead = dicts(db, _DEAD)
     revised = {(row["supersedes"], row["world"]) for row in dead}
     last = [row for row in dead if (row["id"], row["world"]) not in revised]
     left: dict[str, list[Row]] = defaultdict(list)
-    for each in query(_LEFT, {"ids": [row["id"] for row in last]}) if last else []:
+    for each in dicts(db, _LEFT, (json.dumps([row["id"] for row in last]),)):
         left[each["id"]].append(each)
     views, belongings = _Views(db, living, left), Belongings(db)
-    began = _began(query, {row["series"] for row in last if left[row["id"]]})
+    began = _began(db, {row["series"] for row in last if left[row["id"]]})
     found: list[Unreflected] = []
     for row in last:
         known: list[set[str]] = []  # what is reflected on in a world that the next one sees the memories of
@@ -86,10 +85,10 @@ def survivors(db: sqlite3.Connection, query: Query, living: Living, limit: int) 
     return found[: max(limit, 0)]
 
 
-def _began(query: Query, series: set[str]) -> dict[tuple[str, str], int]:
+def _began(db: sqlite3.Connection, series: set[str]) -> dict[tuple[str, str], int]:
     """By series and source: the revision that came with it."""
-    rows = query(_BEGAN, {"series": sorted(series)}) if series else []
-    return {(row["series"], row["source"]): row["first"] for row in rows}
+    rows = db.execute(_BEGAN, (json.dumps(sorted(series)),))
+    return {(of, source): began for of, source, began in rows}
 
 
 def _in_order(standing: list[Row], began: dict[tuple[str, str], int], series: str) -> list[tuple[str, ...]]:
@@ -128,58 +127,55 @@ def _was_done(db: sqlite3.Connection, observation: str, turns: tuple[str, ...], 
     """Whether a reflection had all these turns, and maybe more that are gone since, where the world sees it."""
     above = {None, *lineage_of(db, world).worlds}
     return any(
-        set(turns) <= set(json.loads(named)) and made_in in above
-        for named, made_in in db.execute(_survivors_DONE, (observation, observation))
+        set(turns) <= set(done["turns"]) and _made_in(db, seq, done["reflection"]) in above
+        for seq, done in _reflections(db, observation)
+        if done.get("instead_of") == observation
     )
 
 
-_LIVING = "MATCH (t:Turn) WHERE t.id IN $ids AND t.live AND t.world = 'main' AND NOT t.withheld RETURN t.id AS id"
-# What turns were reflected on together, the latest first; and what came of turns.
-_unlearned_DONE = """
-SELECT done.structure -> '$.turns' FROM named JOIN events AS done USING (seq)
-WHERE named.name = ? AND named.kind = 'reflection.done' AND done.structure ->> '$.instead_of' IS NULL ORDER BY seq DESC
-"""
-_TAUGHT = """
-SELECT event.item, event.structure ->> '$.supersedes', named.name FROM named JOIN events AS event USING (seq)
-WHERE named.name IN (SELECT value FROM json_each(?))
-AND named.kind IN ('observation.made', 'observation.supported', 'observation.retired')
+def _reflections(db: sqlite3.Connection, named: str) -> list[tuple[int, dict[str, Any]]]:
+    """The reflections that name a turn or an observation, the latest first."""
+    rows = db.execute(_DONE, (named,)).fetchall()
+    return [(seq, fields_of("reflection.done", version, structure)) for seq, version, structure in rows]
+
+
+def _made_in(db: sqlite3.Connection, seq: int, reflection: str) -> str | None:
+    """The world of the first observation that a reflection made, which ended with event `seq`."""
+    for world, version, structure in db.execute(_MADE, (seq, seq)):
+        if fields_of("observation.made", version, structure).get("reflection") == reflection:
+            found: str = world
+            return found
+    return None
+
+
+# What came of turns: what they made, and whatever became of it, what they supported and what they retired.
+_TAUGHT = f"""
+SELECT subjects.id, made.supersedes, named.name FROM named JOIN subjects USING (seq)
+JOIN observations AS own ON own.id = subjects.id
+LEFT JOIN observations AS made ON made.seq = named.seq
+WHERE named.name {AMONG} AND named.kind IN ('observation.made', 'observation.supported', 'observation.retired')
+AND (made.id IS NULL OR made.id = subjects.id)
 """
 
 COUNTED = 200  # so much is counted one by one
 
 
 class Unlearned(Readings):
-    """The questions about what was not reflected on. Each raises GraphFailure while the graph is closed."""
+    """The questions about what was not reflected on."""
 
     def __init__(self) -> None:
         self._left = UnreflectedTurns()
         self._looking = threading.Lock()  # guards what is left, which remembers
 
-    @property
-    @abstractmethod
-    def graph_ready(self) -> bool:
-        """Whether the graph has everything the log has, and follows it."""
-
-    @abstractmethod
-    def graph_has(self, seq: int) -> bool:
-        """Whether the graph follows, and has event `seq`."""
-
-    @abstractmethod
-    def query(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
-    ) -> list[dict[str, Any]]:
-        """Read the graph with a trusted query, a row a dictionary."""
-
     def unreflected(self, limit: int) -> list[Unreflected]:
         """What was not reflected on: exchanges that ended, oldest first; then imported turns, in runs, oldest first.
 
-        Last, for each observation that died because a source was taken away, its turns that are left. Raises
-        GraphFailure where the graph does not answer.
+        Last, for each observation that died because a source was taken away, its turns that are left.
         """
         with self._looking, self.snapshot() as db:
             found = self._left.find(db, self._living, limit)
-            if len(found) < limit and self.graph_ready:
-                found += survivors(db, self.query, self._living, limit - len(found))
+            if len(found) < limit:
+                found += survivors(db, self._living, limit - len(found))
         return found
 
     def unreflected_count(self) -> int:
@@ -198,7 +194,8 @@ class Unlearned(Readings):
         """
         with self.snapshot() as db:
             said = exchanges.turn_named(db, turn)
-            together = [json.loads(turns) for (turns,) in db.execute(_unlearned_DONE, (said.id,))]
+            done = [each for _, each in _reflections(db, said.id)]
+            together = [each["turns"] for each in done if each.get("instead_of") is None]
             if not together and (reply := exchanges.exchange(db, said.id).reply) is not None:
                 together = [[*above(db, reply.id), reply.id]]
             kept = [tuple(each for each in turns if not is_gone(db, each)) for turns in together]
@@ -222,17 +219,6 @@ class Unlearned(Readings):
         return found
 
     def _living(self, db: sqlite3.Connection, turns: Collection[str], world: str) -> set[str]:
-        """Those of the turns that a world sees and that are not kept out of memory.
-
-        A graph that lags behind this very snapshot is not asked: what it does not have yet would be out until something
-        brings it back.
-        """
-        head = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
-        if world == MAIN_WORLD and self.graph_has(head):
-            return {row["id"] for row in self.query(_LIVING, {"ids": list(turns)})} if turns else set()
-        paths, listed = Paths(db), json.dumps(list(turns))
-        rows = db.execute(
-            f"{TURN} WHERE {SAID} AND said.turn IN (SELECT value FROM json_each(?))", (listed,)
-        ).fetchall()
-        said = [turn_of(row, 0) for row in rows]
-        return {turn.id for turn in said if not turn.withheld and paths.sees(turn, world)}
+        """Those of the turns that a world sees and that are not kept out of memory."""
+        paths = Paths(db)
+        return {turn for turn in turns if paths.stand([turn], world)}

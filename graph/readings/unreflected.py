@@ -1,8 +1,7 @@
-"""Which turns were not reflected on: a table in the log's file, kept by triggers, and the questions to it.
+"""Which turns were not reflected on: questions to the table that has them all (projection/sqlite_tables.py).
 
 Invariants:
-- `unreflected` has every reply that ended and every imported turn that no reflection names and nobody deleted: so what
-  a crash or a quit left is found by a query, whatever the log's length, and nothing is queued in memory.
+- What a crash or a quit left is found by a query, whatever the log's length, and nothing is queued in memory.
 - A row is only a candidate: whether its turn is live, and its exchange not withheld, is asked when it is looked for.
 - What was found to be out is skipped until something is appended that can bring a turn back.
 - What was said first comes first: what is said later then revises it, also where all of it is caught up with at once.
@@ -14,8 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 
 from graph.events import Role
-from graph.readings.rows import PROJECT
-from graph.readings.worlds import BEGUN
 from graph.values import Unreflected
 
 RUN = 6  # imported turns that are reflected on together
@@ -25,51 +22,6 @@ SHORTEST_PAGE, LONGEST_PAGE = 16, 512
 # Those of the turns that a world sees and that are not withheld.
 Living = Callable[[sqlite3.Connection, Collection[str], str], set[str]]
 Seen = set[tuple[str, str]]  # turns, each with a world that sees it
-
-_WANTED = """
-{of}kind = 'turn.said' AND ({of}source IS NOT NULL AND {of}role <> 'tool'
-    OR {of}role = 'assistant' AND {of}structure ->> '$.stop_reason' IS NOT NULL)
-"""
-SCHEMA = (
-    """
-    CREATE TABLE unreflected (
-        seq      INTEGER PRIMARY KEY,
-        turn     TEXT    NOT NULL,
-        session  TEXT    NOT NULL,
-        imported INTEGER NOT NULL,
-        told     INTEGER NOT NULL
-    ) STRICT
-    """,
-    "CREATE INDEX unreflected_by_turn ON unreflected (turn)",
-    "CREATE INDEX unreflected_by_session ON unreflected (session)",
-    "CREATE INDEX unreflected_by_time ON unreflected (imported, told, seq)",
-    f"""
-    CREATE TRIGGER to_reflect_on AFTER INSERT ON events WHEN {_WANTED.format(of="new.")}
-    BEGIN INSERT INTO unreflected VALUES (new.seq, new.turn, new.session, new.source IS NOT NULL, new.told); END
-    """,
-    """
-    CREATE TRIGGER reflected_on AFTER INSERT ON events
-    WHEN new.kind = 'reflection.done' AND new.structure ->> '$.instead_of' IS NULL
-    BEGIN DELETE FROM unreflected WHERE turn IN (SELECT value FROM json_each(new.structure, '$.turns')); END
-    """,
-    """
-    CREATE TRIGGER never_to_reflect_on AFTER INSERT ON events WHEN new.kind IN ('turn.deleted', 'session.deleted')
-    BEGIN
-        DELETE FROM unreflected WHERE turn = new.turn;
-        DELETE FROM unreflected WHERE new.kind = 'session.deleted' AND session = new.session;
-    END
-    """,
-)
-_FILL = f"""
-INSERT INTO unreflected SELECT seq, turn, session, source IS NOT NULL, told FROM events
-WHERE {_WANTED.format(of="")}
-AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.turn = events.turn AND gone.kind = 'turn.deleted')
-AND NOT EXISTS (SELECT 1 FROM events AS gone WHERE gone.session = events.session AND gone.kind = 'session.deleted')
-AND NOT EXISTS (
-    SELECT 1 FROM named JOIN events AS done USING (seq) WHERE named.name = events.turn
-    AND named.kind = 'reflection.done' AND done.structure ->> '$.instead_of' IS NULL
-)
-"""
 
 # Oldest first: of this program's own replies, then of imported turns.
 _ROWS = """
@@ -81,34 +33,20 @@ _REVIVALS = """
 SELECT max(seq) FROM events WHERE kind <> 'turn.said'
 AND kind IN ('turn.unhidden', 'turn.released', 'head.moved', 'session.forked', 'turn.taken')
 """
-_PLACED = """
-SELECT placed.parent, said.role FROM events AS said
-JOIN events AS placed ON placed.seq = (
-    SELECT max(seq) FROM events WHERE turn = said.turn AND kind IN ('turn.said', 'turn.taken')
-) WHERE said.turn = ? AND said.kind = 'turn.said'
-"""
+_PLACED = "SELECT parent, role FROM turns WHERE id = ?"
 # Whether a turn was said where the turn before it left the head of the session.
 _FOLLOWS = """
-SELECT before.turn = :parent AND NOT EXISTS (SELECT 1 FROM events AS moved WHERE moved.session = said.session
-    AND moved.kind = 'head.moved' AND moved.seq BETWEEN before.seq AND said.seq)
-FROM events AS said JOIN events AS before ON before.seq = (
-    SELECT max(other.seq) FROM events AS other
-    WHERE other.session = said.session AND other.kind = 'turn.said' AND other.seq < said.seq
-) WHERE said.turn = :turn AND said.kind = 'turn.said'
+SELECT before.id = :parent AND NOT EXISTS (
+    SELECT 1 FROM subjects WHERE id = said.session AND kind = 'head.moved' AND seq BETWEEN before.seq AND said.seq
+)
+FROM turns AS said JOIN turns AS before ON before.seq = (
+    SELECT max(seq) FROM turns AS other WHERE other.session = said.session AND other.seq < said.seq
+) WHERE said.id = :turn
 """
-_ROLE = "SELECT role FROM events WHERE turn = ? AND kind = 'turn.said'"
 _BELOW = """
-SELECT said.turn, said.role FROM events AS said JOIN unreflected AS left_over ON left_over.seq = said.seq
-WHERE said.parent = ? AND said.kind = 'turn.said' AND left_over.imported = 1 ORDER BY said.seq
+SELECT said.id, said.role FROM turns AS said JOIN unreflected AS left_over ON left_over.seq = said.seq
+WHERE said.above = ? AND left_over.imported = 1 ORDER BY said.seq
 """
-_PLACE = f"SELECT begun.structure ->> '$.world', {PROJECT} FROM events AS begun WHERE begun.session = ? AND {BEGUN}"
-_GONE = "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.deleted'"
-
-
-def fill(db: sqlite3.Connection) -> None:
-    """Make the table anew from the events."""
-    db.execute("DELETE FROM unreflected")
-    db.execute(_FILL)
 
 
 class UnreflectedTurns:
@@ -134,7 +72,7 @@ class UnreflectedTurns:
 
     def open(self, db: sqlite3.Connection) -> tuple[int, int]:
         """How many replies and how many runs there are at most."""
-        counted = "SELECT session, imported, turn, role FROM unreflected JOIN events USING (seq, turn, session)"
+        counted = "SELECT turns.session, imported, turns.id, role FROM unreflected JOIN turns USING (seq)"
         replies, imported, answered = 0, Counter[str](), Counter[str]()
         for session, is_imported, turn, role in db.execute(counted):
             if turn not in self._out:
@@ -240,7 +178,7 @@ def _run(db: sqlite3.Connection, first: str, taken: Collection[str], alive: Call
 
 
 def _role(db: sqlite3.Connection, turn: str) -> str:
-    role: str = db.execute(_ROLE, (turn,)).fetchone()[0]
+    role: str = db.execute("SELECT role FROM turns WHERE id = ?", (turn,)).fetchone()[0]
     return role
 
 
@@ -252,10 +190,10 @@ def unit(db: sqlite3.Connection, turns: tuple[str, ...], session: str) -> Unrefl
 
 def place_of(db: sqlite3.Connection, session: str) -> tuple[str, str | None]:
     """The world and the project of a session."""
-    world, project = db.execute(_PLACE, (session,)).fetchone()
+    world, project = db.execute("SELECT world, project FROM sessions WHERE id = ?", (session,)).fetchone()
     return world, project or None
 
 
 def is_gone(db: sqlite3.Connection, turn: str) -> bool:
     """Whether a turn was deleted."""
-    return db.execute(_GONE, (turn,)).fetchone() is not None
+    return db.execute("SELECT 1 FROM turns WHERE id = ? AND deleted", (turn,)).fetchone() is not None

@@ -1,27 +1,25 @@
-"""The graph's turns as columns in memory, so that a filter or a step along an edge is one operation on an array.
+"""The turns as columns in memory, so that a filter or a step along an edge is one operation on an array.
 
 Invariants:
 - A row is a turn, and keeps its number for as long as the columns live.
-- The columns are what the graph says at event `at`, never the log: liveness, edges and speakers are projections.
+- The columns are what the tables beside the log say at event `at_event`.
 - `parent` is the row of the nearest turn it replies to that is not a tool's: a call and its result are no neighbours.
 - Not thread-safe: whoever recalls holds the lock of `Recall`.
 """
 
+import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graph.kuzu.store import GraphStore
 from graph.recall.evidence import Tree
-from graph.recall.table import NONE, Names, Table, coded
+from graph.recall.table import NONE, Names, ReadColumns, Table, coded, read_columns
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
-    import pyarrow
     from numpy.typing import NDArray
 
 ROLES = ("user", "assistant", "note", "tool")
 NOTE, TOOL = ROLES.index("note"), ROLES.index("tool")
-ALL_SESSIONS = 100  # from so many on, all are read: the engine compares with each of a list
 
 _NUMBERS = {  # column of a Turn to its type here
     "at": "i8",
@@ -34,11 +32,13 @@ _NUMBERS = {  # column of a Turn to its type here
     "significance": "i1",
 }
 _CODES = {"session": "i4", "speaker": "i4", "world": "i4"}
-_READ = ("id", "seq", "role", *_NUMBERS, *_CODES)
-_UNJUDGED = {"withheld": "coalesce(t.withheld, false)", "significance": "coalesce(t.significance, 0)"}
-_LISTED = ", ".join(f"{_UNJUDGED.get(name, f't.`{name}`')} AS `{name}`" for name in _READ)
-_REPLIES, _ENDS = "MATCH (t:Turn)-[:REPLIES_TO]->(p:Turn)", "RETURN t.seq AS child, p.seq AS parent"
-FEW = 8  # turns that changed since the last time
+_UNJUDGED = {"significance": "coalesce(significance, 0) AS significance"}
+_LISTED = ", ".join(_UNJUDGED.get(name, f'"{name}"') for name in ("id", "seq", "role", *_NUMBERS, *_CODES))
+_TURNS = f"SELECT {_LISTED} FROM turns WHERE touched > ? ORDER BY seq"
+_REPLIES = """
+SELECT reply.seq AS child, over.seq AS parent FROM turns AS reply JOIN turns AS over ON over.id = reply.above
+WHERE reply.touched > ? AND NOT reply.deleted
+"""
 
 
 @dataclass(slots=True)
@@ -50,11 +50,10 @@ class SessionRow:
 
 
 class Columns(Table):
-    """The turns of one open graph. `refresh` reads what changed since the last time."""
+    """The turns of one log. `refresh` reads what changed since the last time."""
 
-    def __init__(self, store: GraphStore) -> None:
+    def __init__(self) -> None:
         super().__init__({"role": "i1", "parent": "i4", **_NUMBERS, **_CODES})
-        self.store = store
         self.at_event = 0
         self.sessions, self.speakers, self.worlds, self.projects = Names(), Names(), Names(), Names()
         self.session_rows: list[SessionRow | None] = []
@@ -63,40 +62,24 @@ class Columns(Table):
         self._owners: NDArray[np.int32] | None = None
         self._assigned = 0  # the last event that gave a session another project, as far as that was read
 
-    def refresh(self, applied: int) -> None:
-        """Bring the columns to event `applied` or later. Raises GraphFailure."""
+    def refresh(self, db: sqlite3.Connection, applied: int) -> None:
+        """Bring the columns to event `applied`, which is the last of a snapshot."""
         if applied == self.at_event:
             return
-        turns = self._changed() if self.at_event else self.store.columns(f"MATCH (t:Turn) RETURN {_LISTED}")
-        if turns is not None and turns.num_rows:
-            since = "WHERE t.touched > $after" if self.at_event else ""
-            edges = self.store.columns(f"{_REPLIES} {since} {_ENDS}", {"after": self.at_event} if since else {})
-            self._take(turns.sort_by("seq"), edges)
-            self._read_sessions()
+        turns = read_columns(db, _TURNS, self.at_event)
+        if turns["seq"]:
+            self._take(turns, read_columns(db, _REPLIES, self.at_event))
+            self._read_sessions(db)
         self.at_event = applied
 
-    def _changed(self) -> "pyarrow.Table | None":
-        """The turns that changed, if any. Few are looked up singly: the engine scans every column it is asked for."""
-        import pyarrow
-
-        after = {"after": self.at_event}
-        ids = self.store.columns("MATCH (t:Turn) WHERE t.touched > $after RETURN t.id AS id", after)["id"].to_pylist()
-        if not ids:
-            return None
-        if len(ids) > FEW:
-            return self.store.columns(f"MATCH (t:Turn) WHERE t.touched > $after RETURN {_LISTED}", after)
-        one = f"MATCH (t:Turn {{id: $id}}) RETURN {_LISTED}"
-        return pyarrow.concat_tables([self.store.columns(one, {"id": id}) for id in ids])
-
-    def follow_projects(self, assigned: int) -> None:
+    def follow_projects(self, db: sqlite3.Connection, assigned: int) -> None:
         """Read again which session belongs to which project, if event `assigned` changed that since."""
         if not self._assigned < assigned <= self.at_event:
             return
-        found = self.store.columns("MATCH (s:Session) RETURN s.id AS id, s.project AS project").to_pylist()
-        for session in found:
-            code = self.sessions.code(session["id"])
+        for id, project in db.execute("SELECT id, project FROM sessions"):
+            code = self.sessions.code(id)
             if code != NONE and (row := self.session_rows[code]) is not None:
-                row.project = session["project"]
+                row.project = project
         self._assigned, self._owners = assigned, None
 
     @property
@@ -136,7 +119,7 @@ class Columns(Table):
     def role_of(self, row: int) -> str:
         return ROLES[int(self._columns["role"][row])]
 
-    def _take(self, turns: "pyarrow.Table", edges: "pyarrow.Table") -> None:
+    def _take(self, turns: ReadColumns, edges: ReadColumns) -> None:
         """Put turns, sorted by `seq`, into their rows: the known ones over what was there, the new ones at the end."""
         import numpy as np
 
@@ -144,12 +127,13 @@ class Columns(Table):
         before = self["live"].copy() if not new.all() else None
         self._columns["role"][rows] = coded(turns["role"], lambda role: ROLES.index(role))
         for name, type in _NUMBERS.items():
-            self._columns[name][rows] = turns[name].to_numpy().astype(type)
+            self._columns[name][rows] = np.array(turns[name], type)
         for name, names in (("session", self.sessions), ("speaker", self.speakers), ("world", self.worlds)):
             self._columns[name][rows] = coded(turns[name], names.add)
         self._columns["parent"][rows] = NONE
         self._tree = None
-        self._connect(self.rows(edges["child"].to_numpy()), self.rows(edges["parent"].to_numpy()))
+        ends = (self.rows(np.array(edges[end], np.int64)) for end in ("child", "parent"))
+        self._connect(*ends)
         if before is not None and not np.array_equal(before, self["live"][: len(before)]):
             self.liveness += 1
 
@@ -157,8 +141,6 @@ class Columns(Table):
         """Set parents, passing by the turns of tools; those have the parent the graph says."""
         import numpy as np
 
-        here = children != NONE  # an edge may be newer than the turns that were read: it comes again with its turn
-        children, parents = children[here], parents[here]
         parent, role = self._columns["parent"], self._columns["role"]
         parent[children] = parents
         while True:
@@ -168,15 +150,9 @@ class Columns(Table):
                 return
             parent[children[passed]] = parent[above[passed]]
 
-    def _read_sessions(self) -> None:
+    def _read_sessions(self, db: sqlite3.Connection) -> None:
         """Worlds and projects of sessions that are new."""
-        unread = self.sessions.names[len(self.session_rows) :]
-        if not unread:
-            return
-        some = "WHERE s.id IN $ids" if len(unread) < ALL_SESSIONS else ""
-        listed = "s.id AS id, s.world AS world, s.project AS project"
-        query = f"MATCH (s:Session) {some} RETURN {listed}"
-        found = self.store.columns(query, {"ids": unread} if some else {}).to_pylist()
-        read = {row["id"]: SessionRow(row["world"], row["project"]) for row in found}
-        self.session_rows += [read.get(id) for id in unread]
-        self._owners = None
+        for id in self.sessions.names[len(self.session_rows) :]:
+            row = db.execute("SELECT world, project FROM sessions WHERE id = ?", (id,)).fetchone()
+            self.session_rows.append(SessionRow(*row) if row is not None else None)
+            self._owners = None

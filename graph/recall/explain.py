@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graph.events import Strategy
 from graph.ids import as_datetime
-from graph.readings.rows import TURN, session_by_id, turns_of
+from graph.readings.rows import AMONG, TURN, session_by_id, turns_of
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
 from graph.recall.lending import Lending, RecallPath
@@ -56,7 +56,7 @@ def read_texts(db: sqlite3.Connection, columns: Table, rows: Iterable[int]) -> d
 
 def read_turns(db: sqlite3.Connection, seqs: Sequence[int]) -> tuple[Turn, ...]:
     """The turns of events, in their order, those that have a text."""
-    query = f"{TURN} WHERE said.seq IN (SELECT value FROM json_each(?)) AND said.text IS NOT NULL"
+    query = f"{TURN} WHERE said.seq {AMONG} AND event.text IS NOT NULL"
     found = db.execute(query, (json.dumps(list(seqs)),)).fetchall()
     by_seq = {row[0]: turn for row, turn in zip(found, turns_of(db, found), strict=True)}
     return tuple(by_seq[seq] for seq in seqs if seq in by_seq)

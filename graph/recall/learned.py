@@ -1,9 +1,8 @@
 """What was learned as columns in memory, beside those of the turns: observations with their proof, and chunks.
 
 Invariants:
-- Each table is what the graph says at event `at_event`; whether a turn is live is asked of the turns' columns, so that
-  an observation can be judged for any world, and by what may be seen there.
-- A memory in which nothing was learned asks the graph nothing: the log's index of kinds tells.
+- Each table is what those beside the log say where the turns' columns are; whether a turn is live is asked of these,
+  so that an observation can be judged for any world, and by what may be seen there.
 - Not thread-safe: whoever recalls holds the lock of `Recall`.
 """
 
@@ -11,39 +10,42 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graph.kuzu.store import GraphStore
 from graph.recall.columns import Columns
-from graph.recall.table import NONE, Names, Table, coded
+from graph.recall.table import NONE, Names, ReadColumns, Table, coded, read_columns
 from graph.visibility import for_all
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
-    import pyarrow
     from numpy.typing import NDArray
 
 STATUSES = ("candidate", "active", "superseded", "invalid")
 CANDIDATE, ACTIVE, SUPERSEDED, INVALID = range(len(STATUSES))
 DERIVED, SUPPORTED, REINFORCED = "DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY"
 
-_FIRST = "SELECT 1 FROM events WHERE kind <> 'turn.said' AND kind = ? LIMIT 1"  # as its index says it
-_LAST_READ = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = 'document.read'"
-_OBSERVATIONS = (
-    "MATCH (n:Observation) {} RETURN n.id AS id, n.seq AS seq, n.status AS status, n.live AS live, "
-    "n.current AS current, n.pinned AS pinned, n.world AS world, n.confidence AS confidence, n.kind AS kind, "
-    "n.origin AS origin, n.at AS at, n.touched AS touched"
-)
-_CHUNKS = (
-    "MATCH (n:Chunk) {} RETURN n.id AS id, n.seq AS seq, n.document AS document, coalesce(n.position, 0) AS position, "
-    "n.live AS live, n.at AS at, n.touched AS touched"
-)
-_CHANGED = "WHERE n.touched > $after"
-_PROOF = "MATCH (n:Observation)-[r:{}]->(s:{}) {} RETURN n.seq AS one, s.seq AS other, {} AS amount"
+_OBSERVATIONS = """
+SELECT id, seq, status, live, current, pinned, world, confidence, kind, origin, at FROM observations
+WHERE touched > ? ORDER BY seq
+"""
+_CHUNKS = """
+SELECT id, seq, document, coalesce(position, 0) AS position, live, at FROM chunks WHERE touched > ? ORDER BY seq
+"""
+_PROOF = """
+SELECT made.seq AS one, source.seq AS other, coalesce(links.amount, 0.0) AS amount FROM observations AS made
+JOIN links ON links.start = made.id AND links.rel = ? JOIN {} AS source ON source.id = links.target
+WHERE made.touched > ?
+"""
 # What a person puts right is what the revision before theirs was made from.
-_CORRECTED = (
-    "MATCH (n:Observation)-[:SUPERSEDES]->(b:Observation)-[:DERIVED_FROM]->(s:Turn) WHERE n.origin = 'user' {} "
-    "RETURN DISTINCT n.seq AS one, s.seq AS other, 0.0 AS amount"
-)
-_DOCUMENTS = "MATCH (d:Document) RETURN d.id AS id, d.title AS title, d.project AS project"
+_CORRECTED = """
+SELECT DISTINCT made.seq AS one, source.seq AS other, 0.0 AS amount FROM observations AS made
+JOIN links ON links.start = made.supersedes AND links.rel = 'DERIVED_FROM'
+JOIN turns AS source ON source.id = links.target
+WHERE made.origin = 'user' AND made.touched > ?
+"""
+_DOCUMENTS = """
+SELECT documents.id, event.text, documents.project FROM documents
+JOIN events AS event ON event.seq = documents.seq
+"""
+_LAST_READ = "SELECT coalesce(max(seq), 0) FROM documents"
 
 
 @dataclass(slots=True)
@@ -93,10 +95,9 @@ class Edges:
 
 
 class LearnedIndex:
-    """The observations and chunks of one open graph. `refresh` reads what changed since the last time."""
+    """The observations and chunks of one log. `refresh` reads what changed since the last time."""
 
-    def __init__(self, store: GraphStore) -> None:
-        self.store = store
+    def __init__(self) -> None:
         self.beliefs = Table(
             {
                 "status": "i1", "live": "?", "current": "?", "pinned": "?", "world": "i4", "for_all": "?",
@@ -110,9 +111,8 @@ class LearnedIndex:
         self.of_chunks = {name: Edges.none() for name in (DERIVED, SUPPORTED)}
         self.corrected = Edges.none()  # of observations that a person stated, to the turns that they put right
         self.stems: dict[int, frozenset[str]] = {}  # of observations by row, as far as they were asked for
-        self._at = {"observation.made": 0, "chunk.read": 0}
+        self._at = 0
         self._last_read = 0
-        self._known = {"observation.made": False, "chunk.read": False}
 
     @property
     def size(self) -> int:
@@ -134,67 +134,60 @@ class LearnedIndex:
         return seqs.astype(np.intp)
 
     def refresh(self, db: sqlite3.Connection, columns: Columns) -> None:
-        """Bring the tables to where the turns' columns are, or later. Raises GraphFailure."""
-        if self._due(db, "chunk.read", columns):
-            self._read_chunks(self._at["chunk.read"])
-            self._read_documents(db.execute(_LAST_READ).fetchone()[0])
-            self._at["chunk.read"] = columns.at_event
-        if self._due(db, "observation.made", columns):
-            self._read_observations(columns, self._at["observation.made"])
-            self._at["observation.made"] = columns.at_event
+        """Bring the tables to where the turns' columns are, in the same snapshot."""
+        if self._at != columns.at_event:
+            self._read_chunks(db)
+            self._read_documents(db)
+            self._read_observations(db, columns)
+            self._at = columns.at_event
 
-    def _due(self, db: sqlite3.Connection, kind: str, columns: Columns) -> bool:
-        if not self._known[kind]:
-            self._known[kind] = db.execute(_FIRST, (kind,)).fetchone() is not None
-        return self._known[kind] and self._at[kind] != columns.at_event
+    def _read_observations(self, db: sqlite3.Connection, columns: Columns) -> None:
+        import numpy as np
 
-    def _read_observations(self, columns: Columns, after: int) -> None:
-        found = self._changed(_OBSERVATIONS, after)
-        if not found.num_rows:
+        found = read_columns(db, _OBSERVATIONS, self._at)
+        if not found["seq"]:
             return
         table = self.beliefs
         rows, _ = table.place(found)
         table["status"][rows] = coded(found["status"], STATUSES.index)
         for name in ("live", "current", "pinned", "confidence", "at"):
-            table[name][rows] = found[name].to_numpy()
+            table[name][rows] = np.array(found[name])
         table["world"][rows] = coded(found["world"], self.worlds.add)
-        table["for_all"][rows] = [
-            for_all(*each) for each in zip(found["kind"].to_pylist(), found["origin"].to_pylist(), strict=True)
-        ]
+        table["for_all"][rows] = [for_all(*each) for each in zip(found["kind"], found["origin"], strict=True)]
         for name, edges in self.of_turns.items():
-            query = _PROOF.format(name, "Turn", _CHANGED if after else "", "0.0" if name == DERIVED else "r.amount")
-            self.of_turns[name] = edges.replace(rows, self._edges(query, columns, after))
-        query = _CORRECTED.format("AND n.touched > $after" if after else "")
-        self.corrected = self.corrected.replace(rows, self._edges(query, columns, after))
+            newer = read_columns(db, _PROOF.format("turns"), name, self._at)
+            self.of_turns[name] = edges.replace(rows, self._edges(newer, columns))
+        self.corrected = self.corrected.replace(rows, self._edges(read_columns(db, _CORRECTED, self._at), columns))
         for name, edges in self.of_chunks.items():
-            if self.pieces.size:
-                query = _PROOF.format(
-                    name, "Chunk", _CHANGED if after else "", "0.0" if name == DERIVED else "r.amount"
-                )
-                self.of_chunks[name] = edges.replace(rows, self._edges(query, self.pieces, after))
+            newer = read_columns(db, _PROOF.format("chunks"), name, self._at)
+            self.of_chunks[name] = edges.replace(rows, self._edges(newer, self.pieces))
 
-    def _edges(self, query: str, ends: Table, after: int) -> Edges:
-        found = self.store.columns(query, {"after": after} if after else {})
-        one, other = self.beliefs.rows(found["one"].to_numpy()), ends.rows(found["other"].to_numpy())
-        here = one != NONE  # what is newer than the observations that were read comes again with its own
-        return Edges(one[here], other[here], found["amount"].to_numpy().astype("f4")[here])
+    def _edges(self, found: ReadColumns, ends: Table) -> Edges:
+        import numpy as np
 
-    def _read_chunks(self, after: int) -> None:
-        found = self._changed(_CHUNKS, after)
-        if not found.num_rows:
+        one, other = (np.array(found[end], np.int64) for end in ("one", "other"))
+        return Edges(self.beliefs.rows(one), ends.rows(other), np.array(found["amount"], np.float32))
+
+    def _read_chunks(self, db: sqlite3.Connection) -> None:
+        import numpy as np
+
+        found = read_columns(db, _CHUNKS, self._at)
+        if not found["seq"]:
             return
         table = self.pieces
         rows, _ = table.place(found)
         for name in ("position", "live", "at"):
-            table[name][rows] = found[name].to_numpy()
+            table[name][rows] = np.array(found[name])
         table["document"][rows] = coded(found["document"], self.documents.add)
         self._chain()
 
-    def _read_documents(self, last: int) -> None:
+    def _read_documents(self, db: sqlite3.Connection) -> None:
         """Titles and projects of the documents; a reading may change them and no chunk."""
+        last = db.execute(_LAST_READ).fetchone()[0]
         if last != self._last_read:
-            listed = self.store.columns(_DOCUMENTS).to_pylist()
-            self.titles = {row["id"]: (row["title"] or "", row["project"]) for row in listed}
+            self.titles = {
+                id: ((text or "").partition("\n")[0], project) for id, text, project in db.execute(_DOCUMENTS)
+            }
             self._last_read = last
 
     def _chain(self) -> None:
@@ -207,7 +200,3 @@ class LearnedIndex:
         rows = rows[np.lexsort((table["position"][rows], table["document"][rows]))]
         same = table["document"][rows[1:]] == table["document"][rows[:-1]]
         table["before"][rows[1:][same]] = rows[:-1][same]
-
-    def _changed(self, query: str, after: int) -> "pyarrow.Table":
-        found = self.store.columns(query.format(_CHANGED if after else ""), {"after": after} if after else {})
-        return found.sort_by("seq")

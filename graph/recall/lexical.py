@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from unicodedata import category
 
+from graph.projection.sqlite_tables import TablesInMemory
 from graph.recall.columns import Columns
 from graph.recall.evidence import Term
 from graph.recall.learned import LearnedIndex
@@ -150,9 +151,10 @@ _LAST_ERASED = "SELECT max(seq) FROM events WHERE kind <> 'turn.said' AND kind =
 class Words:
     """The word index of a log, on a connection of its own."""
 
-    def __init__(self, path: Path, *, until: int | None = None) -> None:
+    def __init__(self, path: Path, *, until: int | None = None, tables: TablesInMemory | None = None) -> None:
         self._path = path
         self._until = until
+        self._tables = tables
         self._db: sqlite3.Connection | None = None
         later = until is not None
         self.of_turns, self.of_learned = Postings("words", later=later), Postings("learned", later=later)
@@ -168,6 +170,8 @@ class Words:
                 self._db.execute("PRAGMA temp_store = MEMORY")
                 if self._until is not None:
                     bound(self._db, self._until)
+                if self._tables is not None:
+                    self._tables.attach(self._db)
                 for statement in _TABLES:
                     self._db.execute(statement)
             self._db.execute("BEGIN")

@@ -147,7 +147,7 @@ class HitBuilder:
 
     def _parts(self, row: int, text: str) -> tuple[list[str], str]:
         """The headings that lead to a chunk, and its words."""
-        query = "SELECT structure ->> '$.headings' FROM events WHERE seq = ?"
+        query = "SELECT headings FROM chunks WHERE seq = ?"
         (count,) = self.db.execute(query, (int(self.learned.pieces["seq"][row]),)).fetchone()
         lines = text.split("\n")
         return lines[: count or 0], "\n".join(lines[count or 0 :]).strip()

@@ -6,15 +6,17 @@ scoring makes one score of it; bounded boosts follow. Only the texts of the hits
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from graph.errors import GraphFailure
 from graph.ids import as_ms
-from graph.kuzu.store import GraphStore
-from graph.readings.worlds import InWorld, lineage_of
+from graph.projection.paths import lineage_of
+from graph.projection.sqlite_tables import TablesInMemory, last_of
+from graph.readings.worlds import InWorld
 from graph.recall.columns import Columns
 from graph.recall.communities import group, pick
 from graph.recall.evidence import Evidence, Scores, Term
@@ -44,35 +46,47 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
 SPARE = 16  # more rows than asked for, in case a text was erased a moment ago
 NOBODY = ("you", "assistant")
+_RECALLED = "MATCH (a:Turn)-[:RECALLED]->(b:Turn) RETURN a.seq AS one, b.seq AS other"
+RECALLED_S = 10.0
 _ASSIGNED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = 'project.assigned'"
 
 LearnedTerms = tuple[list[Term], list[Term]]
 
 
-class GraphPosition(Protocol):
-    """A graph that says where it stands."""
+class RecalledEdges(Protocol):
+    """A graph that can be asked: what was given to which reply, only it has as edges."""
 
-    def standing(self) -> tuple[GraphStore, int]:
-        """The open graph and the last event it has. Raises GraphFailure while it is behind."""
+    def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]: ...
 
 
 class Recall:
-    """Recall over one memory, or over one of the past: `until` an event. Thread-safe: one question at a time."""
+    """Recall over one memory, or over one of the past: `until` an event, with the tables as they were then.
 
-    def __init__(self, log: Path, graph: GraphPosition, *, until: int | None = None) -> None:
+    Thread-safe: one question at a time.
+    """
+
+    def __init__(
+        self, log: Path, graph: RecalledEdges, *, until: int | None = None, tables: TablesInMemory | None = None
+    ) -> None:
         self._graph = graph
         self._lock = threading.Lock()
-        self._words = Words(log, until=until)
+        self._over = ""
+        self._words = Words(log, until=until, tables=tables)
         self._columns: Columns | None = None
         self._learned: LearnedIndex
         self._matrix: Matrix | None = None
         self._traits = TraitTable()
         self._standings = Standings()
 
+    def forget(self) -> None:
+        """Read everything anew the next time: tables and vectors were made anew."""
+        with self._lock:
+            self._columns = None
+
     def recall(
         self, query: str, *, vector: Vector | None, filters: Filters, now: datetime, timezone: tzinfo, limit: int
     ) -> list[Hit]:
-        """The hits for a question, the best first, at most `limit`. Raises GraphFailure while the graph is behind."""
+        """The hits for a question, the best first, at most `limit`."""
         with self._lock, self._reading() as (columns, db):
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
@@ -115,7 +129,7 @@ class Recall:
     def near(
         self, text: str, *, vector: Vector | None, world: str, project: Viewer, limit: int, status: Sequence[str]
     ) -> list[tuple[str, float, float]]:
-        """The observations nearest to some words: id, cosine, share of the words. Raises GraphFailure."""
+        """The observations nearest to some words: id, cosine, share of the words."""
         with self._lock, self._reading() as (columns, db):
             learned = self._learned
             if not learned.beliefs.size or limit < 1:
@@ -134,17 +148,14 @@ class Recall:
             )
 
     def in_world(self, world: str) -> InWorld:
-        """How everything stands in a world. Raises GraphFailure while the graph is behind, now or when it is asked."""
+        """How everything stands in a world."""
         with self._lock, self._reading() as (columns, db):
             lineage = lineage_of(db, world)
             found = observations_of(db, columns, self._learned, self._standings, world)
         return InWorld(lineage, found, lambda turns: self._seen(world, turns))
 
     def supposing(self, worlds: Iterable[str], supposed: SupposedState, *, also: Iterable[str]) -> dict[str, Both]:
-        """How observations stand in what-ifs, and would if things were as supposed: what changes, and `also` some.
-
-        Raises GraphFailure while the graph is behind.
-        """
+        """How observations stand in what-ifs, and would if things were as supposed: what changes, and `also` some."""
         listed = list(also)
         with self._lock, self._reading() as (columns, db):
             return {
@@ -157,16 +168,20 @@ class Recall:
             return turns_of(db, columns, self._standings, world, turns)
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
-        """What to embed for a query. Raises GraphFailure while the graph is behind."""
-        with self._lock:
-            names = _people(self._read_columns())
+        """What to embed for a query."""
+        with self._lock, self._reading() as (columns, _):
+            names = _people(columns)
         return spoken(query, now=now, timezone=timezone, names=names)
 
     def communities(self, model: str | None, *, filters: Filters, limit: int, per: int) -> list[Community]:
-        """Turns that belong together, the largest communities first. Raises GraphFailure while the graph is behind."""
+        """Turns that belong together, the largest communities first. Raises GraphFailure while the graph is closed."""
+        import numpy as np
+
+        edges = self._graph.query(_RECALLED, None, timeout_s=RECALLED_S)
         with self._lock, self._reading() as (columns, db):
-            edges = columns.store.columns("MATCH (a:Turn)-[:RECALLED]->(b:Turn) RETURN a.seq AS one, b.seq AS other")
-            recalled = [columns.rows(edges[end].to_numpy()).tolist() for end in ("one", "other")]
+            recalled = [
+                columns.rows(np.array([row[end] for row in edges], np.int64)).tolist() for end in ("one", "other")
+            ]
             may = see(db, columns, self._learned, self._standings, filters).turns_allowed
             texts = read_texts(db, columns, pick(columns, may, recalled[0] + recalled[1]).tolist())
             places = {row: place for place, row in enumerate(texts)}
@@ -185,7 +200,7 @@ class Recall:
         ]
 
     def warm(self) -> None:
-        """Read what the first recall would have to read. Raises GraphFailure while the graph is behind."""
+        """Read what the first recall would have to read."""
         with self._lock, self._reading() as (columns, db):
             self._words.warm(db, columns)
             self._traits.warm(db, columns)
@@ -193,37 +208,31 @@ class Recall:
             if newest is not None and self._matrix is None:
                 self._matrix_of(db, columns, newest[0])
 
-    def close(self) -> None:
+    def close(self, why: str = "The memory is closed.") -> None:
+        """Let go of the connection; whoever asks from then on is told `why`."""
         with self._lock:
+            self._over = why
             self._words.close()
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Columns, sqlite3.Connection]]:
-        """The columns first, then a snapshot of the log, which then has at least what they have."""
-        columns = self._read_columns()
+        """A snapshot of the log, and the columns as they are in it; anew after a refresh that failed half-way.
+
+        Raises GraphFailure once it is closed.
+        """
+        if self._over:
+            raise GraphFailure(self._over)
         with self._words.snapshot() as db:
-            self._read_learned(db, columns)
+            columns, self._columns = self._columns, None
+            if columns is None:
+                columns, self._learned = Columns(), LearnedIndex()
+                self._matrix, self._traits, self._standings = None, TraitTable(), Standings()
+                self._words.forget()
+            columns.refresh(db, last_of(db))
+            self._learned.refresh(db, columns)
+            columns.follow_projects(db, db.execute(_ASSIGNED).fetchone()[0])
+            self._columns = columns
             yield columns, db
-
-    def _read_columns(self) -> Columns:
-        """The columns as the graph is now; made anew when it was opened or rebuilt since."""
-        store, applied = self._graph.standing()
-        columns, self._columns = self._columns, None  # a refresh that fails half-way leaves nothing behind
-        if columns is None or columns.store is not store or applied < columns.at_event:
-            columns = Columns(store)
-            self._learned = LearnedIndex(store)
-            self._matrix, self._traits, self._standings = None, TraitTable(), Standings()
-            self._words.forget()
-        columns.refresh(applied)
-        self._columns = columns
-        return columns
-
-    def _read_learned(self, db: sqlite3.Connection, columns: Columns) -> None:
-        """What was learned, as far as the columns go at least; it too is made anew after a refresh that failed."""
-        learned, self._learned = self._learned, LearnedIndex(columns.store)
-        learned.refresh(db, columns)
-        columns.follow_projects(db.execute(_ASSIGNED).fetchone()[0])
-        self._learned = learned
 
     def _matrix_of(self, db: sqlite3.Connection, columns: Columns, model: str) -> Matrix:
         tables = (columns, self._learned.beliefs, self._learned.pieces)

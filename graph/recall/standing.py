@@ -1,37 +1,36 @@
 """How observations stand in a world: live, current, and as what, by what that world sees.
 
-Of the main world the graph knows it. Of a what-if it is worked out as graph/projection/observations.py says it, from
+Of the main world the tables know it. Of a what-if it is worked out as graph/projection/observations.py says it, from
 all revisions that the what-if may see: its own, and those of the worlds it left. What it needs besides the columns is
 read when a what-if is first asked about, and kept up to date from then on.
 """
 
-import json
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graph.events import MAIN_WORLD
-from graph.readings.worlds import Lineage, pinned_series, revisions_of, turns_by_hand
+from graph.projection.paths import Lineage
+from graph.readings.worlds import pinned_series, revisions_of, turns_by_hand
 from graph.recall.columns import Columns
 from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, LearnedIndex
 from graph.recall.mask import sources
-from graph.recall.table import NONE, coded
+from graph.recall.table import NONE, ReadColumns, coded, read_columns
 from graph.recall.views import Inheritance
 from graph.values import SupposedState
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
-    import pyarrow
     from numpy.typing import NDArray
 
     Mask = NDArray[np.bool_]
 
-_DECIDING = """
-MATCH (n:Observation) {} RETURN n.seq AS seq, n.judged AS judged, n.deleted AS deleted, n.supersedes AS supersedes,
-    n.instead_of AS instead_of
+_DECIDING = "SELECT seq, judged, deleted, supersedes, instead_of FROM observations WHERE touched > ? ORDER BY seq"
+_RETIRED = """
+SELECT made.seq AS one, said.seq AS other FROM links
+JOIN observations AS made ON made.id = links.start JOIN turns AS said ON said.id = links.target
+WHERE links.rel = 'RETIRED_BY'
 """
-_CHANGED = "WHERE n.touched > $after"
-_RETIRED = "MATCH (n:Observation)-[:RETIRED_BY]->(t:Turn) RETURN n.seq AS one, t.seq AS other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Pins:
 
 
 class Standings:
-    """How observations stand, over the tables of one open graph. Not thread-safe, as they are not."""
+    """How observations stand, over the tables of one log. Not thread-safe, as they are not."""
 
     def __init__(self) -> None:
         self._inheritance = Inheritance()
@@ -74,13 +73,13 @@ class Standings:
         at, stood = self._found.get(world, (0, None))
         if stood is None or at != columns.at_event:
             turns = sources(columns, world, self.inherited(db, columns, world))
-            self._refresh(columns, learned)
+            self._refresh(db, columns, learned)
             stood = self._work_out(learned, self._inheritance.lineage(db, world), turns)
             self._found[world] = columns.at_event, stood
         return stood
 
     def pins(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str) -> Pins:
-        """What is pinned by hand in a world; the graph knows it of the main one."""
+        """What is pinned by hand in a world; the tables know it of the main one."""
         import numpy as np
 
         if world == MAIN_WORLD:
@@ -89,7 +88,7 @@ class Standings:
         turns, beliefs = np.zeros(columns.size, np.bool_), np.zeros(learned.beliefs.size, np.bool_)
         by_hand = turns_by_hand(db, lineage)
         turns[[row for id, on in by_hand.items() if on and (row := columns.row_of(id)) != NONE]] = True
-        revisions = revisions_of(db, json.dumps(sorted(pinned_series(db, lineage))))
+        revisions = revisions_of(db, pinned_series(db, lineage))
         beliefs[[row for id in revisions if (row := learned.beliefs.row_of(id)) != NONE]] = True
         return Pins(turns, beliefs)
 
@@ -141,8 +140,8 @@ class Standings:
         current = live & ~replaced & np.isin(status, (CANDIDATE, ACTIVE))
         return StandingColumns(seen, live, current, status.astype(np.int8))
 
-    def _refresh(self, columns: Columns, learned: LearnedIndex) -> None:
-        """Read what decides how observations stand, where it changed."""
+    def _refresh(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex) -> None:
+        """Read what decides how observations stand, as far as it changed."""
         import numpy as np
 
         table = learned.beliefs
@@ -152,30 +151,25 @@ class Standings:
             grown = np.full(table.size, NONE, np.int64)
             grown[: self._size] = self._deciding.get(name, grown)[: self._size]
             self._deciding[name] = grown
-        after = self._at if self._size else 0
-        some = _CHANGED if after else ""
-        found = columns.store.columns(_DECIDING.format(some), {"after": after} if after else {})
-        self._take(learned, found)
-        edges = columns.store.columns(_RETIRED)
-        one, other = table.rows(edges["one"].to_numpy()), columns.rows(edges["other"].to_numpy())
-        here = one != NONE
-        self._retired = Edges(one[here], other[here], np.zeros(int(here.sum()), np.float32))
+        self._take(learned, read_columns(db, _DECIDING, self._at if self._size else 0))
+        edges = read_columns(db, _RETIRED)
+        one, other = (np.array(edges[end], np.int64) for end in ("one", "other"))
+        self._retired = Edges(table.rows(one), columns.rows(other), np.zeros(len(one), np.float32))
         self._at, self._size = columns.at_event, table.size
 
-    def _take(self, learned: LearnedIndex, found: "pyarrow.Table") -> None:
-        if not found.num_rows:
-            return
+    def _take(self, learned: LearnedIndex, found: ReadColumns) -> None:
+        import numpy as np
+
         table = learned.beliefs
-        rows = table.rows(found["seq"].to_numpy())
-        here = rows != NONE
-        values = {
+        rows = table.rows(np.array(found["seq"], np.int64))
+        values: dict[str, NDArray[Any]] = {
             "judged": coded(found["judged"], STATUSES.index),
-            "deleted": found["deleted"].to_numpy(),
+            "deleted": np.array(found["deleted"], np.int64),
             "supersedes": coded(found["supersedes"], table.row_of),
             "instead_of": coded(found["instead_of"], table.row_of),
         }
         for name, column in values.items():
-            self._deciding[name][rows[here]] = column[here]
+            self._deciding[name][rows] = column
 
 
 def would_stand(columns: Columns, world: str, inherited: "Mask", supposed: SupposedState) -> "Mask":
@@ -200,7 +194,7 @@ def whole(learned: LearnedIndex, turns: "Mask", pieces: "Mask | None" = None) ->
 
 
 def _in_main(learned: LearnedIndex, turns: "Mask") -> StandingColumns:
-    """As the graph says, as far as the turns' columns say so too."""
+    """As the tables say, as far as the turns' columns say so too."""
     table = learned.beliefs
     seen: Mask = table["world"] == learned.worlds.code(MAIN_WORLD)
     live: Mask = seen & table["live"] & whole(learned, turns)

@@ -1,18 +1,27 @@
-"""Rows of something the log made, as columns in memory: what turns, observations and chunks have in common.
+"""Rows of the tables beside the log, as columns in memory: what turns, observations and chunks have in common.
 
 Invariants: a row is an event's, in the order of the log (`seq` ascends), and keeps its number for as long as the table
 lives, so that words and vectors can be aligned to it.
 """
 
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
-    import pyarrow
     from numpy.typing import NDArray
 
 NONE = -1
+ReadColumns = dict[str, Sequence[Any]]
+
+
+def read_columns(db: sqlite3.Connection, query: str, *values: object) -> ReadColumns:
+    """The columns of a query's rows, by their names."""
+    cursor = db.execute(query, values)
+    rows = cursor.fetchall()
+    columns = zip(*rows, strict=True) if rows else ((),) * len(cursor.description)
+    return dict(zip((name for name, *_ in cursor.description), columns, strict=True))
 
 
 class Names:
@@ -78,20 +87,20 @@ class Table:
             self._places.update((each, first + place) for place, each in enumerate(self["id"][first:].tolist()))
         return self._places.get(id.encode(), NONE)
 
-    def place(self, read: "pyarrow.Table") -> "tuple[NDArray[np.intp], NDArray[np.bool_]]":
+    def place(self, read: ReadColumns) -> "tuple[NDArray[np.intp], NDArray[np.bool_]]":
         """The rows of what was read, sorted by `seq`: the known ones, new ones at the end; and which are new."""
         import numpy as np
 
-        seqs = read["seq"].to_numpy()
+        seqs = np.array(read["seq"], np.int64)
         rows = self.rows(seqs)
         new = rows == NONE
         rows[new] = self.size + np.arange(new.sum())
         self._grow(self.size + int(new.sum()), read["id"])
         self._columns["seq"][rows] = seqs
-        self._columns["id"][rows] = np.array(read["id"].to_pylist(), self._columns["id"].dtype)
+        self._columns["id"][rows] = np.array(read["id"], self._columns["id"].dtype)
         return rows, new
 
-    def _grow(self, size: int, ids: "pyarrow.ChunkedArray") -> None:
+    def _grow(self, size: int, ids: Iterable[str]) -> None:
         import numpy as np
 
         self.size = size
@@ -101,16 +110,17 @@ class Table:
                 grown = np.zeros(room, column.dtype)
                 grown[: len(column)] = column
                 self._columns[name] = grown
-        longest = max((len(id.encode()) for id in ids.to_pylist()), default=0)
+        longest = max((len(id.encode()) for id in ids), default=0)
         if longest > self._columns["id"].dtype.itemsize:  # ours have 26 characters; an import's may have more
             self._columns["id"] = self._columns["id"].astype(f"S{longest}")
 
 
-def coded(column: "pyarrow.ChunkedArray", code: Any) -> "NDArray[np.int32]":
+def coded(column: Sequence[str | None], code: Callable[[str], int]) -> "NDArray[np.int32]":
     """A column of strings as numbers, NONE for null: each different string is looked up once."""
     import numpy as np
 
-    encoded = column.combine_chunks().dictionary_encode()
-    codes = np.array([code(value) for value in encoded.dictionary.to_pylist()], np.int32)
-    places: NDArray[np.int32] = encoded.indices.fill_null(NONE).to_numpy(zero_copy_only=False)
-    return np.append(codes, np.int32(NONE))[places]  # the last is that of null
+    codes: dict[str | None, int] = {None: NONE}
+    for value in column:
+        if value is not None and value not in codes:
+            codes[value] = code(value)
+    return np.fromiter((codes[value] for value in column), np.int32, len(column))

@@ -6,11 +6,13 @@ main world asks nothing of this.
 """
 
 import sqlite3
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from graph.events import MAIN_WORLD
-from graph.readings.worlds import PATH, Lineage, lineage_of
+from graph.projection.paths import Lineage, below, lineage_of, path_to
+from graph.projection.sources import was_between
 from graph.recall.columns import Columns
 from graph.recall.table import NONE
 
@@ -20,28 +22,14 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
     Mask = NDArray[np.bool_]
 
-_ABOVE = f"""
-SELECT said.seq FROM ({PATH}) AS above JOIN events AS said ON said.turn = above.turn AND said.kind = 'turn.said'
-"""
-# What was placed below a turn up to some event, by its saying, or by its taking if it was queued.
-_BELOW = """
-WITH RECURSIVE below (turn) AS (
-    SELECT :fork
-    UNION
-    SELECT placed.turn FROM below JOIN events AS placed ON placed.parent = below.turn AND placed.seq <= :until
-    WHERE placed.kind = 'turn.taken' OR placed.kind = 'turn.said' AND placed.queued = 0
-)
-SELECT said.seq FROM below JOIN events AS said ON said.turn = below.turn AND said.kind = 'turn.said'
-WHERE below.turn <> :fork
-"""
 _HELD = """
-MATCH (t:Turn) WHERE t.world = $world AND t.seq <= $seq AND (t.on_path_since <= $seq OR t.past_on_path IS NOT NULL)
-RETURN t.seq AS seq, t.on_path_since AS since, t.past_on_path AS past
+SELECT seq, on_path_since, past_on_path FROM turns
+WHERE world = ? AND seq <= ? AND (on_path_since <= ? OR past_on_path IS NOT NULL)
 """
 
 
 class Inheritance:
-    """What the what-ifs inherit, over the columns of one open graph."""
+    """What the what-ifs inherit, over the columns of one log."""
 
     def __init__(self) -> None:
         self._lineages: dict[str, Lineage] = {}
@@ -79,30 +67,26 @@ def _inherited(db: sqlite3.Connection, columns: Columns, lineage: Lineage) -> "M
     for link, parent in pairwise(lineage.links):
         origin = link.origin
         assert origin is not None  # since it has a parent
-        above = _rows(columns, db.execute(_ABOVE, {"start": origin.fork, "limit": -1}).fetchall())
+        above = _of_ids(columns, path_to(db, origin.fork))
         found[above[~after[above]]] = True
-        after[_rows(columns, db.execute(_BELOW, {"fork": origin.fork, "until": origin.seq}).fetchall())] = True
-        held = _held(columns, parent.world, origin.seq)
+        after[_of_ids(columns, below(db, [origin.fork], until=origin.seq) - {origin.fork})] = True
+        held = _held(db, columns, parent.world, origin.seq)
         found[held[~after[held]]] = True
     return found
 
 
-def _held(columns: Columns, world: str, seq: int) -> "NDArray[np.intp]":
+def _held(db: sqlite3.Connection, columns: Columns, world: str, seq: int) -> "NDArray[np.intp]":
     """The turns of a world that were on the path of a head of it right after event `seq`."""
-    rows = columns.store.columns(_HELD, {"world": world, "seq": seq}).to_pylist()
-    return _rows(columns, [(row["seq"],) for row in rows if _was_on_a_path(row["since"], row["past"], seq)])
-
-
-def _was_on_a_path(since: int | None, past: str | None, seq: int) -> bool:
-    if since is not None and since <= seq:
-        return True
-    stretches = [stretch.split("-") for stretch in (past or "").split(",") if stretch]
-    return any(int(first) <= seq < int(end) for first, end in stretches)
-
-
-def _rows(columns: Columns, seqs: "list[tuple[int]]") -> "NDArray[np.intp]":
     import numpy as np
 
-    rows: NDArray[np.intp] = columns.rows(np.array([seq for (seq,) in seqs], np.int64))
-    found: NDArray[np.intp] = rows[rows != NONE]
-    return found
+    turns = db.execute(_HELD, (world, seq, seq)).fetchall()
+    seqs = [each for each, since, past in turns if was_between(since, past, seq)]
+    rows: NDArray[np.intp] = columns.rows(np.array(seqs, np.int64))
+    held: NDArray[np.intp] = rows[rows != NONE]
+    return held
+
+
+def _of_ids(columns: Columns, ids: Iterable[str]) -> "NDArray[np.intp]":
+    import numpy as np
+
+    return np.array([row for id in ids if (row := columns.row_of(id)) != NONE], np.intp)

@@ -369,21 +369,19 @@ def forget_cut_off(folder: Path) -> None:
             remove(left)
 
 
-class BackedUp:
-    """The part of the Memory that knows the copies a person made of it."""
+class Backups:
+    """The copies that a person made of a memory."""
 
-    _folder: Path
+    def __init__(self, folder: Path, snapshot: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> None:
+        self._folder, self._snapshot = folder, snapshot
 
-    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
-        raise NotImplementedError
-
-    def backups_holding(self, seqs: Collection[int]) -> list[str]:
+    def holding(self, seqs: Collection[int]) -> list[str]:
         """The backups outside the home that hold the texts of some of these events, by their paths.
 
         Those in the home are purged with the memory. One that is noted and cannot be read now counts: it may hold them.
         """
         wanted = json.dumps(sorted(seqs))
-        with self.snapshot() as db:
+        with self._snapshot() as db:
             here = set(db.execute(_EVENTS, (wanted,)))
         made = [each.path for each in listed(self._folder) if each.path.parent != backups_of(self._folder)]
         return [str(path) for path in sorted(made) if here & _texts(path, wanted, otherwise=here)]

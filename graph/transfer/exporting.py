@@ -10,45 +10,28 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from graph.events import ApprovalAsked, HeadMoved
+from graph.events.codec import SELECT_EVENT, event_of, fields_of
+from graph.projection.paths import above
 from graph.reader import LogReader
-from graph.readings.rows import session_by_id
+from graph.readings.rows import AMONG, session_by_id
 from graph.transfer.merging import FORMAT
 
 _ROW = """
 SELECT seq, id, at, kind, version, structure, text, text IS NULL AND text_hash IS NOT NULL FROM events
 """
-_PATHS = """
-WITH RECURSIVE above (turn) AS (
-    SELECT turn FROM events WHERE session = :session AND turn IS NOT NULL
-    UNION SELECT structure ->> '$.at' FROM events WHERE session = :session AND kind = 'session.forked'
-    UNION SELECT placed.parent FROM above JOIN events AS placed ON placed.turn = above.turn
-        AND placed.kind IN ('turn.said', 'turn.taken') WHERE placed.parent IS NOT NULL
-) SELECT turn FROM above WHERE turn IS NOT NULL
-"""
-_OF_SESSION = """
-SELECT seq FROM events WHERE session = ? AND kind NOT IN ('turn.said', 'turn.taken')
-AND (kind <> 'head.moved' OR turn IS NULL)
-"""
-_ASKED = "SELECT item FROM events WHERE session = ? AND kind = 'approval.asked'"
-_OF_TURNS = "SELECT seq FROM events WHERE turn IN (SELECT value FROM json_each(?)) AND (session IS NULL OR session = ?)"
-_SAID = """
-SELECT seq, session FROM events WHERE turn IN (SELECT value FROM json_each(?)) AND kind IN ('turn.said', 'turn.taken')
-"""
-_BEGUN = "SELECT seq FROM events WHERE session = ? AND kind IN ('session.started', 'session.forked')"
-_ORIGIN = "SELECT structure ->> '$.origin' FROM events WHERE session = ? AND kind = 'session.forked'"
-_NAMING = """
-SELECT DISTINCT seq FROM named WHERE name IN (SELECT value FROM json_each(?))
+_OF_SESSION = "SELECT seq FROM subjects WHERE id = ?"
+_MOVED = f"{SELECT_EVENT} WHERE seq IN (SELECT seq FROM subjects WHERE id = ? AND kind = 'head.moved')"
+_ASKED = f"{SELECT_EVENT} WHERE seq IN (SELECT seq FROM subjects WHERE id = ? AND kind = 'approval.asked')"
+_OF_TURNS = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind <> 'head.moved'"
+_SAID = f"SELECT seq, session FROM turns WHERE id {AMONG}"
+_NAMING = f"""
+SELECT DISTINCT seq FROM named WHERE name {AMONG}
 AND kind IN ('observation.made', 'core.written', 'entity.noted', 'reflection.done')
 """
-_OF_ITEMS = """
-SELECT seq FROM events WHERE item IN (SELECT value FROM json_each(?)) AND kind <> 'observation.made'
-"""
-_OF_SERIES = """
-SELECT seq FROM events WHERE series IN (SELECT value FROM json_each(?)) AND kind = 'observation.deleted'
-"""
-_PROJECTS = """
-SELECT seq FROM events WHERE kind = 'project.made' AND structure ->> '$.project' IN (SELECT value FROM json_each(?))
-"""
+_OF_ITEMS = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind <> 'observation.made'"
+_OF_SERIES = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind = 'observation.deleted'"
+_PROJECTS = "SELECT seq, kind, version, structure FROM events WHERE kind <> 'turn.said' AND kind = 'project.made'"
 
 
 def lines(reader: LogReader, *, clew: str, at: int, session: str | None = None) -> Iterator[dict[str, Any]]:
@@ -87,7 +70,11 @@ class Gathered:
     def __init__(self, db: sqlite3.Connection, session: str) -> None:
         self._db = db
         self._session = session
-        self._turns = {turn for (turn,) in db.execute(_PATHS, {"session": session})}
+        said = [turn for (turn,) in db.execute("SELECT id FROM turns WHERE session = ?", (session,))]
+        moved = [event_of(row).event for row in db.execute(_MOVED, (session,))]
+        stood = [event.turn for event in moved if isinstance(event, HeadMoved) and event.turn is not None]
+        left = [at for (at,) in db.execute("SELECT fork FROM sessions WHERE id = ?", (session,)) if at is not None]
+        self._turns = above(db, [*said, *stood, *left])
         self._observations: set[str] = set()
         self._series: set[str] = set()
 
@@ -96,15 +83,16 @@ class Gathered:
         turns = json.dumps(sorted(self._turns))
         said = self._db.execute(_SAID, (turns,)).fetchall()
         found = {seq for seq, _ in said} | self._seqs(_OF_SESSION, self._session)
-        found |= self._seqs(_OF_TURNS, turns, self._session)
+        found |= self._seqs(_OF_TURNS, turns)
         for session in self._sessions({session for _, session in said}):
-            found |= self._seqs(_BEGUN, session)
+            found |= self._seqs("SELECT seq FROM sessions WHERE id = ?", session)
         found |= set(self._learned(turns))
-        asked = {approval for (approval,) in self._db.execute(_ASKED, (self._session,))}
+        questions = (event_of(row).event for row in self._db.execute(_ASKED, (self._session,)))
+        asked = {event.approval for event in questions if isinstance(event, ApprovalAsked)}
         items = json.dumps(sorted(self._observations | asked))
         found |= {seq for seq in self._seqs(_OF_ITEMS, items) if self._is_whole(seq)}
         found |= self._seqs(_OF_SERIES, json.dumps(sorted(self._series)))
-        return found | self._seqs(_PROJECTS, json.dumps(sorted(self._projects(found))))
+        return found | self._projects(found)
 
     def _sessions(self, said_in: set[str]) -> set[str]:
         """Where its turns were said, and what those were forked from."""
@@ -113,15 +101,14 @@ class Gathered:
         while left:
             session = left.pop()
             found.add(session)
-            origins = {origin for (origin,) in self._db.execute(_ORIGIN, (session,))}
-            left |= origins - found
+            origins = self._db.execute("SELECT origin FROM sessions WHERE id = ?", (session,))
+            left |= {origin for (origin,) in origins if origin is not None} - found
         return found
 
     def _learned(self, turns: str) -> Iterator[int]:
         """What was learned whose sources are all here, in the order of the log: a revision after what it revises."""
         for seq in sorted(self._seqs(_NAMING, turns)):
-            kind, written = self._db.execute("SELECT kind, structure FROM events WHERE seq = ?", (seq,)).fetchone()
-            structure = json.loads(written)
+            kind, structure = self._fields(seq)
             if not self._is_from_here(kind, structure):
                 continue
             if kind == "observation.made":
@@ -136,12 +123,18 @@ class Gathered:
 
     def _is_whole(self, seq: int) -> bool:
         """Whether what a later event of an observation names is here too."""
-        structure = json.loads(self._db.execute("SELECT structure FROM events WHERE seq = ?", (seq,)).fetchone()[0])
+        _, structure = self._fields(seq)
         return {structure.get("source"), structure.get("by_turn")} - {None} <= self._turns
 
-    def _projects(self, seqs: set[int]) -> set[str]:
-        query = "SELECT DISTINCT structure ->> '$.project' FROM events WHERE seq IN (SELECT value FROM json_each(?))"
-        return {project for (project,) in self._db.execute(query, (json.dumps(sorted(seqs)),)) if project}
+    def _projects(self, seqs: set[int]) -> set[int]:
+        """The events that made the projects which others are of."""
+        named = {self._fields(seq)[1].get("project") for seq in seqs}
+        made = [(seq, fields_of(*event)) for seq, *event in self._db.execute(_PROJECTS)]
+        return {seq for seq, project in made if project["project"] in named}
+
+    def _fields(self, seq: int) -> tuple[str, dict[str, Any]]:
+        event = self._db.execute("SELECT kind, version, structure FROM events WHERE seq = ?", (seq,)).fetchone()
+        return event[0], fields_of(*event)
 
     def _seqs(self, query: str, *given: str) -> set[int]:
         return {seq for (seq,) in self._db.execute(query, given)}

@@ -15,7 +15,6 @@ Invariants:
 
 import json
 import sqlite3
-import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,47 +51,52 @@ from graph.events import (
     TurnWithheld,
     Undone,
 )
-from graph.events.codec import KINDS, Stored, decode
-from graph.history.undoing import edit_of, is_deed
+from graph.events.codec import KINDS, Stored, decode, fields_of
+from graph.history.undoing import edit_of, is_change
 from graph.ids import new_id
 from graph.log.admission import require, session_exists, turn_exists
 from graph.log.erasing import ERASING
-from graph.log.log import Log
-from graph.values import Recorded
 
-# Of the events of a thing, those past a time that say how it stands, the newest first.
+# The events that say how a thing stands, past a time; of a thing that no id tells, all of a kind.
 _OF = """
-SELECT id FROM events WHERE {thing} = ? AND kind IN ({kinds}) AND at > ?
-AND coalesce(structure ->> '$.world', '') = ? ORDER BY seq DESC
+SELECT event.id, event.kind, event.version, event.structure FROM subjects JOIN events AS event USING (seq)
+WHERE subjects.id = ? AND subjects.kind IN ({}) AND event.at > ?
 """
+_OF_KIND = "SELECT id, kind, version, structure FROM events WHERE kind <> 'turn.said' AND kind = ? AND at > ?"
 
 
 def decided_later(db: sqlite3.Connection, event: Event, *, at: int, but: Collection[str]) -> bool:
     """Whether the log has a later decision of what `event` decides, other than the events of these ids."""
     kinds: tuple[str, ...] = (event.kind,)
+    named = ""  # the field that tells the thing, where no id does
     match event:
         case SessionRenamed() | SessionConfigured() | ProjectAssigned():
-            thing, of = "session", event.session
+            of = event.session
         case SessionArchived() | SessionUnarchived():
-            thing, of, kinds = "session", event.session, ("session.archived", "session.unarchived")
+            of, kinds = event.session, ("session.archived", "session.unarchived")
         case TurnHidden() | TurnUnhidden():
-            thing, of, kinds = "turn", event.turn, ("turn.hidden", "turn.unhidden")
+            of, kinds = event.turn, ("turn.hidden", "turn.unhidden")
         case TurnWithheld() | TurnReleased():
-            thing, of, kinds = "turn", event.turn, ("turn.withheld", "turn.released")
+            of, kinds = event.turn, ("turn.withheld", "turn.released")
         case TurnRated():
-            thing, of = "turn", event.turn
+            of = event.turn
         case PinSet() | PinCleared():
-            thing, of = ("turn", event.turn) if event.turn is not None else ("item", event.observation or "")
-            kinds = ("pin.set", "pin.cleared")
+            of, kinds = event.turn or event.observation or "", ("pin.set", "pin.cleared")
         case CoreWritten():
-            thing, of = "kind <> 'turn.said' AND structure ->> '$.block'", event.block
+            of, named = event.block, "block"
         case ProjectMade():
-            thing, of = "kind <> 'turn.said' AND structure ->> '$.project'", event.project
+            of, named = event.project, "project"
         case _:
             return False
     world = getattr(event, "world", None) or ""
-    query = _OF.format(thing=thing, kinds=", ".join(f"'{kind}'" for kind in kinds))
-    return any(id not in but for (id,) in db.execute(query, (of, at, world)))
+    query, values = (
+        (_OF_KIND, (event.kind, at)) if named else (_OF.format(", ".join("?" * len(kinds))), (of, *kinds, at))
+    )
+    later = ((id, fields_of(kind, version, structure)) for id, kind, version, structure in db.execute(query, values))
+    return any(
+        id not in but and (fields.get("world") or "") == world and (not named or fields[named] == of)
+        for id, fields in later
+    )
 
 
 FORMAT = 1
@@ -250,19 +254,23 @@ TOMB = "erased"  # stands for the words of a tombstone where it is asked whether
 
 _KNOWN = "SELECT seq, text IS NULL FROM events WHERE id = ?"
 _HEAD = """
-SELECT id, coalesce(turn, structure ->> '$.at') FROM events WHERE session = ? AND (
-    kind = 'turn.said' AND queued = 0 OR kind IN ('turn.taken', 'head.moved', 'session.forked')
-) ORDER BY seq DESC LIMIT 1
+SELECT event.id, own.head FROM sessions AS own JOIN events AS event ON event.seq = max(
+    coalesce((SELECT max(seq) FROM turns WHERE session = own.id AND placed = seq), 0),
+    coalesce((SELECT max(seq) FROM subjects WHERE id = own.id
+        AND kind IN ('turn.taken', 'head.moved', 'session.forked')), 0)
+) WHERE own.id = ?
 """
-_DELETED = "SELECT id FROM events WHERE session = ? AND kind = 'session.deleted'"
+_DELETED = """
+SELECT event.id FROM subjects JOIN events AS event USING (seq)
+WHERE subjects.id = ? AND subjects.kind = 'session.deleted'
+"""
 _GONE = """
-SELECT 1 FROM events WHERE kind = 'observation.deleted' AND series IN (
-    SELECT value FROM json_each(:named) UNION ALL SELECT made.series FROM events AS made
-    WHERE made.kind = 'observation.made' AND made.item IN (SELECT value FROM json_each(:named))
-) UNION ALL SELECT 1 FROM events WHERE kind = 'document.removed' AND item IN (SELECT value FROM json_each(:named))
+SELECT 1 FROM observations WHERE deleted AND (
+    series IN (SELECT value FROM json_each(:named)) OR id IN (SELECT value FROM json_each(:named))
+) UNION ALL SELECT 1 FROM documents WHERE deleted AND id IN (SELECT value FROM json_each(:named))
 """
-_SOURCE = "SELECT coalesce(turn, session) FROM events WHERE source = ?"
-_SESSION_OF = "SELECT session FROM events WHERE turn = ? AND kind = 'turn.said'"
+_SOURCE = "SELECT id FROM imports WHERE source = ?"
+_SESSION_OF = "SELECT session FROM turns WHERE id = ?"
 
 
 @dataclass(slots=True)
@@ -287,24 +295,6 @@ class Merge:
     gone: set[str] = field(default_factory=set)  # what was not taken in, because it is of something that is erased here
 
 
-class Merging:
-    """The part of the Memory that takes in exports; the log and its lock are the Memory's."""
-
-    _writing: threading.Lock
-    _log: Log
-
-    def merge(self, batch: Sequence[ExportedEvent], merge: Merge) -> list[Recorded]:
-        """Take in some events, in the order of their numbers, in one transaction. Raises LogUnwritable: none is in."""
-        with self._writing:
-            with self._log.merging() as (db, store):
-                stored = Batch(db, store, merge).run(batch)
-            head = self._log.head
-        return self._applied(stored, head) if stored else []
-
-    def _applied(self, stored: list[Stored], head: int) -> list[Recorded]:
-        raise NotImplementedError
-
-
 class Batch:
     """One transaction of a merge."""
 
@@ -320,7 +310,7 @@ class Batch:
             self._one(brought)
         for session in sorted(self._moved):
             self._settle(session)
-        if is_deed(self._stored) or edit_of(self._db, self._stored):  # it was decided elsewhere
+        if is_change(self._stored) or edit_of(self._db, self._stored):  # it was decided elsewhere
             self._put(MarkSet(mark=new_id(), reason="import"), None)
         return self._stored
 

@@ -49,14 +49,14 @@ AT_ONCE = 500  # events of erasing in one transaction
 _MAGIC = b"SQLite format 3\x00"
 _GONE = "SELECT id FROM events WHERE text IS NULL AND text_hash IS NOT NULL"
 _DECIDED = """
-SELECT kind, coalesce(turn, series, item, session) FROM events
+SELECT DISTINCT kind, id FROM subjects
 WHERE kind IN ('turn.deleted', 'observation.deleted', 'document.removed', 'session.deleted')
 """
 _MAKES = {
-    "turn.deleted": "SELECT 1 FROM events WHERE turn = ? AND kind = 'turn.said'",
-    "observation.deleted": "SELECT 1 FROM events WHERE series = ? AND kind = 'observation.made'",
-    "document.removed": "SELECT 1 FROM events WHERE item = ? AND kind = 'document.read'",
-    "session.deleted": "SELECT 1 FROM events WHERE session = ? AND kind IN ('session.started', 'session.forked')",
+    "turn.deleted": "SELECT 1 FROM turns WHERE id = ?",
+    "observation.deleted": "SELECT 1 FROM observations WHERE series = ?",
+    "document.removed": "SELECT 1 FROM documents WHERE id = ?",
+    "session.deleted": "SELECT 1 FROM sessions WHERE id = ?",
 }
 
 

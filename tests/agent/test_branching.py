@@ -494,7 +494,7 @@ async def test_with_a_fixed_seed_each_reply_made_anew_has_another_one(agent: Age
     seeds = []
     for _ in range(3):
         reply = (await path(agent, session))[-1]
-        (seq,) = agent._memory.seqs_of([reply.id])
+        (seq,) = agent._memory.history.reach.seqs_of([reply.id])
         said = agent._memory._reader.event(seq)
         assert isinstance(said, TurnSaid)
         assert said.sampling is not None

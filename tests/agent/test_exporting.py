@@ -235,7 +235,7 @@ def test_what_an_import_brings_is_no_change_by_hand_and_sets_no_mark(
     first.write_text("".join(as_jsonl(reader, clew="1")), encoding="utf-8")
     Importer(there).run(first)
     there.append(SessionRenamed(session="s", text="Named here"))
-    named = there.user_changes(10)
+    named = there.history.changes.newest(10)
     assert len(named) == 1
     here.append(TurnHidden(turn="s0"))
     here.append(MarkSet(mark="m", reason="named", text="of the other memory"))
@@ -244,8 +244,8 @@ def test_what_an_import_brings_is_no_change_by_hand_and_sets_no_mark(
     report = Importer(there).run(second)
     assert report.merged is not None
     assert report.merged.new == 2, "what hides and what pins"
-    assert there.turns(["s0"])[0].hidden
-    assert there.user_changes(10) == named
-    assert there.marks(now=datetime.now(UTC)) == []
+    assert there.history.reach.turns(["s0"])[0].hidden
+    assert there.history.changes.newest(10) == named
+    assert there.history.marks.offered(now=datetime.now(UTC)) == []
     with pytest.raises(NotFound, match="not a change you made"):
-        there.user_change(there.head())
+        there.history.changes.of_event(there.head())

@@ -154,7 +154,7 @@ def test_a_title_does_not_come_back_that_may_tell_of_what_was_deleted(memory: Me
 def test_what_was_archived_there_is_archived_here_once(memory: Memory, bring_in: Import) -> None:
     assert bring_in({**off_the_path(), "is_archived": True}).archived == 1
     [session] = memory.sessions(archived=True)
-    assert (session.archived, session.name, memory.last_deed()) == (True, "Tides", None)
+    assert (session.archived, session.name, memory.history.changes.standing(1)) == (True, "Tides", [])
     memory.append(SessionUnarchived(session=session.id))
     assert bring_in({**off_the_path(), "is_archived": True}).archived == 0
     assert [each.archived for each in memory.sessions()] == [False]

@@ -70,7 +70,7 @@ class HitBuilder:
     def turns(self) -> dict[str, str]:
         """Every turn that was said, and its text; an erased one has none."""
         with self.memory.snapshot() as db:
-            rows = db.execute("SELECT turn, coalesce(text, '') FROM events WHERE kind = 'turn.said' ORDER BY seq")
+            rows = db.execute("SELECT turns.id, coalesce(text, '') FROM turns JOIN events USING (seq) ORDER BY seq")
             return dict(rows.fetchall())
 
     def live(self) -> set[str]:
@@ -165,7 +165,7 @@ class HitBuilder:
 
     async def forward(self, number: int) -> None:
         with self.memory.snapshot() as db:
-            said = db.execute("SELECT session, turn FROM events WHERE kind = 'turn.said' AND role <> 'note'").fetchall()
+            said = db.execute("SELECT session, id FROM turns WHERE role <> 'note'").fetchall()
         if said:
             session, turn = said[number % len(said)]
             if not self.memory.session(session).deleted:

@@ -56,7 +56,7 @@ async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_n
     await agent.plans.carry_out(await agent.plans.delete(one.turn))  # the root
     await agent.plans.carry_out(whole)
     assert "Buy the tickets." not in texts(agent)
-    assert not agent._memory.deleted([one.reply_turn])
+    assert not agent._memory.history.reach.deleted([one.reply_turn])
 
 
 async def test_what_is_gone_already_hidden_or_unknown_is_told_of(make_agent: MakeAgent) -> None:

@@ -45,7 +45,7 @@ def test_a_plan_tells_what_carrying_it_out_changes(
                 before, head = standing(memory), memory.head()
                 planned = plan(memory, "", events)
                 assert (standing(memory), memory.head()) == (before, head), "a plan changes nothing"
-                assert memory.carry_out(planned.rehearsal, *planned.events) is not None
+                assert memory.history.carry_out(planned.rehearsal, *planned.events) is not None
                 hold(planned, before, standing(memory))
 
 
@@ -55,16 +55,20 @@ def change(memory: Memory, lessons: Lessons, kind: int, a: int, b: int) -> list[
     if not turns:
         return []
     turn, session = turns[a % len(turns)], sessions[a % len(sessions)]
-    gone = memory.deleted(turns)
+    gone = memory.history.reach.deleted(turns)
     match kind:
         case 0 if turn not in gone:
             return [TurnDeleted(turn=turn)]
         case 1:
-            return [TurnHidden(turn=each) for each in memory.whole_exchange(turn) if not memory.turn(each).hidden]
+            return [
+                TurnHidden(turn=each)
+                for each in memory.history.reach.whole_exchange(turn)
+                if not memory.turn(each).hidden
+            ]
         case 2:
-            return [TurnUnhidden(turn=each.id) for each in memory.turns(turns) if each.hidden]
+            return [TurnUnhidden(turn=each.id) for each in memory.history.reach.turns(turns) if each.hidden]
         case 3 if not memory.session(session).deleted and b % 3 == 0:
-            own, _ = memory.own_turns(session)
+            own, _ = memory.history.reach.own_turns(session)
             return [*(TurnDeleted(turn=each) for each in own), SessionDeleted(session=session)]
         case 4 if not memory.session(session).deleted:
             target = turns[b % len(turns)]
@@ -107,7 +111,7 @@ def stands(memory: Memory, world: str) -> dict[str, RevisionStanding]:
 def words(memory: Memory) -> set[str]:
     """The observations whose words are there."""
     with memory.snapshot() as db:
-        query = "SELECT item FROM events WHERE kind = 'observation.made' AND text IS NOT NULL AND text <> ''"
+        query = "SELECT observations.id FROM observations JOIN events USING (seq) WHERE text IS NOT NULL AND text <> ''"
         return {id for (id,) in db.execute(query)}
 
 

@@ -24,6 +24,7 @@ from graph.log.byte_search import Forms, forms_of, look, look_into
 from graph.memory import Memory
 from graph.transfer.backup import backups_of, copy_log
 from graph.transfer.restoring import prepared
+from graph.upkeep import Purge
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator
 
@@ -66,7 +67,7 @@ async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted(make_agent
     assert (done.leftovers, done.pending) == ((), None)
     assert done.words > 0
     assert holding(home) == set()
-    assert await asyncio.to_thread(agent._memory.purging) == {}
+    assert await asyncio.to_thread(agent._memory.purge.waiting) == {}
     assert {check.name for check in await asyncio.to_thread(agent._memory.doctor) if not check.ok} <= {"permissions"}
 
 
@@ -137,7 +138,7 @@ async def test_automatic_backups_lose_it_too_and_still_verify(make_agent: MakeAg
     memory.close()
 
 
-STEPS = ("purge_words", "purge", "purge_copy", "purge_done", "unkept", "that_quote")
+STEPS = ("words", "run", "copy", "done", "unkept", "that_quote")
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -155,12 +156,12 @@ async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_
         raise PurgeStopped
 
     with monkeypatch.context() as patched:
-        patched.setattr(Memory, step, broken)
+        patched.setattr(Purge, step, broken)
         await delete(agent, turn)
         assert (await agent.erasure.finished()).pending is not None
         await agent.close()
     agent = await make_agent(FakeGenerator(), QUIET)
-    assert await asyncio.to_thread(agent._memory.purging)
+    assert await asyncio.to_thread(agent._memory.purge.waiting)
     done = await agent.erasure.finished()
     assert (done.leftovers, done.pending) == ((), None)
     assert holding(home) == set()
@@ -177,7 +178,7 @@ async def test_a_purge_that_was_broken_off_goes_on_by_itself_at_the_next_start(
         raise PurgeStopped
 
     with monkeypatch.context() as patched:
-        patched.setattr(Memory, "purge", broken)
+        patched.setattr(Purge, "run", broken)
         await agent.plans.carry_out(await agent.plans.delete(turn, exchange=True))
         assert (await agent.erasure.finished()).pending is not None
         await agent.close()
@@ -212,7 +213,7 @@ async def test_trouble_with_the_memory_is_told_and_leaves_the_purge_for_later(
         raise MemoryFailure("The disk is full.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Memory, "purge", full)
+        patched.setattr(Purge, "run", full)
         await delete(agent, turn)
         assert (await agent.erasure.finished()).pending == "The disk is full."
     assert (await agent.erasure.finished()).pending is None

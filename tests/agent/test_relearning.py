@@ -30,7 +30,7 @@ def in_use(agent: Agent, world: str = "main") -> list[str]:
         rows = agent._memory.query("MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.text AS text")
         return sorted(row["text"] for row in rows)
     ids = [id for id, stands in found.items() if stands.current]
-    return sorted(text or "" for text in agent._memory.stated(ids).values())
+    return sorted(text or "" for text in agent._memory.history.changes.stated(ids).values())
 
 
 async def learn(agent: Agent) -> None:

@@ -1,7 +1,9 @@
 """The Agent on a real log and graph: what is durable when, what waits, what survives a face that goes away."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from agent.events import (
     AgentEvent,
     Failed,
     MemoryAwaited,
+    MemoryPreparing,
+    MemoryReady,
     ModelFailed,
     ModelProgress,
     ModelReady,
@@ -478,6 +482,28 @@ async def test_a_wait_for_the_memory_is_bounded_and_can_be_given_up(monkeypatch:
         await second.start()
     await second.close()
     await first.close()
+
+
+async def test_a_memory_of_another_version_is_made_ready_and_its_last_chat_is_told_meanwhile(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("Hello there."))
+    session, _ = await talk(agent, None, "hello")
+    thread = await agent.chats.thread(session)
+    await agent.close()
+    with closing(sqlite3.connect(Home.resolve().memory / "log.sqlite", isolation_level=None)) as db:
+        db.execute("DELETE FROM projected")
+        db.execute("DELETE FROM turns")
+    again = Agent(Home.resolve(), Settings(), client="test")
+    notices = again.notices()
+    await again.start(load_model=False, load_embedder=False, open_graph=False)
+    told = await anext(notices)
+    assert isinstance(told, MemoryPreparing)
+    assert told.done <= told.total
+    assert list(told.turns) == thread
+    assert isinstance(await anext(notices), MemoryReady)
+    assert await again.chats.thread(session) == thread
+    await again.close()
 
 
 async def test_a_second_agent_on_the_same_memory_is_told_who_holds_it(make_agent: MakeAgent) -> None:

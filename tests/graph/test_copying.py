@@ -177,15 +177,15 @@ def test_the_copies_that_hold_a_text_are_named_until_they_are_gone(
     backup.note(folder, copy_log(folder, early), NOW)
     [later] = memory.append(said("more", parent="s1"))
     backup.note(folder, copy_log(folder, late), NOW)
-    assert memory.backups_holding([2]) == [str(early), str(late)]
-    assert memory.backups_holding([later.seq]) == [str(late)]
-    assert memory.backups_holding([99]) == []
+    assert memory.backups.holding([2]) == [str(early), str(late)]
+    assert memory.backups.holding([later.seq]) == [str(late)]
+    assert memory.backups.holding([99]) == []
     late.unlink()
-    assert memory.backups_holding([later.seq]) == []
+    assert memory.backups.holding([later.seq]) == []
     early.write_bytes(b"not readable any more" * 100)
-    assert memory.backups_holding([2]) == [str(early)]
+    assert memory.backups.holding([2]) == [str(early)]
     memory.append(TurnDeleted(turn="s0"))
-    assert memory.backups_holding([2]) == []
+    assert memory.backups.holding([2]) == []
 
 
 def test_what_clew_makes_by_itself_is_listed_as_such(memory: Memory, folder: Path, tmp_path: Path) -> None:
@@ -199,4 +199,4 @@ def test_what_clew_makes_by_itself_is_listed_as_such(memory: Memory, folder: Pat
     assert found["auto-2026-01-01T000000Z.sqlite"].automatic
     assert not found["clew-2026.sqlite"].automatic
     assert (found["clew-2026.sqlite"].at, found["clew-2026.sqlite"].head) == (NOW, 3)
-    assert memory.backups_holding([2]) == []  # what is in the home is purged with it
+    assert memory.backups.holding([2]) == []  # what is in the home is purged with it

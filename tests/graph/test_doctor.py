@@ -22,7 +22,7 @@ def test_a_sound_memory_is_green_all_over(whole: Memory, folder: Path) -> None:
     talk(whole, 5)
     whole.append(TextErased(events=(2,)))
     assert {check.name: check.ok for check in whole.doctor()} == dict.fromkeys(
-        ("permissions", "log file", "chain", "texts", "events", "words", "contents", "vectors", "graph"), True
+        ("permissions", "log file", "chain", "texts", "events", "words", "tables", "contents", "vectors", "graph"), True
     )
     assert all(check.ok for check in whole.doctor(deep=False))
 

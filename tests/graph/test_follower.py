@@ -218,7 +218,8 @@ def test_a_log_that_makes_no_sense_is_told_and_leaves_no_half_graph(
     monkeypatch.setattr(rebuild, "FEW", few)
     talk(memory, 4)
     with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
-        db.execute("UPDATE events SET structure = json_set(structure, '$.parent', 'nobody') WHERE turn = 's2'")
+        of_s2 = "WHERE seq = (SELECT seq FROM turns WHERE id = 's2')"
+        db.execute(f"UPDATE events SET structure = json_set(structure, '$.parent', 'nobody') {of_s2}")
     with pytest.raises(GraphFailure, match="nobody"):
         memory.open_graph(ignore)
     assert list(folder.glob(f"{rebuild.NEW}*")) == []

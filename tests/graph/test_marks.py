@@ -21,25 +21,25 @@ def later(days: int = 0) -> datetime:
 def test_of_automatic_marks_the_newest_five_are_offered_and_named_ones_always(memory: Memory) -> None:
     marked(memory, MarkSet(mark="named", reason="named", text="then"))
     marked(memory, *(MarkSet(mark=f"a{number}", reason="automatic") for number in range(7)))
-    assert [each.id for each in memory.marks(now=later())] == ["a6", "a5", "a4", "a3", "a2", "named"]
+    assert [each.id for each in memory.history.marks.offered(now=later())] == ["a6", "a5", "a4", "a3", "a2", "named"]
     memory.append(MarkCleared(mark="a5"))
-    assert [each.id for each in memory.marks(now=later())] == ["a6", "a4", "a3", "a2", "a1", "named"]
+    assert [each.id for each in memory.history.marks.offered(now=later())] == ["a6", "a4", "a3", "a2", "a1", "named"]
     memory.append(MarkCleared(mark="named"))
-    assert "named" not in [each.id for each in memory.marks(now=later())]
+    assert "named" not in [each.id for each in memory.history.marks.offered(now=later())]
 
 
 def test_marks_before_a_rewind_or_a_restore_are_offered_for_two_weeks(memory: Memory) -> None:
     marked(memory, MarkSet(mark="named", reason="named", text="then"))
     marked(memory, MarkSet(mark="r", reason="rewind"), MarkSet(mark="s", reason="restore"))
-    assert [each.id for each in memory.marks(now=later(days=13))] == ["s", "r", "named"]
-    assert [each.id for each in memory.marks(now=later(days=15))] == ["named"]
+    assert [each.id for each in memory.history.marks.offered(now=later(days=13))] == ["s", "r", "named"]
+    assert [each.id for each in memory.history.marks.offered(now=later(days=15))] == ["named"]
 
 
 def test_a_mark_is_due_after_so_many_events_or_so_long(memory: Memory) -> None:
-    assert not memory.mark_is_due(events=1, after=HOUR, now=later())
+    assert not memory.history.marks.is_due(events=1, after=HOUR, now=later())
     talk(memory, 9)  # ten events
-    assert memory.mark_is_due(events=10, after=HOUR, now=later())
-    assert not memory.mark_is_due(events=11, after=HOUR, now=later())
-    assert memory.mark_is_due(events=11, after=HOUR, now=later(days=1))
+    assert memory.history.marks.is_due(events=10, after=HOUR, now=later())
+    assert not memory.history.marks.is_due(events=11, after=HOUR, now=later())
+    assert memory.history.marks.is_due(events=11, after=HOUR, now=later(days=1))
     memory.append(MarkSet(mark="a", reason="automatic"))
-    assert not memory.mark_is_due(events=10, after=HOUR, now=later(days=1)), "nothing happened since"
+    assert not memory.history.marks.is_due(events=10, after=HOUR, now=later(days=1)), "nothing happened since"

@@ -12,8 +12,9 @@ import pytest
 from graph.events import Event, PinCleared, PinSet, SessionStarted
 from graph.events.codec import decode, encode, genesis, hash_link
 from graph.log.log import INSERT
-from graph.log.migrations import APPLICATION_ID, MIGRATIONS, NEWEST, first_schema, migrate, version_of
+from graph.log.migrations import NEWEST, migrate, version_of
 from graph.memory import Memory
+from graph.projection.sqlite_tables import rebuild
 from graph.reader import LogReader
 from tests.graph.conftest import Open, ignore
 from tests.graph.fixtures.make import PACKED
@@ -119,9 +120,12 @@ def test_a_log_of_version_1_is_read_without_being_migrated(folder: Path) -> None
 
 def old_log(folder: Path, *, turns: int) -> sqlite3.Connection:
     """A log of version 1 with a long session, every text of it said twice."""
+    shutil.copyfile(FIXTURES / "log-v1.sqlite", folder / "log.sqlite")
     db = sqlite3.connect(folder / "log.sqlite", isolation_level=None)
     db.execute("BEGIN")
-    first_schema(db)
+    db.execute("DELETE FROM streams")
+    db.execute("DELETE FROM events")
+    db.execute("INSERT INTO words (words) VALUES ('rebuild')")
     before = genesis(db.execute("SELECT value FROM meta WHERE key = 'log'").fetchone()[0])
     texts = [f"text {number % (turns // 2)}" for number in range(turns)]
     turns_said = [
@@ -133,39 +137,38 @@ def old_log(folder: Path, *, turns: int) -> sqlite3.Connection:
         row = replace(row, version=1, structure=row.structure.replace('"recalled":[],', ""))
         before = hash_link(before, row.seq, row.id, row.at, row.kind, 1, row.structure, row.text_hash)
         db.execute(INSERT, astuple(replace(row, hash=before)))
-    db.execute("PRAGMA user_version = 1")
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute("COMMIT")
     return db
 
 
-def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copyfile(FIXTURES / "log-v1.sqlite", tmp_path / "log.sqlite")
     db = sqlite3.connect(tmp_path / "log.sqlite", isolation_level=None)
-    migrate(db)
+    before = db.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
 
-    def half(db: sqlite3.Connection) -> None:
-        db.execute("CREATE TABLE half (way INTEGER)")
+    def full(db: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr("graph.log.migrations.MIGRATIONS", (*MIGRATIONS, half))
-    monkeypatch.setattr("graph.log.migrations.NEWEST", NEWEST + 1)
+    monkeypatch.setattr("graph.contents.fill", full)
     with pytest.raises(sqlite3.OperationalError):
         migrate(db)
-    assert version_of(db) == NEWEST
-    assert db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").fetchone() == (0,)
+    assert version_of(db) == 1
+    assert db.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall() == before
     db.close()
 
 
-def test_a_log_brought_up_to_date_is_like_a_new_one_and_like_the_newest_fixture(tmp_path: Path) -> None:
-    shutil.copyfile(FIXTURES / "log-v1.sqlite", tmp_path / "old.sqlite")
-    shutil.copyfile(FIXTURES / f"log-v{NEWEST}.sqlite", tmp_path / "newest.sqlite")
-    schemas = []
-    for name in ("old", "newest", "new"):
+@pytest.mark.parametrize("version", range(1, NEWEST + 1))
+def test_a_log_brought_up_to_date_is_like_a_new_one(tmp_path: Path, version: int) -> None:
+    shutil.copyfile(FIXTURES / f"log-v{version}.sqlite", tmp_path / "old.sqlite")
+    found = []
+    for name in ("old", "new"):
         with contextlib.closing(sqlite3.connect(tmp_path / f"{name}.sqlite", isolation_level=None)) as db:
-            if name != "newest":
-                migrate(db)
-            schemas.append(db.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall())
-    assert schemas[0] == schemas[1] == schemas[2]
+            migrate(db)
+            rebuild(db, (), lambda seq: pytest.fail(f"event {seq} is asked for"), lambda _: None)
+            schema = db.execute("SELECT type, name FROM sqlite_schema ORDER BY name").fetchall()
+            tables = [name for type, name in schema if type == "table"]
+            found.append((schema, {name: db.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in tables}))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("version", range(1, NEWEST + 1))
@@ -208,11 +211,11 @@ def test_what_a_log_of_version_4_has_still_to_purge_is_purged(folder: Path, open
     folder.mkdir(mode=0o700)
     shutil.copyfile(FIXTURES / "log-v4.sqlite", folder / "log.sqlite")
     memory = opening()
-    assert memory.purging() == {4: "My secret is out."}
-    assert set(memory.purge_words()) == {"secret", "My secret is out."}
+    assert memory.purge.waiting() == {4: "My secret is out."}
+    assert set(memory.purge.words()) == {"secret", "My secret is out."}
     memory.open_graph(ignore)
-    memory.purge(ignore)
-    assert memory.purge_done(memory.purging())
+    memory.purge.run(ignore)
+    assert memory.purge.done(memory.purge.waiting())
     assert all(b"secret" not in path.read_bytes() for path in folder.iterdir())
 
 

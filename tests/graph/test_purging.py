@@ -36,8 +36,8 @@ def holding(folder: Path, *words: str) -> list[str]:
 
 
 def purge(memory: Memory) -> None:
-    memory.purge(ignore)
-    assert memory.purge_done(memory.purging())
+    memory.purge.run(ignore)
+    assert memory.purge.done(memory.purge.waiting())
 
 
 def tell_a_secret(memory: Memory) -> None:
@@ -65,7 +65,7 @@ def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes
     assert {"graph.kuzu", ASIDE, "log.sqlite"} <= set(holding(folder))
     whole.append(TurnDeleted(turn="t"))
     assert whole.search_words(SECRET) == []
-    assert set(whole.purging().values()) == {f"I am a {SECRET}.", f"The user is a {SECRET}"}
+    assert set(whole.purge.waiting().values()) == {f"I am a {SECRET}.", f"The user is a {SECRET}"}
     purge(whole)
     assert holding(folder) == []
     assert whole.graph_ready
@@ -125,11 +125,11 @@ def test_words_of_kept_texts_are_not_looked_for(whole: Memory) -> None:
         said("v", parent="u", text="My cousin plays the bassoon."), said("w", parent="v", text="A bassoon? Zanzibar!")
     )
     whole.append(TurnDeleted(turn="w"))
-    assert set(whole.purge_words()) == {"Zanzibar", "A bassoon? Zanzibar!"}
+    assert set(whole.purge.words()) == {"Zanzibar", "A bassoon? Zanzibar!"}
     whole.append(said("x", parent="v", text="In zanzibar."))
-    assert set(whole.purge_words()) == {"A bassoon? Zanzibar!"}, "every word is kept, and nobody says them like this"
+    assert set(whole.purge.words()) == {"A bassoon? Zanzibar!"}, "every word is kept, and nobody says them like this"
     whole.append(said("y", parent="x", text="So: a bassoon? Zanzibar!"))
-    assert whole.purge_words() == {}
+    assert whole.purge.words() == {}
 
 
 CHILD = """
@@ -155,11 +155,11 @@ match step:
     case "set aside": rebuild._move = die
     case "in place": follower.open_trusted = die
     case "graph": memory._graph._clear = die
-    case "files": memory.purge_done = die
+    case "files": memory.purge.done = die
     case "blank": upkeep.erasing.empty_wal = die
     case "emptied": memory._log.forget_purged = die
-memory.purge(ignore)
-memory.purge_done(memory.purging())
+memory.purge.run(ignore)
+memory.purge.done(memory.purge.waiting())
 """
 
 
@@ -189,10 +189,10 @@ def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open,
     assert ended.returncode == 9
     memory = opening()
     memory.open_graph(ignore)
-    assert memory.purging()
+    assert memory.purge.waiting()
     purge(memory)
     assert holding(folder) == []
-    assert memory.purging() == {}
+    assert memory.purge.waiting() == {}
     assert [check for check in memory.doctor() if not check.ok] == []
 
 
@@ -201,15 +201,15 @@ def test_what_is_deleted_during_a_purge_stays_for_the_next(whole: Memory, folder
     tell_a_secret(whole)
     whole.append(said("v", parent="u", text="Zanzibar"))
     whole.append(TurnDeleted(turn="t"))
-    first = frozenset(whole.purging())
+    first = frozenset(whole.purge.waiting())
 
     def meanwhile(progress: Progress) -> None:
-        if progress.what == "rebuilding" and "v" not in whole.deleted(["v"]):
+        if progress.what == "rebuilding" and "v" not in whole.history.reach.deleted(["v"]):
             whole.append(TurnDeleted(turn="v"))
 
-    whole.purge(meanwhile)
-    assert whole.purge_done(first)
-    assert list(whole.purging().values()) == ["Zanzibar"]
+    whole.purge.run(meanwhile)
+    assert whole.purge.done(first)
+    assert list(whole.purge.waiting().values()) == ["Zanzibar"]
     assert holding(folder) == []
     purge(whole)
     assert holding(folder, "Zanzibar") == []
@@ -227,7 +227,7 @@ def test_the_graph_follows_while_another_is_built_in_its_place(whole: Memory) ->
             number = len(behind)
             behind.append(whole.append(said(f"v{number}", parent="u", text=f"more {number}"))[0].graph_behind)
 
-    whole.purge(meanwhile)
+    whole.purge.run(meanwhile)
     assert set(behind) == {False}
     assert whole.graph_ready
     said_meanwhile = whole.query("MATCH (t:Turn) WHERE t.text STARTS WITH 'more' RETURN count(*) AS n")
@@ -243,9 +243,9 @@ def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own(
     monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
     monkeypatch.setattr("graph.kuzu.rebuild._load", None)  # it is not this process that loads the tables
     steps: list[Progress] = []
-    whole.purge(steps.append)
+    whole.purge.run(steps.append)
     assert Progress("rebuilding", 1, whole.head()) in steps
-    assert whole.purge_done(whole.purging())
+    assert whole.purge.done(whole.purge.waiting())
     assert holding(folder) == []
     assert [check for check in whole.doctor() if not check.ok] == []
 
@@ -260,7 +260,7 @@ def test_a_process_that_cannot_build_the_graph_is_told_and_leaves_the_graph_in_u
         structure = db.execute("SELECT structure FROM events WHERE seq = 2").fetchone()[0]
         db.execute("UPDATE events SET structure = '[]' WHERE seq = 2")
     with pytest.raises(MemoryFailure):
-        whole.purge(ignore)
+        whole.purge.run(ignore)
     assert whole.graph_ready
     assert not (folder / NEW).exists()
     with db:
@@ -282,7 +282,7 @@ def test_closing_ends_the_process_that_builds(opening: Open, folder: Path, monke
             memory._graph._stopping.set()
 
     with pytest.raises(GraphFailure):
-        memory.purge(closing)
+        memory.purge.run(closing)
     assert not (folder / NEW).exists()
 
 
@@ -312,7 +312,7 @@ def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(opening: Ope
             memory._graph._stopping.set()
 
     with pytest.raises(GraphFailure):
-        memory.purge(closing)
+        memory.purge.run(closing)
     memory = opening()
     memory.open_graph(ignore)
     purge(memory)
@@ -323,18 +323,18 @@ def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(opening: Ope
 def test_a_reader_of_the_log_keeps_the_purge_pending_and_the_writer_goes_on(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
     whole.append(TurnDeleted(turn="t"))
-    whole.purge(ignore)
+    whole.purge.run(ignore)
     reader = sqlite3.connect(folder / "log.sqlite", isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM events").fetchone()
-    waiting = whole.purging()
-    assert not whole.purge_done(waiting)
-    assert set(whole.purging()) == set(waiting)
+    waiting = whole.purge.waiting()
+    assert not whole.purge.done(waiting)
+    assert set(whole.purge.waiting()) == set(waiting)
     whole.append(said("v", parent="u", text="It goes on."))
     reader.execute("ROLLBACK")
     reader.close()
-    assert whole.purge_done(waiting)
-    assert (whole.purging(), holding(folder)) == ({}, [])
+    assert whole.purge.done(waiting)
+    assert (whole.purge.waiting(), holding(folder)) == ({}, [])
 
 
 def test_whatever_is_deleted_in_whatever_order_leaves_no_byte(memory: Memory, folder: Path) -> None:
@@ -375,8 +375,8 @@ def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(whole
     copy_log(folder, copy)
     assert holding(copy.parent) == ["log.sqlite"]
     whole.append(TurnDeleted(turn="t"), ObservationDeleted(series="m1"))
-    assert whole.purge_copy(copy) == 2
-    assert whole.purge_copy(copy) == 0
+    assert whole.purge.copy(copy) == 2
+    assert whole.purge.copy(copy) == 0
     assert [path.name for path in copy.parent.iterdir()] == ["log.sqlite"]
     assert holding(copy.parent) == []
     again = Memory.open(copy.parent, command="test")
@@ -425,9 +425,9 @@ def test_an_append_does_not_wait_for_the_rewriting_of_the_indexes(
         between.set()
         appended.wait(20)
 
-    monkeypatch.setattr(whole, "_breathe", breathe)
+    monkeypatch.setattr(whole.purge, "_breathe", breathe)
     monkeypatch.setattr(Log, "rewrite_words", lambda log, index, first: first)
-    work = threading.Thread(target=whole.purge, args=(ignore,))
+    work = threading.Thread(target=whole.purge.run, args=(ignore,))
     work.start()
     assert between.wait(20)
     whole.append(said("v", parent="u", text="It goes on."))

@@ -28,7 +28,7 @@ from graph.events import (
 from graph.ids import as_datetime, new_id
 from graph.memory import Memory
 from graph.reader import LogReader
-from graph.readings.rows import SAID, TURN
+from graph.readings.rows import NEWEST, TURN
 from graph.values import Session, Turn
 from tests.graph.talk import reply, said, talk
 
@@ -252,13 +252,13 @@ def test_a_pin_holds_until_it_is_cleared(memory: Memory) -> None:
 
 def test_lists_walk_their_index_and_sort_nothing(memory: Memory) -> None:
     plans = {
-        "said.role = 'user'": "SCAN said USING INDEX by_time",
-        "said.told >= 5": "SEARCH said USING INDEX by_time (told>?)",
-        "said.session = 's'": "SEARCH said USING INDEX by_session_time (session=?)",
+        "said.role = 'user'": "SCAN said USING INDEX turns_by_time",
+        "said.at >= 5": "SEARCH said USING INDEX turns_by_time (at>?)",
+        "said.session = 's'": "SEARCH said USING INDEX turns_by_session (session=?)",
     }
     with memory.snapshot() as db:
         for condition, expected in plans.items():
-            query = f"{TURN} WHERE {SAID} AND {condition} ORDER BY said.told DESC, said.seq DESC LIMIT 5"
+            query = f"{TURN} WHERE {condition} {NEWEST} LIMIT 5"
             lines = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {query}") if row[1] == 0]
             assert lines[0] == expected
             assert not [line for line in lines if "TEMP B-TREE" in line]

@@ -23,9 +23,9 @@ from graph.events import (
 from graph.kuzu import rebuild
 from graph.kuzu.rebuild import events_of
 from graph.memory import Memory
+from graph.projection.paths import Paths
 from graph.projection.schema import TURN
 from graph.projection.tables import Tables, fold
-from graph.readings.paths import Paths
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.histories import STEPS, history
@@ -52,6 +52,7 @@ def test_the_live_graph_and_a_rebuilt_one_equal_a_fold_of_the_log(steps: list[tu
             memory.open_graph(ignore)
             for event in conversation.events:
                 assert not memory.append(event)[0].graph_behind
+            assert [check.detail for check in memory.doctor() if check.name == "tables" and not check.ok] == []
             assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
             for few in (0, len(conversation.events)):  # loaded, and followed
                 with pytest.MonkeyPatch.context() as monkeypatch:
@@ -83,7 +84,7 @@ def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> No
             assert relations(tables, "HEAD", "Turn") == {each: head for each, head in heads.items() if head is not None}
             with memory.snapshot() as db:
                 paths = Paths(db)
-                assert {id for id in turns if paths.live(memory.turn(id))} == live
+                assert {id for id in turns if paths.sees(id, conversation.world[conversation.home[id]])} == live
             of_main = [
                 id for id in live if conversation.world[conversation.home[id]] == "main" and memory.turn(id).text
             ]

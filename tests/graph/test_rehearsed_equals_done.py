@@ -43,7 +43,7 @@ def test_a_rehearsal_tells_what_the_change_then_does(steps: list[tuple[int, int,
             if number % AT_ONCE or done == len(lessons.events):
                 continue
             turns, observations = standings(memory)
-            told = memory.rehearse(*lessons.events[done:])
+            told = memory.history.rehearse(*lessons.events[done:])
             assert standings(memory) == (turns, observations)
             memory.append(*lessons.events[done:])
             done = len(lessons.events)
@@ -59,7 +59,7 @@ def test_a_rehearsal_tells_what_the_change_then_does(steps: list[tuple[int, int,
 def test_a_rehearsed_delete_names_the_texts_it_would_erase_and_erases_none(whole: Memory) -> None:
     talk(whole, 2)  # events 2 and 3 are its turns
     (made,) = whole.append(observed("o", "s1"))
-    assert whole.rehearse(TurnDeleted(turn="s1")).texts == (3, made.seq)
+    assert whole.history.rehearse(TurnDeleted(turn="s1")).texts == (3, made.seq)
     assert whole.turn("s1").text == "s1"
     assert whole.head() == made.seq
 
@@ -68,15 +68,15 @@ def test_what_rests_on_a_turn_of_main_in_a_what_if_is_told_of_a_hiding_and_not_o
     talk(whole, 4)
     whole.append(SessionForked(session="w", origin="s", at="s3", world="w", client="test"))
     whole.append(observed("o", "s2", world="w"))
-    rewind = whole.rehearse(HeadMoved(session="s", turn="s1"))
+    rewind = whole.history.rehearse(HeadMoved(session="s", turn="s1"))
     assert rewind.turns == {"s2": (True, False), "s3": (True, False)}
     assert rewind.observations == {}
-    hiding = whole.rehearse(TurnHidden(turn="s2"))
+    hiding = whole.history.rehearse(TurnHidden(turn="s2"))
     assert hiding.observations == {"o": (standing(True, True, "active"), standing(False, False, "active"))}
 
 
 def test_a_turn_said_and_deleted_in_one_change_can_be_rehearsed(whole: Memory) -> None:
     talk(whole, 1)
-    told = whole.rehearse(reply("r", parent="s0"), TurnDeleted(turn="r"), TextErased(events=(3,)))
+    told = whole.history.rehearse(reply("r", parent="s0"), TurnDeleted(turn="r"), TextErased(events=(3,)))
     assert told.turns == {}
     assert told.texts == (3,)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from graph.errors import Ambiguous, GraphFailure, NotFound
+from graph.errors import Ambiguous, NotFound
 from graph.events import (
     EntityNoted,
     HeadMoved,
@@ -228,10 +228,10 @@ def test_a_memory_belongs_where_the_words_do_that_it_was_made_from(learned: Memo
     assert there() == ([], [("boats", 0)])
 
 
-def test_while_the_graph_is_closed_pins_are_none_and_memories_say_so(memory: Memory) -> None:
+def test_what_was_learned_is_known_without_the_graph(memory: Memory) -> None:
     talk(memory, 1)
     memory.append(observed("m1", "s0"), PinSet(observation="m1"))
-    assert memory.pinned_observations() == []
-    for ask in (lambda: memory.memories(now=NOON), lambda: memory.memory("m1"), lambda: memory.observations(["m1"])):
-        with pytest.raises(GraphFailure):
-            ask()
+    assert [each.id for each in memory.pinned_observations()] == ["m1"]
+    assert [each.id for each in memory.memories(now=NOON)] == ["m1"]
+    assert memory.memory("m1").observation.pinned
+    assert list(memory.observations(["m1"])) == ["m1"]

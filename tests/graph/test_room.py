@@ -69,7 +69,7 @@ def test_under_a_limit_of_file_sizes_the_process_ends_by_itself_and_says_why(fol
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("how", "limit"), [("unseen", 1_000_000), ("while following", 500_000)])
+@pytest.mark.parametrize(("how", "limit"), [("unseen", 1_000_000), ("while following", 700_000)])
 def test_a_write_that_fails_after_all_leaves_the_engine_alone(
     folder: Path, opening: Open, how: str, limit: int
 ) -> None:

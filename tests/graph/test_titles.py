@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.events import (
+    MAIN_WORLD,
     HeadMoved,
     SessionDeleted,
     SessionForked,
@@ -20,9 +21,7 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
-from graph.readings.paths import Paths
-from graph.readings.rows import title_of
-from graph.readings.worlds import Views
+from graph.projection.paths import Paths
 from tests.examples import examples
 from tests.graph.talk import reply, said, talk
 
@@ -114,7 +113,7 @@ def test_a_glance_says_what_a_walk_says(tmp_path_factory: pytest.TempPathFactory
             _step(memory, kind, session, turn, f"n{place}", sessions, head, turns)
         with memory.snapshot() as db:
             for session in sessions:
-                assert title_of(db, session, Views(db)) == _expected(memory, db, session)
+                assert memory.session(session).name == _expected(memory, db, session)
     finally:
         memory.close()
 
@@ -159,13 +158,14 @@ def _step(
 
 def _expected(memory: Memory, db: Any, session: str) -> str | None:
     query = """
-    SELECT text, structure ->> '$.sources[0]' FROM events WHERE session = ? AND kind = 'session.titled'
-    ORDER BY seq DESC
+    SELECT text, structure ->> '$.sources[0]' FROM events
+    WHERE structure ->> '$.session' = ? AND kind = 'session.titled' ORDER BY seq DESC
     """
     words = """
-    SELECT text, turn FROM events WHERE session = ? AND kind = 'turn.said' AND structure ->> '$.role' = 'user'
-    ORDER BY seq
+    SELECT text, structure ->> '$.turn' FROM events
+    WHERE structure ->> '$.session' = ? AND kind = 'turn.said' AND structure ->> '$.role' = 'user' ORDER BY seq
     """
     paths = Paths(db)
-    found = db.execute(query, (session,)).fetchall() + db.execute(words, (session,)).fetchall()
-    return next((text for text, turn in found if paths.live(memory.turn(turn))), None)
+    titles = db.execute(query, (session,)).fetchall()
+    found = titles + db.execute(words, (session,)).fetchall() if titles else []
+    return next((text for text, turn in found if paths.sees(turn, MAIN_WORLD)), None)

@@ -197,7 +197,7 @@ def test_a_new_process_finds_the_same_and_so_does_a_rebuilt_log(memory: Memory, 
     before = left(memory)
     again = opening()
     assert left(again) == before == [("s0", "s1"), ("s4", "s5"), ("a0", "a1", "a2")]
-    again._log.rebuild_words()
+    again._log.rebuild_tables()
     assert left(again) == before
     assert again.turn("a0").at == as_datetime(1_000)
 

@@ -1,13 +1,20 @@
-"""The first paint waits for little more than Textual itself, and the theme it is in for nothing."""
+"""The first paint waits for little more than Textual itself, its theme for nothing, and the last chat for no update."""
 
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.filter import ANSIToTruecolor
 
+from agent.home import Home
 from bench.startup import HEAVY, TOLD_BARE, TOLD_CLEW, modules_at_paint
-from tests.tui.conftest import make_app, wait_until
+from graph.memory import Memory
+from tests.tui.conftest import Running, make_app, screen_text, there, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.themes import full_name
@@ -88,3 +95,32 @@ async def test_the_sheets_are_read_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert again == []
     await looks(make_app(ScriptedAgent(), tmp_path, theme="light"), "dark")
     assert again, "a theme that is chosen later has them read again"
+
+
+async def test_the_last_chat_can_be_read_while_the_memory_is_made_ready_for_this_version(
+    chat: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = ScriptedAgent()
+    agent.add_session("Tides", ("When is high tide?", "At noon."))
+    async with chat(agent):
+        pass
+    with closing(sqlite3.connect(Home.resolve().memory / "log.sqlite", isolation_level=None)) as db:
+        db.execute("DELETE FROM projected")
+    going_on, opens = threading.Event(), Memory.open
+
+    def held(*where: Any, progress: Callable[[int, int], object], **more: Any) -> Memory:
+        def told(done: int, total: int) -> None:
+            progress(done, total)
+            going_on.wait(60)
+
+        return opens(*where, progress=told, **more)
+
+    monkeypatch.setattr(Memory, "open", held)
+    async with chat(ScriptedAgent(), opened=False) as (app, pilot):
+        await wait_until(pilot, lambda: "At noon." in screen_text(app), "the last chat")
+        await wait_until(pilot, lambda: "Preparing the memory for this version" in screen_text(app), "what is done")
+        assert app.view.chat is None
+        going_on.set()
+        await there(pilot, app)
+        await wait_until(pilot, lambda: "At noon." in screen_text(app), "the chat itself")
+        assert "Preparing" not in screen_text(app)

@@ -22,6 +22,7 @@ from agent.events import (
     Failed,
     GraphProgress,
     MemoryAwaited,
+    MemoryPreparing,
     MemoryReady,
     ModelFailed,
     ModelProgress,
@@ -134,6 +135,8 @@ class ReplyPrinter:
                 self._narration.tell(f"{model_step(notice.state, notice.name)}: {done} of {total}")
             case ModelProgress():
                 self._narration.tell(f"{model_step(notice.state, notice.name)} …")
+            case MemoryPreparing(done=done, total=total):
+                self._narration.tell(f"preparing the memory for this version: {done:,} of {total:,} events …")
             case MemoryAwaited():
                 self._narration.tell(f"{notice.message} …")
             case MemoryReady():

@@ -124,10 +124,12 @@ async def _import(agent: "Agent", file: Path, named: str, *, embed: bool, as_jso
 
 async def _narrate(notices: "AsyncIterator[Notice]", narration: Narration) -> None:
     """Who is waited for, and how far the embedding is."""
-    from agent.events import EmbeddingProgress, MemoryAwaited, Warned
+    from agent.events import EmbeddingProgress, MemoryAwaited, MemoryPreparing, Warned
 
     async for notice in notices:
         match notice:
+            case MemoryPreparing(done=done, total=total):
+                narration.tell(f"preparing the memory for this version: {done:,} of {total:,} events …")
             case MemoryAwaited():
                 narration.tell(f"{notice.message} …")
             case EmbeddingProgress(state="loading"):

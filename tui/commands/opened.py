@@ -12,7 +12,16 @@ import typer
 
 from agent.agent import Agent
 from agent.errors import AgentError
-from agent.events import EmbeddingProgress, GraphProgress, MemoryAwaited, ModelFailed, ModelProgress, Notice, Warned
+from agent.events import (
+    EmbeddingProgress,
+    GraphProgress,
+    MemoryAwaited,
+    MemoryPreparing,
+    ModelFailed,
+    ModelProgress,
+    Notice,
+    Warned,
+)
 from agent.home import Home
 from agent.settings import load_settings
 from tui.commands.waiting import tell_erasing
@@ -113,6 +122,8 @@ class Watch:
             case GraphProgress():
                 of = f": {notice.done:,} of {counted(notice.total, 'event')}" if notice.total else " …"
                 self._narration.tell(f"{notice.state} the graph{of}")
+            case MemoryPreparing(done=done, total=total):
+                self._narration.tell(f"preparing the memory for this version: {done:,} of {total:,} events …")
             case MemoryAwaited():
                 self._narration.tell(f"{notice.message} …")
             case EmbeddingProgress(state="loading"):

@@ -337,9 +337,9 @@ def test_erasing_ends_the_engine_and_no_copy_has_the_words(
     assert ends(pid)
     assert whole.console("MATCH (t:Turn {id: 'secret'}) RETURN t.text").rows == ((None,),)
     (pid,) = whole._apart.pids()  # of a graph that has lost the words, in a file that may have them
-    whole.purge(ignore)
+    whole.purge.run(ignore)
     assert ends(pid)
-    assert whole.purge_done(whole.purging())
+    assert whole.purge.done(whole.purge.waiting())
     assert [path.name for path, held in look(folder, forms_of(["Xylophonist"])) if held] == []
 
 

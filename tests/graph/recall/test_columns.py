@@ -24,10 +24,10 @@ COLUMNS = ("seq", "id", "role", "at", "index", "live", "hidden", "deleted", "pin
 
 
 def read(memory: Memory, columns: Columns | None = None) -> Columns:
-    """Columns brought up to the graph as it is."""
-    store, applied = memory._graph.standing()
-    columns = columns or Columns(store)
-    columns.refresh(applied)
+    """Columns brought up to the log as it is."""
+    columns = columns or Columns()
+    with memory.snapshot() as db:
+        columns.refresh(db, memory.head())
     return columns
 
 

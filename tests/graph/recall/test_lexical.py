@@ -26,9 +26,9 @@ def words(whole: Memory, folder: Path) -> Iterator[Words]:
 
 
 def columns_of(memory: Memory) -> Columns:
-    store, applied = memory._graph.standing()
-    columns = Columns(store)
-    columns.refresh(applied)
+    columns = Columns()
+    with memory.snapshot() as db:
+        columns.refresh(db, memory.head())
     return columns
 
 

@@ -61,7 +61,7 @@ def test_a_start_that_erased_all_of_it_says_nothing(clew: Run, remember: Run, re
     assert clew("delete", remember("Another.").turn, "--yes").code == 0  # it waits for all that is to be erased
     assert SAID not in clew("memories").err
     with closing(Memory.open(home / "memory", command="test")) as memory:
-        assert memory.purging() == {}
+        assert memory.purge.waiting() == {}
 
 
 @pytest.mark.restarts
@@ -73,7 +73,7 @@ def test_a_document_that_is_let_go_is_erased_when_the_command_ends(
     ended = clew("delete", "--document", "01DOCUMENT0000000000000000", "--yes")
     assert (ended.code, SAID in ended.err) == (0, False)
     with closing(Memory.open(home / "memory", command="test")) as memory:
-        assert memory.purging() == {}
+        assert memory.purge.waiting() == {}
 
 
 @pytest.mark.usefixtures("slow")

@@ -47,16 +47,16 @@ def test_each_kind_of_value_has_its_words(value: object, told: str) -> None:
 
 
 def test_a_cell_looks_at_no_more_of_a_value_than_it_shows() -> None:
-    class RecordingOverlay(list[int]):
+    class CountingList(list[int]):
         looked = 0
 
         def __iter__(self):  # type: ignore[no-untyped-def]
             for each in super().__iter__():
-                RecordingOverlay.looked += 1
+                CountingList.looked += 1
                 yield each
 
-    assert brief(RecordingOverlay(range(100_000))).endswith("…")
-    assert RecordingOverlay.looked < 300
+    assert brief(CountingList(range(100_000))).endswith("…")
+    assert CountingList.looked < 300
     assert len(brief("x" * 100_000)) == LONGEST
 
 

@@ -393,7 +393,7 @@ def test_a_graph_that_cannot_be_asked_says_why(memory: Memory, monkeypatch: pyte
     said_then: list[str] = []
 
     def ask(progress: Progress) -> None:
-        if progress.what != "ready":
+        if not memory.graph_ready:
             with pytest.raises(GraphFailure) as caught:
                 memory.console(COUNT)
             said_then.append(str(caught.value))

@@ -21,6 +21,7 @@ from graph.errors import InvalidEvent, LogDamaged, LogNewer
 from graph.events import EVENT, Base, Event
 
 SALT_BYTES = 16
+_read = json.JSONDecoder().raw_decode  # what is canonical begins at its first character
 
 Structure = dict[str, Any]
 
@@ -127,7 +128,10 @@ def decode(kind: str, version: int, structure: str, text: str | None) -> Event:
 
 def fields_of(kind: str, version: int, structure: str) -> Structure:
     """What an event of the log has beside its text, as today's version writes it."""
-    fields: Structure = json.loads(structure)
+    fields: Structure
+    fields, end = _read(structure)
+    if end != len(structure):
+        raise ValueError("something follows the structure")
     for known in range(version, KINDS[kind].version):
         fields = UPCASTERS[kind, known](fields)
     return {**_ABSENT[kind], **fields}

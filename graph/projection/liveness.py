@@ -115,6 +115,9 @@ def _counted(sink: Sink, now: Properties, step: int, seq: int) -> dict[str, Any]
 
 def _between(sink: Sink, old: str | None, new: str | None) -> Iterator[tuple[str, int]]:
     """The turns a head leaves (-1) and enters (+1) between two places, up to where their paths meet."""
+    if new is not None and node(sink, "Turn", new)["parent"] == old:  # as nearly always
+        yield new, +1
+        return
     left = entered = 0
     while old != new:
         above_old, above_new = _depth(sink, old), _depth(sink, new)

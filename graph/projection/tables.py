@@ -37,6 +37,8 @@ class Tables:
             (rel.name, end): {} for rel in RELS if rel.backwards for end in rel.ends
         }
         self._forth: dict[tuple[str, str], dict[str, set[str]]] = {}
+        # Beside the log, what a column says too is no row of its own; the projection asks for none of these.
+        self._left_out = {rel.name for rel in RELS if columns is BESIDE and not (rel.links or rel.backwards)}
         self.event = event
 
     def node(self, table: str, id: str) -> "_Row | None":
@@ -58,6 +60,8 @@ class Tables:
     def put_rel(
         self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
     ) -> None:
+        if rel in self._left_out:
+            return
         table = rel, to or _FIRST_END[rel]
         self.rels[table][start, end] = tuple(map(properties.get, _OF_REL[rel]))
         if table in self._back:
@@ -66,6 +70,8 @@ class Tables:
             self._forth[table].setdefault(start, set()).add(end)
 
     def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
+        if rel in self._left_out:
+            return
         table = rel, to or _FIRST_END[rel]
         del self.rels[table][start, end]
         if table in self._back:

@@ -23,15 +23,12 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graph.console.live_subset import cuts
 from graph.console.sandbox import confine, confine_to
 from graph.console.transport import plain, unpacked
-
-if TYPE_CHECKING:
-    import kuzu
-
+from graph.kuzu import engine
 
 IDLE_S = 60.0
 THREADS = 2
@@ -39,8 +36,7 @@ POOL_BYTES = 160 << 20
 LEAST_BYTES = 256 << 20  # of address space for the graph; a power of two, as all multiples of it here
 FRAME_ROWS, FRAME_BYTES = 256, 128 << 10  # about: whoever reads a line holds its interpreter meanwhile
 GRACE_S = 2.0  # beyond the engine's own time-out, until the system ends this process
-WAL = ".wal"
-DEPTH = 60_000  # steps of a walk without an end: the engine takes 30 unless told, and goes wrong beyond 65,535
+DEPTH = 60_000  # steps of a walk without an end
 # Brings in, before nothing can be opened any more, whatever Python and the engine load when a value needs it first.
 FIRST = (
     "RETURN CAST(1.5 AS DECIMAL(5, 2)), date('2026-01-01'), timestamp('2026-01-01 00:00:00'), interval('1 day'), "
@@ -49,7 +45,7 @@ FIRST = (
 )
 
 
-FAILURES = (RuntimeError, MemoryError, ValueError, IndexError, OverflowError)  # of the engine, and of its values
+FAILURES = (*engine.ERRORS, engine.SeveralStatements, OverflowError)  # the last of its values
 WARMING: dict[str, Any] = {
     "cypher": FIRST,
     "counted": None,
@@ -90,30 +86,29 @@ def main(argv: list[str]) -> int:
             say(said)
 
 
-def opened(path: Path, *, live_in: str | None) -> "kuzu.Database":
+def opened(path: Path, *, live_in: str | None) -> engine.Database:
     """The graph at `path`, which is gone from the disk, opened to be read; from then on nothing else can be opened.
 
     All of it, or what is live and seen in a project ("": in none).
     """
     import resource  # noqa: F401 - afterwards it could not be found any more
 
-    import kuzu
-
+    engine.load()
     confine_to(path.parent)
-    size = sum(each.stat().st_size for each in (path, Path(f"{path}{WAL}")) if each.exists())
+    size = sum(each.stat().st_size for each in (path, engine.wal_of(path)) if each.exists())
     most = LEAST_BYTES
     while most < 4 * size:
         most *= 2
-    how: dict[str, Any] = {"buffer_pool_size": POOL_BYTES, "max_num_threads": THREADS, "max_db_size": most}
-    if live_in is not None or Path(f"{path}{WAL}").exists():
-        database = kuzu.Database(path, auto_checkpoint=False, **how)
-        connection = kuzu.Connection(database)
+    how: dict[str, Any] = {"pool_bytes": POOL_BYTES, "threads": THREADS, "most_bytes": most}
+    if live_in is not None or engine.wal_of(path).exists():
+        database = engine.Database(path, **how)
+        connection = database.connect()
         for statement, parameters in cuts(live_in) if live_in is not None else ():
             connection.execute(statement, parameters)
-        connection.execute("CHECKPOINT")
+        connection.checkpoint()
         connection.close()
         database.close()
-    database = kuzu.Database(path, read_only=True, **how)
+    database = engine.Database(path, read_only=True, **how)
     remove(path)
     *_, last = answer(database, WARMING)
     if "failed" in json.loads(last):
@@ -128,17 +123,15 @@ def remove(path: Path) -> None:
         each.unlink(missing_ok=True)
 
 
-def answer(database: "kuzu.Database", request: dict[str, Any]) -> Iterator[str]:
+def answer(database: engine.Database, request: dict[str, Any]) -> Iterator[str]:
     """What a request finds: names, rows, `first` when these are all, the total, and `done`; or why it failed."""
     until = time.monotonic() + request["timeout_s"]
     parameters = {name: unpacked(value) for name, value in request["parameters"].items()}
     _end_at(request["timeout_s"] + GRACE_S)
     connection = None
     try:
-        import kuzu
-
-        connection = kuzu.Connection(database, num_threads=THREADS)
-        connection.execute(f"CALL var_length_extend_max_depth={DEPTH}")
+        connection = database.connect(threads=THREADS)
+        connection.walk_up_to(DEPTH)
         for number, regex in enumerate(request["regexes"]):
             if not _is_regex(connection, regex):
                 yield line(failed=number, why="regex")
@@ -156,7 +149,7 @@ def answer(database: "kuzu.Database", request: dict[str, Any]) -> Iterator[str]:
 
 
 def _first(
-    connection: "kuzu.Connection", request: dict[str, Any], parameters: dict[str, Any], until: float
+    connection: engine.Connection, request: dict[str, Any], parameters: dict[str, Any], until: float
 ) -> Iterator[str]:
     """The rows of the statement itself, how many it has, and what cut them; then those of the one that counts.
 
@@ -165,12 +158,12 @@ def _first(
     began = time.monotonic()
     result = _run(connection, request["cypher"], parameters, until)
     try:
-        yield line(columns=result.get_column_names(), took_s=time.monotonic() - began)
-        there, sent, size, cut = result.get_num_tuples(), 0, 0, ""
+        yield line(columns=result.columns, took_s=time.monotonic() - began)
+        there, sent, size, cut = result.total, 0, 0, ""
         frame: list[str] = []
         most = min(request["limit"], there)
         while sent < most:
-            row = json.dumps([plain(value) for value in result.get_next()], separators=(",", ":"))
+            row = json.dumps([plain(value) for value in result.row()], separators=(",", ":"))
             size += len(row) + 1
             if size > request["bytes"]:
                 cut = "bytes"
@@ -193,45 +186,36 @@ def _first(
         yield line(counted=_counted(connection, request["counted"], asked, until))
 
 
-def _is_regex(connection: "kuzu.Connection", regex: str) -> bool:
+def _is_regex(connection: engine.Connection, regex: str) -> bool:
     """Whether the engine can read it: if so, nothing at all fits it, or nothing."""
     tried = {"one": f"(?:{regex})|", "other": f"{regex}|"}  # each lets by what ends the other's brackets or bar
     result = connection.execute("RETURN regexp_matches('', $one) AND regexp_matches('', $other)", tried)
-    assert not isinstance(result, list)
-    row = result.get_next()
+    (fits,) = result.row()
     result.close()
-    return isinstance(row, list) and row[0] is True
+    return fits is True
 
 
-def _counted(connection: "kuzu.Connection", cypher: str, parameters: dict[str, Any], until: float) -> int | None:
+def _counted(connection: engine.Connection, cypher: str, parameters: dict[str, Any], until: float) -> int | None:
     """How many rows there are in all; None where that takes too long, or more than there is."""
     try:
         result = _run(connection, cypher, parameters, until)
     except (TimeIsUp, *FAILURES):
         return None
-    row = result.get_next()
+    (rows,) = result.row()
     result.close()
-    return int(row[0]) if isinstance(row, list) else None
+    return int(rows)
 
 
-def _run(connection: "kuzu.Connection", cypher: str, parameters: dict[str, Any], until: float) -> "kuzu.QueryResult":
+def _run(connection: engine.Connection, cypher: str, parameters: dict[str, Any], until: float) -> engine.Result:
     left = until - time.monotonic()
     if left <= 0:
         raise TimeIsUp
-    connection.set_query_timeout(max(1, round(left * 1000)))
-    result = connection.execute(cypher, parameters)
-    if isinstance(result, list):
-        raise RuntimeError("One statement at a time, please.")
-    return result
+    return connection.execute(cypher, parameters, timeout_s=left)
 
 
 def _why(error: BaseException) -> str:
-    text = str(error)
-    if "Interrupted" in text or "timeout" in text.lower():
-        return "time"
-    if isinstance(error, MemoryError) or "bad_alloc" in text or "buffer pool" in text:
-        return "memory"
-    return "size" if isinstance(error, OverflowError) else "query"
+    why = engine.why(error)
+    return "size" if why == "query" and isinstance(error, OverflowError) else why
 
 
 def _end_at(seconds: float) -> None:

@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 
 from graph.errors import SURPRISES, GraphFailure, MemoryFailure, NoRoom, QueryTimeout
 from graph.events import TextErased
-from graph.kuzu import rebuild, rebuild_worker, room
+from graph.kuzu import engine, rebuild, rebuild_worker, room
 from graph.kuzu.opening import OPENING, PURGE, mark, open_trusted, unmark
 from graph.kuzu.overlay import follow
-from graph.kuzu.store import ENGINE_ERRORS, GraphStore
+from graph.kuzu.store import GraphStore
 from graph.kuzu.truncation import hear, missing
 from graph.reader import LogReader
 from graph.values import Progress
@@ -369,7 +369,7 @@ class Follower:
         """Whatever goes wrong inside closes the graph and is its reason from then on."""
         try:
             yield
-        except (MemoryFailure, OSError, *ENGINE_ERRORS, *SURPRISES) as e:
+        except (MemoryFailure, OSError, *engine.ERRORS, *SURPRISES) as e:
             why = str(e) if isinstance(e, MemoryFailure | OSError) else f"{type(e).__name__}: {e}"
             self._let_go(FollowerState.WAITING if isinstance(e, NoRoom) else FollowerState.FAILED, why)
             if isinstance(e, MemoryFailure):

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from graph.errors import GraphFailure
 from graph.events.codec import Stored
-from graph.kuzu import room
+from graph.kuzu import engine, room
 from graph.kuzu.overlay import follow
 from graph.kuzu.store import GraphStore
 from graph.projection.schema import META, NODES, RELS
@@ -31,7 +31,6 @@ ROWS = 131_072  # rows loaded at a time: one node group, which the engine would 
 
 NEW, ASIDE = FILE + ".new", FILE + ".aside"
 Item = TypeVar("Item")
-_COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 
 
 def build(folder: Path, reader: LogReader, progress: Callable[[Progress], None]) -> None:
@@ -82,14 +81,14 @@ def install(folder: Path) -> None:
 
 def set_aside(folder: Path) -> None:
     """Keep the graph that is there under another name, in place of the one kept before."""
-    if any(os.path.lexists(folder / (FILE + companion)) for companion in _COMPANIONS):
+    if any(os.path.lexists(folder / (FILE + companion)) for companion in engine.COMPANIONS):
         remove(folder, ASIDE)
         _move(folder, FILE, ASIDE)
 
 
 def remove(folder: Path, name: str) -> None:
     """Delete a graph and what the engine left beside it, also folders of these names; links, not where they lead."""
-    for companion in _COMPANIONS:
+    for companion in engine.COMPANIONS:
         path = folder / (name + companion)
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -105,7 +104,7 @@ def discard(folder: Path) -> None:
 
 def _give_way(folder: Path) -> None:
     """Free what a failed build takes, also where the engine, which is not closed after a failure, has it open."""
-    for companion in _COMPANIONS:
+    for companion in engine.COMPANIONS:
         with contextlib.suppress(OSError):
             os.truncate(folder / (NEW + companion), 0)
     remove(folder, NEW)
@@ -150,15 +149,13 @@ def _batches(rows: list[Item]) -> Iterator[list[Item]]:
 
 def _give_back() -> None:
     """Return to the system what the rebuild took: both allocators would keep hundreds of megabytes for next time."""
-    import pyarrow
-
-    pyarrow.default_memory_pool().release_unused()
+    engine.release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None  # glibc has it
     if trim is not None:
         trim(0)
 
 
 def _move(folder: Path, old: str, new: str) -> None:
-    for companion in reversed(_COMPANIONS):  # the file itself last: without it there is no graph
+    for companion in reversed(engine.COMPANIONS):  # the file itself last: without it there is no graph
         if os.path.lexists(folder / (old + companion)):
             (folder / (old + companion)).replace(folder / (new + companion))

@@ -1,4 +1,4 @@
-"""The Kuzu database: one open graph, its one writing connection, its readers, and its checkpoints.
+"""The graph's database: one open graph, its one writing connection, its readers, and its checkpoints.
 
 Who wants to be alone holds newcomers back, so that it gets its turn; if those inside do not leave in time, it lets
 everybody on and tries again later.
@@ -10,7 +10,7 @@ Invariants (all measured, see the design notes on Kuzu):
 - After a write or a checkpoint failed, and where there is no room to write, the engine is never closed: its
   destructor would write again, and spins for ever holding the interpreter. The store is then kept until the process
   ends; whoever owned it rebuilds the file.
-- Every error of the engine is a RuntimeError without a class; it becomes ours here and nowhere else.
+- Every error of the engine becomes ours here and nowhere else.
 """
 
 import ctypes
@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
-from graph.kuzu import room
+from graph.kuzu import engine, room
 from graph.projection.schema import META, VERSION, statements
 from graph.sqlite import GRAPH
 
 if TYPE_CHECKING:
-    import kuzu
 
 
 PIECE = 1 << 30
@@ -103,23 +102,19 @@ MAX_BYTES = 1 << 36  # of address space; the engine's default maps 8 TB and fail
 READER_THREADS = 2
 CHECKPOINT_EVERY = 400  # transactions; about 10 MB of write-ahead log
 CHECKPOINT_PATIENCE_S = 0.02
-PAGE_ROWS = 1_000
 
 
 class GraphStore:
     """An open `graph.kuzu`. Writing methods are for its one owner thread; `query` is for any."""
 
-    def __init__(self, database: "kuzu.Database", path: Path) -> None:
-        import kuzu
-
+    def __init__(self, database: engine.Database, path: Path) -> None:
         self.spoilt = False  # a write failed: the file is not to be trusted, the engine not to be closed
         self._path = path
         self._folder = path.parent
         self._database = database
-        self._writer = kuzu.Connection(database, num_threads=1)
-        self._prepared: dict[str, kuzu.PreparedStatement] = {}
+        self._writer = database.connect(threads=1)
         self._gate = ReadWriteLock()
-        self._busy: set[kuzu.Connection] = set()
+        self._busy: set[engine.Connection] = set()
         self._busy_changed = threading.Lock()
         self._closing = False
         self._unchecked = 0
@@ -129,12 +124,7 @@ class GraphStore:
     def open(cls, path: Path) -> "GraphStore":
         """Open a graph that exists. Raises GraphFailure if the engine cannot."""
         with engine_errors("opening the graph"):
-            import kuzu
-
-            return cls(
-                kuzu.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, max_db_size=MAX_BYTES, auto_checkpoint=False),
-                path,
-            )
+            return cls(engine.Database(path, pool_bytes=BUFFER_POOL_BYTES, most_bytes=MAX_BYTES), path)
 
     @classmethod
     def create(cls, path: Path) -> "GraphStore":
@@ -163,12 +153,12 @@ class GraphStore:
     def transaction(self) -> Iterator[None]:
         """One write transaction: committed at the end, rolled back on any error. Raises GraphFailure."""
         with self._engine_writes():
-            self._writer.execute("BEGIN TRANSACTION")
+            self._writer.begin()
             try:
                 yield
-                self._writer.execute("COMMIT")
+                self._writer.commit()
             except BaseException:
-                self._roll_back()
+                self._writer.roll_back()
                 raise
             self._unchecked += 1
 
@@ -177,14 +167,8 @@ class GraphStore:
 
         Raises GraphFailure.
         """
-        import kuzu
-
         with self._engine_writes():
-            if parameters is None:
-                return _rows(_single(self._writer.execute(cypher)))
-            if cypher not in self._prepared:  # a third of the time of a small statement is its preparation
-                self._prepared[cypher] = kuzu.PreparedStatement(self._writer, cypher)
-            return _rows(_single(self._writer.execute(self._prepared[cypher], dict(parameters))))
+            return self._writer.execute(cypher, parameters, keep=parameters is not None).rows()
 
     def copy(
         self,
@@ -198,29 +182,20 @@ class GraphStore:
 
         `ends` are the node tables that the rows lead from and to, where the relationship may lead to several.
         """
-        import pyarrow
-
-        arrow = {
-            "STRING": pyarrow.string(),
-            "INT64": pyarrow.int64(),
-            "BOOL": pyarrow.bool_(),
-            "DOUBLE": pyarrow.float64(),
-        }
-        batch = pyarrow.table({name: pyarrow.array(column, arrow[types[name]]) for name, column in columns.items()})
+        rows = engine.columns(columns, types)
         with self._engine_writes():
-            which = f" (from='{ends[0]}', to='{ends[1]}')" if ends is not None else ""
-            _single(self._writer.execute(f"COPY `{table}` FROM $batch{which}", {"batch": batch})).close()
+            self._writer.copy(table, rows, ends=ends)
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         """Read, beside the writer. Raises QueryFailed, or QueryTimeout when time is up or the store closes."""
-        with self._gate.shared(), self._reader(timeout_s) as connection, engine_errors("the query"):
-            result = _single(connection.execute(cypher, dict(parameters or {})))
-            names = result.get_column_names()
-            return [dict(zip(names, row, strict=True)) for row in _rows(result)]
+        with self._gate.shared(), self._reader() as connection, engine_errors("the query"):
+            result = connection.execute(cypher, parameters, timeout_s=timeout_s)
+            names = result.columns
+            return [dict(zip(names, row, strict=True)) for row in result.rows()]
 
     def size(self) -> int:
         """Bytes of the file and its write-ahead log."""
-        return sum(path.stat().st_size for path in (self._path, _wal_of(self._path)) if path.exists())
+        return sum(path.stat().st_size for path in (self._path, engine.wal_of(self._path)) if path.exists())
 
     def copy_file(self, into: Path) -> int:
         """Copy the file without its write-ahead log; the number of checkpoints so far. Raises OSError.
@@ -238,8 +213,8 @@ class GraphStore:
         """
         if self._checkpoints != since:
             return False
-        if (wal := _wal_of(self._path)).exists():
-            copied(wal, _wal_of(into))
+        if (wal := engine.wal_of(self._path)).exists():
+            copied(wal, engine.wal_of(into))
         return True
 
     def checkpoint_if_due(self) -> None:
@@ -254,7 +229,7 @@ class GraphStore:
         room.require(self._folder, room.TO_FOLLOW)
         with self._engine_writes():
             self._checkpoints += 1  # before it begins: what is copied meanwhile is of no use
-            self._writer.execute("CHECKPOINT")
+            self._writer.checkpoint()
             self._unchecked = 0
 
     def close(self, *, fold: bool = True, readers_s: float = 0.0) -> None:
@@ -288,7 +263,8 @@ class GraphStore:
             if self.spoilt:
                 pass  # it is left alone
             elif not fold:
-                self.execute("CALL force_checkpoint_on_close = false")
+                with self._engine_writes():
+                    self._writer.leave_log()
             elif self._unchecked:
                 self.checkpoint()
         except NoRoom:
@@ -299,8 +275,7 @@ class GraphStore:
         if self.spoilt:
             self._keep_for_ever()
             return
-        self._prepared.clear()
-        with suppress(*ENGINE_ERRORS):  # the log has everything; the next opening looks at the file anew
+        with suppress(*engine.ERRORS):  # the log has everything; the next opening looks at the file anew
             self._writer.close()
             self._database.close()
 
@@ -314,19 +289,16 @@ class GraphStore:
         with engine_errors("writing the graph"):
             try:
                 yield
-            except ENGINE_ERRORS:
+            except engine.ERRORS:
                 self.spoilt = True
                 raise
 
     @contextmanager
-    def _reader(self, timeout_s: float) -> Iterator["kuzu.Connection"]:
-        import kuzu
-
+    def _reader(self) -> Iterator[engine.Connection]:
         with self._busy_changed:
             if self._closing:
                 raise QueryTimeout("The memory is closing.")
-            connection = kuzu.Connection(self._database, num_threads=READER_THREADS)
-            connection.set_query_timeout(max(1, round(timeout_s * 1000)))
+            connection = self._database.connect(threads=READER_THREADS)
             self._busy.add(connection)
         try:
             yield connection
@@ -335,46 +307,18 @@ class GraphStore:
                 self._busy.discard(connection)
             connection.close()
 
-    def _roll_back(self) -> None:
-        try:
-            self._writer.execute("ROLLBACK")
-        except RuntimeError as e:
-            if "No active transaction" not in str(e):  # an error in a statement has rolled back already
-                raise
-
-
-# A damaged file also brings the C++ library's own errors, which arrive as the other three classes.
-ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
-
 
 @contextmanager
 def engine_errors(doing: str) -> Iterator[None]:
-    """The engine's errors as GraphFailure, told apart by their text, which is all there is."""
+    """The engine's errors as GraphFailure."""
     try:
         yield
-    except ENGINE_ERRORS as e:
+    except engine.SeveralStatements as e:
+        raise QueryFailed(str(e)) from e
+    except engine.ERRORS as e:
         text = str(e).strip()
-        if "Interrupted" in text or "timeout" in text.lower():
+        if engine.why(e) == "time":
             raise QueryTimeout(f"Stopped: {doing} took too long ({text}).") from e
         if doing == "the query":
             raise QueryFailed(f"The graph cannot answer this: {text}") from e
         raise GraphFailure(f"Problem while {doing}: {text}. Everything is safe in the log.") from e
-
-
-def _single(result: "kuzu.QueryResult | list[kuzu.QueryResult]") -> "kuzu.QueryResult":
-    if isinstance(result, list):
-        raise QueryFailed("One statement at a time, please.")
-    return result
-
-
-def _rows(result: "kuzu.QueryResult") -> list[list[Any]]:
-    """All rows of a result, fetched in pages: one huge fetch would hold the interpreter."""
-    rows: list[list[Any]] = []
-    while page := result.get_n(PAGE_ROWS):
-        rows += [list(row) for row in page]
-    result.close()
-    return rows
-
-
-def _wal_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}.wal")

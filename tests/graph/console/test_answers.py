@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
-import kuzu
 import pytest
 
 from graph.console import console, worker
 from graph.console.console import Answer
 from graph.errors import QueryFailed
+from graph.kuzu import engine
 from graph.memory import Memory
 
 pytestmark = pytest.mark.process
@@ -59,7 +59,7 @@ def test_rows_that_came_in_time_are_told_when_it_is_up_for_the_others(
     now = [0.0]
     monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
     request = worker.WARMING | {"cypher": "UNWIND range(1, 1000) AS x RETURN x", "limit": 900, "counting": []}
-    database = kuzu.Database(tmp_path / "any.kuzu", max_db_size=1 << 28)
+    database = engine.Database(tmp_path / "any.kuzu", pool_bytes=64 << 20, most_bytes=1 << 28)
     told = []
     for each in worker.answer(database, request | {"counted": "RETURN 1000"}):
         told.append(json.loads(each))

@@ -9,7 +9,7 @@ import pytest
 
 from agent.home import Cached
 from agent.private import BEGINNING
-from graph.kuzu import rebuild
+from graph.kuzu import engine, rebuild
 from models.catalogue import CATALOGUE
 from tui.commands import erase
 
@@ -141,7 +141,7 @@ def test_a_backup_beside_the_memory_is_not_clews_and_stays(clew: Run, lived_in: 
 
 
 def test_every_name_of_the_memory_is_known(clew: Run, lived_in: Path) -> None:
-    for companion in rebuild._COMPANIONS:
+    for companion in engine.COMPANIONS:
         for name in ("graph.kuzu", rebuild.NEW, rebuild.ASIDE):
             (lived_in / "memory" / (name + companion)).write_text("made by clew")
     for name in ("log.sqlite-wal", "log.sqlite-shm", "log.sqlite-journal", "graph.opening", "graph.purge"):

@@ -1,10 +1,10 @@
 """What the engine has to answer: fifty queries as clew and people ask them, and what is not an answer.
 
 All goes through graph/kuzu/engine.py and nothing else, on a graph made of a real log (told.py says of what), and the
-rows that are expected are those of its events. To try another engine, write a module with the same names as that one
-and let `engine` below give it. Where all of this passes, store, rebuild, follower and the process of people's queries
-take it by one import each, and a higher VERSION in graph/projection/schema.py has every graph made anew; what people's
-Cypher means to it is asked by tests/graph/console.
+rows that are expected are those of its events. To try another engine, write that file anew; or write a module with the
+same names and let `engine` below give it, but not for a fork of Kuzu: two of them in one process do not load. Where all
+of this passes, a higher VERSION in graph/projection/schema.py has every graph made anew, and tests/graph/console asks
+what people's Cypher means to it.
 
 A query without ORDER BY may give its rows in any order.
 """

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
 COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")  # what the engine calls the files of a graph, beyond its name
 PAGE_ROWS = 1_000
-COLUMN_ROWS = 20_000
 
 
 class SeveralStatements(Exception):
@@ -170,7 +169,7 @@ class Connection:
 
 
 class Result:
-    """What a statement found, to be read once and from its beginning, by one of `row`, `rows` and `table`."""
+    """What a statement found, to be read once and from its beginning, by `row` or `rows`."""
 
     def __init__(self, result: "kuzu.QueryResult") -> None:
         self._result = result
@@ -200,12 +199,6 @@ class Result:
             rows += [list(row) for row in page]
         self.close()
         return rows
-
-    def table(self) -> "Table":
-        """All rows as columns: for results too many to be rows."""
-        table = self._result.get_as_arrow(COLUMN_ROWS)
-        self.close()
-        return table
 
     def close(self) -> None:
         self._result.close()

@@ -20,15 +20,12 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graph.errors import GraphFailure, NoRoom, QueryFailed, QueryTimeout
 from graph.kuzu import engine, room
 from graph.projection.schema import META, VERSION, statements
 from graph.sqlite import GRAPH
-
-if TYPE_CHECKING:
-
 
 PIECE = 1 << 30
 

@@ -593,16 +593,6 @@ def test_rows_come_one_by_one_and_all_of_many_pages(reader: Any) -> None:
     assert result.rows() == [[x, -x] for x in range(3, 2501)]
 
 
-def test_rows_come_as_columns(reader: Any) -> None:
-    table = reader.execute(
-        "MATCH (t:Turn) WHERE t.world = $world RETURN t.seq AS seq, t.significance AS s", MAIN
-    ).table()
-    assert table.sort_by("seq").to_pydict() == {
-        "seq": [turn(id) for id in TEXTS if id != "f0"],
-        "s": [2 if id == "b2" else None for id in TEXTS if id != "f0"],
-    }
-
-
 WRONG = {
     "a word that is none": ("MATCH (t:Turn) RETRUN t", "RETRUN"),
     "a table there is not": ("MATCH (t:Tune) RETURN t", "Tune"),

@@ -27,14 +27,14 @@ def reachable(memory: Memory, session: str, turn: str) -> Turn:
 
     Raises NotFound, or AgentError for one that is deleted, hidden, queued, a tool's or another chat's.
     """
-    about, found = memory.session(session), memory.turn(turn)
+    about, found = memory.readings.session(session), memory.readings.turn(turn)
     if about.deleted:
         raise AgentError("This chat was deleted, so you cannot go there. Nothing was changed.")
     if found.deleted:
         raise AgentError("That message was deleted permanently, so you cannot go there. Nothing was changed.")
     if found.queued:
         raise AgentError("That message is still in the queue. Nothing was changed.")
-    if not memory.belongs(session, found.id):
+    if not memory.readings.belongs(session, found.id):
         raise AgentError(
             f"That message belongs to another chat, {found.session}. Nothing was changed. Open that chat, or "
             "fork from it."
@@ -88,12 +88,12 @@ class Acceptance:
             session = new_id()
             began = SessionStarted(session=session, project=project, client=new.client)
             return self._append_of(session, new, parent=None, untitled=True, before=[began], begins=True)
-        about = self._memory.session(session)
+        about = self._memory.readings.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
         earlier: list[Event] = []
         if asks_to_withhold_earlier(new.text):
-            meant = newest if queued else last_message(self._memory.thread(session, limit=RETRIED))
+            meant = newest if queued else last_message(self._memory.readings.thread(session, limit=RETRIED))
             earlier = self.kept_out_with(meant)
         parent = None if queued else about.head
         return self._append_of(session, new, parent=parent, untitled=about.name is None, before=earlier, queued=queued)
@@ -105,8 +105,8 @@ class Acceptance:
             raise AgentError(
                 "Only your own messages can be edited. A reply can be regenerated instead. Nothing was changed."
             )
-        about = self._memory.session(session)
-        path = self._memory.thread(session, before=old.id, limit=RETRIED)
+        about = self._memory.readings.session(session)
+        path = self._memory.readings.thread(session, before=old.id, limit=RETRIED)
         earlier = self.kept_out_with(last_message(path)) if asks_to_withhold_earlier(new.text) else []
         untitled = about.name is None or not (about.named_by_user or any(each.role == Role.USER for each in path))
         by_hand = old.withheld and not asks_to_withhold(old.text or "")
@@ -119,14 +119,14 @@ class Acceptance:
         if not is_id(new.turn):
             raise AgentError(NO_ID)
         try:
-            turn = self._memory.turn(new.turn)
+            turn = self._memory.readings.turn(new.turn)
         except NotFound:
             return None
         return PendingAppend(Accepted(turn.session, turn.id, False, turn.text or "", new.client, known=True))
 
     def regenerated(self, session: str, turn: str | None, *, client: str) -> PendingAppend:
         """The message that a reply is made anew for: that of the given one (or of a message), or of the last reply."""
-        about = self._memory.session(session)
+        about = self._memory.readings.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so there is nothing to answer. Start a new one with /new.")
         asked = self._asked(about, turn)
@@ -145,7 +145,7 @@ class Acceptance:
 
     def retried(self, session: str, *, client: str) -> PendingAppend:
         """The last message of a chat, which has no reply."""
-        path = self._memory.thread(session, limit=RETRIED)
+        path = self._memory.readings.thread(session, limit=RETRIED)
         last = next((turn for turn in reversed(path) if turn.role != Role.TOOL), None)
         if last is None or last.role != Role.USER:
             raise AgentError(NONE_WAITS)
@@ -160,7 +160,7 @@ class Acceptance:
 
     def unkept(self, turn: str) -> list[str]:
         """Those of a message and its answer that are not kept out of memory yet."""
-        said = self._memory.exchange(turn)
+        said = self._memory.readings.exchange(turn)
         turns = (said.turn, *said.tools, *([said.reply] if said.reply is not None else []))
         return [each.id for each in turns if not each.withheld]
 
@@ -207,7 +207,7 @@ class Acceptance:
 
     def _asked(self, about: Session, turn: str | None) -> Turn:
         if turn is None:
-            path = self._memory.thread(about.id, limit=RETRIED)
+            path = self._memory.readings.thread(about.id, limit=RETRIED)
             asked = next((each for each in reversed(path) if each.role == Role.USER), None)
             if asked is None:
                 raise AgentError("This chat has no message to answer. Nothing was changed.")
@@ -215,14 +215,14 @@ class Acceptance:
                 raise AgentError("The last message is hidden. Nothing was changed. Unhide it first.")
             return asked
         meant = reachable(self._memory, about.id, turn)
-        asked = meant if meant.role == Role.USER else self._memory.exchange(meant.id).turn
+        asked = meant if meant.role == Role.USER else self._memory.readings.exchange(meant.id).turn
         if asked.role != Role.USER:
             raise AgentError("That reply does not answer a message, so it cannot be regenerated. Nothing was changed.")
         return reachable(self._memory, about.id, asked.id)
 
     def _waiting(self, session: str, asked: Turn) -> bool:
         """Whether nothing but turns of tools follows a message on the path: it has no reply there."""
-        path = self._memory.thread(session, limit=RETRIED)
+        path = self._memory.readings.thread(session, limit=RETRIED)
         at = next((at for at, turn in enumerate(path) if turn.id == asked.id), len(path))
         return all(turn.role == Role.TOOL for turn in path[at + 1 :])
 

@@ -103,7 +103,7 @@ class Agent:
         memory = await open_memory(self._home, client=self._client, brief=self._brief, tell=tell)
         self._memory_or_none = memory
         self._compose(memory)
-        counts = await asyncio.to_thread(memory.counts)
+        counts = await asyncio.to_thread(memory.readings.counts)
         self._notifications.tell(MemoryReady(counts["turns"], memory.recovered))
         if open_graph:
             self.open_graph()
@@ -235,7 +235,7 @@ class Agent:
     async def status(self) -> Status:
         """Everything `/status` shows."""
         memory = self._memory
-        counts = await asyncio.to_thread(memory.counts)
+        counts = await asyncio.to_thread(memory.readings.counts)
         model = self._host.current
         return Status(
             home=str(self._home.root),

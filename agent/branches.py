@@ -105,17 +105,17 @@ class Branches:
 
     async def worlds(self) -> list[World]:
         """Main, then the what-ifs, the oldest first."""
-        return await asyncio.to_thread(self._memory.worlds)
+        return await asyncio.to_thread(self._memory.readings.worlds)
 
     # -- reading --------------------------------------------------------------------------------------------------
 
     async def alternatives(self, session: str, turns: Iterable[str]) -> dict[str, Alternatives]:
         """What stands in the place of each of some turns, where that is more than the turn itself."""
-        return await asyncio.to_thread(self._private.memory_of(session).alternatives, session, list(turns))
+        return await asyncio.to_thread(self._private.memory_of(session).readings.alternatives, session, list(turns))
 
     async def tree(self, session: str) -> tuple[Branch, ...]:
         """The shape of a chat: its own turns as they branch. Raises NotFound."""
-        return await asyncio.to_thread(self._private.memory_of(session).tree, session)
+        return await asyncio.to_thread(self._private.memory_of(session).readings.tree, session)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -137,9 +137,9 @@ class Branches:
         memory, found = self._private.memory_of(session), list[Turn]()
 
         def leaves(each: Turn) -> bool:
-            return turn is None or not memory.is_above(each.id, turn)
+            return turn is None or not memory.readings.is_above(each.id, turn)
 
-        while page := memory.thread(session, before=found[0].id if found else None, limit=PAGE):
+        while page := memory.readings.thread(session, before=found[0].id if found else None, limit=PAGE):
             first = bisect_left(page, True, key=leaves)
             found = [*page[first:], *found]
             if first:
@@ -155,7 +155,7 @@ class Branches:
 
     def _rewinding(self, session: str, turn: str | None) -> tuple[str, list[Event]]:
         memory = self._private.memory_of(session)
-        about = memory.session(session)
+        about = memory.readings.session(session)
         found = reachable(memory, session, turn) if turn is not None else None
         if about.deleted:
             raise AgentError("This chat was deleted, so you cannot go back in it. Nothing was changed.")
@@ -168,10 +168,10 @@ class Branches:
         """Where the head of a session stands, and where it is to go."""
         memory = self._private.memory_of(session)
         reachable(memory, session, turn)
-        head = memory.session(session).head
-        if head is not None and memory.is_above(turn, head):
+        head = memory.readings.session(session).head
+        if head is not None and memory.readings.is_above(turn, head):
             return head, head
-        return head, memory.tip(session, turn)
+        return head, memory.readings.tip(session, turn)
 
     async def _forked(self, session: str, at: str | None, what_if: bool, name: str | None) -> str:
         new = new_id()
@@ -180,14 +180,14 @@ class Branches:
         return new
 
     def _forking(self, new: str, session: str, at: str | None, what_if: bool, name: str | None) -> list[Event]:
-        about = self._memory.session(session)
+        about = self._memory.readings.session(session)
         at = at if at is not None else about.head
         if about.deleted:
             raise AgentError("This chat was deleted, so it cannot be forked. Nothing was changed.")
         if at is None:
             raise AgentError("This chat has no messages yet, so there is nothing to fork. Use /new to start another.")
-        if self._memory.turn(at).role == "tool" and at == about.head:  # a reply that was stopped on its way
-            at = self._memory.exchange(at).turn.id
+        if self._memory.readings.turn(at).role == "tool" and at == about.head:  # a reply that was stopped on its way
+            at = self._memory.readings.exchange(at).turn.id
         events: list[Event] = [
             SessionForked(
                 session=new,

@@ -64,36 +64,38 @@ class Chats:
 
     async def all(self, *, archived: bool = False) -> list[Session]:
         """The sessions, newest activity first; the archived ones instead if asked."""
-        found = await asyncio.to_thread(self._memory.sessions, archived=archived)
+        found = await asyncio.to_thread(self._memory.readings.sessions, archived=archived)
         return [session for session in found if session.archived == archived]
 
     async def get(self, session: str) -> Session:
         """One session. Raises NotFound."""
-        return await asyncio.to_thread(self._private.memory_of(session).session, session)
+        return await asyncio.to_thread(self._private.memory_of(session).readings.session, session)
 
     async def named(self, id: str) -> Session:
         """One session, by its id, the first characters of it, or `last`. Raises NotFound or Ambiguous."""
-        return await asyncio.to_thread(self._memory.session_named, id)
+        return await asyncio.to_thread(self._memory.readings.session_named, id)
 
     async def last(self) -> str | None:
         """The session to resume: the one that a person spoke in last."""
-        return await asyncio.to_thread(self._memory.last_session)
+        return await asyncio.to_thread(self._memory.readings.last_session)
 
     async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the session's head, oldest first: its last `limit` turns, or those before turn `before`."""
-        return await asyncio.to_thread(self._private.memory_of(session).thread, session, before=before, limit=limit)
+        return await asyncio.to_thread(
+            self._private.memory_of(session).readings.thread, session, before=before, limit=limit
+        )
 
     async def waiting(self, session: str) -> list[Turn]:
         """Messages that are queued and not taken up yet."""
-        return await asyncio.to_thread(self._private.memory_of(session).waiting, session)
+        return await asyncio.to_thread(self._private.memory_of(session).readings.waiting, session)
 
     async def said(self, limit: int = 200) -> list[str]:
         """The user's own messages, newest first, for the composer's history."""
-        return await asyncio.to_thread(self._memory.said, limit)
+        return await asyncio.to_thread(self._memory.readings.said, limit)
 
     async def exchange(self, turn: str) -> Exchange:
         """The exchange of a user turn or a reply. Raises NotFound."""
-        return await asyncio.to_thread(self._memory.exchange, turn)
+        return await asyncio.to_thread(self._memory.readings.exchange, turn)
 
     # -- changing -------------------------------------------------------------------------------------------------
 
@@ -118,7 +120,7 @@ class Chats:
         await self._conversation.drop(session)
         async with self._recorder.changing:
             events, _ = await self._planner.session_deletion(session)
-            said = await asyncio.to_thread(self._memory.said_in, session)
+            said = await asyncio.to_thread(self._memory.readings.said_in, session)
             await asyncio.to_thread(self._memory.append, *events)
             await self._recorder.recorded(events, forgotten=said)  # others may quote them
 
@@ -159,7 +161,7 @@ class Chats:
 
     async def pinned(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[Turn]:
         """The turns that are pinned in a world and that it, and there a chat of a project, sees, oldest first."""
-        return await asyncio.to_thread(self._memory.pinned, world, project=project)
+        return await asyncio.to_thread(self._memory.readings.pinned, world, project=project)
 
     async def pin(self, turn: str, *, world: str | None = None) -> None:
         """Keep a turn in every prompt of a world (None: its own) from the next message on. Raises NotFound."""
@@ -189,18 +191,18 @@ class Chats:
 
     def _with_answers(self, turn: str) -> list[str]:
         """A message, the tools' turns it led to and its reply; of a reply only itself."""
-        meant = self._memory.turn(turn)
+        meant = self._memory.readings.turn(turn)
         if meant.role not in ("user", "note"):
             return [turn]
-        answered = self._memory.exchange(turn)
+        answered = self._memory.readings.exchange(turn)
         return [turn, *(tool.id for tool in answered.tools), *([answered.reply.id] if answered.reply else [])]
 
     async def _pin(self, turn: str, event: PinSet | PinCleared) -> None:
-        await asyncio.to_thread(self._memory.turn, turn)
+        await asyncio.to_thread(self._memory.readings.turn, turn)
         await asyncio.to_thread(self._memory.append, event)
 
     async def _see(self, turn: str, event: TurnHidden | TurnUnhidden) -> None:
-        await asyncio.to_thread(self._memory.turn, turn)
+        await asyncio.to_thread(self._memory.readings.turn, turn)
         await self._recorder.record(event)
 
     async def _record(self, event: SessionRenamed | SessionArchived | SessionUnarchived) -> None:
@@ -249,7 +251,7 @@ class Projects(ProjectReader):
 
     async def assign(self, session: str, project: str | None) -> None:
         """Let a session belong to a project from here on, or to none. Raises NotFound."""
-        await asyncio.to_thread(self._memory.session, session)
+        await asyncio.to_thread(self._memory.readings.session, session)
         name = None if project is None else (await self._project(project)).name
         await self._recorder.record(ProjectAssigned(session=session, project=name))
 

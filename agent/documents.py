@@ -127,7 +127,7 @@ class Documents(DocumentReader):
 
     async def get(self, id: str) -> Document:
         """One document, by its id or the beginning of it. Raises NotFound or Ambiguous."""
-        return await asyncio.to_thread(self._memory.document, id)
+        return await asyncio.to_thread(self._memory.readings.document, id)
 
     def import_chats(self, path: Path) -> Work[ImportProgress, ImportReport]:
         """Import a file of chats; what is in the memory already is not said again, nor is what was deleted from it.

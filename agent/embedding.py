@@ -225,7 +225,7 @@ class Embedding:
         keeping: asyncio.Task[None] | None = None
         while texts := await self._next_page(loaded):
             if self._told is None or len(texts) >= BATCH:
-                self._done, self._total = await self._in_thread(self._memory.embedded, loaded.key)
+                self._done, self._total = await self._in_thread(self._memory.readings.embedded, loaded.key)
             else:
                 self._total = max(self._total, self._done + len(texts) + len(self._bad))
             try:
@@ -243,7 +243,7 @@ class Embedding:
                 if keeping is not None:
                     await keeping
         if self._told is None:
-            self._done, self._total = await self._in_thread(self._memory.embedded, loaded.key)
+            self._done, self._total = await self._in_thread(self._memory.readings.embedded, loaded.key)
         now = EmbeddingProgress("ready", self._name, self._done, self._total, self._left_out())
         if now != self._told:
             self._tell("ready", self._left_out())

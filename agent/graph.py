@@ -13,7 +13,7 @@ from agent.outlets import Work, on_loop
 from graph.console.catalogue import Schema
 from graph.console.console import ROWS, TIMEOUT_S, Answer
 from graph.events import MAIN_WORLD
-from graph.memory_readings import MemoryReadings
+from graph.memory_view import MemoryView
 from graph.values import Ego, Node, ProofStep, Ref, Side, Subgraph
 from graph.walk.neighbours import PER, Key
 
@@ -27,7 +27,7 @@ class GraphReader:
     See graph/walk/neighbours.py for what the walks promise.
     """
 
-    def __init__(self, asked: MemoryReadings) -> None:
+    def __init__(self, asked: MemoryView) -> None:
         self._asked = asked
 
     def console(
@@ -51,7 +51,7 @@ class GraphReader:
             cancelled = threading.Event()
             try:
                 return await asyncio.to_thread(
-                    self._asked.console,
+                    self._asked.console.run,
                     cypher,
                     parameters=parameters,
                     timeout_s=timeout_s,
@@ -69,40 +69,40 @@ class GraphReader:
 
     async def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
         """Look whether a query would run, without running it. Raises Refused, QueryFailed or GraphFailure."""
-        await asyncio.to_thread(self._asked.validate, cypher, parameters=parameters)
+        await asyncio.to_thread(self._asked.console.validate, cypher, parameters=parameters)
 
     async def prepare(self, *, live_only: bool = False) -> None:
         """Make the engine of people's queries ready ahead of the first. Raises GraphFailure."""
-        await asyncio.to_thread(self._asked.prepare_console, live_only=live_only)
+        await asyncio.to_thread(self._asked.console.prepare, live_only=live_only)
 
     async def node(self, ref: Ref) -> Node:
         """A node with its particulars; an entity by its name too. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.node, ref)
+        return await asyncio.to_thread(self._asked.walk.node, ref)
 
     async def ego(self, ref: Ref, *, per: int = PER) -> Ego:
         """A node and the first of its neighbours by each relationship. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.ego, ref, per=per)
+        return await asyncio.to_thread(self._asked.walk.ego, ref, per=per)
 
     async def neighbours(self, ref: Ref, key: Key, *, text: str = "", offset: int = 0, limit: int = 50) -> Side:
         """More neighbours of one side of an Ego (`Side.key`), or those with these words. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.neighbours, ref, key, text=text, offset=offset, limit=limit)
+        return await asyncio.to_thread(self._asked.walk.neighbours, ref, key, text=text, offset=offset, limit=limit)
 
     async def provenance(self, observation: str) -> tuple[ProofStep, ...]:
         """The way from a memory down to the words that prove it. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.provenance, observation)
+        return await asyncio.to_thread(self._asked.walk.provenance, observation)
 
     async def around(self, ref: Ref, *, limit: int = 40) -> Subgraph:
         """A node with what is around it, to be drawn. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.around, ref, limit=limit)
+        return await asyncio.to_thread(self._asked.walk.around, ref, limit=limit)
 
     async def subgraph(self, refs: Iterable[Ref]) -> Subgraph:
         """The given nodes that are there, and the edges among them."""
-        return await asyncio.to_thread(self._asked.subgraph, list(refs))
+        return await asyncio.to_thread(self._asked.walk.subgraph, list(refs))
 
     async def schema(self) -> Schema:
         """The tables of the graph, each with how much is in it now."""
-        return await asyncio.to_thread(self._asked.schema)
+        return await asyncio.to_thread(self._asked.console.schema)
 
     async def statistics(self) -> "Statistics":
         """How much is in the memory since when, and how fast replies came. Raises GraphFailure."""
-        return await asyncio.to_thread(self._asked.statistics, now=datetime.now(UTC))
+        return await asyncio.to_thread(self._asked.readings.statistics, now=datetime.now(UTC))

@@ -183,7 +183,7 @@ def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
 
 def _chat(memory: Memory, session: str) -> str:
     """A chat by its name or title, or else by its first words."""
-    named = memory.session(session).name
+    named = memory.readings.session(session).name
     if named:
         return f"the chat {quoted(named)}"
     first = memory.history.changes.begins(session)

@@ -80,7 +80,7 @@ class Imported:
                 break
         contained = missing == 0 or session is None or other > 0
         if not contained and session is not None:
-            path = self._memory.thread(session)
+            path = self._memory.readings.thread(session)
             contained = all(turn.id in matched or turn.client != CLIENT or turn.text is None for turn in path)
         return Likeness(same, other, gone, contained)
 
@@ -130,7 +130,7 @@ class Imported:
     def remember(self, turns: Iterable[str]) -> None:
         """Have the texts of turns at hand."""
         missing = [turn for turn in turns if turn not in self._texts]
-        kept = self._memory.quotable(missing)
+        kept = self._memory.readings.quotable(missing)
         for turn in missing:
             text = kept[turn].text if turn in kept else None
             self._texts[turn] = unmarked(text).strip() if text is not None else None
@@ -142,7 +142,7 @@ class Imported:
     def known(self, sources: list[str]) -> dict[str, str]:
         """The turn or session that has each key, where there is one."""
         unsaid = {source: self.unsaid[source] for source in sources if source in self.unsaid}
-        return self._memory.imported(sources) | unsaid
+        return self._memory.readings.imported(sources) | unsaid
 
 
 def clean(text: str) -> str | None:
@@ -413,7 +413,7 @@ class Importer:
         """Whether a chat that is here without a title shows its first turns, so that a title from them would show."""
         if place.new or place.titled or not place.first:
             return False
-        path = {turn.id for turn in self._memory.thread(place.session) if not (turn.hidden or turn.withheld)}
+        path = {turn.id for turn in self._memory.readings.thread(place.session) if not (turn.hidden or turn.withheld)}
         return all(turn in path for turn, _ in place.first)
 
     def _closing(self, chat: ImportedChat, place: ImportPlace, last: str) -> list[Event]:
@@ -432,7 +432,7 @@ class Importer:
         found: ImportPlace | None = None
         while (session := self._log.known([source := chat_source(chat, variant)]).get(source)) is not None:
             self._flush()
-            about = self._memory.session(session)
+            about = self._memory.readings.session(session)
             parts = _parts(export, number) if chat.more and not chat.identified else [chat]
             like = self._log.likeness(parts, variant, None if about.deleted else session)
             may_be = like.same or like.gone or chat.identified
@@ -445,7 +445,7 @@ class Importer:
                     deleted=about.deleted,
                     head=about.head,
                     follows=about.head is None,
-                    titled=self._memory.is_titled(session),
+                    titled=self._memory.readings.is_titled(session),
                 )
             variant += 1
         return found or ImportPlace(new_id(), variant, new=True)

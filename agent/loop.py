@@ -248,7 +248,7 @@ class Conversation:
     async def _reply(self, at: PendingAnswer) -> AsyncGenerator[AgentEvent, None]:
         """The model, what is recalled, the prompt, the tools, and the reply; Failed where nothing came of it."""
         taken, stopped = at.taken, Failed(f"Stopped before the model was asked. {at.taken.is_safe}", at.taken.turn)
-        at.session = await asyncio.to_thread(self._memory.session, taken.session)
+        at.session = await asyncio.to_thread(self._memory.readings.session, taken.session)
         if not await self._load(at):
             yield stopped
             return
@@ -393,12 +393,12 @@ class Conversation:
 
     def _put_on_path(self, taken: Accepted) -> None:
         """A message that waited follows what its chat has come to."""
-        head = self._memory.session(taken.session).head
+        head = self._memory.readings.session(taken.session).head
         self._record(TurnTaken(turn=taken.turn, session=taken.session, parent=head))
 
     def _keep_out(self, taken: Accepted) -> None:
         """The message may have been kept out of memory while it was answered: so is the answer."""
-        if not taken.withheld and self._memory.turn(taken.turn).withheld:
+        if not taken.withheld and self._memory.readings.turn(taken.turn).withheld:
             left = self._reader.kept_out_with(taken.turn)
             if left:
                 self._record(*left)
@@ -478,10 +478,10 @@ class Conversation:
     def _hide_waiting(self, taken: Accepted) -> str | None:
         """Hide a message that waits, and let its chat stand where it stood before; the last message that is left."""
         events: list[Event] = [TurnHidden(turn=taken.turn)]
-        if self._memory.session(taken.session).head == taken.turn:  # it waits for the reply of another chat
-            events.append(HeadMoved(session=taken.session, turn=self._memory.turn(taken.turn).parent))
+        if self._memory.readings.session(taken.session).head == taken.turn:  # it waits for the reply of another chat
+            events.append(HeadMoved(session=taken.session, turn=self._memory.readings.turn(taken.turn).parent))
         self._record(*events)
-        return last_message(self._memory.thread(taken.session, limit=RETRIED))
+        return last_message(self._memory.readings.thread(taken.session, limit=RETRIED))
 
     def _due(self, session: str) -> int:
         """How many messages of a session are being answered, or will be without anybody's word."""

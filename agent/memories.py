@@ -67,7 +67,7 @@ class Memories(MemoryReader):
     async def forgetting(self, id: str) -> list[Observation]:
         """What `forget` would erase: all revisions of a memory. Raises NotFound or Ambiguous."""
         found = (await self.story(id)).observation
-        return await asyncio.to_thread(self._memory.forgetting, found.id)
+        return await asyncio.to_thread(self._memory.readings.forgetting, found.id)
 
     # -- stating --------------------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Memories(MemoryReader):
                 "(pivotal)."
             )
         ids = [turns] if isinstance(turns, str) else list(dict.fromkeys(turns))
-        there = await asyncio.to_thread(self._memory.quotable, ids)
+        there = await asyncio.to_thread(self._memory.readings.quotable, ids)
         if missing := [id for id in ids if id not in there]:
             raise NotFound(f"There is no message {missing[0]}, or it is hidden. Nothing was rated.")
         if ids:
@@ -247,7 +247,7 @@ class Memories(MemoryReader):
 
     def _same(self, said: str, project: str | None, tags: tuple[str, ...], world: str) -> list[Observation]:
         """What is in use and says the same in the same scope; what is under review may say it too."""
-        near = self._memory.memories(Wanted(text=said, status="active", world=world), now=datetime.now(UTC))
+        near = self._memory.readings.memories(Wanted(text=said, status="active", world=world), now=datetime.now(UTC))
         return [e for e in near if (e.project, e.tags) == (project, tags) and notes.same(said, e.text)]
 
     def _in_use(self, found: Observation) -> Observation | None:

@@ -122,14 +122,14 @@ def revision(text: str, old: Observation, sources: Sequence[str], *, world: str 
 
 def noted(memory: Memory, text: str, *, project: str | None, world: str) -> tuple[list[Event], str]:
     """The events of a note, those of its session among them where that is not there yet; and the note's turn."""
-    session, parent = memory.notes_session(project, world=world), None
+    session, parent = memory.readings.notes_session(project, world=world), None
     events: list[Event] = []
     if session is None:
         session = new_id()
         events.append(SessionStarted(session=session, world=world, project=project, client=CLIENT))
         events.append(SessionTitled(session=session, sources=(), text=TITLE))
     else:
-        parent = memory.session(session).head
+        parent = memory.readings.session(session).head
     said = TurnSaid(
         turn=new_id(), session=session, parent=parent, role=Role.NOTE, speaker=USER, client=CLIENT, text=text
     )

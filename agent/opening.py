@@ -93,4 +93,4 @@ class GraphOpening:
             return
         await self._opened()
         with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
-            await asyncio.to_thread(self._memory.warm_recall)
+            await asyncio.to_thread(self._memory.recall.warm)

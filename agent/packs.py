@@ -67,11 +67,11 @@ class Packs:
     ) -> Quotes:
         """The quotes that belong to a path of a session; what `log` quotes and may not any more is among `gone`."""
         packs = packs_of(path, fresh)
-        pinned = self._memory.pinned(session.world, project=session.project)
+        pinned = self._memory.readings.pinned(session.world, project=session.project)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
         given = [*path, *pinned]
-        said = self._memory.quotable(ids - {turn.id for turn in given}, project=session.project)
+        said = self._memory.readings.quotable(ids - {turn.id for turn in given}, project=session.project)
         said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
         there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given}, session)}
         # A pin sleeps while its turn is on no path: its words leave the prompts they stand in as a pin.
@@ -92,7 +92,7 @@ class Packs:
 
     def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str], *, session: Session) -> Pack:
         """The pins that a session's prompt has room for and does not hold: they enter it with the next message."""
-        pins = self._pins(self._memory.pinned(session.world, project=session.project), generator, limits)
+        pins = self._pins(self._memory.readings.pinned(session.world, project=session.project), generator, limits)
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
 
@@ -100,8 +100,8 @@ class Packs:
         """Those of the ids that are observations or chunks which may be quoted in a session."""
         if not ids:
             return {}
-        believed = self._memory.believed(ids, world=session.world, project=session.project)
-        return {**believed, **self._memory.chunks(ids - believed.keys(), project=session.project)}
+        believed = self._memory.readings.believed(ids, world=session.world, project=session.project)
+        return {**believed, **self._memory.readings.chunks(ids - believed.keys(), project=session.project)}
 
     def _quote(self, found: Turn | Believed | Chunk, item: Recalled, about: str) -> Quote:
         bound = PIN_BOUND if "pin" in item.ranks else BOUND

@@ -16,7 +16,7 @@ from graph.errors import NotFound
 from graph.events import MAIN_WORLD
 from graph.history.past import Past
 from graph.memory import Memory
-from graph.memory_readings import MemoryReadings
+from graph.memory_view import MemoryView
 from graph.values import (
     Chunk,
     CoreBlock,
@@ -44,20 +44,20 @@ def _now() -> datetime:
 class MemoryReader:
     """What was learned, the core blocks, and how turns were rated. `now` is the time that is asked about."""
 
-    def __init__(self, asked: MemoryReadings, *, now: Callable[[], datetime] = _now) -> None:
+    def __init__(self, asked: MemoryView, *, now: Callable[[], datetime] = _now) -> None:
         self._asked = asked
         self._now = now
 
     async def find(self, wanted: Wanted = ANY, *, limit: int = 200) -> list[Observation]:
         """What was learned, the newest first. Raises GraphFailure while the graph is behind."""
-        return await asyncio.to_thread(self._asked.memories, wanted, now=self._now(), limit=limit)
+        return await asyncio.to_thread(self._asked.readings.memories, wanted, now=self._now(), limit=limit)
 
     async def story(self, id: str, *, world: str | None = None) -> Story:
         """One observation with its revisions and proof, by its id or the beginning. Raises NotFound or Ambiguous.
 
         As they stand in `world`, or (None) in the observation's own.
         """
-        return await asyncio.to_thread(self._asked.memory, id, world=world)
+        return await asyncio.to_thread(self._asked.readings.memory, id, world=world)
 
     async def review(self, *, limit: int = 200) -> list[Observation]:
         """The candidates that wait for review, the newest first. Raises GraphFailure."""
@@ -65,41 +65,41 @@ class MemoryReader:
 
     async def blocks(self, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> list[CoreBlock]:
         """The core blocks, which are in every prompt of a world, and there of a project, or of none."""
-        return await asyncio.to_thread(self._asked.blocks, world, project=project)
+        return await asyncio.to_thread(self._asked.readings.blocks, world, project=project)
 
     async def significance(self, *, world: str = MAIN_WORLD) -> dict[int, int]:
         """How many turns that a world sees are rated 0, 1, 2, 3."""
-        return await asyncio.to_thread(self._asked.significance, world)
+        return await asyncio.to_thread(self._asked.readings.significance, world)
 
     async def rated(self, significance: int, *, limit: int = 200, world: str = MAIN_WORLD) -> list[Turn]:
         """The turns of one rating that a world sees, the newest first."""
-        return await asyncio.to_thread(self._asked.rated, significance, limit, world=world)
+        return await asyncio.to_thread(self._asked.readings.rated, significance, limit, world=world)
 
 
 class ProjectReader:
     """The projects."""
 
-    def __init__(self, asked: MemoryReadings) -> None:
+    def __init__(self, asked: MemoryView) -> None:
         self._asked = asked
 
     async def all(self) -> list[Project]:
         """The projects, archived ones too."""
-        return await asyncio.to_thread(self._asked.projects)
+        return await asyncio.to_thread(self._asked.readings.projects)
 
 
 class DocumentReader:
     """The documents and their pieces."""
 
-    def __init__(self, asked: MemoryReadings) -> None:
+    def __init__(self, asked: MemoryView) -> None:
         self._asked = asked
 
     async def all(self) -> list[Document]:
         """All documents, the one read last first."""
-        return await asyncio.to_thread(self._asked.documents)
+        return await asyncio.to_thread(self._asked.readings.documents)
 
     async def chunks(self, document: str) -> list[Chunk]:
         """The pieces of a document in their order. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.document_chunks, document)
+        return await asyncio.to_thread(self._asked.readings.document_chunks, document)
 
 
 ALL = Filters()
@@ -133,7 +133,7 @@ class PastView:
 
     async def pinned(self, *, world: str = MAIN_WORLD) -> list[Turn]:
         """The turns that were pinned, oldest first."""
-        return await asyncio.to_thread(self._past.pinned, world)
+        return await asyncio.to_thread(self._past.readings.pinned, world)
 
     async def project_name(self, name: str) -> str:
         """How a project that there was wrote its name, which may be given in any case. Raises NotFound."""
@@ -145,15 +145,15 @@ class PastView:
 
     async def chats(self, *, archived: bool = False) -> list[Session]:
         """The chats there were, the newest activity first."""
-        return await asyncio.to_thread(self._past.sessions, archived=archived)
+        return await asyncio.to_thread(self._past.readings.sessions, archived=archived)
 
     async def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
         """The path to the head that a session had. Raises NotFound."""
-        return await asyncio.to_thread(self._past.thread, session, before=before, limit=limit)
+        return await asyncio.to_thread(self._past.readings.thread, session, before=before, limit=limit)
 
     async def worlds(self) -> list[World]:
         """The worlds there were."""
-        return await asyncio.to_thread(self._past.worlds)
+        return await asyncio.to_thread(self._past.readings.worlds)
 
 
 class _Then(Recaller):

@@ -63,14 +63,14 @@ class Planner:
         """
         events, shared = await self.session_deletion(session)
         self._recorder.refuse_while_answering(session)
-        name = (await asyncio.to_thread(self._memory.session, session)).name
+        name = (await asyncio.to_thread(self._memory.readings.session, session)).name
         planned = await self.plan(f"Delete the chat {quoted(name) if name else session}", *events)
         return replace(planned, notes=_staying(shared, planned, session))
 
     async def remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
-        found = await asyncio.to_thread(self._memory.document, document)
-        count = len(await asyncio.to_thread(self._memory.chunk_hashes, document))
+        found = await asyncio.to_thread(self._memory.readings.document, document)
+        count = len(await asyncio.to_thread(self._memory.readings.chunk_hashes, document))
         pieces = f"{count:,} {'passage' if count == 1 else 'passages'} will be erased."
         return await self.plan(
             f"Delete the document {quoted(found.title)}",
@@ -83,7 +83,7 @@ class Planner:
 
         Raises AgentError where none of them is in the memory, and GraphFailure.
         """
-        known = await asyncio.to_thread(self._memory.documents)
+        known = await asyncio.to_thread(self._memory.readings.documents)
         found = [each for each in known if each.path in paths and each.chunks]
         if not found:
             raise AgentError("These documents are no longer in the memory. Nothing was changed.")
@@ -101,7 +101,7 @@ class Planner:
 
         The messages it was made from stay. Raises NotFound or Ambiguous.
         """
-        gone = await asyncio.to_thread(self._memory.forgetting, id)
+        gone = await asyncio.to_thread(self._memory.readings.forgetting, id)
         said = {turn for each in gone for turn in (*each.sources, *each.supports)}
         stated = await asyncio.to_thread(self._stated, said)
         series = dict.fromkeys(each.series for each in gone)
@@ -142,7 +142,7 @@ class Planner:
         """The events that delete a session, and how many turns other chats share. Raises NotFound or AgentError."""
         if self._is_private(session):
             raise AgentError("Private chats are not saved: this one is gone when you quit. Nothing was changed.")
-        if (await asyncio.to_thread(self._memory.session, session)).deleted:
+        if (await asyncio.to_thread(self._memory.readings.session, session)).deleted:
             raise AgentError(f"The chat {session} was already deleted. Nothing was changed.")
         own, shared = await asyncio.to_thread(self._memory.history.reach.own_turns, session)
         words = await asyncio.to_thread(self._memory.history.reach.words_of_session, session)
@@ -166,7 +166,7 @@ class Planner:
 
     async def _meant(self, turn: str, *, exchange: bool, deleting: bool = False) -> list[Turn]:
         """The turns that are meant, in order: one that is kept, or its exchange. Raises NotFound or AgentError."""
-        found = await asyncio.to_thread(self._memory.turn, turn)
+        found = await asyncio.to_thread(self._memory.readings.turn, turn)
         reach = self._memory.history.reach
         if await asyncio.to_thread(reach.deleted, [turn]):
             raise AgentError(f"The message {turn} was already deleted. Nothing was changed.")
@@ -178,7 +178,7 @@ class Planner:
 
     def _stated(self, proof: set[str]) -> set[str]:
         """The notes and the proposals among the proof of some observations: they were said for nothing else."""
-        return {turn.id for turn in self._memory.quotable(proof).values() if turn.role in ("note", "tool")}
+        return {turn.id for turn in self._memory.readings.quotable(proof).values() if turn.role in ("note", "tool")}
 
 
 def _emptied(document: Document, ingest: str) -> DocumentRead:

@@ -47,7 +47,7 @@ def plan(memory: Memory, what: str, events: Iterable[Event], notes: Iterable[str
 def _impact(memory: Memory, events: tuple[Event, ...], rehearsal: Rehearsal) -> Impact:
     gone, back = _turns(memory, events, rehearsal)
     going = {turn.id for turn in gone}
-    here, worlds = acted_in(memory, events), memory.worlds()
+    here, worlds = acted_in(memory, events), memory.readings.worlds()
     changes = _changes(memory, rehearsal, [world.id for world in worlds] + [here])
     erased = tuple(memory.history.reach.erased_with(rehearsal.texts))
     forms = memory.history.reach.formed({id for each in changes.values() for id in each} | {form.id for form in erased})
@@ -89,9 +89,9 @@ def acted_in(memory: Memory, events: Iterable[Event]) -> str:
         if isinstance(event, ObservationDeleted):
             found |= {form.world for form in memory.history.reach.formed([event.series]).values()}
         elif session is not None:
-            found.add(memory.session(session).world)
+            found.add(memory.readings.session(session).world)
         elif turn is not None:
-            found.add(memory.session(memory.turn(turn).session).world)
+            found.add(memory.readings.session(memory.readings.turn(turn).session).world)
     return found.pop() if len(found) == 1 else MAIN_WORLD
 
 
@@ -100,7 +100,7 @@ def _changes(memory: Memory, rehearsal: Rehearsal, worlds: Iterable[str]) -> dic
     forms = memory.history.reach.formed(rehearsal.observations)
     own = {id: both for id, both in rehearsal.observations.items() if id in forms and forms[id].world == MAIN_WORLD}
     others = list(dict.fromkeys(world for world in worlds if world != MAIN_WORLD))
-    return {MAIN_WORLD: own} | memory.supposing(others, rehearsal.supposed, also=rehearsal.observations)
+    return {MAIN_WORLD: own} | memory.recall.supposing(others, rehearsal.supposed, also=rehearsal.observations)
 
 
 def _elsewhere(
@@ -172,7 +172,7 @@ def _weaker(forms: dict[str, Observation], changes: Both, going: set[str]) -> tu
 
 
 def _pins(memory: Memory, gone: Iterable[Turn], lost: Iterable[Observation]) -> tuple[str, ...]:
-    by_themselves = {turn.id for turn in memory.pinned()}
+    by_themselves = {turn.id for turn in memory.readings.pinned()}
     turns = [turn.id for turn in gone if turn.pinned or turn.id in by_themselves]
     return (*turns, *(form.id for form in lost if form.pinned))
 
@@ -180,4 +180,4 @@ def _pins(memory: Memory, gone: Iterable[Turn], lost: Iterable[Observation]) -> 
 def _pieces(memory: Memory, events: Iterable[Event]) -> set[str]:
     """The pieces of the documents that are removed, those of earlier readings among them."""
     removed = [event.document for event in events if isinstance(event, DocumentRemoved)]
-    return {piece for document in removed for piece in memory.chunk_hashes(document).values()}
+    return {piece for document in removed for piece in memory.readings.chunk_hashes(document).values()}

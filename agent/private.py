@@ -108,7 +108,7 @@ class PrivateMemory:
 
     def sessions(self) -> list[Session]:
         """The private chats, newest activity first."""
-        return self.memory.sessions()
+        return self.memory.readings.sessions()
 
     def use(self, settings: Settings) -> None:
         """Go on with other settings."""

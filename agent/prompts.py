@@ -83,25 +83,25 @@ class PinnedItems:
         """Those of what a prompt of a world (None: any) holds, whatever it is, whose words it may not keep."""
         held = set(ids)
         blocks = {id for id in held if _is_block(id)}
-        gone = self._memory.gone(held - blocks)
+        gone = self._memory.readings.gone(held - blocks)
         with suppress(GraphFailure):  # then nobody knows, and nothing is kept that might not be
-            gone -= self._memory.observations(gone, world=world).keys() if gone else set()
-            gone -= self._memory.chunks(gone).keys() if gone else set()
+            gone -= self._memory.readings.observations(gone, world=world).keys() if gone else set()
+            gone -= self._memory.readings.chunks(gone).keys() if gone else set()
         return gone | self._gone_blocks(blocks, world)
 
     def _gone_blocks(self, ids: set[str], world: str | None, project: Viewer = EVERYONE) -> set[str]:
         """Those versions of blocks that were emptied since, or that came from what may not be shown any more."""
         if not ids:
             return set()
-        there = self._memory.block_versions((version_of(id) for id in ids), world=world, project=project)
+        there = self._memory.readings.block_versions((version_of(id) for id in ids), world=world, project=project)
         return {id for id in ids if version_of(id) not in there}
 
     def _blocks(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
-        blocks = [quote_block(block) for block in self._memory.blocks(session.world, project=session.project)]
+        blocks = [quote_block(block) for block in self._memory.readings.blocks(session.world, project=session.project)]
         return self._fitting(blocks, generator, limits.blocks, "core blocks", "Shorten one (/blocks lists them)")
 
     def _pinned(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
-        memories = self._memory.pinned_observations(session.world, project=session.project)
+        memories = self._memory.readings.pinned_observations(session.world, project=session.project)
         pinned = [quote_memory(each) for each in memories]
         return self._fitting(pinned, generator, limits.pins, "pinned memories", "Unpin some of them")
 
@@ -260,7 +260,7 @@ class Prompts:
 
     async def tidy(self) -> None:
         """Remove the states of sessions that are no more, and what a clew that was killed had no time to forget."""
-        sessions = await asyncio.to_thread(self._memory.sessions, archived=True)
+        sessions = await asyncio.to_thread(self._memory.readings.sessions, archived=True)
         await self.shelf.tidy({session.id for session in sessions})
 
     async def give_up(self, model: Generator) -> None:
@@ -291,10 +291,10 @@ class Prompts:
 
     def _prepared(self, key: StateKey, log: PromptLog, limits: Limits) -> Prepared:
         """What the log holds, what will be in it before the next reply anyway, and the pins that are new to it."""
-        path = self._memory.thread(key.session, limit=len(log.marks) + 4)
+        path = self._memory.readings.thread(key.session, limit=len(log.marks) + 4)
         waiting = {turn.id for turn in unanswered(path)}
         held = frozenset(log.held | waiting)
-        session = self._memory.session(key.session)
+        session = self._memory.readings.session(key.session)
         standing = self._pins.fresh(key.model, limits, held, session)
         pins = (*standing, *self._packs.new_pins(key.model, limits, held, session=session))
         doubted = self._doubts(key.model)
@@ -313,11 +313,11 @@ class Prompts:
     def _updated(self, key: StateKey, limits: Limits, *, answered: bool, fresh: Fresh | None) -> tuple[PromptLog, int]:
         session, generator, before = key.session, key.model, 0
         log = self._logs.get(key)
-        about = self._memory.session(session)
+        about = self._memory.readings.session(session)
         system = self.system(about, generator)
 
         def thread(limit: int | None = None) -> list[Turn]:
-            path = self._memory.thread(session, limit=limit)
+            path = self._memory.readings.thread(session, limit=limit)
             return path[: len(path) - len(unanswered(path))] if answered else path
 
         def quotes(path: Sequence[Turn], held: PromptLog | None = None) -> Quotes:
@@ -348,7 +348,7 @@ class Prompts:
 
     def _lent(self, key: StateKey, system: str) -> PromptLog | None:
         """A copy of the log that a fork left, if it can begin with it: its words are in the model, or on disk."""
-        origin = self._memory.origin(key.session)
+        origin = self._memory.readings.origin(key.session)
         if origin is None or origin[0] in self._doubtful:
             return None
         log = self._logs.get(other := StateKey(origin[0], key.model)) or self.shelf.log(other)
@@ -357,7 +357,7 @@ class Prompts:
     async def _bring_back(self, key: StateKey, log: PromptLog) -> None:
         """Give the model back what it knew of a session; of a fork, what it knew of the session that this left."""
         if not await self.shelf.bring_back(key, log):
-            origin = await asyncio.to_thread(self._memory.origin, key.session)
+            origin = await asyncio.to_thread(self._memory.readings.origin, key.session)
             if origin is not None:
                 await self.shelf.bring_back(key, log, of=origin[0])
 
@@ -404,9 +404,9 @@ class Prompts:
 
     def _shortened(self, key: StateKey, generator: Generator, limits: Limits) -> PromptLog:
         """The log to go on with: from the turn planned the first time, so that interrupted work is not done twice."""
-        session = self._memory.session(key.session)
+        session = self._memory.readings.session(key.session)
         system = self.system(session, generator)
-        path = self._memory.thread(key.session)
+        path = self._memory.readings.thread(key.session)
         quotes = self._quotes(path, session, generator, limits, None, None)
         planned = self._plans.get(key)
         start = next((i for i, turn in enumerate(path) if turn.id == planned), None)

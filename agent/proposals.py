@@ -74,7 +74,7 @@ class Proposals:
         async with self._recorder.changing:
             now = datetime.now(UTC)
             near = await asyncio.to_thread(
-                self._memory.memories, Wanted(text=said, world=MAIN_WORLD, everything=True), now=now
+                self._memory.readings.memories, Wanted(text=said, world=MAIN_WORLD, everything=True), now=now
             )
             again = [each for each in near if each.project == project and same(said, each.text)]
             if (known := _known(again)) is not None:
@@ -92,14 +92,14 @@ class Proposals:
         self, said: str, by: str, kind: ObservationKind | None, project: str | None, in_use: bool
     ) -> list[Event]:
         """The call as a turn, its session where that is not there yet, and the observation."""
-        session, parent = self._memory.notes_session(project, client=CLIENT), None
+        session, parent = self._memory.readings.notes_session(project, client=CLIENT), None
         events: list[Event] = []
         if session is None:
             session = new_id()
             events.append(SessionStarted(session=session, project=project, client=CLIENT))
             events.append(SessionTitled(session=session, sources=(), text=TITLE))
         else:
-            parent = self._memory.session(session).head
+            parent = self._memory.readings.session(session).head
         called = TurnSaid(
             turn=new_id(),
             session=session,

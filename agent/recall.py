@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from agent.text import local_zone
 from graph.errors import SURPRISES, MemoryFailure
 from graph.events import ObservationKind, Strategy
-from graph.memory_readings import MemoryReadings
+from graph.memory_view import MemoryView
 from graph.recall.intent import Intent, read_intent
 from graph.values import Exchange, Filters, Hit, Reason, Session, Turn, Vector, Wanted
 from models.protocols import Generator
@@ -80,7 +80,7 @@ class Recollection:
 class Recaller:
     """Looks back for messages and for tools; `embed` gives a query's vector, or None where there is no embedder."""
 
-    def __init__(self, memory: MemoryReadings, embed: Embed, *, zone: Callable[[], tzinfo] = local_zone) -> None:
+    def __init__(self, memory: MemoryView, embed: Embed, *, zone: Callable[[], tzinfo] = local_zone) -> None:
         self._memory = memory
         self._embed = embed
         self._zone = zone
@@ -94,7 +94,7 @@ class Recaller:
         found = Recollection(intent.route)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                session = await asyncio.to_thread(self._memory.session, message.session)
+                session = await asyncio.to_thread(self._memory.readings.session, message.session)
                 hits = await self._hits(message, intent, bounds, session)
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
                 if bounds.brief and intent.route == "recall" and not about_oneself(message.text, intent):
@@ -116,10 +116,10 @@ class Recaller:
     async def recall(self, query: str, *, limit: int, filters: Filters) -> list[Hit]:
         """Everything that words, meaning and the graph find for a query. Raises GraphFailure."""
         now, zone = self.now, self._zone()
-        spoken = await asyncio.to_thread(self._memory.spoken, query, now=now, timezone=zone)
+        spoken = await asyncio.to_thread(self._memory.recall.spoken, query, now=now, timezone=zone)
         vector = await self._embed(spoken)
         return await asyncio.to_thread(
-            self._memory.recall, query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit
+            self._memory.recall.search, query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit
         )
 
     @property
@@ -149,7 +149,7 @@ class Recaller:
     def _recent(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
         """The newest exchanges of other conversations; of a time, those of this one too, but for what asks for them."""
         timed = intent.since is not None or intent.until is not None
-        exchanges: list[Exchange] = self._memory.recent(
+        exchanges: list[Exchange] = self._memory.readings.recent(
             "exchange",
             bounds.turns + 1,
             world=session.world,
@@ -167,13 +167,13 @@ class Recaller:
         """Turns of this conversation that its prompt holds no more, spread evenly over them, oldest first."""
         if message.first_turn is None:
             return []
-        path = self._memory.thread(message.session, before=message.first_turn)
+        path = self._memory.readings.thread(message.session, before=message.first_turn)
         said = [turn for turn in path if turn.role != "tool" and turn.id not in message.held]
         return self.as_hits(spread(said, bounds.turns * 2), "thread")
 
     def _known(self, bounds: Bounds, session: Session) -> list[Hit]:
         """What was learned of the user that this session may see: who they are first, and of a kind the newest."""
-        known = self._memory.memories(Wanted(world=session.world, viewer=session.project), now=self.now)
+        known = self._memory.readings.memories(Wanted(world=session.world, viewer=session.project), now=self.now)
         found = [each for each in known if not each.about or YOU in each.about]  # what was added by hand names nobody
         found.sort(key=lambda each: TELLING.index(each.kind))
         return [
@@ -202,7 +202,7 @@ class Recaller:
             if turn.text is None or turn.hidden:
                 continue
             if turn.session not in names:
-                names[turn.session] = self._memory.session(turn.session).name
+                names[turn.session] = self._memory.readings.session(turn.session).name
             reasons = (Reason(strategy, len(hits) + 1, 0.0),)
             hits.append(
                 Hit(

@@ -65,7 +65,7 @@ class Reflection:
         What it taught before is not learned again, nor what was rejected since; what was forgotten may be. Raises
         NotFound, also where its words are not to be learned from, Ambiguous, AgentError or MemoryFailure.
         """
-        found = await asyncio.to_thread(self._memory.reflected, turn)
+        found = await asyncio.to_thread(self._memory.readings.reflected, turn)
         await self._reflector.again(found, reinforce=reinforce, by_model=by_model)
 
     async def run_briefly(self) -> None:
@@ -89,7 +89,7 @@ class Reflection:
 
     async def unreflected(self) -> int:
         """How many exchanges wait for reflection."""
-        return await asyncio.to_thread(self._memory.unreflected_count)
+        return await asyncio.to_thread(self._memory.readings.unreflected_count)
 
     async def reinforce(self, turns: Iterable[str], *, step: float = STEP) -> list[ObservationReinforced]:
         """Strengthen what turns echo, each observation by each turn once, also if asked again; what was strengthened.
@@ -99,10 +99,10 @@ class Reflection:
         return await asyncio.to_thread(self._reinforce, list(turns), step)
 
     def _reinforce(self, turns: list[str], step: float) -> list[ObservationReinforced]:
-        said = self._memory.quotable(turns)
+        said = self._memory.readings.quotable(turns)
         events: list[ObservationReinforced] = []
         for turn in (said[id] for id in turns if id in said):
-            session = self._memory.session(turn.session)
+            session = self._memory.readings.session(turn.session)
             events += echoed(self._memory, [turn], world=session.world, project=session.project, step=step)
         if events:
             self._memory.append(*events)
@@ -118,7 +118,7 @@ class Reflection:
     async def _title(self, session: str, turn: str, generator: Generator) -> None:
         """Let the model better a title that is only the first words."""
         try:
-            exchange = await asyncio.to_thread(self._memory.exchange, turn)
+            exchange = await asyncio.to_thread(self._memory.readings.exchange, turn)
             turns = (turn,) if exchange.reply is None else (turn, exchange.reply.id)
             await self._reflector.title(Unreflected(turns, session, MAIN_WORLD, None), generator)
         except (MemoryFailure, ModelError, AgentError) as error:

@@ -56,7 +56,7 @@ class Search:
     ) -> list[Exchange]:
         """The newest exchanges that a world sees, by when they were said; times are aware, `until` exclusive."""
         return await asyncio.to_thread(
-            self._memory.recent, "exchange", limit, since=since, until=until, world=world, project=project
+            self._memory.readings.recent, "exchange", limit, since=since, until=until, world=world, project=project
         )
 
     async def newest(
@@ -66,15 +66,15 @@ class Search:
 
         Times are as for `recent`. Raises GraphFailure for observations while the graph is behind.
         """
-        return await asyncio.to_thread(lambda: self._memory.newest(kinds, limit, **within))
+        return await asyncio.to_thread(lambda: self._memory.readings.newest(kinds, limit, **within))
 
     async def about(self, name: str, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> About:
         """What a world, and there a chat of a project, knows about one person, place or project."""
-        return await asyncio.to_thread(self._memory.about, name, world=world, project=project)
+        return await asyncio.to_thread(self._memory.readings.about, name, world=world, project=project)
 
     async def words(self, text: str, limit: int = 50) -> list[FoundTurn]:
         """A search for words in everything ever said, hidden turns and alternatives too, which are marked."""
-        return await asyncio.to_thread(self._memory.search, text, limit=limit)
+        return await asyncio.to_thread(self._memory.readings.search, text, limit=limit)
 
     async def themes(
         self,
@@ -122,12 +122,12 @@ class Search:
 
     def _context(self, reply_turn: str) -> list[Hit]:
         """The pack of a reply, then those of the tools before it; what may not be quoted any more is left out."""
-        reply = self._memory.turn(reply_turn)
-        world = self._memory.world_of(reply.session)
+        reply = self._memory.readings.turn(reply_turn)
+        world = self._memory.readings.world_of(reply.session)
         packs = [reply.recalled, *(tool.recalled for tool in self._tools(reply_turn))]
         items = {item.id: item for pack in reversed(packs) for item in pack}
         ordered = list(dict.fromkeys(item.id for pack in packs for item in pack))
-        there = self._memory.quotable(ordered)
+        there = self._memory.readings.quotable(ordered)
         hits = {hit.id: hit for hit in self._recaller.as_hits(there.values(), "tool")}
         hits |= self._learned([item for item in items.values() if item.kind == "observation"], world)
         hits |= self._read(items.values())
@@ -135,15 +135,15 @@ class Search:
 
     def _open_quotes(self, reply_turn: str) -> tuple[Hit, ...]:
         """Read from the log alone, as a chat is shown before the graph is there."""
-        reply = self._memory.turn(reply_turn)
+        reply = self._memory.readings.turn(reply_turn)
         asked = self._message_of(reply)
         if not reply.recalled or asked is None or not self._doubts(reply.model or ""):
             return ()
-        session = self._memory.session(reply.session)
+        session = self._memory.readings.session(reply.session)
         ids = [item.id for item in reply.recalled]
-        said = self._memory.quotable(ids, world=session.world, project=session.project)
+        said = self._memory.readings.quotable(ids, world=session.world, project=session.project)
         hits = {hit.id: hit for hit in self._recaller.as_hits(said.values(), "tool")}
-        stated = self._memory.believed(ids, world=session.world, project=session.project)
+        stated = self._memory.readings.believed(ids, world=session.world, project=session.project)
         hits |= {id: _as_hit(each) for id, each in stated.items()}
         hits |= self._read(reply.recalled)
         found = [_explained(hits[item.id], item) for item in reply.recalled if item.id in hits]
@@ -153,15 +153,15 @@ class Search:
         """The message that a reply answers, where it stands: not hidden."""
         at = reply
         while at.parent is not None:
-            at = self._memory.turn(at.parent)
+            at = self._memory.readings.turn(at.parent)
             if at.role != "tool":
                 return None if at.hidden else at
         return None
 
     def _learned(self, items: Sequence[Recalled], world: str) -> dict[str, Hit]:
         """The observations among a pack as hits, each in the place of its oldest source."""
-        found = self._memory.observations([item.id for item in items], world=world) if items else {}
-        said = self._memory.quotable([each.sources[0] for each in found.values() if each.sources])
+        found = self._memory.readings.observations([item.id for item in items], world=world) if items else {}
+        said = self._memory.readings.quotable([each.sources[0] for each in found.values() if each.sources])
         hits: dict[str, Hit] = {}
         for each in found.values():
             source = said.get(each.sources[0]) if each.sources else None
@@ -169,7 +169,7 @@ class Search:
                 kind="observation",
                 id=each.id,
                 session=source.session if source else "",
-                session_name=self._memory.session(source.session).name if source else None,
+                session_name=self._memory.readings.session(source.session).name if source else None,
                 role=source.role if source else "note",
                 speaker=source.speaker if source else "",
                 text=each.text or "",
@@ -181,7 +181,7 @@ class Search:
 
     def _read(self, items: Iterable[Recalled]) -> dict[str, Hit]:
         """The chunks among a pack as hits."""
-        found = self._memory.chunks([item.id for item in items if item.kind == "chunk"])
+        found = self._memory.readings.chunks([item.id for item in items if item.kind == "chunk"])
         return {
             each.id: Hit(
                 kind="chunk",
@@ -207,9 +207,9 @@ class Search:
     def _tools(self, reply_turn: str) -> list[Turn]:
         """The tools' turns that a reply follows, in their order."""
         tools: list[Turn] = []
-        at = self._memory.turn(reply_turn)
+        at = self._memory.readings.turn(reply_turn)
         while at.parent is not None:
-            at = self._memory.turn(at.parent)
+            at = self._memory.readings.turn(at.parent)
             if at.role != "tool":
                 break
             tools.insert(0, at)

@@ -194,7 +194,7 @@ class Steps:
         """Run a call, and keep what it answered as a turn."""
         turn, taken = new_id(), at.taken
         yield _asked(at, turn, call)
-        path = await asyncio.to_thread(self._memory.thread, taken.session)
+        path = await asyncio.to_thread(self._memory.readings.thread, taken.session)
         answered = await self._cancel_token.unless(
             self._toolbox.call(
                 call,
@@ -226,7 +226,7 @@ class Steps:
         taken = at.taken
         if taken.withheld:
             return failed("The user keeps this message out of memory. Nothing was changed.")
-        path = await asyncio.to_thread(self._memory.thread, taken.session)
+        path = await asyncio.to_thread(self._memory.readings.thread, taken.session)
         planned = await asyncio.to_thread(
             self._changes.plan,
             call,

@@ -89,7 +89,7 @@ class ThemeMaker:
         `progress` gets (done, all). Raises GraphFailure.
         """
         found = await asyncio.to_thread(
-            self._memory.communities,
+            self._memory.recall.communities,
             self._embedder(),
             filters=Filters(world=world, project=project),
             limit=limit,

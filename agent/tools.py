@@ -201,7 +201,7 @@ class Toolbox:
         `progress` is told how far one that takes long has come.
         """
         try:
-            here = await asyncio.to_thread(self._memory.session, session)
+            here = await asyncio.to_thread(self._memory.readings.session, session)
             match call:
                 case RecentConversations():
                     return await asyncio.to_thread(self._recent, call, here)
@@ -229,13 +229,13 @@ class Toolbox:
             except ValueError:
                 return failed(f"{neutral(call.since)} is no date. Write it as YYYY-MM-DD, or null.")
             since = since if since.tzinfo else since.replace(tzinfo=self._zone())
-        exchanges = self._memory.recent(
+        exchanges = self._memory.readings.recent(
             "exchange", call.limit, since=since, exclude_session=here.id, world=here.world, project=here.project
         )
         return self._listed([turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None])
 
     def _about(self, call: AboutName, here: Session) -> Answered:
-        about = self._memory.about(call.name, limit=10, world=here.world, project=here.project)
+        about = self._memory.readings.about(call.name, limit=10, world=here.world, project=here.project)
         if not about.turns:
             return Answered(f"Nothing was said by or about {neutral(call.name)}.")
         head = f"{neutral(about.name)} ({about.kind}): said {about.said} {'turn' if about.said == 1 else 'turns'}, "
@@ -246,8 +246,8 @@ class Toolbox:
     def _open(self, call: OpenTurn, known: Sequence[str], here: Session) -> Answered:
         asked = call.id.strip().lstrip("#").upper()
         ids = [id for id in known if id.upper() == asked or mark_of(id).lstrip("#") == asked] or [asked]
-        seen = self._memory.sees(here.world, ids)
-        there = self._memory.quotable(ids, project=here.project)
+        seen = self._memory.readings.sees(here.world, ids)
+        there = self._memory.readings.quotable(ids, project=here.project)
         turn = next((each for id, each in there.items() if id in seen or id in known), None)
         if turn is None:
             return failed(f"There is no turn {neutral(call.id)}. Use a mark such as #ABC123 from a list.")
@@ -315,7 +315,7 @@ class ProposedChanges:
     def plan(self, call: Change, *, turn: str, held: Iterable[str], project: str | None) -> Planned:
         """What a call comes to. Raises AgentError where it comes to nothing. Blocks."""
         there = set(held)
-        world = self._memory.world_of(self._memory.turn(turn).session)
+        world = self._memory.readings.world_of(self._memory.readings.turn(turn).session)
         match call:
             case Remember():
                 return self._remembering(call, turn, there, project, world)
@@ -352,7 +352,7 @@ class ProposedChanges:
         return Planned(f"Remember: {text}", f'Remembered: "{text}"', (made,), (id,))
 
     def _forgetting(self, old: Observation) -> Planned:
-        series = self._memory.forgetting(old.id)
+        series = self._memory.readings.forgetting(old.id)
         gone = frozenset(each.id for each in series)
         more = f" and {len(series) - 1} other forms of it" if len(series) > 1 else ""
         return Planned(
@@ -378,7 +378,7 @@ class ProposedChanges:
 
     def _writing(self, call: WriteBlock, turn: str, held: set[str], project: str | None, world: str) -> Planned:
         name, text = block_name(call.name), block_text(call.text)
-        blocks = self._memory.blocks(world, project=project)
+        blocks = self._memory.readings.blocks(world, project=project)
         before: CoreBlock | None = next((each for each in blocks if each.name == name), None)
         if not text and (before is None or before.project != project):
             raise AgentError(f"There is no core block {name} here.")
@@ -393,24 +393,24 @@ class ProposedChanges:
     def _meant(self, mark: str, held: set[str], world: str) -> Observation:
         asked = mark.strip().lstrip("#").upper()
         ids = [id for id in held if id.upper() == asked or mark_of(id).lstrip("#") == asked]
-        found = self._memory.observations(ids, world=world)
+        found = self._memory.readings.observations(ids, world=world)
         if len(found) != 1:
             raise AgentError(f"There is no memory {neutral(mark)}. Use a mark such as #ABC123 from a list.")
         return next(iter(found.values()))
 
     def _sources(self, text: str, turn: str, held: set[str], world: str) -> tuple[str, ...]:
         """The turns (and chunks) whose words a text may carry, the message that is being answered first."""
-        turns = self._memory.quotable({turn, *held})
+        turns = self._memory.readings.quotable({turn, *held})
         quoted = {item.id for each in turns.values() if each.role == "tool" for item in each.recalled}
-        turns |= self._memory.quotable(quoted)
+        turns |= self._memory.readings.quotable(quoted)
         said: dict[str, tuple[tuple[str, ...], str]] = {
             each.id: ((each.id,), each.text or "") for each in turns.values() if each.role != "tool"
         }
         said |= {
             each.id: ((*each.sources, *each.supports), each.text or "")
-            for each in self._memory.observations(held | quoted, world=world).values()
+            for each in self._memory.readings.observations(held | quoted, world=world).values()
         }
-        said |= {each.id: ((each.id,), each.text) for each in self._memory.chunks(held | quoted).values()}
+        said |= {each.id: ((each.id,), each.text) for each in self._memory.readings.chunks(held | quoted).values()}
         lacking, sources = words(text), [turn]
         if turn in said:
             lacking -= words(said.pop(turn)[1])

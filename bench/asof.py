@@ -95,7 +95,7 @@ def measure(memory: Memory, samples: int, dimension: int) -> dict[str, Figure]:
                 began, used = time.perf_counter(), time.process_time()
                 with memory.past(seq) as past:
                     opened.append(time.perf_counter() - began)
-                    past.recall(QUESTION, vector=vector, now=now, timezone=UTC)
+                    past.recall.search(QUESTION, vector=vector, now=now, timezone=UTC)
                     recalled.append(time.perf_counter() - began)
                     cpu.append(time.process_time() - used)
             beside += took

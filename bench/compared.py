@@ -13,11 +13,11 @@ def differences(person: Person, world: str, word: str) -> Iterator[str]:
     """What of a world is not as the definitions say; `word` is what recall is asked for."""
     memory, reference = person.memory, person.reference
     standing, believed = reference.standing(world), reference.believed(world)
-    observations = memory.memories(Wanted(world=world, everything=True), now=NOW, limit=10_000)
+    observations = memory.readings.memories(Wanted(world=world, everything=True), now=NOW, limit=10_000)
     pairs: list[tuple[str, object, object]] = [
-        ("turns", memory.sees(world, reference.home), reference.sees(world)),
-        ("pins", {turn.id for turn in memory.pinned(world)}, reference.pinned(world)),
-        ("blocks", {block.name: block.text for block in memory.blocks(world)}, reference.blocks(world)),
+        ("turns", memory.readings.sees(world, reference.home), reference.sees(world)),
+        ("pins", {turn.id for turn in memory.readings.pinned(world)}, reference.pinned(world)),
+        ("blocks", {block.name: block.text for block in memory.readings.blocks(world)}, reference.blocks(world)),
         (
             "memories",
             {each.id: (each.status, each.current, each.proof_count) for each in observations},
@@ -28,7 +28,7 @@ def differences(person: Person, world: str, word: str) -> Iterator[str]:
         if found != expected:
             yield f"{name} of {world}: {_apart(found, expected)}"
     active = {id for id, stand in believed.items() if stand.current and stand.status == "active"}
-    for hit in memory.recall(word, filters=Filters(world=world), now=NOW, timezone=UTC, limit=50):
+    for hit in memory.recall.search(word, filters=Filters(world=world), now=NOW, timezone=UTC, limit=50):
         if hit.id not in (standing if hit.kind == "turn" else active):
             yield f"recall in {world}: {hit.kind} {hit.id} is not live"
 

@@ -69,20 +69,20 @@ def _about(turn: str) -> ObservationMade:
 def measure(memory: Memory, turns: int, samples: int) -> dict[str, Figure]:
     """All figures of one memory."""
     figures: dict[str, Figure] = {"turns": turns}
-    ego = memory.ego(Ref("Entity", HUB))
+    ego = memory.walk.ego(Ref("Entity", HUB))
     figures["hub_neighbours"] = sum(side.total for side in ego.sides)
     for name, ask in (
-        ("schema", memory.schema),
-        ("ego", lambda: memory.ego(Ref("Entity", HUB))),
-        ("ego_of_everybody", lambda: memory.ego(Ref("Entity", "you"))),
-        ("found_in_hub", lambda: memory.neighbours(Ref("Entity", HUB), SIDE, text="lisbon larch")),
-        ("drawn", lambda: memory.around(Ref("Entity", HUB))),
+        ("schema", memory.console.schema),
+        ("ego", lambda: memory.walk.ego(Ref("Entity", HUB))),
+        ("ego_of_everybody", lambda: memory.walk.ego(Ref("Entity", "you"))),
+        ("found_in_hub", lambda: memory.walk.neighbours(Ref("Entity", HUB), SIDE, text="lisbon larch")),
+        ("drawn", lambda: memory.walk.around(Ref("Entity", HUB))),
     ):
         times = [_ms(ask) for _ in range(samples)]
         figures[f"{name}_first_ms"] = times[0]
         figures[f"{name}_p50_ms"], figures[f"{name}_p95_ms"] = percentile(times, 0.5), percentile(times, 0.95)
-    figures["cold_query_ms"] = _ms(lambda: memory.console(SMALL))
-    warm = [_ms(lambda: memory.console(SMALL)) for _ in range(samples)]
+    figures["cold_query_ms"] = _ms(lambda: memory.console.run(SMALL))
+    warm = [_ms(lambda: memory.console.run(SMALL)) for _ in range(samples)]
     figures["warm_query_p50_ms"], figures["warm_query_p95_ms"] = percentile(warm, 0.5), percentile(warm, 0.95)
     return figures | _million(memory, turns)
 
@@ -95,7 +95,7 @@ def _million(memory: Memory, turns: int) -> dict[str, Figure]:
         if not first:
             first.append((time.perf_counter() - began) * 1000)
 
-    answer = memory.console(cypher, limit=500, timeout_s=60, first=came)
+    answer = memory.console.run(cypher, limit=500, timeout_s=60, first=came)
     after = _resident()
     return {
         "million_rows": answer.total,

@@ -85,7 +85,7 @@ async def imported(home: Home, settings: Settings, file: Path, count: int) -> tu
     await agent.idle()
     whole_s = time.perf_counter() - start
     key = agent._embedding.key
-    done, total = agent._memory.embedded(key) if key else (0, -1)
+    done, total = agent._memory.readings.embedded(key) if key else (0, -1)
     await agent.close()
     if (result.new, done) != (count, total):
         raise SystemExit(f"Not everything was imported and embedded: {result}, {done} of {total}")
@@ -166,7 +166,7 @@ async def responsive(home: Home, settings: Settings, exchanges: int) -> dict[str
         await asyncio.sleep(0.05)
     await reply
     key = embedding.key or ""
-    done, total = await asyncio.to_thread(agent._memory.embedded, key)
+    done, total = await asyncio.to_thread(agent._memory.readings.embedded, key)
     if done == total:
         say("The backlog was embedded before the end: some of the figures beside batches are of an idle embedder.")
     await agent.close()

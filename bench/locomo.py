@@ -36,9 +36,10 @@ from agent.settings import Settings
 from bench.report import percentile, say
 from graph.contents import KEPT_TYPE
 from graph.contents import vectors as kept_vectors
-from graph.memory import ALL, Memory
+from graph.memory import Memory
 from graph.reader import LogReader
 from graph.recall.lexical import STOP_WORDS
+from graph.recall.search import ALL
 from graph.values import Filters, Vector
 from models.errors import ModelMissing
 from models.protocols import Generator
@@ -195,11 +196,11 @@ class Bench:
         tallies: dict[str, Tally],
     ) -> None:
         self._memory, self._reader, self._embedding, self._tallies = memory, reader, embedding, tallies
-        of_source = memory.imported(list((sources := sources_of(conversation)).values()))
+        of_source = memory.readings.imported(list((sources := sources_of(conversation)).values()))
         self._turns = {
             of_source[source]: id for id, source in sources.items()
         }  # by the memory's ids, those of the file
-        said = [memory.turn(turn) for turn in self._turns]
+        said = [memory.readings.turn(turn) for turn in self._turns]
         self._sessions = {self._turns[turn.id]: turn.session for turn in said}
         self._names = frozenset(turn.speaker for turn in said)
         self._now = max(turn.at for turn in said) + timedelta(minutes=1)
@@ -210,7 +211,7 @@ class Bench:
         """Every question, in the three ways; each time has what that way needs, the embedding too."""
         for question in self._questions:
             start = time.perf_counter()
-            asked = self._memory.spoken(question.text, now=self._now, timezone=UTC)
+            asked = self._memory.recall.spoken(question.text, now=self._now, timezone=UTC)
             vector = await self._embedding.query(asked)
             if vector is None:
                 raise SystemExit(f"{asked!r} could not be embedded")
@@ -232,7 +233,7 @@ class Bench:
             self._tallies["ceiling"].add(question, ceiling, self._sessions, 0)
 
     def _recall(self, question: Question, vector: Vector, limit: int, filters: Filters = ALL) -> list[tuple[str, ...]]:
-        hits = self._memory.recall(
+        hits = self._memory.recall.search(
             question.text, vector=vector, filters=filters, now=self._now, timezone=UTC, limit=limit
         )
         return [hit.sources if hit.kind == "observation" else (hit.id,) for hit in hits]

@@ -66,16 +66,16 @@ def measure(folder: Path, *, turns: int, samples: int) -> dict[str, float]:
     figures["append_ratio"] = figures["append_ms"] / figures["append_ms_at_1000"]
     few.close()
 
-    session = many.sessions()[0].id
+    session = many.readings.sessions()[0].id
     figures["log_bytes_per_turn"] = (folder / "many" / "log.sqlite").stat().st_size / turns
-    figures["sessions_ms"] = 1_000 * _seconds(many.sessions)
-    figures["thread_page_ms"] = 1_000 * _seconds(lambda: many.thread(session, limit=50))
+    figures["sessions_ms"] = 1_000 * _seconds(many.readings.sessions)
+    figures["thread_page_ms"] = 1_000 * _seconds(lambda: many.readings.thread(session, limit=50))
     many.append(*_conversation(LONG))
-    long = many.sessions()[0].id
-    figures["thread_long_ms"] = 1_000 * _seconds(lambda: many.thread(long))
-    figures["exchanges_ms"] = 1_000 * _seconds(many.exchanges)
-    figures["counts_ms"] = 1_000 * _seconds(many.counts)
-    figures["words_ms"] = 1_000 * _seconds(lambda: many.search_words("lisbon larch"))
+    long = many.readings.sessions()[0].id
+    figures["thread_long_ms"] = 1_000 * _seconds(lambda: many.readings.thread(long))
+    figures["exchanges_ms"] = 1_000 * _seconds(many.readings.exchanges)
+    figures["counts_ms"] = 1_000 * _seconds(many.readings.counts)
+    figures["words_ms"] = 1_000 * _seconds(lambda: many.readings.search_words("lisbon larch"))
 
     figures["anonymous_mb"] = _anonymous_mb()
     many.close()

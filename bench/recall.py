@@ -115,7 +115,7 @@ def build(folder: Path, turns: int, speech: Speech, observations: int) -> Case:
 
 def learn(memory: Memory, speech: Speech, observations: int) -> None:
     """An observation from each of the newest turns."""
-    turns = [turn.id for turn in memory.recent("turn", observations)] if observations else []
+    turns = [turn.id for turn in memory.readings.recent("turn", observations)] if observations else []
     events = [
         ObservationMade(
             observation=(id := new_id()),
@@ -190,7 +190,7 @@ def filters(case: Case) -> Filters:
 def ask(case: Case, text: str, vector: Vector, filters: Filters) -> float:
     """One recall, in ms."""
     start = time.perf_counter()
-    case.memory.recall(text, vector=vector, filters=filters, now=NOW, timezone=UTC)
+    case.memory.recall.search(text, vector=vector, filters=filters, now=NOW, timezone=UTC)
     return 1_000 * (time.perf_counter() - start)
 
 
@@ -209,7 +209,7 @@ async def measure(cases: dict[int, Case], speech: Speech, embedder: LlamaEmbedde
     """Ask every memory, in turn, in every way."""
     for case in cases.values():
         start = time.perf_counter()
-        case.memory.warm_recall()
+        case.memory.recall.warm()
         case.warm_ms = 1_000 * (time.perf_counter() - start)
         case.first_ms = ask(case, question(case.texts), Vector(MODEL, speech.vectors(1)[0]), Filters())
         for _ in range(5):
@@ -219,7 +219,7 @@ async def measure(cases: dict[int, Case], speech: Speech, embedder: LlamaEmbedde
         for case in cases.values():
             text = question(case.texts)
             start = time.perf_counter()
-            await embedder.embed([case.memory.spoken(text, now=NOW, timezone=UTC)], brief=True)
+            await embedder.embed([case.memory.recall.spoken(text, now=NOW, timezone=UTC)], brief=True)
             case.times["embedding"].append(1_000 * (time.perf_counter() - start))
             vector = Vector(MODEL, speech.vectors(1)[0])
             case.times["plain"].append(ask(case, text, vector, Filters()))

@@ -73,14 +73,14 @@ def _delete(memory: Memory) -> float:
     memory.append(SessionStarted(session=session, client="bench"), turn)
     made = [_observation(turn.turn) for _ in range(DERIVED)]
     memory.append(*made)
-    there = {each.id for each in memory.memories(Wanted(), now=datetime.now(UTC), limit=DERIVED)}
+    there = {each.id for each in memory.readings.memories(Wanted(), now=datetime.now(UTC), limit=DERIVED)}
     if {each.observation for each in made} - there:
         raise RuntimeError("what was taught is not there; the figure would mean nothing")
     start = time.perf_counter()
     if memory.append(TurnDeleted(turn=turn.turn))[0].graph_behind:
         raise RuntimeError("the graph did not follow; the figure would leave it out")
     seconds = time.perf_counter() - start
-    left = {each.id for each in memory.memories(Wanted(), now=datetime.now(UTC), limit=DERIVED)}
+    left = {each.id for each in memory.readings.memories(Wanted(), now=datetime.now(UTC), limit=DERIVED)}
     if left & {each.observation for each in made}:
         raise RuntimeError("what was deleted can still be read")
     return seconds

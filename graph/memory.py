@@ -30,9 +30,9 @@ from graph.kuzu.truncation import WITNESS, examine_witness
 from graph.log.erasing import ERASING
 from graph.log.lock import MemoryLock
 from graph.log.log import Log, Stream, Told, untold
-from graph.memory_readings import ALL as ALL
-from graph.memory_readings import MemoryReadings
+from graph.memory_view import MemoryView
 from graph.reader import LogReader
+from graph.readings.memory import MemoryReadings
 from graph.recall.search import Recall
 from graph.sqlite import LOG as FILE
 from graph.sqlite import RESTORING
@@ -46,28 +46,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Memory(MemoryReadings):
+class Memory(MemoryView):
     """A memory opened for writing. `Memory.open` makes one; close it.
 
-    Its parts: `history` (what a change would do, what people changed, marks), `purge` (of what was erased) and
-    `backups`.
+    Besides the parts of what can be asked: `history` (what a change would do, what people changed, marks), `purge` (of
+    what was erased) and `backups`.
     """
 
     def __init__(self, folder: Path, lock: MemoryLock, log: Log, reader: LogReader) -> None:
-        super().__init__()
+        self._graph = Follower(folder, reader)
+        self._apart = QueryWorkers(folder, FollowedGraph(self._graph))
+        recall = Recall(folder / FILE, self._graph)
+        super().__init__(MemoryReadings(reader.snapshot, recall.in_world), recall, self._graph, self._apart)
         self._folder = folder
         self._lock = lock
         self._log = log
         self._reader = reader
         self._writing = threading.Lock()
         self._closed = False
-        self._graph = Follower(folder, reader)
-        self._recall = Recall(folder / FILE, self._graph)
         self._pasts = Pasts(folder)
-        self._apart = QueryWorkers(folder, FollowedGraph(self._graph))
         self.history = History(log, self._writing, self._applied, self)
         self.purge = Purge(folder, log, self._writing, reader, self._graph, self._apart)
-        self.backups = Backups(folder, self.snapshot)
+        self.backups = Backups(folder, reader.snapshot)
         self._pending = contents.UnembeddedContents()
         self.appended: Callable[[], None] = lambda: None  # called after each append, on the thread that appends
         self.starts = log.starts
@@ -176,15 +176,6 @@ class Memory(MemoryReadings):
         """
         self._graph.open(progress)
 
-    @property
-    def _asked_graph(self) -> Follower:
-        return self._graph
-
-    @property
-    def graph_ready(self) -> bool:
-        """Whether the graph has everything the log has, and follows it."""
-        return self._graph.ready
-
     def rebuild(self, progress: Callable[[Progress], None]) -> None:
         """Make graph and word index anew from the log; the old graph is set aside, and damaged vectors are dropped.
 
@@ -195,7 +186,7 @@ class Memory(MemoryReadings):
             self._log.rebuild_words()
             self._log.drop_unsound()
             self._pending = contents.UnembeddedContents()  # what had such a vector has none now
-        self._recall.forget()
+        self.recall.forget()
         self._graph.rebuild(progress)
         (self._folder / WITNESS).unlink(missing_ok=True)  # the user has seen to it
 
@@ -212,7 +203,7 @@ class Memory(MemoryReadings):
 
     def unembedded(self, model: str, limit: int) -> list[tuple[bytes, str]]:
         """Content hash and text of what was said and has no vector of `model`, newest first, each text once."""
-        with self.snapshot() as db:
+        with self._reader.snapshot() as db:
             return self._pending.find(db, model, limit)
 
     def keep_vectors(self, model: str, vectors: "Sequence[tuple[bytes, NDArray[np.floating]]]") -> None:
@@ -250,7 +241,7 @@ class Memory(MemoryReadings):
             self._pasts.close()
             self._apart.close()
             self._graph.close()
-            self._recall.close()
+            self.recall.close()
             self._reader.close()
             self._log.close()
             self._lock.release()

@@ -27,14 +27,14 @@ def demo(tmp_path: Path) -> Iterator[Home]:
 def test_the_memory_holds_all_of_the_story(demo: Home) -> None:
     with closing(Memory.open(demo.memory, command="test")) as memory:
         memory.open_graph(lambda _: None)
-        found = memory.memories(Wanted(everything=True), now=datetime.now(UTC), limit=100)
+        found = memory.readings.memories(Wanted(everything=True), now=datetime.now(UTC), limit=100)
         texts = {each.text: each for each in found}
         lives = texts["Used to live in Munich, now lives in Lisbon."]
         assert (lives.status, lives.pinned, lives.proof_count) == ("active", True, 4)
         assert texts["Lives in Munich."].status == "superseded"
-        assert len(memory.sessions()) == 12
-        assert all(session.name for session in memory.sessions() if session.world == "main")
-        assert memory.unreflected(10) == []
+        assert len(memory.readings.sessions()) == 12
+        assert all(session.name for session in memory.readings.sessions() if session.world == "main")
+        assert memory.readings.unreflected(10) == []
         assert [check for check in memory.doctor() if not check.ok] == []
 
 

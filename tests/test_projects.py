@@ -186,24 +186,24 @@ class Tellers:
 
     def asked(self, place: str | None) -> dict[str, str]:
         memory = self.agent._memory
-        about = memory.about("marmalade", project=place)
+        about = memory.readings.about("marmalade", project=place)
         near = memory.near(ASKED, vector=None, world="main", project=place, limit=50)
         recalled = [
-            memory.recall(words, filters=Filters(project=place), now=NOW, timezone=UTC, limit=100)
+            memory.recall.search(words, filters=Filters(project=place), now=NOW, timezone=UTC, limit=100)
             for words in (ASKED, "marmalade", "harbour", "jar", "What was said this year?")
         ]
         return {
             "recall": str(recalled),
-            "recent exchanges": str(memory.recent("exchange", 100, project=place)),
-            "recent turns": str(memory.recent("turn", 100, project=place)),
-            "newest nodes": str(memory.newest(NODE_KINDS, 500, project=place)),
+            "recent exchanges": str(memory.readings.recent("exchange", 100, project=place)),
+            "recent turns": str(memory.readings.recent("turn", 100, project=place)),
+            "newest nodes": str(memory.readings.newest(NODE_KINDS, 500, project=place)),
             "about": str(about),
-            "pinned turns": str(memory.pinned(project=place)),
-            "pinned memories": str(memory.pinned_observations(project=place)),
-            "blocks": str(memory.blocks(project=place)),
+            "pinned turns": str(memory.readings.pinned(project=place)),
+            "pinned memories": str(memory.readings.pinned_observations(project=place)),
+            "blocks": str(memory.readings.blocks(project=place)),
             "what is known": str(near),
-            "memories": str(memory.memories(Wanted(viewer=place), now=NOW)),
-            "communities": str(memory.communities(None, filters=Filters(project=place))),
+            "memories": str(memory.readings.memories(Wanted(viewer=place), now=NOW)),
+            "communities": str(memory.recall.communities(None, filters=Filters(project=place))),
         }
 
     async def mcp(self, place: str | None) -> dict[str, str]:
@@ -326,7 +326,7 @@ async def test_what_is_said_in_a_project_changes_nothing_that_is_for_all(bare: T
     for said in ("I moved to Porto.", "I live in Porto now.", "I no longer live in Lisbon.", "I live in Lisbon."):
         await bare.say(chat, said)
     await agent.reflection.run(by_model=False)
-    there = memory.memory(everywhere.id).observation
+    there = memory.readings.memory(everywhere.id).observation
     assert (there.current, there.status, there.project, there.supports) == (True, "active", None, ())
     outside = {each.text for each in await agent.memories.find(Wanted(viewer=None))}
     assert "I live in Lisbon." in outside
@@ -373,4 +373,4 @@ async def test_a_model_may_not_change_from_a_project_what_is_for_all(bare: Telle
         changes.plan(call, turn=turn, held={known.id}, project="boats")
     block = WriteBlock(tool="write_block", name="learned", text="The harbour jar.")
     await changes.do(changes.plan(block, turn=turn, held=set(), project="boats"))
-    assert [len(memory.blocks(project=place)) for place in PLACES] == [0, 1, 0]
+    assert [len(memory.readings.blocks(project=place)) for place in PLACES] == [0, 1, 0]

@@ -230,13 +230,13 @@ async def probe(generator: Generator, foreground: Foreground, tasks: Sequence[Qu
 
 async def _answers(generator: Generator, foreground: Foreground, memory: Memory, task: QueryTask) -> bool:
     async def validate(cypher: str) -> None:
-        await asyncio.to_thread(memory.validate, cypher)
+        await asyncio.to_thread(memory.console.validate, cypher)
 
     try:
         found = await by_model(
             task.question, generator, validate, foreground, now=NOW, tries=1, own_time_s=PROBE_TIME_S
         )
-        answer = await asyncio.to_thread(memory.console, found.cypher, timeout_s=SECONDS)
+        answer = await asyncio.to_thread(memory.console.run, found.cypher, timeout_s=SECONDS)
     except TooSlow:
         raise
     except (NotUnderstood, Refused, QueryFailed, QueryTimeout):

@@ -76,7 +76,7 @@ class Ingester:
 
     def run(self, path: Path) -> IngestReport:
         """Ingest a file, or all documents of a folder. Raises DocumentUnreadable or MemoryFailure."""
-        self._known = {document.path: document for document in self._memory.documents()}
+        self._known = {document.path: document for document in self._memory.readings.documents()}
         try:
             real = locate(path)
         except DocumentMissing as error:
@@ -135,11 +135,11 @@ class Ingester:
         path = str(reading.path)
         known = self._known.get(path)
         document = known.id if known is not None else new_id()
-        ids = self._memory.chunk_hashes(document) if known is not None else {}
+        ids = self._memory.readings.chunk_hashes(document) if known is not None else {}
         chunks, fresh = self._chunks(document, reading.pieces, ids)
         if reading.guessed:
             report.guessed.append(path)
-        if known is not None and chunks == self._memory.held_chunks(document) and known.title == reading.title:
+        if known is not None and chunks == self._memory.readings.held_chunks(document) and known.title == reading.title:
             report.unchanged.append(path)
             return
         if known is None and len(fresh) > AT_ONCE:  # whatever happens next belongs to a document

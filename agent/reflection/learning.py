@@ -27,10 +27,11 @@ from agent.reflection.consolidation import (
 from agent.reflection.correcting import corrects
 from agent.reflection.likeness import Embed, cosine, holds, names_of, says_again, says_the_same
 from agent.reflection.making import Draft, Review, speaks_of
-from agent.reflection.material import YOU, Material, Store, Trust, taught_by
+from agent.reflection.material import YOU, Material, Trust, taught_by
 from agent.reflection.statements import Statement, denial, slots_of, statements
 from agent.reflection.trust import Trusts, trusted
 from agent.reflection.words import content, numbers, tokens
+from graph.memory import Memory
 from graph.values import NearObservation, Observation, Turn
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
@@ -188,7 +189,7 @@ class Learning:
 
     def __init__(
         self,
-        store: Store,
+        memory: Memory,
         trusts: Trusts,
         embed: Embed,
         foreground: Foreground,
@@ -196,7 +197,7 @@ class Learning:
         fallback: Callable[[], Awaitable[Generator | None]] = no_model,
         own_time_s: float = OWN_TIME_S,
     ) -> None:
-        self._store = store
+        self._memory = memory
         self._trusts = trusts
         self._embed = embed
         self._foreground = foreground
@@ -209,7 +210,7 @@ class Learning:
         """What the exchange teaches. Raises EngineClosed where the model went away meanwhile, or a GraphFailure."""
         score = await self.score(generator) if material.said else None
         origin: Trust = "model" if generator is not None and score is not None and trusted(score) else "verbatim"
-        taught = await asyncio.to_thread(taught_by, self._store, material)
+        taught = await asyncio.to_thread(taught_by, self._memory, material)
         draft = Draft(material, entities, review=review, origin=origin, taught=taught)
         draft.outcome.trust, draft.outcome.probe = origin, score
         draft.outcome.model = generator.info.name if generator is not None else None
@@ -305,7 +306,7 @@ class Learning:
         """The nearest observations, those nearest in meaning also where they have no vector of their own yet."""
         (vector,) = await self._embed([text])
         found = await asyncio.to_thread(
-            self._store.near, text, vector=vector, world=material.world, project=material.project, limit=NEAREST
+            self._memory.near, text, vector=vector, world=material.world, project=material.project, limit=NEAREST
         )
         new = [near for near in found if not near.cosine and near.observation.text]
         if vector is None or not new:

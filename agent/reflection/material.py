@@ -1,43 +1,17 @@
 """What one reflection is about: turns that were not reflected on, of which only people's own words are evidence."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from graph.events import Event, Role
 from graph.ids import new_id
-from graph.values import NearObservation, Observation, Recorded, Session, Story, Turn, Unreflected, Vector
+from graph.memory import Memory
+from graph.values import Observation, Turn, Unreflected
 
 YOU = "you"
 EVIDENCE = (Role.USER, Role.NOTE)
 Trust = Literal["model", "verbatim"]
-
-
-class Store(Protocol):
-    """What a reflection needs of the memory; `Memory` is one. All of it blocks."""
-
-    @property
-    def graph_ready(self) -> bool: ...
-    def append(self, *events: Event) -> list[Recorded]: ...
-    def session(self, id: str) -> Session: ...
-    def quotable(self, ids: Iterable[str]) -> dict[str, Turn]: ...
-    def observations(self, ids: Iterable[str], *, world: str | None = None) -> dict[str, Observation]: ...
-    def memory(self, id: str, *, world: str | None = None) -> Story: ...
-    def unreflected(self, limit: int) -> list[Unreflected]: ...
-    def unreflected_count(self) -> int: ...
-    def taught(self, turns: Collection[str]) -> dict[str, set[str]]: ...
-    def entities(self, names: Iterable[str]) -> dict[str, str]: ...
-    def judged(self, turns: Iterable[str]) -> dict[str, int]: ...
-    def near(
-        self,
-        text: str,
-        *,
-        vector: Vector | None,
-        world: str,
-        project: str | None,
-        limit: int = 15,
-        status: tuple[str, ...] = ("candidate", "active"),
-    ) -> list[NearObservation]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +69,9 @@ class Outcome:
     failure: str | None = None  # why the model's answer could not be used at all
 
 
-def gather(store: Store, wanted: Unreflected) -> Material:
+def gather(memory: Memory, wanted: Unreflected) -> Material:
     """Read the turns; those whose words may not be quoted any more are left out."""
-    there = store.quotable(wanted.turns)
+    there = memory.readings.quotable(wanted.turns)
     turns = [there[id] for id in wanted.turns if id in there]
     return Material(
         reflection=new_id(),
@@ -111,13 +85,13 @@ def gather(store: Store, wanted: Unreflected) -> Material:
     )
 
 
-def taught_by(store: Store, material: Material) -> Taught:
+def taught_by(memory: Memory, material: Material) -> Taught:
     """What the turns taught when they were reflected on before."""
-    turns = store.taught(material.turns)
-    return Taught(turns, store.observations(turns, world=material.world) if turns else {})
+    turns = memory.readings.taught(material.turns)
+    return Taught(turns, memory.readings.observations(turns, world=material.world) if turns else {})
 
 
-def still_there(store: Store, material: Material) -> bool:
+def still_there(memory: Memory, material: Material) -> bool:
     """Whether all words that were read may still be quoted: what is learned now must not outlive them."""
     read = {turn.id for turn in (*material.said, *material.replies)}
-    return store.quotable(read).keys() == read
+    return memory.readings.quotable(read).keys() == read

@@ -22,13 +22,14 @@ from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
 from agent.prompts import Prompts
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
 from graph.events import Event, ObservationMade, ReflectionDone, ReflectionFailed
+from graph.memory import Memory
 from graph.values import Unreflected
 from models.errors import EngineClosed, ModelError
 from models.protocols import Generator
 
 from .learning import Learning
 from .making import Review
-from .material import Material, Outcome, Store, gather, still_there
+from .material import Material, Outcome, gather, still_there
 from .steps import echoed, make_title, note_names, rate_turns
 
 T = TypeVar("T")
@@ -46,7 +47,7 @@ class Reflector:
 
     def __init__(
         self,
-        store: Store,
+        memory: Memory,
         learning: Learning,
         prompts: Prompts,
         foreground: Foreground,
@@ -55,7 +56,7 @@ class Reflector:
         notify: Callable[[Notice], None],
         review: Callable[[], Review],
     ) -> None:
-        self._store = store
+        self._memory = memory
         self._learning = learning
         self._prompts = prompts
         self._foreground = foreground
@@ -153,7 +154,7 @@ class Reflector:
             self._notify(Warned(message))
 
     async def _next(self) -> Unreflected | None:
-        found = await self._in_thread(self._store.unreflected, len(self._given_up) + 1)
+        found = await self._in_thread(self._memory.readings.unreflected, len(self._given_up) + 1)
         return next((each for each in found if each not in self._given_up), None)
 
     async def _quiet(self) -> None:
@@ -165,12 +166,12 @@ class Reflector:
     async def _ready(self, *, by_model: bool) -> Generator | None:
         """The model to reflect with, once nobody waits for an answer. Raises GraphFailure while there is no graph."""
         await self._quiet()
-        if not self._store.graph_ready:
+        if not self._memory.graph_ready:
             raise GraphFailure("Existing memories cannot be read while the graph is opening.")
         return await self._model() if by_model else None
 
     async def _tell(self, model: Generator | None, *, left: int | None = None) -> None:
-        count = await self._in_thread(self._store.unreflected_count) if left is None else left
+        count = await self._in_thread(self._memory.readings.unreflected_count) if left is None else left
         now = Reflecting(count, self._learning.trust(model))
         if now != self._told and (count or self._told is not None):
             self._told = now
@@ -189,12 +190,12 @@ class Reflector:
         except InvalidEvent as error:
             if last:
                 self._given_up.add(found)
-                material = await self._in_thread(gather, self._store, found)
+                material = await self._in_thread(gather, self._memory, found)
                 failed = _failure(material, "observations", model, type(error).__name__)
                 await self._in_thread(self._append, material, [failed, _done(material, Outcome(errors=1))])
 
     async def _once(self, found: Unreflected, model: Generator | None, *, reinforce: bool) -> None:
-        material = await self._in_thread(gather, self._store, found)
+        material = await self._in_thread(gather, self._memory, found)
         failed: list[ReflectionFailed] = []
 
         async def step(name: Step, work: Awaitable[T], otherwise: T) -> T:
@@ -208,9 +209,9 @@ class Reflector:
 
         if model is not None:
             await step("title", self._title(material, model), None)
-        thread, store = self._in_thread, self._store
-        names, ids = await step("entities", thread(note_names, store, material), ([], {}))
-        ratings = await step("significance", thread(rate_turns, store, material), [])
+        thread, memory = self._in_thread, self._memory
+        names, ids = await step("entities", thread(note_names, memory, material), ([], {}))
+        ratings = await step("significance", thread(rate_turns, memory, material), [])
         echoes = await step("reinforcement", self._reinforced(material), []) if reinforce else []
         await self._quiet()
         observing = self._learning.observe(material, model, ids, review=self._review())
@@ -230,7 +231,7 @@ class Reflector:
 
     async def title(self, found: Unreflected, model: Generator) -> None:
         """Better a chat's title that is only its first words. Raises MemoryFailure."""
-        material = await self._in_thread(gather, self._store, found)
+        material = await self._in_thread(gather, self._memory, found)
         with contextlib.suppress(Changed):
             await self._title(material, model)
 
@@ -238,26 +239,28 @@ class Reflector:
         """Give a chat its title, unless it is renamed, deleted, or loses those words meanwhile."""
         if material.instead_of is not None:
             return
-        session = await self._in_thread(self._store.session, material.session)
+        session = await self._in_thread(self._memory.readings.session, material.session)
         better = await make_title(session, material, model)
         if better is None:
             return
-        now = await self._in_thread(self._store.session, better.session)
+        now = await self._in_thread(self._memory.readings.session, better.session)
         if not now.named_by_user and not now.deleted:
             await self._in_thread(self._append, material, [better])
             self._notify(SessionsChanged(better.session))
 
     async def _reinforced(self, material: Material) -> list[Any]:
         turns = (*material.said, *material.replies)
-        return await self._in_thread(lambda: echoed(self._store, turns, world=material.world, project=material.project))
+        return await self._in_thread(
+            lambda: echoed(self._memory, turns, world=material.world, project=material.project)
+        )
 
     def _append(self, material: Material, events: list[Event]) -> None:
         """All of it or nothing. Raises Changed where a word it stands on is not to be kept any more."""
         known = {id for event in events for id in _known(event)}
-        there = self._store.observations(known, world=material.world).keys() if known else set[str]()
-        if not still_there(self._store, material) or not known <= there:
+        there = self._memory.readings.observations(known, world=material.world).keys() if known else set[str]()
+        if not still_there(self._memory, material) or not known <= there:
             raise Changed
-        self._store.append(*events)
+        self._memory.append(*events)
 
     async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         """What a thread answers; if the wait is cancelled, `close` still waits for the thread."""

@@ -14,13 +14,14 @@ from typing import Literal
 from agent.reflection.doubt import DOUBT, believed, injected
 from agent.reflection.english import plain_predicate
 from agent.reflection.likeness import echoes
-from agent.reflection.material import Material, Store
+from agent.reflection.material import Material
 from agent.reflection.sentences import ADJ, KIN, LINK, PETS, QUOTED, Clause, clause, sentences
 from agent.reflection.statements import statements
 from agent.reflection.words import fold, wordset
 from agent.text import propose_title, verbatim
 from graph.events import EntityNoted, ObservationReinforced, Role, SessionTitled, TurnRated
 from graph.ids import new_id
+from graph.memory import Memory
 from graph.values import NearObservation, Observation, Session, Turn
 from graph.visibility import PERSONAL
 from models.protocols import Generator
@@ -222,11 +223,11 @@ MOST_NAMES = 12  # of one turn
 LONGEST_ECHOED = 4000  # characters of a message that are compared
 
 
-def note_names(store: Store, material: Material) -> tuple[list[EntityNoted], dict[str, str]]:
+def note_names(memory: Memory, material: Material) -> tuple[list[EntityNoted], dict[str, str]]:
     """The names in people's words, and their ids: an entity or a speaker that is known keeps its own."""
     people = [speaker for speaker in material.speakers if speaker[:1].isupper()]
     found = [(turn, each) for turn in material.said for each in named(turn.text or "", people)[:MOST_NAMES]]
-    ids = store.entities({each.name for _, each in found})
+    ids = memory.readings.entities({each.name for _, each in found})
     folded = {name.casefold(): id for name, id in ids.items()}
     events: dict[tuple[str, str], EntityNoted] = {}
     for turn, each in found:
@@ -236,17 +237,17 @@ def note_names(store: Store, material: Material) -> tuple[list[EntityNoted], dic
     return list(events.values()), {each.name: folded[each.name.casefold()] for _, each in found}
 
 
-def rate_turns(store: Store, material: Material) -> list[TurnRated]:
+def rate_turns(memory: Memory, material: Material) -> list[TurnRated]:
     """How much people's words matter, where nobody has judged that yet."""
     said = [turn for turn in material.said if turn.role == Role.USER]
-    judged = store.judged(turn.id for turn in said)
+    judged = memory.readings.judged(turn.id for turn in said)
     return [
         TurnRated(turn=turn.id, significance=rate(turn.text or ""), by="rule") for turn in said if turn.id not in judged
     ]
 
 
 def echoed(
-    store: Store, turns: Iterable[Turn], *, world: str, project: str | None, step: float = STEP
+    memory: Memory, turns: Iterable[Turn], *, world: str, project: str | None, step: float = STEP
 ) -> list[ObservationReinforced]:
     """Active observations that turns echo, each by each turn once. Raises ValueError for a negative step."""
     if step < 0:
@@ -255,9 +256,9 @@ def echoed(
     now: dict[str, float] = {}
     for turn in turns:
         text = (turn.text or "")[:LONGEST_ECHOED]
-        near = store.near(text, vector=None, world=world, project=project, status=("active",)) if text.strip() else []
+        near = memory.near(text, vector=None, world=world, project=project, status=("active",)) if text.strip() else []
         for known in _echoes(near, turn, text, project):
-            if _reinforced_by(store, known, turn, world):
+            if _reinforced_by(memory, known, turn, world):
                 continue
             before = now.get(known.id, known.confidence)
             after = now[known.id] = min(1.0, before + step)
@@ -278,10 +279,10 @@ def _echoes(near: Sequence[NearObservation], turn: Turn, text: str, project: str
     return found
 
 
-def _reinforced_by(store: Store, known: Observation, turn: Turn, world: str) -> bool:
+def _reinforced_by(memory: Memory, known: Observation, turn: Turn, world: str) -> bool:
     if not known.reference_count:
         return False
-    proofs = store.memory(known.id, world=world).proofs.get(known.id, ())
+    proofs = memory.readings.memory(known.id, world=world).proofs.get(known.id, ())
     return any(proof.id == turn.id and proof.relation == "REINFORCED_BY" for proof in proofs)
 
 

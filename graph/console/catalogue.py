@@ -5,12 +5,14 @@
 The tables are those of `graph.projection.schema`; only the counts are asked for, so that a large graph answers at once.
 """
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graph.projection.schema import META, NODES, RELS, RelTable
+
+# A query of clew's own, and its parameters: rows as dictionaries.
+TrustedQuery = Callable[[str, Mapping[str, Any]], list[dict[str, Any]]]
 
 ID = "its id"
 TIME = "in UTC milliseconds: epoch_ms(…) makes it a time"
@@ -249,39 +251,31 @@ class Schema:
     relationships: tuple[RelationshipKind, ...]
 
 
-class Catalogue:
-    """The part of a memory that tells what there is in its graph."""
+def schema(query: TrustedQuery) -> Schema:
+    """The tables of a graph, each with how much is in it now. Raises GraphFailure."""
 
-    @abstractmethod
-    def query(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
-    ) -> list[dict[str, Any]]:
-        """A trusted query, a row a dictionary."""
+    def counted(pattern: str) -> int:
+        return int(query(f"MATCH {pattern} RETURN count(*) AS n", {})[0]["n"])
 
-    def schema(self) -> Schema:
-        """The tables of the graph, each with how much is in it now. Raises GraphFailure."""
-        there = {each.name: self._counted(f"(n:`{each.name}`)") for each in (*NODES, META)}
-        joined = {each.name: sum(map(self._counted, _patterns(each, there))) for each in RELS}
-        return Schema(
-            tuple(
-                NodeKind(each.name, there[each.name], TABLES[each.name], _properties(each.name, each.columns))
-                for each in (*NODES, META)
-            ),
-            tuple(
-                RelationshipKind(
-                    each.name,
-                    joined[each.name],
-                    TABLES[each.name],
-                    each.start,
-                    each.ends,
-                    _properties(each.name, each.columns),
-                )
-                for each in RELS
-            ),
-        )
-
-    def _counted(self, pattern: str) -> int:
-        return int(self.query(f"MATCH {pattern} RETURN count(*) AS n")[0]["n"])
+    there = {each.name: counted(f"(n:`{each.name}`)") for each in (*NODES, META)}
+    joined = {each.name: sum(map(counted, _patterns(each, there))) for each in RELS}
+    return Schema(
+        tuple(
+            NodeKind(each.name, there[each.name], TABLES[each.name], _properties(each.name, each.columns))
+            for each in (*NODES, META)
+        ),
+        tuple(
+            RelationshipKind(
+                each.name,
+                joined[each.name],
+                TABLES[each.name],
+                each.start,
+                each.ends,
+                _properties(each.name, each.columns),
+            )
+            for each in RELS
+        ),
+    )
 
 
 def _patterns(rel: RelTable, there: Mapping[str, int]) -> Iterable[str]:

@@ -4,11 +4,14 @@ Two walls: what a query may say is a list (`graph.console.grammar`), and it runs
 nothing but a copy of the graph (`graph.console.workers`). The face under the screen and `clew query` is this one.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graph.console.catalogue import Schema, TrustedQuery, schema
 from graph.console.grammar import checked
 from graph.console.lexing import Sort, parameters_of, tokens_of
 from graph.console.paging import Paged, headings, paged
@@ -17,6 +20,7 @@ from graph.console.regexes import regexes_of
 from graph.console.transport import packed
 from graph.console.transport import plain as plain
 from graph.console.workers import QueryWorkers
+from graph.events import MAIN_WORLD
 
 MOST_ROWS = 100_000
 MOST_BYTES = 16 << 20  # of the rows as JSON: as values they take four times that
@@ -91,17 +95,62 @@ class Query:
         return so_far()
 
 
-def validate(apart: QueryWorkers, cypher: str, parameters: Mapping[str, Any] | None) -> None:
-    """Have the engine plan a statement and not run it; a name without a value is taken for null.
+class Console:
+    """People's own queries of one graph. Everything here raises GraphFailure while that is closed or behind."""
 
-    Raises Refused, QueryFailed, QueryTimeout or GraphFailure.
-    """
-    statement = checked(cypher)
-    asked = given(cypher, parameters, needed=parameters is not None)
-    values = dict.fromkeys(parameters_of(statement)) | asked
-    request = _request(cypher, statement, f"EXPLAIN\n{statement}", values, TIMEOUT_S)
-    for _ in apart.ask(request | {"limit": 0, "lines_before": 1}, live_in=None):
-        pass
+    def __init__(self, workers: QueryWorkers, query: TrustedQuery) -> None:
+        self._workers, self._query = workers, query
+
+    def run(
+        self,
+        cypher: str,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        limit: int = ROWS,
+        world: str = MAIN_WORLD,
+        live_only: bool = False,
+        project: str | None = None,
+        first: Callable[[Answer], None] | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> Answer:
+        """Read the graph with a person's own query: one statement that only reads, and its first rows.
+
+        `$world` in it is `world`; it sees the whole graph, whichever that is, or, `live_only`, nothing but what is live
+        in main, and there what a chat of a `project`, or of none, sees. `first` is called with the first rows, on the
+        caller's thread, before they are counted; setting `cancelled` ends the query, which then raises QueryTimeout.
+
+        Raises Refused for anything else, before it runs; QueryFailed, QueryTimeout, or GraphFailure.
+        """
+        query = Query.read(cypher, parameters, timeout_s=timeout_s, limit=limit, world=world)
+        live_in = _live_in(live_only, project)
+        with closing(self._workers.ask(query.request, live_in=live_in, cancelled=cancelled)) as said:
+            return query.answer(said, first)
+
+    def validate(self, cypher: str, *, parameters: Mapping[str, Any] | None = None) -> None:
+        """Have the engine plan a statement and not run it; a name without a value is taken for null.
+
+        Raises Refused, QueryFailed, QueryTimeout or GraphFailure.
+        """
+        statement = checked(cypher)
+        asked = given(cypher, parameters, needed=parameters is not None)
+        values = dict.fromkeys(parameters_of(statement)) | asked
+        request = _request(cypher, statement, f"EXPLAIN\n{statement}", values, TIMEOUT_S)
+        for _ in self._workers.ask(request | {"limit": 0, "lines_before": 1}, live_in=None):
+            pass
+
+    def prepare(self, *, live_only: bool = False, project: str | None = None) -> None:
+        """Make ready what answers people's own queries, ahead of the first. Raises GraphFailure."""
+        self._workers.prepare(live_in=_live_in(live_only, project))
+
+    def schema(self) -> Schema:
+        """The tables of the graph, each with how much is in it now. Raises GraphFailure."""
+        return schema(self._query)
+
+
+def _live_in(live_only: bool, project: str | None) -> str | None:
+    """Of what is live, whose: a project's, "" for that of none; None for all of the graph."""
+    return (project or "") if live_only else None
 
 
 def _names(statement: str) -> list[str]:

@@ -10,7 +10,7 @@ from graph.history.reach import Reach
 from graph.history.rehearsing import rehearsed
 from graph.history.undoing import Changes
 from graph.log.log import Log
-from graph.memory_readings import MemoryReadings
+from graph.memory_view import MemoryView
 from graph.values import Recorded, Rehearsal
 
 
@@ -22,13 +22,13 @@ class History:
         log: Log,
         writing: threading.Lock,
         applied: Callable[[list[Stored], int], list[Recorded]],
-        readings: MemoryReadings,
+        memory: MemoryView,
     ) -> None:
         """`applied` is called with what was stored, and the log's head, without the lock `writing`."""
         self._log, self._writing, self._applied = log, writing, applied
-        self.changes = Changes(readings.snapshot)
-        self.marks = Marks(readings.snapshot)
-        self.reach = Reach(readings)
+        self.changes = Changes(memory.readings.snapshot)
+        self.marks = Marks(memory.readings.snapshot)
+        self.reach = Reach(memory)
 
     def rehearse(self, *events: Event) -> Rehearsal:
         """What an append of `events` would change; nothing is changed. Raises InvalidEvent or LogUnwritable."""

@@ -23,8 +23,9 @@ from graph.errors import GraphFailure, NothingYet
 from graph.ids import as_datetime, as_ms, new_id
 from graph.kuzu import rebuild
 from graph.kuzu.store import GraphStore
-from graph.memory_readings import MemoryReadings
+from graph.memory_view import MemoryView
 from graph.reader import LogReader
+from graph.readings.memory import MemoryReadings
 from graph.recall.search import Recall
 from graph.sqlite import LOG
 from graph.values import Progress, Unreflected
@@ -70,44 +71,37 @@ class FrozenGraph:
             store.close()
 
 
-class Past(MemoryReadings):
+class _PastReadings(MemoryReadings):
+    def unreflected(self, limit: int) -> list[Unreflected]:
+        """Nothing: what is over is not learned from."""
+        return []
+
+
+class Past(MemoryView):
     """A memory as it was right after event `seq`, stored `at`: it answers as a Memory does, and cannot be written to.
 
     Every method raises GraphFailure once something was erased for good.
     """
 
     def __init__(self, log: Path, folder: Path, reader: LogReader, store: GraphStore) -> None:
-        super().__init__()
         self.seq = reader.head()
         self.at: datetime = as_datetime(reader.stored_at(self.seq))
         self._folder = folder
         self._reader = reader
         self._still = FrozenGraph(store, self.seq)
-        self._recall = Recall(log, self._still, until=self.seq, tables=reader.tables())
         self._apart = QueryWorkers(folder, self._still)
+        recall = Recall(log, self._still, until=self.seq, tables=reader.tables())
+        super().__init__(_PastReadings(self._snapshot, recall.in_world), recall, self._still, self._apart)
 
-    @property
-    def _asked_graph(self) -> FrozenGraph:
-        return self._still
-
-    @property
-    def graph_ready(self) -> bool:
-        """Always: it stands where it is."""
-        return True
-
-    def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
+    def _snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
         self._still.standing()  # whoever still asks when it is over is told so
-        return super().snapshot()
-
-    def unreflected(self, limit: int) -> list[Unreflected]:
-        """Nothing: what is over is not learned from."""
-        return []
+        return self._reader.snapshot()
 
     def close(self) -> None:
         """Let go of everything and remove the temporary files. Closing twice is no harm."""
         self._apart.close(ENDED)
         self._still.close()
-        self._recall.close(ENDED)
+        self.recall.close(ENDED)
         self._reader.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from graph.memory_readings import MemoryReadings
+from graph.memory_view import MemoryView
 from graph.projection.paths import below, path_to
 from graph.readings.exchanges import replies
 from graph.readings.rows import AMONG, KEPT, TURN, among, turn_by_id, turn_of, turns_by_ids, turns_of
@@ -105,8 +105,8 @@ WHERE given.id IN $ids AND reply.live AND reply.role = 'assistant' RETURN DISTIN
 class Reach:
     """The questions that a preview asks, beyond what it rehearses."""
 
-    def __init__(self, readings: MemoryReadings) -> None:
-        self._readings = readings
+    def __init__(self, memory: MemoryView) -> None:
+        self._readings, self._query = memory.readings, memory.query
 
     def deleted(self, turns: Iterable[str]) -> set[str]:
         """Those of the turns that were deleted."""
@@ -164,7 +164,7 @@ class Reach:
 
     def given(self, ids: Collection[str]) -> list[Turn]:
         """The live replies that one of some turns, observations or chunks was put before. Raises GraphFailure."""
-        return self.turns(row["id"] for row in self._readings.query(_GIVEN, {"ids": sorted(ids)})) if ids else []
+        return self.turns(row["id"] for row in self._query(_GIVEN, {"ids": sorted(ids)})) if ids else []
 
     def quoting(self, seqs: Collection[int], *, but: Collection[str]) -> list[Turn]:
         """Later turns that say words of some events and keep their own; those in `but` are left out."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
 
+ALL = Filters()
 SPARE = 16  # more rows than asked for, in case a text was erased a moment ago
 NOBODY = ("you", "assistant")
 _RECALLED = "MATCH (a:Turn)-[:RECALLED]->(b:Turn) RETURN a.seq AS one, b.seq AS other"
@@ -83,10 +84,20 @@ class Recall:
         with self._lock:
             self._columns = None
 
-    def recall(
-        self, query: str, *, vector: Vector | None, filters: Filters, now: datetime, timezone: tzinfo, limit: int
+    def search(
+        self,
+        query: str,
+        *,
+        vector: Vector | None = None,
+        filters: Filters = ALL,
+        now: datetime,
+        timezone: tzinfo,
+        limit: int = 10,
     ) -> list[Hit]:
-        """The hits for a question, the best first, at most `limit`."""
+        """What was said that matters for `query`, the best first, each with why; calls no model.
+
+        `vector` is the query's embedding, if there is one; `now` is aware. Raises GraphFailure once it is closed.
+        """
         with self._lock, self._reading() as (columns, db):
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
@@ -168,13 +179,19 @@ class Recall:
             return turns_of(db, columns, self._standings, world, turns)
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
-        """What to embed for a query."""
+        """What to embed for a query: speakers' names and times in it mislead."""
         with self._lock, self._reading() as (columns, _):
             names = _people(columns)
         return spoken(query, now=now, timezone=timezone, names=names)
 
-    def communities(self, model: str | None, *, filters: Filters, limit: int, per: int) -> list[Community]:
-        """Turns that belong together, the largest communities first. Raises GraphFailure while the graph is closed."""
+    def communities(
+        self, model: str | None, *, filters: Filters = ALL, limit: int = 8, per: int = 6
+    ) -> list[Community]:
+        """Turns that belong together in the memory graph, with the words that set them apart, the largest first.
+
+        `model` is the key of the embedder whose vectors tell likeness; None: words do. Raises GraphFailure while the
+        graph is closed.
+        """
         import numpy as np
 
         edges = self._graph.query(_RECALLED, None, timeout_s=RECALLED_S)
@@ -200,7 +217,7 @@ class Recall:
         ]
 
     def warm(self) -> None:
-        """Read what the first recall would have to read."""
+        """Read the turns and vectors that are kept in memory, ahead of the first question."""
         with self._lock, self._reading() as (columns, db):
             self._words.warm(db, columns)
             self._traits.warm(db, columns)

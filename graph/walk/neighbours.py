@@ -6,8 +6,7 @@ the neighbours of that relationship, not with the memory.
 Each node stands there once, however the relationships lead in circles; a tool's turn leads on to what it quotes.
 """
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import zip_longest
@@ -220,27 +219,21 @@ KINDS = {
 }
 
 
-class Egos:
+class Walk:
     """The questions about one node and its neighbours. Each raises GraphFailure while the graph is closed."""
 
-    @abstractmethod
-    def query(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 10.0
-    ) -> list[dict[str, Any]]:
-        """Read the graph with a trusted query."""
-
-    @abstractmethod
-    def entities(self, names: Iterable[str]) -> dict[str, str]:
-        """The ids of those names that an entity has."""
+    def __init__(self, query: Query, entities: Callable[[Iterable[str]], dict[str, str]]) -> None:
+        """`query` is a trusted one of the graph, `entities` the ids of those names that an entity has."""
+        self._query, self._entities = query, entities
 
     def node(self, ref: Ref) -> Node:
         """A node with its particulars and, in `details["text"]`, its whole text; an entity by its name too.
 
         Raises NotFound for what is not there, or was deleted.
         """
-        near = Neighbours(self.query)
+        near = Neighbours(self._query)
         found = near.node(ref)
-        if found is None and ref.table == "Entity" and (id := self.entities([ref.id]).get(ref.id)) is not None:
+        if found is None and ref.table == "Entity" and (id := self._entities([ref.id]).get(ref.id)) is not None:
             found = near.node(Ref("Entity", id))
         if found is None:
             kind = KINDS.get(ref.table, "node")
@@ -249,7 +242,7 @@ class Egos:
 
     def ego(self, ref: Ref, *, per: int = PER) -> Ego:
         """A node and the first `per` neighbours of each relationship, the most telling first. Raises NotFound."""
-        node, near = self.node(ref), Neighbours(self.query)
+        node, near = self.node(ref), Neighbours(self._query)
         counted = sorted(near.counted(node.ref).items(), key=lambda side: TELLING.index(side[0][0]))
         with ThreadPoolExecutor(AT_ONCE) as pool:  # most of it is waiting for the engine, which lets others run
             sides = list(pool.map(lambda side: near.side(node.ref, side[0], limit=max(0, per), about=side[1]), counted))
@@ -260,7 +253,7 @@ class Egos:
 
         `total` counts all of these. Raises NotFound.
         """
-        here, near = self.node(ref).ref, Neighbours(self.query)
+        here, near = self.node(ref).ref, Neighbours(self._query)
         skip, most = max(0, offset), max(0, limit)
         if key not in sides_of(here.table):
             return Side(*key, 0, ())
@@ -270,14 +263,14 @@ class Egos:
 
     def provenance(self, observation: str) -> tuple[ProofStep, ...]:
         """The way from a memory down to the words that prove it, through the revisions before it. Raises NotFound."""
-        return provenance(self.query, self.node(Ref("Observation", observation)))
+        return provenance(self._query, self.node(Ref("Observation", observation)))
 
     def around(self, ref: Ref, *, limit: int = 40) -> Subgraph:
         """A node, its neighbours, some of theirs where there is room, and the edges among them. Raises NotFound.
 
         `more_nodes` are its neighbours that are left out.
         """
-        ego, near = self.ego(ref, per=limit), Neighbours(self.query)
+        ego, near = self.ego(ref, per=limit), Neighbours(self._query)
         shown = {ego.node.ref: ego.node}
         for rank in zip_longest(*(side.nodes for side in ego.sides)):
             _add(shown, [node for node in rank if node is not None], limit)
@@ -289,7 +282,7 @@ class Egos:
 
     def subgraph(self, refs: Iterable[Ref]) -> Subgraph:
         """The given nodes, without those that are not there, in their order, and the edges among them."""
-        near = Neighbours(self.query)
+        near = Neighbours(self._query)
         found = (near.node(ref) for ref in dict.fromkeys(refs))
         return _joined(near, [node for node in found if node is not None], 0)
 

@@ -465,7 +465,7 @@ async def test_killed_before_the_first_word_of_a_new_reply_the_chat_is_as_it_was
     agent.stop()
     await running
     with closing(Memory.open(tmp_path / "killed", command="test")) as again:
-        assert [turn.id for turn in again.thread(session)] == before
+        assert [turn.id for turn in again.readings.thread(session)] == before
 
 
 @pytest.mark.restarts

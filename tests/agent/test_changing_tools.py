@@ -32,7 +32,7 @@ async def started(make_agent: MakeAgent, *, asks: bool = True) -> tuple[Agent, F
 
 def kinds(agent: Agent) -> list[str]:
     """The kinds of all events about leave."""
-    with agent._memory.snapshot() as db:
+    with agent._memory.readings.snapshot() as db:
         return [kind for (kind,) in db.execute("SELECT kind FROM events WHERE kind LIKE 'approval.%' ORDER BY seq")]
 
 

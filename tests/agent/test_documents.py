@@ -142,7 +142,7 @@ async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_i
     tides = (await agent.documents.all())[0]
     assert (await agent.plans.remove_document(tides.id)).notes[0] == "1 passage will be erased."
     await agent.plans.carry_out(await agent.plans.remove_document(tides.id))
-    with agent._memory.snapshot() as db:
+    with agent._memory.readings.snapshot() as db:
         assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
 
 

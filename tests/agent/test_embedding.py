@@ -112,7 +112,7 @@ async def test_everything_said_gets_a_vector_newest_first_and_each_text_once(mem
         asked = [text for batch in embedder.asked for text in batch]
         assert asked == ["twice", *reversed(texts)]
         assert max(map(len, embedder.asked)) == BATCH
-        assert (missing(memory), memory.embedded(KEY)) == ([], (len(texts) + 1, len(texts) + 1))
+        assert (missing(memory), memory.readings.embedded(KEY)) == ([], (len(texts) + 1, len(texts) + 1))
         assert told[0] == EmbeddingProgress("loading", "fake")
         assert told[-1] == EmbeddingProgress("ready", "fake", len(texts) + 1, len(texts) + 1)
 
@@ -123,7 +123,7 @@ async def test_it_wakes_for_what_is_said_later(memory: Memory) -> None:
         await running.idle()
         say(memory, "said later")
         await running.idle()
-        assert memory.embedded(KEY) == (1, 1)
+        assert memory.readings.embedded(KEY) == (1, 1)
         assert [notice.state for notice in told if isinstance(notice, EmbeddingProgress)].count("ready") <= 2
 
 
@@ -133,7 +133,7 @@ async def test_what_was_embedded_before_a_stop_is_not_embedded_again(memory: Mem
     first = TroubledEmbedder(free=2)
     async with embedding(memory, first):
         await first.waiting.wait()
-    kept = memory.embedded(KEY)[0]
+    kept = memory.readings.embedded(KEY)[0]
     assert kept == 2 * BATCH
     second = TroubledEmbedder()
     async with embedding(memory, second) as running:
@@ -179,7 +179,7 @@ async def test_an_embedder_whose_dimension_changed_is_left_alone_and_told_of(mem
         await running.idle()
         last = told[-1]
         assert isinstance(last, EmbeddingProgress)
-        assert (last.state, memory.embedded(KEY)) == ("failed", (1, BATCH + 1))
+        assert (last.state, memory.readings.embedded(KEY)) == ("failed", (1, BATCH + 1))
         assert "(16,)" in last.message
         assert "clew models use" in last.message
         asked = len(changed.asked)
@@ -212,7 +212,7 @@ async def test_another_embedder_embeds_everything_anew_and_the_old_vectors_stay(
     assert first.closed
     second.gate.set()
     await running.idle()
-    assert [each[:2] for each in memory.embedders()] == [("first@0", 32), ("second@0", 16)]
+    assert [each[:2] for each in memory.readings.embedders()] == [("first@0", 32), ("second@0", 16)]
     assert (missing(memory, "first@0"), missing(memory, "second@0")) == ([], [])
     with pytest.raises(NotInstalled):
         await running.use("third")
@@ -288,7 +288,7 @@ async def test_an_agent_loads_the_embedder_behind_the_chat_model_and_closes_it()
     await agent.close()
     assert embedder.closed
     memory = Memory.open(Home.resolve().memory, command="test")
-    assert memory.embedded(KEY) == (2, 2)
+    assert memory.readings.embedded(KEY) == (2, 2)
     memory.close()
 
 
@@ -330,6 +330,6 @@ async def test_with_real_models_a_query_comes_into_a_reply_and_a_reply_before_th
     assert vector.values.shape == (384,)
     assert steps[0] == "query"
     reader = agent._memory
-    done, total = reader.embedded(vector.model)
+    done, total = reader.readings.embedded(vector.model)
     assert done < total  # the texts were still waiting when the reply had ended
     await agent.close()

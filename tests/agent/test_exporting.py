@@ -42,7 +42,7 @@ def reader(here: Memory, tmp_path: Path) -> Iterator[LogReader]:
 
 
 def texts(memory: Memory, session: str = "s") -> list[str | None]:
-    return [turn.text for turn in memory.thread(session)]
+    return [turn.text for turn in memory.readings.thread(session)]
 
 
 def test_markdown_is_what_a_chat_shows(here: Memory, reader: LogReader) -> None:
@@ -223,8 +223,8 @@ def test_an_import_that_was_cut_off_goes_on(here: Memory, there: Memory, reader:
     assert 0 < cut.new < 500
     rest = Importer(there).run(file)
     assert cut.new + rest.new == 500
-    heads = {session.id: session.head for session in here.sessions()}
-    assert {session.id: session.head for session in there.sessions()} == heads
+    heads = {session.id: session.head for session in here.readings.sessions()}
+    assert {session.id: session.head for session in there.readings.sessions()} == heads
 
 
 def test_what_an_import_brings_is_no_change_by_hand_and_sets_no_mark(

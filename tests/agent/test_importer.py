@@ -51,11 +51,11 @@ def bring_in(memory: Memory, tmp_path: Path) -> Import:
 
 def texts(memory: Memory, session: int = 0) -> list[str | None]:
     """The path of a session, the newest activity first."""
-    return [turn.text for turn in memory.thread(memory.sessions()[session].id)]
+    return [turn.text for turn in memory.readings.thread(memory.readings.sessions()[session].id)]
 
 
 def everything(memory: Memory) -> list[Turn]:
-    return [turn for session in memory.sessions() for turn in memory.thread(session.id)]
+    return [turn for session in memory.readings.sessions() for turn in memory.readings.thread(session.id)]
 
 
 def counted(report: ImportReport) -> tuple[int, int, int, int, int]:
@@ -73,10 +73,10 @@ MORE = said("q2", "human", "And the sun?", created_at="2024-03-02T10:00:00Z")
 def test_a_chat_comes_with_its_title_times_speakers_and_source(memory: Memory, bring_in: Import) -> None:
     report = bring_in(claude_chat(Q, A))
     assert counted(report) == (1, 0, 0, 2, 0)
-    [session] = memory.sessions()
+    [session] = memory.readings.sessions()
     assert (session.name, session.named_by_user) == ("Tides", False)
     assert session.started_at.isoformat() == "2024-03-01T10:00:00+00:00"
-    question, answer = memory.thread(session.id)
+    question, answer = memory.readings.thread(session.id)
     assert (question.role, question.speaker, question.client) == ("user", "you", "import")
     assert (answer.role, answer.speaker, answer.parent) == ("assistant", "assistant", question.id)
     assert question.at.isoformat() == "2024-03-01T10:00:00+00:00"
@@ -100,7 +100,7 @@ def test_alternatives_come_along_and_the_head_is_where_it_was(memory: Memory, br
     )
     assert bring_in(value).new == 3
     assert texts(memory) == ["Why?", "One."]
-    assert memory.counts()["turns"] == 3
+    assert memory.readings.counts()["turns"] == 3
     value["current_node"] = "a2"
     bring_in(value)
     assert texts(memory) == ["Why?", "One."]  # nothing is new, so nothing moves
@@ -121,7 +121,7 @@ def off_the_path() -> dict[str, Any]:
 def test_a_chat_is_titled_by_what_it_shows(memory: Memory, bring_in: Import) -> None:
     bring_in(off_the_path())
     assert texts(memory) == ["Why tides?", "Two.", "And the sun?"]
-    assert memory.sessions()[0].name == "Tides"
+    assert memory.readings.sessions()[0].name == "Tides"
 
 
 def test_a_chat_that_an_earlier_clew_left_without_a_title_gets_it_when_it_is_imported_again(
@@ -130,34 +130,34 @@ def test_a_chat_that_an_earlier_clew_left_without_a_title_gets_it_when_it_is_imp
     with monkeypatch.context() as patch:
         patch.setattr(importer, "_path", lambda chat: frozenset(each.key for each in chat.messages))
         bring_in(off_the_path())
-    assert memory.sessions()[0].name == "Why tides?"  # its first words stand for a title
+    assert memory.readings.sessions()[0].name == "Why tides?"  # its first words stand for a title
     assert counted(bring_in(off_the_path())) == (0, 0, 1, 0, 5)
-    assert memory.sessions()[0].name == "Tides"
+    assert memory.readings.sessions()[0].name == "Tides"
     head = memory.head()
-    question = memory.thread(memory.sessions()[0].id)[0].id
+    question = memory.readings.thread(memory.readings.sessions()[0].id)[0].id
     bring_in(off_the_path())
     assert memory.head() == head
     memory.append(TurnWithheld(turn=question))
-    assert memory.sessions()[0].name == "And the sun?"  # which stands for one
+    assert memory.readings.sessions()[0].name == "And the sun?"  # which stands for one
     bring_in(off_the_path())
     assert memory.head() == head + 1  # a title would not be shown
 
 
 def test_a_title_does_not_come_back_that_may_tell_of_what_was_deleted(memory: Memory, bring_in: Import) -> None:
     bring_in(claude_chat(Q, A))
-    memory.append(TurnDeleted(turn=memory.thread(memory.sessions()[0].id)[0].id))
-    assert memory.sessions()[0].name is None
+    memory.append(TurnDeleted(turn=memory.readings.thread(memory.readings.sessions()[0].id)[0].id))
+    assert memory.readings.sessions()[0].name is None
     bring_in(claude_chat(Q, A, MORE))
-    assert memory.sessions()[0].name == "The moon."
+    assert memory.readings.sessions()[0].name == "The moon."
 
 
 def test_what_was_archived_there_is_archived_here_once(memory: Memory, bring_in: Import) -> None:
     assert bring_in({**off_the_path(), "is_archived": True}).archived == 1
-    [session] = memory.sessions(archived=True)
+    [session] = memory.readings.sessions(archived=True)
     assert (session.archived, session.name, memory.history.changes.standing(1)) == (True, "Tides", [])
     memory.append(SessionUnarchived(session=session.id))
     assert bring_in({**off_the_path(), "is_archived": True}).archived == 0
-    assert [each.archived for each in memory.sessions()] == [False]
+    assert [each.archived for each in memory.readings.sessions()] == [False]
 
 
 def test_marks_for_chatgpts_screen_stay_out_and_what_was_imported_with_them_is_known(
@@ -184,7 +184,7 @@ def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(
     memory._log._db.execute(f"PRAGMA max_page_count = {pages + 40}")
     with pytest.raises(LogUnwritable) as caught:
         bring_in(chat)
-    stored = memory.counts()["turns"]
+    stored = memory.readings.counts()["turns"]
     assert 0 < stored < 200
     assert str(caught.value).startswith("The disk is full: ")
     assert str(caught.value).endswith(
@@ -196,8 +196,8 @@ def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(
 
 def test_what_was_said_here_since_stays_the_head_when_the_export_has_grown(memory: Memory, bring_in: Import) -> None:
     bring_in(claude_chat(Q, A))
-    session, mine = memory.sessions()[0].id, new_id()
-    last = memory.thread(session)[-1].id
+    session, mine = memory.readings.sessions()[0].id, new_id()
+    last = memory.readings.thread(session)[-1].id
     memory.append(
         TurnSaid(
             turn=mine, session=session, parent=last, role=Role.USER, speaker="you", client="chat", text="Said here."
@@ -205,7 +205,7 @@ def test_what_was_said_here_since_stays_the_head_when_the_export_has_grown(memor
     )
     assert bring_in(claude_chat(Q, A, MORE)).new == 1
     assert texts(memory) == ["Why tides?", "The moon.", "Said here."]
-    rewound = memory.thread(session)[0].id
+    rewound = memory.readings.thread(session)[0].id
     memory.append(HeadMoved(session=session, turn=rewound))
     bring_in(claude_chat(Q, A, MORE, said("a2", "assistant", "It too.")))
     assert texts(memory) == ["Why tides?", "The moon.", "And the sun?", "It too."]
@@ -237,9 +237,9 @@ def test_an_import_that_ended_anywhere_goes_on_with_the_next(
         if not stopped.stopped:
             break
     assert bring_in(*chats).known == 20
-    found = [[turn.text for turn in memory.thread(session.id)] for session in memory.sessions()]
+    found = [[turn.text for turn in memory.readings.thread(session.id)] for session in memory.readings.sessions()]
     assert sorted(found, key=str) == [[f"chat {c} message {m}" for m in range(5)] for c in range(4)]
-    assert [session.name for session in memory.sessions()] == ["Tides"] * 4
+    assert [session.name for session in memory.readings.sessions()] == ["Tides"] * 4
 
 
 def test_a_failing_transaction_leaves_whole_messages(
@@ -290,8 +290,8 @@ def test_locomo_is_imported_with_its_evidence_findable(memory: Memory, bring_in:
     report = bring_in(value)
     assert (report.chats_new, report.naive) == (3, 3)
     sources = sources_of(value)
-    found = memory.imported(list(sources.values()))
-    turns = {dia: memory.turn(found[source]) for dia, source in sources.items()}
+    found = memory.readings.imported(list(sources.values()))
+    turns = {dia: memory.readings.turn(found[source]) for dia, source in sources.items()}
     assert {dia: turn.text for dia, turn in turns.items()} == {
         "D1:1": "Look!\n[photo: a dog on a beach]",
         "D1:2": "Nice.",
@@ -299,7 +299,7 @@ def test_locomo_is_imported_with_its_evidence_findable(memory: Memory, bring_in:
         "0": "No id.",
     }
     assert turns["D2:1"].speaker == "Ben"
-    assert {session.name for session in memory.sessions()} == {"Ana and Ben"}
+    assert {session.name for session in memory.readings.sessions()} == {"Ana and Ben"}
     assert counted(bring_in(value))[:4] == (0, 0, 3, 0)
 
 
@@ -314,7 +314,7 @@ def test_lines_without_ids_are_known_again_and_may_grow(memory: Memory, bring_in
     assert counted(bring_in(line("one"), line("two"), lines=True)) == (1, 0, 0, 2, 0)
     assert counted(bring_in(line("one"), line("two"), line("three"), lines=True)) == (0, 1, 0, 1, 2)
     assert texts(memory) == ["one", "two", "three"]
-    assert memory.sessions()[0].name == "one"
+    assert memory.readings.sessions()[0].name == "one"
 
 
 def test_another_file_without_ids_is_another_chat(memory: Memory, bring_in: Import) -> None:
@@ -331,7 +331,7 @@ def test_files_without_ids_that_begin_alike_are_two_chats(memory: Memory, bring_
     roles = [*begins, line("Are you there?", role="assistant")]
     for number, file in enumerate((a, b, roles)):
         assert counted(bring_in(*file, lines=True)) == (1, 0, 0, len(file), 0), number
-    paths = sorted([turn.text for turn in memory.thread(session.id)] for session in memory.sessions())
+    paths = sorted([turn.text for turn in memory.readings.thread(session.id)] for session in memory.readings.sessions())
     assert paths == sorted([each["text"] for each in file] for file in (a, b, roles))
     for file in (a, b, roles):
         assert counted(bring_in(*file, lines=True)) == (0, 0, 1, 0, len(file))
@@ -386,7 +386,7 @@ def test_messages_with_known_ids_and_other_words_are_kept_and_told(memory: Memor
     assert (counted(mended), mended.differing) == ((0, 1, 0, 1, 2), 1)
     assert bring_in(*file("apples", "pears", "prunes"), lines=True).new == 0
     assert bring_in(*file("apples", "pears", "plums"), lines=True).new == 0
-    paths = sorted([turn.text for turn in memory.thread(session.id)] for session in memory.sessions())
+    paths = sorted([turn.text for turn in memory.readings.thread(session.id)] for session in memory.readings.sessions())
     assert paths == [["apples", "pears", "prunes"], ["trams", "trains", "ships", "planes"]]
 
 
@@ -407,7 +407,7 @@ def test_a_killed_import_that_goes_on_is_titled_by_the_chats_beginning(
     left = iter(range(1))
     assert bring_in(*values, lines=True, stopping=lambda: next(left, None) is None).stopped
     assert bring_in(*values, lines=True).known > 4
-    assert [session.name for session in memory.sessions()] == ["message 0"]
+    assert [session.name for session in memory.readings.sessions()] == ["message 0"]
 
 
 def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(
@@ -435,12 +435,12 @@ def test_no_key_in_the_log_is_a_hash_of_a_text(memory: Memory, bring_in: Import)
     bring_in(line("my secret"), lines=True)
     [turn] = everything(memory)
     memory.append(TurnDeleted(turn=turn.id))
-    with memory.snapshot() as db:
+    with memory.readings.snapshot() as db:
         kept = " ".join(map(str, db.execute("SELECT structure FROM events").fetchall()))
     bring_in(line("another"), lines=True)  # after the erasure this may be what was there: the key is the same
     assert turn.id in kept
     assert hashlib.sha256(b"my secret").hexdigest() not in kept
-    assert memory.counts()["turns"] == 0
+    assert memory.readings.counts()["turns"] == 0
 
 
 def test_sessions_that_take_turns_in_a_file_stay_apart_and_connected(

@@ -69,7 +69,7 @@ class HitBuilder:
 
     def turns(self) -> dict[str, str]:
         """Every turn that was said, and its text; an erased one has none."""
-        with self.memory.snapshot() as db:
+        with self.memory.readings.snapshot() as db:
             rows = db.execute("SELECT turns.id, coalesce(text, '') FROM turns JOIN events USING (seq) ORDER BY seq")
             return dict(rows.fetchall())
 
@@ -164,11 +164,11 @@ class HitBuilder:
             self._store(HeadMoved(session=chat, turn=to))
 
     async def forward(self, number: int) -> None:
-        with self.memory.snapshot() as db:
+        with self.memory.readings.snapshot() as db:
             said = db.execute("SELECT session, id FROM turns WHERE role <> 'note'").fetchall()
         if said:
             session, turn = said[number % len(said)]
-            if not self.memory.session(session).deleted:
+            if not self.memory.readings.session(session).deleted:
                 self._store(HeadMoved(session=session, turn=turn))
 
     async def promote(self, number: int) -> None:

@@ -40,7 +40,7 @@ def ids(turns: tuple[Turn, ...] | list[Turn]) -> list[str]:
 
 
 def texts(agent: Agent) -> set[str]:
-    with agent._memory.snapshot() as db:
+    with agent._memory.readings.snapshot() as db:
         return {text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")}
 
 

@@ -24,7 +24,7 @@ from graph.values import RevisionStanding
 from tests.examples import examples
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, taught
-from tests.graph.test_belief_histories import memory_of
+from tests.graph.projection.test_belief_histories import memory_of
 
 CHANGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 999), st.integers(0, 999)), min_size=4, max_size=10)
 
@@ -63,20 +63,20 @@ def change(memory: Memory, lessons: Lessons, kind: int, a: int, b: int) -> list[
             return [
                 TurnHidden(turn=each)
                 for each in memory.history.reach.whole_exchange(turn)
-                if not memory.turn(each).hidden
+                if not memory.readings.turn(each).hidden
             ]
         case 2:
             return [TurnUnhidden(turn=each.id) for each in memory.history.reach.turns(turns) if each.hidden]
-        case 3 if not memory.session(session).deleted and b % 3 == 0:
+        case 3 if not memory.readings.session(session).deleted and b % 3 == 0:
             own, _ = memory.history.reach.own_turns(session)
             return [*(TurnDeleted(turn=each) for each in own), SessionDeleted(session=session)]
-        case 4 if not memory.session(session).deleted:
+        case 4 if not memory.readings.session(session).deleted:
             target = turns[b % len(turns)]
-            return [HeadMoved(session=session, turn=None if memory.turn(target).queued else target)]
+            return [HeadMoved(session=session, turn=None if memory.readings.turn(target).queued else target)]
         case 5 if lessons.revisions:
             series = sorted({each.series for each in lessons.revisions.values()})
             return [ObservationDeleted(series=series[b % len(series)])]
-        case 6 if documents := memory.documents():
+        case 6 if documents := memory.readings.documents():
             return [DocumentRemoved(document=documents[0].id)]
         case _:
             return []
@@ -92,7 +92,7 @@ def standing(memory: Memory) -> dict[str, Any]:
         "kept": {row["id"] for row in turns if not row["deleted"]},
         "current": {row["id"] for row in forms if row["current"]},
         "remembered": {row["id"] for row in forms if not row["deleted"]},
-        "stands": {world.id: stands(memory, world.id) for world in memory.worlds()},
+        "stands": {world.id: stands(memory, world.id) for world in memory.readings.worlds()},
         "words": words(memory),
     }
 
@@ -100,7 +100,7 @@ def standing(memory: Memory) -> dict[str, Any]:
 def stands(memory: Memory, world: str) -> dict[str, RevisionStanding]:
     """How everything that was learned stands in a world."""
     if world != MAIN_WORLD:
-        return memory.in_world(world).observations
+        return memory.recall.in_world(world).observations
     query = "MATCH (o:Observation) WHERE o.world = 'main' RETURN o.id AS id, o.live AS live, o.current AS current"
     return {
         row["id"]: RevisionStanding(row["live"], row["current"], row["status"])
@@ -110,7 +110,7 @@ def stands(memory: Memory, world: str) -> dict[str, RevisionStanding]:
 
 def words(memory: Memory) -> set[str]:
     """The observations whose words are there."""
-    with memory.snapshot() as db:
+    with memory.readings.snapshot() as db:
         query = "SELECT observations.id FROM observations JOIN events USING (seq) WHERE text IS NOT NULL AND text <> ''"
         return {id for (id,) in db.execute(query)}
 

@@ -54,7 +54,7 @@ async def test_a_proposal_is_in_no_list_of_what_was_said(make_agent: MakeAgent) 
     assert (about.said, about.mentioned, about.turns) == (0, 0, ())
     assert await agent.chats.last() is None
     assert await agent.chats.said() == []
-    assert agent._memory.unreflected(limit=10) == []
+    assert agent._memory.readings.unreflected(limit=10) == []
 
 
 @pytest.mark.parametrize("name", ["you", "You", "assistant", "clew", "y\u200bou", "", " \n ", "x" * 500, "\x1b[2Jyou"])

@@ -49,7 +49,7 @@ async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str,
 
 async def delete(agent: Agent, turn: str) -> None:
     """Delete a message and the reply to it."""
-    reply = (await asyncio.to_thread(agent._memory.exchange, turn)).reply
+    reply = (await asyncio.to_thread(agent._memory.readings.exchange, turn)).reply
     assert reply is not None
     await asyncio.to_thread(agent._memory.append, TurnDeleted(turn=turn), TurnDeleted(turn=reply.id))
     await agent._prompts.forget_turns({turn, reply.id})

@@ -23,9 +23,9 @@ async def started(make_agent: MakeAgent) -> Agent:
 
 def in_use(agent: Agent, world: str = "main") -> list[str]:
     """What is believed in a world, as texts."""
-    with_now = agent._memory.worlds()
+    with_now = agent._memory.readings.worlds()
     assert world in [each.id for each in with_now]
-    found = agent._memory.in_world(world).observations if world != "main" else None
+    found = agent._memory.recall.in_world(world).observations if world != "main" else None
     if found is None:
         rows = agent._memory.query("MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.text AS text")
         return sorted(row["text"] for row in rows)
@@ -50,7 +50,7 @@ async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_a
     assert in_use(agent) == []
     assert in_use(agent, fork) == [ROME]
     await learn(agent)
-    assert agent._memory.unreflected(9) == []
+    assert agent._memory.readings.unreflected(9) == []
 
 
 @pytest.mark.restarts

@@ -195,9 +195,9 @@ async def test_pins_ratings_blocks_and_what_is_kept_out_are_undone_to_what_they_
     await agent.chats.withhold(one.turn)
     assert [each.what.split(" ")[0] for each in await agent.history.changes(3)] == ["kept", "pinned", "rated"]
     await agent.history.undo()
-    assert not agent._memory.turn(one.turn).withheld
+    assert not agent._memory.readings.turn(one.turn).withheld
     await agent.history.undo()
-    assert not agent._memory.turn(one.turn).pinned
+    assert not agent._memory.readings.turn(one.turn).pinned
     await agent.history.undo()
     assert (await agent.memories.significance())[1] == 1
     await agent.history.undo()
@@ -293,7 +293,7 @@ async def test_marks_that_are_set_by_themselves_are_few_and_far_between(make_age
         await agent.idle()
     marks = await agent.history.marks.all()
     assert [each.reason for each in marks] == ["automatic"] * 5
-    with agent._memory.snapshot() as db:
+    with agent._memory.readings.snapshot() as db:
         (count,) = db.execute("SELECT count(*) FROM events WHERE kind = 'mark.set'").fetchone()
     assert count == 8
 
@@ -310,7 +310,7 @@ async def test_a_pin_and_a_block_of_a_what_if_are_undone_in_that_world_alone(mak
     agent._memory.append(CoreWritten(block="human", world=what_if, by="user", text="Rows."))
     agent._memory.append(PinCleared(turn=one.turn, world="main"))
     await agent.history.undo()
-    assert agent._memory.turn(one.turn).pinned, "a pin without a world is one of the message's own"
+    assert agent._memory.readings.turn(one.turn).pinned, "a pin without a world is one of the message's own"
     await agent.history.undo()
-    assert [block.text for block in agent._memory.blocks(what_if)] == ["Sails."]
+    assert [block.text for block in agent._memory.readings.blocks(what_if)] == ["Sails."]
     assert [block.text for block in await agent.memories.blocks()] == ["Sails."]

@@ -14,7 +14,7 @@ SAID = """F
 =========================== short test summary info ============================
 FAILED tests/agent/test_text.py::test_a_blank_message_is_refused[ - \\n] - Failed: DID NOT RAISE
 FAILED tests/agent/test_text.py::test_a_blank_message_is_refused[] - Failed: DID NOT RAISE
-ERROR tests/graph/test_lock.py::test_a_brief_holder_is_waited_for - OSError
+ERROR tests/graph/log/test_lock.py::test_a_brief_holder_is_waited_for - OSError
 !!!!!!!!!!!!!!!!!!!!!!!!!! stopping after 1 failures !!!!!!!!!!!!!!!!!!!!!!!!!!!
 """
 
@@ -59,7 +59,7 @@ def test_what_has_moved_is_named_with_where_it_was() -> None:
 def test_the_tests_that_failed_are_named_once_each() -> None:
     caught = (
         "tests/agent/test_text.py::test_a_blank_message_is_refused",
-        "tests/graph/test_lock.py::test_a_brief_holder_is_waited_for",
+        "tests/graph/log/test_lock.py::test_a_brief_holder_is_waited_for",
     )
     assert failed_in(SAID) == caught
     assert str(judged(ONE, Ended(1, SAID, 2.0))) == f"caught by {', '.join(caught)}"

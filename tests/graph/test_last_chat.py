@@ -19,8 +19,8 @@ from tests.graph.talk import said, talk
 
 
 def told(memory: Memory, limit: int = 1_000) -> list[Turn]:
-    last = memory.last_session()
-    return memory.thread(last, limit=limit) if last is not None else []
+    last = memory.readings.last_session()
+    return memory.readings.thread(last, limit=limit) if last is not None else []
 
 
 @pytest.mark.stateful

@@ -52,7 +52,7 @@ def test_a_reply_cut_off_by_a_crash_becomes_a_truncated_turn(memory: Memory, ope
     talk(memory, 1)
     memory.stream("r", session="s", parent="s0", model="tiny", text="Once upon a")
     again = opening()
-    turn = again.thread("s")[-1]
+    turn = again.readings.thread("s")[-1]
     assert again.recovered == 1
     assert (turn.id, turn.text, turn.stop_reason, turn.model, turn.client) == (
         "r",
@@ -70,7 +70,7 @@ def test_a_reply_without_a_word_leaves_its_message_unanswered(memory: Memory, op
     memory.stream("r", session="s", parent="s0", model="tiny", text="")
     again = opening()
     assert again.recovered == 0
-    assert again.exchanges()[0].reply is None
+    assert again.readings.exchanges()[0].reply is None
 
 
 def test_messages_left_in_the_queue_are_taken_up_in_order_after_the_cut_off_reply(
@@ -82,8 +82,8 @@ def test_messages_left_in_the_queue_are_taken_up_in_order_after_the_cut_off_repl
     memory.append(said("q1", queued=True), said("q2", queued=True))
     memory.stream("r", session="s", parent="s0", model="tiny", text="Once")
     again = opening()
-    assert [turn.id for turn in again.thread("s")] == ["s0", "r", "q1", "q2"]
-    assert again.waiting("s") == []
+    assert [turn.id for turn in again.readings.thread("s")] == ["s0", "r", "q1", "q2"]
+    assert again.readings.waiting("s") == []
     head = again.head()
     assert opening().head() == head
 
@@ -100,7 +100,7 @@ def test_lone_surrogates_nul_and_five_megabytes_go_through_log_words_and_graph(w
     for turn, text in texts.items():
         assert not whole.append(said(turn, text=text))[0].graph_behind
     expected = {**texts, "lone": "a\ufffdb", "pair": "\U0001f600"}
-    assert {turn: whole.turn(turn).text for turn in texts} == expected
+    assert {turn: whole.readings.turn(turn).text for turn in texts} == expected
     rows = whole.query("MATCH (t:Turn) RETURN t.id AS id, t.text AS text")
     assert {row["id"]: row["text"] for row in rows} == expected
     assert [check for check in whole.doctor() if not check.ok] == []
@@ -112,7 +112,7 @@ def test_a_disk_that_fills_up_stops_the_append_and_nothing_else(memory: Memory) 
         memory.append(said("big", parent="s1", text="x" * 5 * MB))
     with no_space_beyond(1 * MB), pytest.raises(LogUnwritable):
         memory.stream("r", session="s", parent="s1", model=None, text="x" * 5 * MB)
-    assert [turn.id for turn in memory.thread("s")] == ["s0", "s1"]
+    assert [turn.id for turn in memory.readings.thread("s")] == ["s0", "s1"]
     memory.append(said("small", parent="s1"))
     assert [check for check in memory.doctor() if not check.ok and check.name != "graph"] == []
 
@@ -124,7 +124,7 @@ def test_a_full_disk_is_named(memory: Memory) -> None:
         memory.append(said("big", parent="s1", text="x" * MB))
     memory._log._db.execute("PRAGMA max_page_count = 1000000")
     memory.append(said("small", parent="s1"))
-    assert memory.thread("s")[-1].id == "small"
+    assert memory.readings.thread("s")[-1].id == "small"
 
 
 def test_a_home_that_cannot_be_written_is_named_and_can_still_be_read(memory: Memory, folder: Path) -> None:
@@ -191,10 +191,10 @@ def test_kill_9_loses_nothing_acknowledged_and_needs_no_repair(folder: Path, ope
         memory = opening()
         memory.open_graph(ignore)
         turns = [id for kind, id, *_ in told if kind == "turn"]
-        assert all(memory.turn(id).text for id in turns)
+        assert all(memory.readings.turn(id).text for id in turns)
         streamed = {id: int(rest[0]) for kind, id, *rest in told if kind == "stream"}
         for id, words in streamed.items():
-            text = memory.turn(id).text
+            text = memory.readings.turn(id).text
             assert text is not None
             assert len(text.split()) >= words
         assert [check for check in memory.doctor() if not check.ok] == []

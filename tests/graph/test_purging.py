@@ -64,7 +64,7 @@ def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes
     whole.rebuild(ignore)
     assert {"graph.kuzu", ASIDE, "log.sqlite"} <= set(holding(folder))
     whole.append(TurnDeleted(turn="t"))
-    assert whole.search_words(SECRET) == []
+    assert whole.readings.search_words(SECRET) == []
     assert set(whole.purge.waiting().values()) == {f"I am a {SECRET}.", f"The user is a {SECRET}"}
     purge(whole)
     assert holding(folder) == []
@@ -89,7 +89,7 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
 
     readers = [
         threading.Thread(target=read, args=(0, lambda: whole.query("MATCH (t:Turn) RETURN count(t)"))),
-        threading.Thread(target=read, args=(1, lambda: whole.recall("nice", now=NOW, timezone=UTC))),
+        threading.Thread(target=read, args=(1, lambda: whole.recall.search("nice", now=NOW, timezone=UTC))),
     ]
     for reader in readers:
         reader.start()
@@ -111,9 +111,9 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
 def test_nothing_reads_a_text_that_waits_to_be_purged(whole: Memory) -> None:
     tell_a_secret(whole)
     whole.append(TurnDeleted(turn="t"))
-    assert whole.turn("t").text is None
+    assert whole.readings.turn("t").text is None
     assert whole.unembedded("any", 99) == [each for each in whole.unembedded("any", 99) if SECRET not in each[1]]
-    with whole.snapshot() as db:
+    with whole.readings.snapshot() as db:
         for index in ("words", "learned"):
             assert db.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH ?", (SECRET,)).fetchall() == []
 
@@ -382,7 +382,7 @@ def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(whole
     again = Memory.open(copy.parent, command="test")
     again.open_graph(ignore)
     assert [check for check in again.doctor() if not check.ok] == []
-    assert again.turn("s3").text == "s3"
+    assert again.readings.turn("s3").text == "s3"
     again.close()
 
 
@@ -433,4 +433,4 @@ def test_an_append_does_not_wait_for_the_rewriting_of_the_indexes(
     whole.append(said("v", parent="u", text="It goes on."))
     appended.set()
     work.join()
-    assert whole.turn("v").text == "It goes on."
+    assert whole.readings.turn("v").text == "It goes on."

@@ -221,7 +221,9 @@ def _open_graph(memory: "Memory", tell: Tell) -> list[Check]:
 
 
 def _learning(memory: "Memory") -> Check:
-    return Check("learning", True, waiting(memory.unreflected_count()) or "nothing is waiting to be learned from")
+    return Check(
+        "learning", True, waiting(memory.readings.unreflected_count()) or "nothing is waiting to be learned from"
+    )
 
 
 def _log_only(home: Home) -> list[Check]:

@@ -338,8 +338,8 @@ def test_the_schema_in_the_prompt_is_that_of_the_graph() -> None:
 @pytest.mark.process
 def test_the_examples_in_the_prompt_run(whole: Memory) -> None:
     for question, cypher, _ in EXAMPLES:
-        whole.validate(cypher)
-        assert whole.console(cypher).rows is not None
+        whole.console.validate(cypher)
+        assert whole.console.run(cypher).rows is not None
         hold(cypher, question)
 
 

@@ -142,7 +142,7 @@ def test_every_translation_passes_the_first_wall_runs_and_is_of_one_world(told: 
         assert "{" not in found.words
         checked(found.cypher)
         parameters.given(found.cypher, found.parameters)
-        answer = told.console(found.cypher, parameters=found.parameters)
+        answer = told.console.run(found.cypher, parameters=found.parameters)
         assert "secret" not in repr(answer.rows)
         assert "What if" not in repr(answer.rows)
         assert "$world" in found.cypher or ":Document" in found.cypher or ":Project" in found.cypher
@@ -199,7 +199,7 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
 def test_a_question_is_answered_with_what_it_asks_for(told: Memory, by_words: Asking, question: str) -> None:
     found = by_words.sure(question)
     assert found is not None
-    rows = [tuple(map(_plain, row)) for row in told.console(found.cypher, parameters=found.parameters).rows]
+    rows = [tuple(map(_plain, row)) for row in told.console.run(found.cypher, parameters=found.parameters).rows]
     assert sorted(rows, key=repr) == sorted(ROWS[question], key=repr)
 
 
@@ -229,7 +229,7 @@ def test_memories_are_found_by_whom_they_are_about_and_by_their_words(
 ) -> None:
     found = by_words.put(question)
     assert found is not None
-    answer = told.console(found.cypher, parameters=found.parameters)
+    answer = told.console.run(found.cypher, parameters=found.parameters)
     assert [row[answer.columns.index("memory")] for row in answer.rows] == MEMORIES[question]
 
 
@@ -314,7 +314,7 @@ def test_names_in_other_scripts_and_with_signs_are_found_as_they_are(whole: Memo
         found = by_words.sure(f'how often did I mention "{name}"?')
         assert found is not None, name
         assert found.parameters == {"what": name}
-        assert whole.console(found.cypher, parameters=found.parameters).rows[0][0] == 1, name
+        assert whole.console.run(found.cypher, parameters=found.parameters).rows[0][0] == 1, name
 
 
 HOSTILE = (
@@ -335,7 +335,7 @@ def test_no_word_of_a_question_is_part_of_a_statement(told: Memory, by_words: As
         checked(found.cypher)
         for word in ("DELETE", "SET ", "COPY", "CALL", "LOAD", "passwd"):
             assert word not in found.cypher
-        told.console(found.cypher, parameters=found.parameters)
+        told.console.run(found.cypher, parameters=found.parameters)
 
 
 def unlimited(cypher: str) -> str:
@@ -400,5 +400,7 @@ def test_what_is_asked_of_several_is_looked_for_as_one_too(told: Memory) -> None
         "boats": "boat", "big boats": "big boat", "cities": "city", "boxes": "box", "glasses": "glass", "cows": "cow",
         "boat": "boat", "news": "news", "bus": "bus", "glass": "glass", "this": "this", "paris": "paris", "tea": "tea",
     }  # fmt: skip
-    asked = told.console(f"UNWIND $words AS wanted RETURN wanted, {_one('wanted')}", parameters={"words": list(ones)})
+    asked = told.console.run(
+        f"UNWIND $words AS wanted RETURN wanted, {_one('wanted')}", parameters={"words": list(ones)}
+    )
     assert dict(asked.rows) == ones

@@ -72,7 +72,7 @@ def asked(memory: Memory, name: str, world: str = "main") -> list[tuple[Any, ...
     """The rows of a ready query, its path as the ids on it, without times of today."""
     ready = next(each for each in shelf() if each.name == name)
     parameters = {key: VALUES[key] if value == "" else value for key, value in ready.parameters.items()}
-    rows = memory.console(ready.cypher, parameters=parameters, world=world).rows
+    rows = memory.console.run(ready.cypher, parameters=parameters, world=world).rows
     return [tuple(map(_told, filter(_lasting, row))) for row in rows]
 
 
@@ -128,4 +128,4 @@ def test_this_month_is_that_of_the_wall_clock_of_here() -> None:
 def test_an_empty_memory_has_no_rows_for_any(whole: Memory) -> None:
     for ready in shelf():
         parameters = {key: value or "x" for key, value in ready.parameters.items()}
-        assert whole.console(ready.cypher, parameters=parameters).rows == ()
+        assert whole.console.run(ready.cypher, parameters=parameters).rows == ()

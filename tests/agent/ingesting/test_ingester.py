@@ -61,22 +61,22 @@ def test_a_folder_is_taken_in_and_a_second_time_says_nothing_new(memory: Memory,
 
     assert ([Path(path).name for path in first.added], first.chunks) == (["tides.md", "boat.py"], 3)
     assert (len(second.unchanged), second.added, memory.head()) == (2, [], head)
-    assert {(each.title, each.chunks) for each in memory.documents()} == {("Tides", 2), ("boat.py", 1)}
+    assert {(each.title, each.chunks) for each in memory.readings.documents()} == {("Tides", 2), ("boat.py", 1)}
 
 
 def test_a_changed_file_keeps_the_pieces_that_stayed_the_same(memory: Memory, folder: Path) -> None:
     ingest(memory, folder)
-    tides = next(each for each in memory.documents() if each.title == "Tides")
-    before = memory.document_chunks(tides.id)
+    tides = next(each for each in memory.readings.documents() if each.title == "Tides")
+    before = memory.readings.document_chunks(tides.id)
     (folder / "tides.md").write_text("# Tides\n\nTwice a day.\n\n# Moon\n\nIt pulls hard.\n")
 
     report = ingest(memory, folder / "tides.md")
-    after = memory.document_chunks(tides.id)
+    after = memory.readings.document_chunks(tides.id)
 
     assert ([Path(path).name for path in report.refreshed], report.chunks) == (["tides.md"], 1)
     assert after[0].id == before[0].id
     assert [each.text for each in after] == ["Twice a day.", "It pulls hard."]
-    assert memory.chunks([before[1].id]) == {}
+    assert memory.readings.chunks([before[1].id]) == {}
 
 
 def test_a_file_that_changed_back_is_what_it_was(memory: Memory, folder: Path) -> None:
@@ -88,8 +88,8 @@ def test_a_file_that_changed_back_is_what_it_was(memory: Memory, folder: Path) -
     path.write_text(words)
     ingest(memory, path)
 
-    (document,) = memory.documents()
-    assert [each.headings for each in memory.document_chunks(document.id)] == [("Tides",), ("Moon",)]
+    (document,) = memory.readings.documents()
+    assert [each.headings for each in memory.readings.document_chunks(document.id)] == [("Tides",), ("Moon",)]
 
 
 def test_a_file_that_is_gone_is_named_and_stays_in_the_memory(memory: Memory, folder: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_file_that_is_gone_is_named_and_stays_in_the_memory(memory: Memory, fo
 
     assert [Path(path).name for path in report.missing] == ["tides.md"]
     assert memory.head() == head
-    assert {(each.title, each.chunks) for each in memory.documents()} == {("Tides", 2), ("boat.py", 1)}
+    assert {(each.title, each.chunks) for each in memory.readings.documents()} == {("Tides", 2), ("boat.py", 1)}
 
 
 def test_of_a_disk_that_is_not_mounted_everything_is_named_and_stays(memory: Memory, folder: Path) -> None:
@@ -149,7 +149,9 @@ def test_a_document_keeps_its_project_and_tags_when_it_is_read_again_without_the
     (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
     ingest(memory, folder)
 
-    assert [(each.project, each.tags) for each in memory.documents() if each.title == "Tides"] == [("sea", ("tide",))]
+    assert [(each.project, each.tags) for each in memory.readings.documents() if each.title == "Tides"] == [
+        ("sea", ("tide",))
+    ]
 
 
 def test_what_is_passed_over_or_guessed_is_named(memory: Memory, folder: Path) -> None:
@@ -184,7 +186,7 @@ def test_a_file_that_became_unreadable_keeps_what_was_read_of_it(memory: Memory,
     report = ingest(memory, folder)
 
     assert (report.missing, len(report.skipped)) == ([], 1)
-    assert {each.title for each in memory.documents()} == {"Tides", "boat.py"}
+    assert {each.title for each in memory.readings.documents()} == {"Tides", "boat.py"}
 
 
 def test_a_folder_without_documents_says_so(memory: Memory, tmp_path: Path) -> None:
@@ -201,13 +203,13 @@ def test_what_was_stopped_is_done_by_the_same_command(
     (folder / "long.md").write_text("".join(f"# Part {n}\n\n{n} words\n\n" for n in range(20)))
     asked = iter([False, False, False] + [True] * 100)
     stopped = Ingester(memory, stopping=lambda: next(asked)).run(folder / "long.md")
-    half = {each.title: each.chunks for each in memory.documents()}
+    half = {each.title: each.chunks for each in memory.readings.documents()}
 
     again = ingest(memory, folder / "long.md")
 
     assert (stopped.stopped, stopped.added, half) == (True, [], {"Part 0": 0})
     assert (len(again.added), again.chunks) == (1, 8)  # twelve of them were stored before
-    assert {each.title: each.chunks for each in memory.documents()} == {"Part 0": 20}
+    assert {each.title: each.chunks for each in memory.readings.documents()} == {"Part 0": 20}
 
 
 def test_progress_names_each_file(memory: Memory, folder: Path) -> None:

@@ -16,7 +16,7 @@ from graph.events import ObservationKind, ObservationMade
 from models.errors import StructuredOutputError
 from tests.fakes import FakeGenerator
 
-from .told import Shelf, material, no_vectors, said
+from .told import material, no_vectors, said, shelf
 
 EXCHANGE = material(
     said("t1", "I live in Oslo. I bought a red boat."), said("t2", "You own 3 submarines!", role="assistant")
@@ -47,7 +47,7 @@ async def learned(
         return fallback
 
     trusts = Trusts(tmp_path / "trusted.json")
-    learning = Learning(Shelf(), trusts, no_vectors, Foreground(), own_time_s=own_time_s, fallback=other)
+    learning = Learning(shelf(), trusts, no_vectors, Foreground(), own_time_s=own_time_s, fallback=other)
     return await learning.observe(EXCHANGE, model, {}, review="auto")
 
 

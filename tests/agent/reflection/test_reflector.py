@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -41,10 +41,15 @@ class Kept:
         self.broken = ""
         self.before_append: Callable[[], None] = lambda: None
 
+    @property
+    def readings(self) -> "Kept":
+        return self
+
     def __getattr__(self, name: str) -> Any:
         if name == self.broken:
             raise ValueError("a row is damaged")
-        return getattr(self._memory, name)
+        part = self._memory.readings if hasattr(self._memory.readings, name) else self._memory
+        return getattr(part, name)
 
     def append(self, *events: Event) -> list[Recorded]:
         self.before_append()
@@ -64,7 +69,7 @@ class LookedInto(Kept):
         self.asked: list[str] = []
 
     def unreflected(self, limit: int) -> list[Unreflected]:
-        found = self._memory.unreflected(limit)
+        found = self._memory.readings.unreflected(limit)
         self.found.set()
         return found
 
@@ -82,13 +87,13 @@ async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str,
 
 
 def reflector(agent: Agent, store: Kept, tmp_path: Path, model: FakeGenerator | None = None) -> Reflector:
-    learning = Learning(store, Trusts(tmp_path / "trusted.json"), no_vectors, agent._foreground)
+    learning = Learning(cast(Memory, store), Trusts(tmp_path / "trusted.json"), no_vectors, agent._foreground)
 
     async def get() -> FakeGenerator | None:
         return model
 
     return Reflector(
-        store,
+        cast(Memory, store),
         learning,
         agent._prompts,
         agent._foreground,

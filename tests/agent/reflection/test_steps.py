@@ -7,27 +7,27 @@ import pytest
 from agent.reflection.steps import STEP, echoed, note_names, rate_turns
 from graph.events import ObservationKind
 
-from .told import Shelf, known, material, said
+from .told import known, material, said, shelf
 
 TEA = known("tea", "I drink green tea every morning.", kind=ObservationKind.PREFERENCE)
 AGAIN = said("t1", "As I said: i drink GREEN tea, every morning!")
 
 
 def test_an_echo_makes_an_observation_a_little_surer() -> None:
-    (event,) = echoed(Shelf([TEA]), [AGAIN], world="main", project=None)
+    (event,) = echoed(shelf([TEA]), [AGAIN], world="main", project=None)
     assert (event.observation, event.by_turn, event.step, event.before) == ("tea", "t1", STEP, 0.8)
     assert event.after == pytest.approx(0.82)
 
 
 def test_confidence_ends_at_one_and_goes_on_from_echo_to_echo() -> None:
     sure = replace(TEA, confidence=0.99)
-    first, second = echoed(Shelf([sure]), [AGAIN, replace(AGAIN, id="t2")], world="main", project=None)
+    first, second = echoed(shelf([sure]), [AGAIN, replace(AGAIN, id="t2")], world="main", project=None)
     assert (first.after, second.before, second.after) == (1, 1, 1)
 
 
 def test_a_negative_step_is_refused() -> None:
     with pytest.raises(ValueError, match="less sure"):
-        echoed(Shelf([TEA]), [AGAIN], world="main", project=None, step=-0.1)
+        echoed(shelf([TEA]), [AGAIN], world="main", project=None, step=-0.1)
 
 
 def test_candidates_short_ones_and_those_of_its_own_words_do_not_move() -> None:
@@ -38,24 +38,24 @@ def test_candidates_short_ones_and_those_of_its_own_words_do_not_move() -> None:
         replace(TEA, sources=("t1",)),
         replace(TEA, supports=("t1",)),
     ):
-        assert echoed(Shelf([still]), [AGAIN], world="main", project=None) == []
+        assert echoed(shelf([still]), [AGAIN], world="main", project=None) == []
 
 
 def test_of_other_projects_only_global_identity_and_preferences_move() -> None:
-    boat = Shelf([replace(TEA, project="boat"), replace(TEA, id="fact", kind=ObservationKind.FACT)])
+    boat = shelf([replace(TEA, project="boat"), replace(TEA, id="fact", kind=ObservationKind.FACT)])
     assert echoed(boat, [AGAIN], world="main", project="garden") == []
     assert [each.observation for each in echoed(boat, [AGAIN], world="main", project="boat")] == ["tea"]
-    assert len(echoed(Shelf([TEA]), [AGAIN], world="main", project="garden")) == 1
+    assert len(echoed(shelf([TEA]), [AGAIN], world="main", project="garden")) == 1
 
 
 def test_turns_are_rated_unless_somebody_did() -> None:
     about = material(said("t1", "ok"), said("t2", "hm"), said("t3", "a note", role="note"))
-    assert [(each.turn, each.by) for each in rate_turns(Shelf(ratings={"t2": 3}), about)] == [("t1", "rule")]
+    assert [(each.turn, each.by) for each in rate_turns(shelf(ratings={"t2": 3}), about)] == [("t1", "rule")]
 
 
 def test_a_name_that_is_known_keeps_its_entity_and_others_get_one_each() -> None:
     about = material(said("t1", "Ylva met me.", speaker="Ylva"), said("t2", "I met Ylva and Uwe.", speaker="Uwe"))
-    events, ids = note_names(Shelf(names={"Ylva": "her"}), about)
+    events, ids = note_names(shelf(names={"Ylva": "her"}), about)
     assert ids["Ylva"] == "her"
     assert {(each.entity, each.by_turn) for each in events if each.text == "Ylva"} == {("her", "t1"), ("her", "t2")}
     assert len({each.entity for each in events}) == len(set(ids.values()))

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from agent.reflection.likeness import shared
 from agent.reflection.material import Material
 from graph.events import Event, ObservationKind
+from graph.memory import Memory
 from graph.values import NearObservation, Observation, Recorded, Session, Story, Turn, Unreflected, Vector
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -75,6 +76,10 @@ class Shelf:
     reinforced: set[tuple[str, str]] = field(default_factory=set)
 
     @property
+    def readings(self) -> "Shelf":
+        return self
+
+    @property
     def graph_ready(self) -> bool:
         return True
 
@@ -129,3 +134,8 @@ class Shelf:
 async def no_vectors(texts: Sequence[str]) -> list[Vector | None]:
     """There is no embedder."""
     return [None] * len(texts)
+
+
+def shelf(*args: Any, **kwargs: Any) -> Memory:
+    """A Shelf, as the memory it stands for."""
+    return cast(Memory, Shelf(*args, **kwargs))

@@ -38,29 +38,29 @@ def counted_plainly(memory: Memory) -> dict[str, int]:
 
 
 def test_every_table_is_there_with_how_much_is_in_it(full: Memory) -> None:
-    schema = full.schema()
+    schema = full.console.schema()
     assert counts(schema) == counted_plainly(full)
     assert counts(schema) | {"Turn": 8, "RECALLED": 4, "DERIVED_FROM": 3, "PART_OF": 2, "Meta": 1} == counts(schema)
 
 
 def test_an_empty_memory_has_a_catalogue_too(whole: Memory) -> None:
-    assert counts(whole.schema()) == counted_plainly(whole)
+    assert counts(whole.console.schema()) == counted_plainly(whole)
 
 
 @pytest.mark.restarts
 def test_the_catalogue_of_the_past_counts_what_was_there_then(full: Memory) -> None:
     with full.past(4) as past:
-        assert {each.name: each.count for each in past.schema().nodes}["Turn"] == 3
+        assert {each.name: each.count for each in past.console.schema().nodes}["Turn"] == 3
 
 
 def test_relationships_tell_their_ends_and_properties_their_types(whole: Memory) -> None:
-    recalled = next(each for each in whole.schema().relationships if each.name == "RECALLED")
+    recalled = next(each for each in whole.console.schema().relationships if each.name == "RECALLED")
     assert (recalled.start, recalled.ends) == ("Turn", ("Turn", "Observation", "Chunk"))
     assert [(each.name, each.type) for each in recalled.properties] == [
         ("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE"),
     ]  # fmt: skip
     of_engine = {row["name"]: row["type"] for row in whole.query("CALL table_info('Turn') RETURN *")}
-    turn = next(each for each in whole.schema().nodes if each.name == "Turn")
+    turn = next(each for each in whole.console.schema().nodes if each.name == "Turn")
     assert {each.name: each.type for each in turn.properties} == of_engine
 
 
@@ -76,7 +76,7 @@ def test_everything_has_a_meaning_and_nothing_else_has() -> None:
 def test_every_name_can_be_typed_as_it_is(whole: Memory) -> None:
     for table in (*NODES, META):
         for name in table.names:
-            whole.validate(f"MATCH (x:{table.name} {{{name}: null}}) RETURN x.{name} AS {name} ORDER BY {name}")
+            whole.console.validate(f"MATCH (x:{table.name} {{{name}: null}}) RETURN x.{name} AS {name} ORDER BY {name}")
     for rel in RELS:
         returned = ", ".join(f"x.{name} AS {name}" for name in rel.names) or "x"
-        whole.validate(f"MATCH ()-[x:{rel.name}]->() RETURN {returned}")
+        whole.console.validate(f"MATCH ()-[x:{rel.name}]->() RETURN {returned}")

@@ -17,38 +17,38 @@ def test_what_the_engine_reads_is_what_was_looked_at() -> None:
 
 def test_a_refusal_says_where(spoken: Memory) -> None:
     with pytest.raises(Refused, match=r"SET does more than read the graph.*\(line 2, column 3\)") as caught:
-        spoken.console("MATCH (t:Turn)\n  SET t.text = 'x'")
+        spoken.console.run("MATCH (t:Turn)\n  SET t.text = 'x'")
     assert (caught.value.line, caught.value.column) == (2, 3)
     with pytest.raises(Refused, match="function nextval is not known"):
-        spoken.console("RETURN nextval('x')")
+        spoken.console.run("RETURN nextval('x')")
     with pytest.raises(Refused, match="begins with MATCH"):
-        spoken.console("FROB (t) RETURN t")
+        spoken.console.run("FROB (t) RETURN t")
     for blank in ("", " \n", "// nothing but words", "/* */;"):
         with pytest.raises(Refused, match="no query here"):
-            spoken.console(blank)
+            spoken.console.run(blank)
     with pytest.raises(Refused, match=r"\$id has no value"):
-        spoken.console("MATCH (t:Turn {id: $id}) RETURN t")
+        spoken.console.run("MATCH (t:Turn {id: $id}) RETURN t")
     with pytest.raises(QueryFailed, match="t has no property nope"):
-        spoken.console("MATCH (t:Turn) RETURN t.nope")
+        spoken.console.run("MATCH (t:Turn) RETURN t.nope")
 
 
 def test_the_first_rows_come_with_how_many_there_are(spoken: Memory) -> None:
-    answer = spoken.console("MATCH (t:Turn) RETURN t.id AS id ORDER BY id", limit=2)
+    answer = spoken.console.run("MATCH (t:Turn) RETURN t.id AS id ORDER BY id", limit=2)
     assert answer == Answer(("id",), (("s0",), ("s1",)), 6, answer.took_ms, "rows")
-    assert spoken.console("MATCH (t:Turn) RETURN t.id", limit=0).rows == ()
-    assert spoken.console("UNWIND range(1, 50000) AS x RETURN x", limit=10**9).total == 50_000
+    assert spoken.console.run("MATCH (t:Turn) RETURN t.id", limit=0).rows == ()
+    assert spoken.console.run("UNWIND range(1, 50000) AS x RETURN x", limit=10**9).total == 50_000
 
 
 def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_is_answered(spoken: Memory) -> None:
     long = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)"
     with pytest.raises(QueryTimeout):
-        spoken.console(long, timeout_s=0.05)
-    assert spoken.console("RETURN 1").rows == ((1,),)
+        spoken.console.run(long, timeout_s=0.05)
+    assert spoken.console.run("RETURN 1").rows == ((1,),)
 
 
 def test_nodes_relationships_and_paths_come_as_plain_values(spoken: Memory) -> None:
     query = "MATCH p = (a:Turn {id: 's1'})-[r:REPLIES_TO]->(b:Turn) RETURN a, r, p"
-    node, edge, path = spoken.console(query).rows[0]
+    node, edge, path = spoken.console.run(query).rows[0]
     assert (node["_label"], node["id"], node["text"]) == ("Turn", "s1", "s1")
     assert (edge["_label"], edge["_src"]) == ("REPLIES_TO", node["_id"])
     assert [each["id"] for each in path["_nodes"]] == ["s1", "s0"]
@@ -62,12 +62,12 @@ def test_values_that_json_lacks_become_words() -> None:
 
 def test_a_value_that_python_has_no_room_for_is_said_to_be_one(spoken: Memory) -> None:
     with pytest.raises(QueryFailed):
-        spoken.console("RETURN to_days(999999999999999999)")
-    assert spoken.console("RETURN 1").total == 1
+        spoken.console.run("RETURN to_days(999999999999999999)")
+    assert spoken.console.run("RETURN 1").total == 1
 
 
 def test_the_past_has_a_console_too(spoken: Memory) -> None:
     with spoken.past(4) as past:
-        assert past.console("MATCH (t:Turn) RETURN count(*)").rows == ((3,),)
+        assert past.console.run("MATCH (t:Turn) RETURN count(*)").rows == ((3,),)
         with pytest.raises(Refused):
-            past.console("MATCH (t:Turn) SET t.text = 'x'")
+            past.console.run("MATCH (t:Turn) SET t.text = 'x'")

@@ -23,10 +23,10 @@ def test_a_link_in_the_place_of_the_copies_is_not_followed(
     (folder / FOLDER).symlink_to(outside)
     before = outside.stat().st_mtime_ns
     with pytest.raises(GraphFailure, match=r"is a link\. Nothing was copied or changed"):
-        whole.console("MATCH (t:Turn) RETURN count(*)")
+        whole.console.run("MATCH (t:Turn) RETURN count(*)")
     whole.close()
     memory = opening()
     assert not (folder / FOLDER).is_symlink()
     memory.open_graph(ignore)
-    assert memory.console("MATCH (t:Turn) RETURN count(*)").rows == ((2,),)
+    assert memory.console.run("MATCH (t:Turn) RETURN count(*)").rows == ((2,),)
     assert (outside.stat().st_mtime_ns, [path.name for path in outside.iterdir()]) == (before, ["thesis.md"])

@@ -25,7 +25,7 @@ MEANT = {
 
 @pytest.mark.parametrize("string", MEANT)
 def test_an_escape_is_the_character_it_stands_for(spoken: Memory, string: str) -> None:
-    assert spoken.console(f"RETURN {string} AS a, 1 AS b").rows == ((MEANT[string], 1),)
+    assert spoken.console.run(f"RETURN {string} AS a, 1 AS b").rows == ((MEANT[string], 1),)
     statement = checked(f"RETURN {string}")
     assert checked(statement) == statement
     assert len(statement) == len(f"RETURN {string}")
@@ -34,8 +34,8 @@ def test_an_escape_is_the_character_it_stands_for(spoken: Memory, string: str) -
 def test_what_is_looked_for_is_what_was_written(spoken: Memory) -> None:
     spoken.append(said("long", parent="s5", text="two\nlines of caf\u00e9"))
     for string in (r"'two\nlines'", r"'caf\u00e9'", r"'caf\xe9'"):
-        assert spoken.console(f"MATCH (t:Turn) WHERE t.text CONTAINS {string} RETURN t.id").rows == (("long",),)
-    assert spoken.console(r"MATCH (t:Turn) WHERE t.text CONTAINS '\n' RETURN count(*)").rows == ((1,),)
+        assert spoken.console.run(f"MATCH (t:Turn) WHERE t.text CONTAINS {string} RETURN t.id").rows == (("long",),)
+    assert spoken.console.run(r"MATCH (t:Turn) WHERE t.text CONTAINS '\n' RETURN count(*)").rows == ((1,),)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_is_looked_for_is_what_was_written(spoken: Memory) -> None:
 )
 def test_what_is_no_character_is_refused_at_its_place(spoken: Memory, query: str, column: int) -> None:
     with pytest.raises(Refused, match="Nothing was run") as caught:
-        spoken.console(query)
+        spoken.console.run(query)
     assert (caught.value.line, caught.value.column) == (1, column)
 
 
@@ -71,5 +71,5 @@ def test_what_is_no_character_is_refused_at_its_place(spoken: Memory, query: str
 )
 def test_places_behind_an_escape_are_those_of_the_query(spoken: Memory, query: str, place: tuple[int, int]) -> None:
     with pytest.raises(QueryFailed) as caught:
-        spoken.console(query)
+        spoken.console.run(query)
     assert (caught.value.line, caught.value.column) == place

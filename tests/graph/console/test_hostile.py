@@ -35,7 +35,7 @@ def test_none_is_ever_run_by_the_console(spoken: Memory, outside: Path, everythi
     for statement in GROUPS[group]:
         for spell in SPELLINGS:
             with pytest.raises(Refused, match=NOTHING_RUN):
-                spoken.console(spell(statement.replace("{outside}", str(outside))), parameters={"flag": True})
+                spoken.console.run(spell(statement.replace("{outside}", str(outside))), parameters={"flag": True})
     assert everything() == before
 
 
@@ -44,14 +44,14 @@ def test_none_is_ever_run_by_the_console_of_the_past(spoken: Memory, outside: Pa
     with spoken.past(5) as past:
         for statement in HOSTILE:
             with pytest.raises(Refused, match=NOTHING_RUN):
-                past.console(statement.replace("{outside}", str(outside)), parameters={"flag": True})
-        assert past.console("MATCH (t:Turn) RETURN count(*)").rows == ((4,),)
+                past.console.run(statement.replace("{outside}", str(outside)), parameters={"flag": True})
+        assert past.console.run("MATCH (t:Turn) RETURN count(*)").rows == ((4,),)
 
 
 def test_none_is_looked_at_closer_by_the_engine(spoken: Memory, outside: Path) -> None:
     for statement in HOSTILE:
         with pytest.raises(Refused, match=NOTHING_RUN):
-            spoken.validate(statement.replace("{outside}", str(outside)))
+            spoken.console.validate(statement.replace("{outside}", str(outside)))
 
 
 def mutated(statement: str, draw: st.DrawFn) -> str:
@@ -96,7 +96,7 @@ def outcome(memory: Memory, statement: str) -> str:
         return refusal
     assert not words_outside(checked(statement)) & REACHING
     try:
-        return repr(memory.console(statement, timeout_s=2, limit=5).rows).replace(statement, "")
+        return repr(memory.console.run(statement, timeout_s=2, limit=5).rows).replace(statement, "")
     except QueryFailed as failure:
         return str(failure)
 
@@ -129,7 +129,7 @@ def test_a_fuzzer_finds_no_way_past_the_grammar(spoken: Memory, outside: Path, e
 @pytest.mark.process
 def test_the_canaries_are_not_in_the_memory(spoken: Memory) -> None:
     for read in READS:
-        assert CANARY not in repr(spoken.console(read).rows)
+        assert CANARY not in repr(spoken.console.run(read).rows)
 
 
 def test_no_word_is_allowed_and_refused() -> None:

@@ -64,7 +64,7 @@ def varied(whole: Memory) -> Memory:
 
 def test_only_what_is_live_is_there(varied: Memory) -> None:
     def ids(table: str) -> set[str]:
-        return {id for (id,) in varied.console(f"MATCH (n:{table}) RETURN n.id", live_only=True).rows}
+        return {id for (id,) in varied.console.run(f"MATCH (n:{table}) RETURN n.id", live_only=True).rows}
 
     assert ids("Turn") == {"s0", "s1", "s2", "s3", "after", "end"}
     assert ids("Observation") == {"kept", "new"}
@@ -75,15 +75,15 @@ def test_only_what_is_live_is_there(varied: Memory) -> None:
     assert ids("Chunk") == {"c1"}
     assert ids("Entity") == {"you", "assistant"}
     assert ids("CoreBlock") == set()
-    assert varied.console("MATCH (n:Turn) RETURN count(*)").rows[0][0] > 6  # all of it, for who may see all
+    assert varied.console.run("MATCH (n:Turn) RETURN count(*)").rows[0][0] > 6  # all of it, for who may see all
 
 
 def test_no_word_of_anything_else_can_be_had(varied: Memory) -> None:
     for table in NODES:
-        answer = varied.console(f"MATCH (n:{table.name}) RETURN n", live_only=True)
+        answer = varied.console.run(f"MATCH (n:{table.name}) RETURN n", live_only=True)
         assert "gone" not in json.dumps(answer.rows)
     for rel in RELS:
-        answer = varied.console(f"MATCH (a)-[r:`{rel.name}`]->(b) RETURN a, r, b", live_only=True)
+        answer = varied.console.run(f"MATCH (a)-[r:`{rel.name}`]->(b) RETURN a, r, b", live_only=True)
         assert "gone" not in json.dumps(answer.rows)
 
 
@@ -94,9 +94,9 @@ def test_what_is_said_in_a_what_if_is_not_there(whole: Memory) -> None:
         said("if1", session="w", parent="s1", text="gone: only supposed"),
         observed("supposed", "if1", text="gone: only supposed", world="if"),
     )
-    answer = whole.console("MATCH (n) RETURN n", live_only=True)
+    answer = whole.console.run("MATCH (n) RETURN n", live_only=True)
     assert "gone" not in json.dumps(answer.rows)
-    assert "if1" in {row[0] for row in whole.console("MATCH (t:Turn) RETURN t.id").rows}
+    assert "if1" in {row[0] for row in whole.console.run("MATCH (t:Turn) RETURN t.id").rows}
 
 
 NOTED = EntityNoted(entity="e", category="person", by_turn="h", text="Gonetta")
@@ -105,16 +105,16 @@ NOTED = EntityNoted(entity="e", category="person", by_turn="h", text="Gonetta")
 def test_a_name_that_nothing_live_says_is_not_there(whole: Memory) -> None:
     talk(whole, 2)
     whole.append(said("h", parent="s1", text="gone"), NOTED)
-    assert whole.console("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((1,),)
+    assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((1,),)
     whole.append(TurnHidden(turn="h"))
-    assert whole.console("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((0,),)
-    assert whole.console("MATCH (e:Entity {id: 'e'}) RETURN count(*)").rows == ((1,),)
+    assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((0,),)
+    assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)").rows == ((1,),)
 
 
 def test_a_title_of_what_is_hidden_is_not_there(whole: Memory) -> None:
     talk(whole, 2)
     whole.append(SessionTitled(session="s", sources=("s0",), text="gone title"), TurnHidden(turn="s0"))
-    assert "gone" not in json.dumps(whole.console("MATCH (n) RETURN n", live_only=True).rows)
+    assert "gone" not in json.dumps(whole.console.run("MATCH (n) RETURN n", live_only=True).rows)
 
 
 def test_how_the_user_sets_the_assistant_up_is_not_there(whole: Memory) -> None:
@@ -128,13 +128,13 @@ def test_how_the_user_sets_the_assistant_up_is_not_there(whole: Memory) -> None:
         "MATCH (b:CoreBlock) RETURN b.text",
         "MATCH (n) RETURN n",
     ):
-        assert "gone" in json.dumps(whole.console(cypher).rows)
-        assert "gone" not in json.dumps(whole.console(cypher, live_only=True).rows)
+        assert "gone" in json.dumps(whole.console.run(cypher).rows)
+        assert "gone" not in json.dumps(whole.console.run(cypher, live_only=True).rows)
 
 
 def test_the_two_copies_are_kept_apart(varied: Memory) -> None:
-    varied.console("RETURN 1")
-    varied.console("RETURN 1", live_only=True)
+    varied.console.run("RETURN 1")
+    varied.console.run("RETURN 1", live_only=True)
     assert len(set(varied._apart.pids())) == 2
 
 

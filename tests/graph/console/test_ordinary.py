@@ -18,7 +18,7 @@ from tests.graph.console.ordinary import READS
 @pytest.fixture
 def read(spoken: Memory) -> dict[str, Any]:
     """What every read finds."""
-    return {query: spoken.console(query) for query in READS}
+    return {query: spoken.console.run(query) for query in READS}
 
 
 @pytest.mark.process
@@ -29,11 +29,11 @@ def test_every_read_finds_what_it_should(read: dict[str, Any]) -> None:
 
 @pytest.mark.process
 def test_tables_are_listed(spoken: Memory) -> None:
-    assert spoken.console("CALL table_info('Meta') RETURN *").total == 4
-    assert {row[1] for row in spoken.console("CALL show_tables() RETURN *;").rows} == {
+    assert spoken.console.run("CALL table_info('Meta') RETURN *").total == 4
+    assert {row[1] for row in spoken.console.run("CALL show_tables() RETURN *;").rows} == {
         each.name for each in (*NODES, META, *RELS)
     }
-    assert spoken.console("CALL show_connection('RECALLED') RETURN *").total == 3
+    assert spoken.console.run("CALL show_connection('RECALLED') RETURN *").total == 3
 
 
 def test_every_clause_keyword_and_function_that_may_be_used_is_in_a_read_that_runs() -> None:
@@ -125,6 +125,6 @@ def test_conditions_that_are_compared_lose_no_rows(spoken: Memory) -> None:
         for read in ("MATCH (t:Turn) WHERE t.index > 2", "MATCH (t:Turn {role: 'user'})", "MATCH (t:Turn)-->(u:Turn)"):
             ids = f"{read} RETURN t.id AS id, CASE WHEN {condition} THEN 1 ELSE 2 END AS how ORDER BY id"
             plainly_asked = f"{read} RETURN t.id AS id ORDER BY id"
-            assert [row[0] for row in spoken.console(ids).rows] == [
-                row[0] for row in spoken.console(plainly_asked).rows
+            assert [row[0] for row in spoken.console.run(ids).rows] == [
+                row[0] for row in spoken.console.run(plainly_asked).rows
             ]

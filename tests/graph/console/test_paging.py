@@ -94,7 +94,7 @@ def test_few_rows_come_with_the_total_of_all(whole: Memory, query: str) -> None:
     talk(whole, 9)
     every = whole._graph.query(checked(query), None, timeout_s=10)
     for limit in (0, 2, 500):
-        answer = whole.console(query, limit=limit)
+        answer = whole.console.run(query, limit=limit)
         assert len(answer.rows) == min(limit, len(every))
         assert answer.total == len(every)
         assert answer.cut == ("rows" if len(every) > limit else "")
@@ -105,13 +105,13 @@ def test_few_rows_come_with_the_total_of_all(whole: Memory, query: str) -> None:
 def test_a_count_comes_after_the_rows_only_where_there_are_more(whole: Memory) -> None:
     talk(whole, 3)
     told: list[Answer] = []
-    whole.console("MATCH (t:Turn) RETURN t.id", limit=3, first=told.append)
-    whole.console("MATCH (t:Turn) RETURN t.id", limit=2, first=told.append)
+    whole.console.run("MATCH (t:Turn) RETURN t.id", limit=3, first=told.append)
+    whole.console.run("MATCH (t:Turn) RETURN t.id", limit=2, first=told.append)
     assert [each.total for each in told] == [3, None]
 
 
 def test_values_are_given_to_the_count_that_it_asks_for(whole: Memory) -> None:
     talk(whole, 9)
     query = "MATCH (t:Turn) WHERE t.id <> $id RETURN t.id + $more AS x"
-    answer = whole.console(query, parameters={"id": "s0", "more": "!"}, limit=2)
+    answer = whole.console.run(query, parameters={"id": "s0", "more": "!"}, limit=2)
     assert (len(answer.rows), answer.total) == (2, 8)

@@ -17,7 +17,7 @@ from tests.graph.console.reads import MENDED, READS, REFUSED, Rows
 def answered(memory: Memory, query: str) -> Rows | str:
     """The rows, in an order of their own where the query does not say one; or why there are none."""
     try:
-        return in_order(query, list(memory.console(query).rows))
+        return in_order(query, list(memory.console.run(query).rows))
     except QueryFailed as error:
         return str(error)
 
@@ -29,7 +29,7 @@ def in_order(query: str, rows: Rows) -> Rows:
 @pytest.mark.process
 @pytest.mark.parametrize("table", [MENDED, READS], ids=["mended", "others"])
 def test_a_read_finds_what_python_finds(known: Memory, table: dict[str, Rows]) -> None:
-    assert known.console("MATCH ()-[r]->() RETURN count(*)").rows == ((len(EDGES),),)
+    assert known.console.run("MATCH ()-[r]->() RETURN count(*)").rows == ((len(EDGES),),)
     found = {query: answered(known, query) for query in table}
     assert found == {query: in_order(query, rows) for query, rows in table.items()}
 
@@ -39,7 +39,7 @@ def test_a_read_finds_what_python_finds(known: Memory, table: dict[str, Rows]) -
 def test_what_cannot_be_mended_is_refused_with_what_to_say(known: Memory, query: str) -> None:
     values = {"word": "x", "part": "week"}
     with pytest.raises(Refused, match=REFUSED[query]):
-        known.console(query, parameters={name: value for name, value in values.items() if f"${name}" in query})
+        known.console.run(query, parameters={name: value for name, value in values.items() if f"${name}" in query})
 
 
 @pytest.mark.process
@@ -48,14 +48,14 @@ def test_a_time_is_compared_with_a_day_that_is_given(known: Memory, day: object)
     later = sum(f"{each.said:%Y-%m-%d}" >= "2026-01-05" for each in TURNS)
     for condition in ("t.at >= $day", "$day <= t.at"):
         query = f"MATCH (t:Turn) WHERE {condition} RETURN count(*)"
-        assert known.console(query, parameters={"day": day}).rows == ((later,),)
+        assert known.console.run(query, parameters={"day": day}).rows == ((later,),)
 
 
 @pytest.mark.process
 def test_columns_are_headed_as_they_were_written(known: Memory) -> None:
     query = "MATCH (t:Turn {id: 'l1'})-[r:IN_SESSION]->(s) RETURN type(r), [s.id], t.role AS who, toUpper( t.id )"
-    assert known.console(query).columns == ("type(r)", "[s.id]", "who", "toUpper( t.id )")
-    assert known.console("MATCH (t:Turn {id: 'l1'}) RETURN *").columns == ("t",)
+    assert known.console.run(query).columns == ("type(r)", "[s.id]", "who", "toUpper( t.id )")
+    assert known.console.run("MATCH (t:Turn {id: 'l1'}) RETURN *").columns == ("t",)
 
 
 @pytest.mark.process
@@ -72,7 +72,7 @@ def test_what_is_wrong_is_told_with_its_place_as_it_was_written(
     known: Memory, query: str, line: int, column: int
 ) -> None:
     with pytest.raises(QueryFailed) as caught:
-        known.console(query)
+        known.console.run(query)
     assert (caught.value.line, caught.value.column) == (line, column)
 
 

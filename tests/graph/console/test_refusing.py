@@ -21,7 +21,7 @@ WRONG = {
 @pytest.mark.parametrize("query", WRONG)
 def test_a_wrong_query_is_told_with_its_place_whether_it_is_run_or_looked_at(whole: Memory, query: str) -> None:
     line, column, words = WRONG[query]
-    for ask in (whole.console, whole.validate):
+    for ask in (whole.console.run, whole.console.validate):
         with pytest.raises(QueryFailed, match=words) as caught:
             ask(query)
         assert (caught.value.line, caught.value.column) == (line, column)
@@ -31,10 +31,10 @@ def test_a_wrong_query_is_told_with_its_place_whether_it_is_run_or_looked_at(who
 
 def test_looking_at_a_query_runs_nothing_and_asks_for_no_values(whole: Memory) -> None:
     talk(whole, 2)
-    whole.validate("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)")
-    whole.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t LIMIT 3")
-    whole.validate("MATCH (t:Turn) WHERE t.id = $id AND t.world = $world RETURN t", parameters={"id": "s0"})
+    whole.console.validate("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)")
+    whole.console.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t LIMIT 3")
+    whole.console.validate("MATCH (t:Turn) WHERE t.id = $id AND t.world = $world RETURN t", parameters={"id": "s0"})
     with pytest.raises(Refused, match=r"\$id has no value"):
-        whole.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t", parameters={})
+        whole.console.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t", parameters={})
     with pytest.raises(Refused, match="SET does more than read"):
-        whole.validate("MATCH (t:Turn) SET t.text = 'x'")
+        whole.console.validate("MATCH (t:Turn) SET t.text = 'x'")

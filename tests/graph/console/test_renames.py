@@ -82,7 +82,7 @@ def test_what_is_rewritten_can_be_run(whole: Memory) -> None:
     talk(whole, 2)
     for query in REWRITTEN.values():
         checked(query)
-        whole.validate(query)
+        whole.console.validate(query)
 
 
 @pytest.mark.process
@@ -90,14 +90,14 @@ def test_what_is_rewritten_can_be_run(whole: Memory) -> None:
 def test_an_old_name_that_is_typed_is_told_with_the_new_one(whole: Memory, query: str) -> None:
     line, column, words = TOLD[query]
     with pytest.raises(QueryFailed, match=words) as caught:
-        whole.console(query)
+        whole.console.run(query)
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
 @pytest.mark.process
 def test_a_property_that_its_table_never_had_is_no_old_name(whole: Memory) -> None:
     with pytest.raises(QueryFailed, match="s has no property later") as caught:
-        whole.console("MATCH (s:Session) RETURN s.later")
+        whole.console.run("MATCH (s:Session) RETURN s.later")
     assert "newer_revisions" not in str(caught.value)
 
 

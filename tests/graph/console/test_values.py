@@ -15,9 +15,9 @@ LONG = "wren " * 20_000  # 100,000 characters
 
 
 def test_nested_values_come_as_json_has_them(spoken: Memory) -> None:
-    answer = spoken.console("RETURN {a: 1, b: {c: [1, null, 2], d: [{e: 'x'}]}} AS deep, [[1], [2, 3]] AS lists")
+    answer = spoken.console.run("RETURN {a: 1, b: {c: [1, null, 2], d: [{e: 'x'}]}} AS deep, [[1], [2, 3]] AS lists")
     assert answer.rows == (({"a": 1, "b": {"c": [1, None, 2], "d": [{"e": "x"}]}}, [[1], [2, 3]]),)
-    nodes = spoken.console(
+    nodes = spoken.console.run(
         "MATCH (t:Turn) WHERE t.index < 2 WITH t ORDER BY t.id LIMIT 9 RETURN {turn: t, said: [t.text]}"
     )
     assert [row[0]["turn"]["id"] for row in nodes.rows] == ["s0", "s1"]
@@ -25,39 +25,39 @@ def test_nested_values_come_as_json_has_them(spoken: Memory) -> None:
 
 def test_a_text_of_100_kb_comes_whole_and_is_found(spoken: Memory) -> None:
     spoken.append(said("long", parent="s5", text=LONG))
-    answer = spoken.console("MATCH (t:Turn {id: 'long'}) RETURN t.text, size(t.text), t")
+    answer = spoken.console.run("MATCH (t:Turn {id: 'long'}) RETURN t.text, size(t.text), t")
     assert answer.rows[0][:2] == (LONG, 100_000)
     assert answer.rows[0][2]["text"] == LONG
-    found = spoken.console("MATCH (t:Turn) WHERE t.text = $text RETURN t.id", parameters={"text": LONG})
+    found = spoken.console.run("MATCH (t:Turn) WHERE t.text = $text RETURN t.id", parameters={"text": LONG})
     assert found.rows == (("long",),)
 
 
 def test_nulls_are_values(spoken: Memory) -> None:
-    answer = spoken.console(
+    answer = spoken.console.run(
         "MATCH (t:Turn {id: 's0'}) RETURN t.error, null AS nothing, [t.error, t.text], {a: t.error}"
     )
     assert answer.rows == ((None, None, [None, "s0"], {"a": None}),)
-    rows = spoken.console(
+    rows = spoken.console.run(
         "MATCH (t:Turn) OPTIONAL MATCH (t)-[r:SUPERSEDES]->(b) RETURN t.id, r, b ORDER BY t.id LIMIT 1"
     )
     assert rows.rows == (("s0", None, None),)
     some = "MATCH (t:Turn) WHERE $role IS NULL OR t.role = $role RETURN count(*)"
-    assert spoken.console(some, parameters={"role": None}).rows == ((6,),)
-    assert spoken.console(some, parameters={"role": "user"}).rows == ((3,),)
+    assert spoken.console.run(some, parameters={"role": None}).rows == ((6,),)
+    assert spoken.console.run(some, parameters={"role": "user"}).rows == ((3,),)
 
 
 def test_no_rows_are_an_answer(spoken: Memory) -> None:
-    answer = spoken.console("MATCH (t:Turn {id: 'nobody'}) RETURN t.id AS id, t")
+    answer = spoken.console.run("MATCH (t:Turn {id: 'nobody'}) RETURN t.id AS id, t")
     assert (answer.columns, answer.rows, answer.total, answer.cut) == (("id", "t"), (), 0, "")
 
 
 def test_a_path_that_comes_round_ends(spoken: Memory) -> None:
     spoken.append(observed("n", "s0"))  # m and n rest on the same turn, so a walk without direction comes back
     there = "MATCH p = (a:Observation {id: 'm'})-[:DERIVED_FROM*1..4]-(b:Observation) RETURN b.id, length(p)"
-    answer = spoken.console(there)
+    answer = spoken.console.run(there)
     assert answer.rows == (("n", 2),)
     around = "MATCH p = (a:Observation {id: 'm'})-[:DERIVED_FROM* ACYCLIC 1..4]-(b) RETURN p"
-    assert all(isinstance(row[0]["_nodes"], list) for row in spoken.console(around).rows)
+    assert all(isinstance(row[0]["_nodes"], list) for row in spoken.console.run(around).rows)
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,15 @@ def test_a_value_of_the_wrong_type_is_told_and_the_next_query_is_answered(
     spoken: Memory, query: str, value: Any, told: str
 ) -> None:
     with pytest.raises(QueryFailed, match=told):
-        spoken.console(query, parameters={"a": value})
-    assert spoken.console("MATCH (t:Turn) WHERE t.id = $a RETURN t.index", parameters={"a": "s3"}).rows == ((3,),)
+        spoken.console.run(query, parameters={"a": value})
+    assert spoken.console.run("MATCH (t:Turn) WHERE t.id = $a RETURN t.index", parameters={"a": "s3"}).rows == ((3,),)
 
 
 @pytest.mark.parametrize(
     "value", [[], [1, None], ["s1", "s9"], {"a": [{"b": "x"}]}, [{"a": 1}, {"a": None}], 2**62, "é\n"]
 )
 def test_a_value_that_fits_comes_back_as_it_was(spoken: Memory, value: Any) -> None:
-    rows = spoken.console("UNWIND $a AS x RETURN x", parameters={"a": [value] if value != [] else value}).rows
+    rows = spoken.console.run("UNWIND $a AS x RETURN x", parameters={"a": [value] if value != [] else value}).rows
     assert rows == (((value,),) if value != [] else ())
 
 
@@ -112,7 +112,7 @@ def test_unknown_tables_and_properties_name_what_was_meant(spoken: Memory) -> No
         ("MATCH (t:Turn) RETURN stdev(t.index)", r"here it is sqrt\("),
     ):
         with pytest.raises(QueryFailed, match=told):
-            spoken.console(query)
+            spoken.console.run(query)
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ def test_unknown_tables_and_properties_name_what_was_meant(spoken: Memory) -> No
 )
 def test_the_engines_inner_words_become_a_short_sentence(spoken: Memory, query: str, told: str) -> None:
     with pytest.raises(QueryFailed) as caught:
-        spoken.console(query)
+        spoken.console.run(query)
     assert told in str(caught.value)
     assert len(str(caught.value)) < 250
     assert "\n" not in str(caught.value)
-    assert spoken.console("RETURN 1").rows == ((1,),)
+    assert spoken.console.run("RETURN 1").rows == ((1,),)
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ def test_the_engines_inner_words_become_a_short_sentence(spoken: Memory, query: 
 )
 def test_what_would_bring_the_engine_down_is_refused_where_it_can_be_seen(spoken: Memory, query: str) -> None:
     with pytest.raises(Refused, match=r"year 9999|bare null"):
-        spoken.console(query)
+        spoken.console.run(query)
 
 
 def test_an_engine_that_broke_down_says_what_the_reason_may_be(spoken: Memory) -> None:
     with pytest.raises(EngineEnded, match=r"it broke down: .* years 1 to 9999, or of a null that has no type"):
-        spoken.console("RETURN date('2020-01-01') + interval('100000 years')")
+        spoken.console.run("RETURN date('2020-01-01') + interval('100000 years')")
     early = "RETURN make_date(9999, 12, 31), date('0001-01-01'), timestamp('9999-12-31 23:59:59'), epoch_ms(0)"
-    assert spoken.console(early).rows[0][:2] == ("9999-12-31", "0001-01-01")
-    assert spoken.console("WITH null AS x RETURN x, coalesce(x, 1)").rows == ((None, 1),)
+    assert spoken.console.run(early).rows[0][:2] == ("9999-12-31", "0001-01-01")
+    assert spoken.console.run("WITH null AS x RETURN x, coalesce(x, 1)").rows == ((None, 1),)

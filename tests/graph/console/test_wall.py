@@ -117,7 +117,7 @@ def test_what_passes_the_first_wall_reads_nothing_writes_nothing_and_changes_not
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     FollowedGraph(spoken._graph).copy(outside / "other.kuzu", lambda: None)
-    spoken.console("RETURN 1")
+    spoken.console.run("RETURN 1")
     before = tree(tmp_path), spoken.query("MATCH (n:Turn) RETURN n.id AS id, n.text AS text ORDER BY id")
     for statement in HOSTILE:
         heard = told(spoken, statement.replace(OUTSIDE, str(outside)).replace(MEMORY, str(folder)))
@@ -125,7 +125,7 @@ def test_what_passes_the_first_wall_reads_nothing_writes_nothing_and_changes_not
         assert "root:" not in heard, statement
         assert "PATH=" not in heard, statement
         assert "failed" not in heard, statement  # it is raised, and never taken for an answer
-        assert spoken.console("MATCH (t:Turn) RETURN count(*)").rows == ((4,),), statement
+        assert spoken.console.run("MATCH (t:Turn) RETURN count(*)").rows == ((4,),), statement
     assert (tree(tmp_path), spoken.query("MATCH (n:Turn) RETURN n.id AS id, n.text AS text ORDER BY id")) == before
     assert not spoken.append(said("more", parent="s3"))[0].graph_behind
 

@@ -49,7 +49,7 @@ class Asking:
     def _run(self) -> None:
         more = {"timeout_s": 60.0, **self._more}
         try:
-            self.ended = self._memory.console(self._cypher, cancelled=self.cancelled, **more)
+            self.ended = self._memory.console.run(self._cypher, cancelled=self.cancelled, **more)
         except GraphFailure as error:
             self.ended = error
 
@@ -112,12 +112,12 @@ def ends(pid: int) -> bool:
 
 
 def test_the_same_process_answers_while_the_graph_stands_still_and_another_when_it_has_moved(spoken: Memory) -> None:
-    assert spoken.console(COUNT).rows == ((6,),)
+    assert spoken.console.run(COUNT).rows == ((6,),)
     (first,) = spoken._apart.pids()
-    assert spoken.console(COUNT).rows == ((6,),)
+    assert spoken.console.run(COUNT).rows == ((6,),)
     assert spoken._apart.pids() == [first]
     spoken.append(said("more", parent="s5"))
-    assert spoken.console(COUNT).rows == ((7,),)
+    assert spoken.console.run(COUNT).rows == ((7,),)
     (second,) = spoken._apart.pids()
     assert second != first
     assert ends(first)
@@ -126,7 +126,7 @@ def test_the_same_process_answers_while_the_graph_stands_still_and_another_when_
 def test_a_process_that_is_killed_before_it_begins_with_a_query_is_replaced(
     spoken: Memory, asked: threading.Semaphore
 ) -> None:
-    spoken.prepare_console()
+    spoken.console.prepare()
     (pid,) = spoken._apart.pids()
     os.kill(pid, signal.SIGSTOP)
     query = Asking(spoken, COUNT)
@@ -139,7 +139,7 @@ def test_a_process_that_is_killed_before_it_begins_with_a_query_is_replaced(
 
 
 def test_nothing_of_a_copy_lies_on_the_disk_once_it_is_open(spoken: Memory, folder: Path) -> None:
-    spoken.prepare_console()
+    spoken.console.prepare()
     assert copies(folder) == []
     spoken.close()
     assert not (folder / FOLDER).exists()
@@ -199,7 +199,7 @@ def test_a_query_that_is_cancelled_ends_and_its_engine_with_it(spoken: Memory, a
     assert isinstance(ended, QueryTimeout)
     assert str(ended) == CANCELLED
     assert ends(pid)
-    assert spoken.console(COUNT).rows == ((6,),)
+    assert spoken.console.run(COUNT).rows == ((6,),)
 
 
 def test_who_stops_waiting_ends_nobody_elses_query(spoken: Memory, asked: threading.Semaphore) -> None:
@@ -236,7 +236,7 @@ def test_closing_the_memory_ends_a_query_that_runs(spoken: Memory, asked: thread
     assert str(query.wait()) == CLOSING
     assert ends(pid)
     with pytest.raises(GraphFailure, match=r"memory is clos"):
-        spoken.console(COUNT)
+        spoken.console.run(COUNT)
 
 
 def test_an_engine_that_breaks_down_is_told_and_the_next_query_is_answered(
@@ -248,7 +248,7 @@ def test_an_engine_that_breaks_down_is_told_and_the_next_query_is_answered(
     ended = query.wait()
     assert isinstance(ended, EngineEnded)
     assert str(ended).startswith("The query ended its engine (it broke down: as it does of a time")
-    assert spoken.console(COUNT).rows == ((6,),)
+    assert spoken.console.run(COUNT).rows == ((6,),)
 
 
 def test_an_engine_that_does_not_hear_is_killed_when_the_time_is_up(spoken: Memory, asked: threading.Semaphore) -> None:
@@ -258,16 +258,16 @@ def test_an_engine_that_does_not_hear_is_killed_when_the_time_is_up(spoken: Memo
     ended = query.wait()
     assert isinstance(ended, QueryTimeout)
     assert "took too long" in str(ended)
-    assert spoken.console(COUNT).rows == ((6,),)
+    assert spoken.console.run(COUNT).rows == ((6,),)
 
 
 def test_an_engine_that_ended_because_nobody_asked_is_begun_again(spoken: Memory) -> None:
-    spoken.prepare_console()
+    spoken.console.prepare()
     engine, _ = spoken._apart._engines[False]
     assert engine._child.stdin is not None
     engine._child.stdin.close()  # as if the time were over: the child ends by itself
     engine._reading.join(60)
-    assert spoken.console(COUNT).rows == ((6,),)
+    assert spoken.console.run(COUNT).rows == ((6,),)
 
 
 def test_the_child_ends_by_itself_when_nobody_asks(spoken: Memory, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_killing_clew_ends_the_engine_and_the_next_opening_removes_half_a_copy(f
     memory = opening()
     assert not (folder / FOLDER).exists()
     memory.open_graph(ignore)
-    assert memory.console(COUNT).rows == ((4,),)
+    assert memory.console.run(COUNT).rows == ((4,),)
 
 
 def test_erasing_ends_the_engine_and_no_copy_has_the_words(
@@ -335,7 +335,7 @@ def test_erasing_ends_the_engine_and_no_copy_has_the_words(
     whole.append(TurnDeleted(turn="secret"))
     assert str(query.wait()) == ERASED
     assert ends(pid)
-    assert whole.console("MATCH (t:Turn {id: 'secret'}) RETURN t.text").rows == ((None,),)
+    assert whole.console.run("MATCH (t:Turn {id: 'secret'}) RETURN t.text").rows == ((None,),)
     (pid,) = whole._apart.pids()  # of a graph that has lost the words, in a file that may have them
     whole.purge.run(ignore)
     assert ends(pid)
@@ -370,9 +370,9 @@ def test_a_copy_that_is_made_while_something_is_erased_is_thrown_away(
 
 
 def test_a_past_has_an_engine_of_its_own_which_ends_with_it(spoken: Memory, asked: threading.Semaphore) -> None:
-    spoken.prepare_console()
+    spoken.console.prepare()
     with spoken.past(4) as past:
-        assert past.console(COUNT).rows == ((3,),)
+        assert past.console.run(COUNT).rows == ((3,),)
         (pid,) = past._apart.pids()
         assert pid not in spoken._apart.pids()
         query = Asking(past)  # type: ignore[arg-type]
@@ -382,12 +382,12 @@ def test_a_past_has_an_engine_of_its_own_which_ends_with_it(spoken: Memory, aske
         assert str(query.wait()) == ENDED
         assert ends(pid)
         with pytest.raises(GraphFailure, match="deleted permanently"):
-            past.console(COUNT)
+            past.console.run(COUNT)
 
 
 def test_a_graph_that_cannot_be_asked_says_why(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GraphFailure, match="not open yet"):
-        memory.console(COUNT)
+        memory.console.run(COUNT)
     memory.open_graph(ignore)
     talk(memory, 2)
     said_then: list[str] = []
@@ -395,16 +395,16 @@ def test_a_graph_that_cannot_be_asked_says_why(memory: Memory, monkeypatch: pyte
     def ask(progress: Progress) -> None:
         if not memory.graph_ready:
             with pytest.raises(GraphFailure) as caught:
-                memory.console(COUNT)
+                memory.console.run(COUNT)
             said_then.append(str(caught.value))
 
     memory.rebuild(ask)
     assert set(said_then) == {BEHIND}
     monkeypatch.setattr(room, "TO_OPEN", 1 << 60)
     with pytest.raises(NoRoom, match=r"disk is nearly full.*a query needs.*Nothing was changed.*ask again"):
-        memory.console(COUNT)
+        memory.console.run(COUNT)
     monkeypatch.undo()
-    assert memory.console(COUNT).rows == ((2,),)
+    assert memory.console.run(COUNT).rows == ((2,),)
 
 
 def test_a_copy_that_breaks_off_leaves_nothing_and_is_told(
@@ -416,10 +416,10 @@ def test_a_copy_that_breaks_off_leaves_nothing_and_is_told(
 
     monkeypatch.setattr(GraphStore, "copy_file", full)
     with pytest.raises(NoRoom, match=r"could not be copied.*No space left.*Free some space"):
-        spoken.console(COUNT)
+        spoken.console.run(COUNT)
     assert copies(folder) == []
     monkeypatch.undo()
-    assert spoken.console(COUNT).rows == ((6,),)
+    assert spoken.console.run(COUNT).rows == ((6,),)
 
 
 LIMITED = """

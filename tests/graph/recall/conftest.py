@@ -67,7 +67,7 @@ def ask(chats: Memory) -> Ask:
         query: str, *, vector: Vector | None = None, limit: int = 10, now: datetime = NOW, **filters: object
     ) -> list[Hit]:
         narrowed = Filters(**filters)  # type: ignore[arg-type]
-        return chats.recall(query, vector=vector, filters=narrowed, now=now, timezone=UTC, limit=limit)
+        return chats.recall.search(query, vector=vector, filters=narrowed, now=now, timezone=UTC, limit=limit)
 
     return recall
 

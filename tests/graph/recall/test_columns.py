@@ -26,7 +26,7 @@ COLUMNS = ("seq", "id", "role", "at", "index", "live", "hidden", "deleted", "pin
 def read(memory: Memory, columns: Columns | None = None) -> Columns:
     """Columns brought up to the log as it is."""
     columns = columns or Columns()
-    with memory.snapshot() as db:
+    with memory.readings.snapshot() as db:
         columns.refresh(db, memory.head())
     return columns
 
@@ -104,7 +104,7 @@ def test_recall_from_many_threads_beside_appends_sees_whole_states(whole: Memory
     def ask() -> None:
         while not done.is_set():
             try:
-                hits = whole.recall("needle", now=NOW, timezone=UTC, limit=100)
+                hits = whole.recall.search("needle", now=NOW, timezone=UTC, limit=100)
                 if {hit.id for hit in hits if hit.text == "needle"} - {f"n{number}" for number in range(40)}:
                     wrong.append(hits)
             except GraphFailure:
@@ -119,4 +119,7 @@ def test_recall_from_many_threads_beside_appends_sees_whole_states(whole: Memory
     for thread in threads:
         thread.join(30)
     assert wrong == []
-    assert len([hit for hit in whole.recall("needle", now=NOW, timezone=UTC, limit=100) if hit.text == "needle"]) == 40
+    assert (
+        len([hit for hit in whole.recall.search("needle", now=NOW, timezone=UTC, limit=100) if hit.text == "needle"])
+        == 40
+    )

@@ -48,7 +48,7 @@ def topics(found: list[Community]) -> list[set[str]]:
 def test_what_is_alike_is_one_community_with_its_own_words(whole: Memory, model: str | None) -> None:
     fill(whole)
     embed(whole)
-    found = whole.communities(model)
+    found = whole.recall.communities(model)
     assert sorted(map(sorted, topics(found))) == [["boat"], ["bread"], ["sea"]]
     assert {each.size for each in found} == {4}
     words = {min(topic): each.words for topic, each in zip(topics(found), found, strict=True)}
@@ -61,33 +61,33 @@ def test_what_is_alike_is_one_community_with_its_own_words(whole: Memory, model:
 def test_the_same_memory_gives_the_same_communities(whole: Memory) -> None:
     fill(whole)
     embed(whole)
-    before = whole.communities(MODEL)
+    before = whole.recall.communities(MODEL)
     whole.rebuild(ignore)
-    assert whole.communities(MODEL) == before
+    assert whole.recall.communities(MODEL) == before
 
 
 def test_hidden_and_deleted_turns_are_in_none_and_limits_hold(whole: Memory) -> None:
     fill(whole, rounds=5)
     embed(whole)
     whole.append(TurnHidden(turn="s0-sea"), TurnDeleted(turn="s1-sea"))
-    found = whole.communities(MODEL, limit=2, per=3)
+    found = whole.recall.communities(MODEL, limit=2, per=3)
     assert [each.size for each in found] == [5, 5]
     assert all(len(each.turns) == 3 for each in found)
-    everything = {turn.id for each in whole.communities(MODEL, per=99) for turn in each.turns}
+    everything = {turn.id for each in whole.recall.communities(MODEL, per=99) for turn in each.turns}
     assert everything & {"s0-sea", "s1-sea"} == set()
     assert len(everything) == 13
 
 
 def test_filters_narrow_the_themes(whole: Memory) -> None:
     fill(whole)
-    assert whole.communities(None, filters=Filters(person="nobody")) == []
+    assert whole.recall.communities(None, filters=Filters(person="nobody")) == []
 
 
 def test_a_memory_too_small_for_themes_has_none(whole: Memory) -> None:
-    assert whole.communities(None) == []
+    assert whole.recall.communities(None) == []
     talk(whole, 2)
-    assert whole.communities(None) == []
-    assert whole.communities(None, limit=0) == []
+    assert whole.recall.communities(None) == []
+    assert whole.recall.communities(None, limit=0) == []
 
 
 def test_a_large_memory_is_looked_at_in_part_the_old_and_the_connected_too(
@@ -96,7 +96,7 @@ def test_a_large_memory_is_looked_at_in_part_the_old_and_the_connected_too(
     fill(whole, rounds=40)
     embed(whole)
     monkeypatch.setattr(communities, "MOST_TURNS", 60)
-    found = whole.communities(MODEL, per=99)
+    found = whole.recall.communities(MODEL, per=99)
     ids = {turn.id for each in found for turn in each.turns}
     assert sum(each.size for each in found) == len(ids) == 60
     assert any(id.startswith(("s0-", "s1-", "s2-")) for id in ids)
@@ -105,4 +105,4 @@ def test_a_large_memory_is_looked_at_in_part_the_old_and_the_connected_too(
 
 def test_without_its_graph_a_memory_has_no_themes_and_says_why(memory: Memory) -> None:
     with pytest.raises(GraphFailure):
-        memory.communities(None)
+        memory.recall.communities(None)

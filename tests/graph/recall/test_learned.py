@@ -208,7 +208,7 @@ def test_a_document_alone_answers_too(whole: Memory) -> None:
     from tests.graph.recall.conftest import NOW
 
     whole.append(*document("d", "Brine keeps cheese"))
-    hits = whole.recall("brine", filters=Filters(), now=NOW, timezone=UTC, limit=3)
+    hits = whole.recall.search("brine", filters=Filters(), now=NOW, timezone=UTC, limit=3)
     assert ids(hits) == ["d0"]
 
 

@@ -27,7 +27,7 @@ def words(whole: Memory, folder: Path) -> Iterator[Words]:
 
 def columns_of(memory: Memory) -> Columns:
     columns = Columns()
-    with memory.snapshot() as db:
+    with memory.readings.snapshot() as db:
         columns.refresh(db, memory.head())
     return columns
 
@@ -43,7 +43,7 @@ def stems(found: list[Term]) -> list[str]:
 
 def say(memory: Memory, *texts: str) -> None:
     """Turns with these texts, after what was said before."""
-    start = memory.counts()["turns"]
+    start = memory.readings.counts()["turns"]
     for number, text in enumerate(texts, start):
         memory.append(said(f"x{number}", parent=f"x{number - 1}" if number > 1 else "s0", text=text))
 
@@ -100,7 +100,7 @@ def test_no_more_postings_are_kept_than_allowed(whole: Memory, words: Words, mon
 @examples(60, excused=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300))
 def test_whatever_is_typed_is_no_query_syntax(whole: Memory, words: Words, typed: str) -> None:
-    if not whole.counts()["turns"]:
+    if not whole.readings.counts()["turns"]:
         talk(whole, 2)
     assert all(len(term.rows) for term in terms(whole, words, typed))
 

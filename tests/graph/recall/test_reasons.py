@@ -27,7 +27,7 @@ def strategies(hit: Hit) -> dict[str, int]:
 def test_a_turn_alone_was_lent_nothing(whole: Memory) -> None:
     whole.append(SessionStarted(session="s", client="test"), said("only", text="Starfish"))
     embed(whole, {"Starfish": ["sea"]})
-    hit = whole.recall("starfish", vector=toward("sea"), now=NOW, timezone=UTC)[0]
+    hit = whole.recall.search("starfish", vector=toward("sea"), now=NOW, timezone=UTC)[0]
     assert strategies(hit) == {"lexical": 1, "semantic": 1}
     assert hit.path == ()
 

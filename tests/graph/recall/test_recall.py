@@ -198,11 +198,11 @@ def test_words_in_other_scripts_are_found(chats: Memory, ask: Ask) -> None:
 
 
 def test_a_memory_of_no_turn_and_of_one(whole: Memory) -> None:
-    assert whole.recall("anything", now=NOW, timezone=UTC) == []
+    assert whole.recall.search("anything", now=NOW, timezone=UTC) == []
     talk(whole, 1)
-    assert ids(whole.recall("s0", now=NOW, timezone=UTC)) == ["s0"]
-    assert ids(whole.recall("s0", vector=toward("sea"), now=NOW, timezone=UTC)) == ["s0"]
-    assert whole.recall("s0", now=NOW, timezone=UTC, limit=0) == []
+    assert ids(whole.recall.search("s0", now=NOW, timezone=UTC)) == ["s0"]
+    assert ids(whole.recall.search("s0", vector=toward("sea"), now=NOW, timezone=UTC)) == ["s0"]
+    assert whole.recall.search("s0", now=NOW, timezone=UTC, limit=0) == []
 
 
 def test_a_vector_of_another_model_or_dimension_leaves_it_to_the_words(chats: Memory, ask: Ask) -> None:
@@ -235,14 +235,14 @@ def test_another_embedder_takes_over_and_its_vectors_are_its_own(chats: Memory, 
 def test_recall_needs_no_graph(opening: Open) -> None:
     memory = opening()
     talk(memory, 2)
-    memory.warm_recall()
-    before = memory.recall("s0", now=NOW, timezone=UTC)
+    memory.recall.warm()
+    before = memory.recall.search("s0", now=NOW, timezone=UTC)
     assert before
     memory.open_graph(ignore)
-    assert memory.recall("s0", now=NOW, timezone=UTC) == before
+    assert memory.recall.search("s0", now=NOW, timezone=UTC) == before
     memory.close()
     with pytest.raises(GraphFailure):
-        memory.recall("s0", now=NOW, timezone=UTC)
+        memory.recall.search("s0", now=NOW, timezone=UTC)
 
 
 @pytest.mark.restarts
@@ -259,15 +259,15 @@ def test_following_live_and_starting_anew_answer_the_same(opening: Open) -> None
     memory = opening()
     memory.open_graph(ignore)
     talk(memory, 12)
-    memory.recall("s3", now=NOW, timezone=UTC)
+    memory.recall.search("s3", now=NOW, timezone=UTC)
     memory.append(
         HeadMoved(session="s", turn="s5"), said("alt", parent="s5", text="s3 again"), TurnHidden(turn="s2"),
         SessionForked(session="f", origin="s", at="s8", client="test"), reply("fork", "f", parent="s8", text="s3 too"),
     )  # fmt: skip
-    live = memory.recall("s3", now=NOW, timezone=UTC, limit=50)
+    live = memory.recall.search("s3", now=NOW, timezone=UTC, limit=50)
     again = opening()
     again.open_graph(ignore)
-    assert again.recall("s3", now=NOW, timezone=UTC, limit=50) == live
+    assert again.recall.search("s3", now=NOW, timezone=UTC, limit=50) == live
     assert {"alt", "fork", "s3"} <= set(ids(live))
     assert "s2" not in ids(live)
 
@@ -280,7 +280,7 @@ def test_a_what_if_sees_main_as_it_was_at_the_fork(chats: Memory) -> None:
     )
 
     def found(world: str) -> set[str]:
-        return set(ids(chats.recall("starfish Freezing", filters=Filters(world=world), now=NOW, timezone=UTC)))
+        return set(ids(chats.recall.search("starfish Freezing", filters=Filters(world=world), now=NOW, timezone=UTC)))
 
     assert {"w1", "a2"} <= found("what-if")
     assert found("what-if") & {"a3", "a4", "m1"} == set()
@@ -290,5 +290,5 @@ def test_a_what_if_sees_main_as_it_was_at_the_fork(chats: Memory) -> None:
 
 def test_warming_reads_ahead_and_changes_no_answer(chats: Memory, ask: Ask) -> None:
     embed(chats, {"My sourdough never rises": ["bread"]})
-    chats.warm_recall()
+    chats.recall.warm()
     assert ids(ask("loaf", vector=toward("bread")))[0] == "b1"

@@ -119,7 +119,7 @@ def remember(home: Path) -> Callable[..., Said]:
         try:
             events: list[Event] = []
             of = session or new_id()
-            parent = memory.session(of).head if session else None
+            parent = memory.readings.session(of).head if session else None
             if session is None:
                 events.append(SessionStarted(session=of, project=project, client=client))
             turn, answer, looked_up = new_id(), new_id(), new_id() if tool else ""

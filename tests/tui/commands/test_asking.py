@@ -179,8 +179,8 @@ def known(place: Home) -> tuple[list[str | None], int]:
     memory = Memory.open(place.memory, command="test")
     try:
         memory.open_graph(lambda _: None)
-        found = memory.memories(now=datetime.now(UTC))
-        return [each.text for each in found], memory.unreflected_count()
+        found = memory.readings.memories(now=datetime.now(UTC))
+        return [each.text for each in found], memory.readings.unreflected_count()
     finally:
         memory.close()
 

@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 def said_now() -> list[str | None]:
     memory = Memory.open(Home.resolve().memory, command="test")
     try:
-        return [turn.text for session in memory.sessions() for turn in memory.thread(session.id)]
+        return [turn.text for session in memory.readings.sessions() for turn in memory.readings.thread(session.id)]
     finally:
         memory.close()
 

@@ -20,7 +20,7 @@ Record = Callable[..., None]
 def texts(home: Path) -> set[str]:
     memory = Memory.open(home / "memory", command="test")
     try:
-        with memory.snapshot() as db:
+        with memory.readings.snapshot() as db:
             return {text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")}
     finally:
         memory.close()

@@ -94,7 +94,7 @@ def test_what_is_imported_is_embedded_with_the_real_embedder(spawn: Callable[...
     ended = spawn("import", str(file))
     assert (ended.code, ended.out.splitlines()[0]) == (0, "Imported 2 messages in 1 chat (JSON Lines).")
     memory = Memory.open(Home.resolve().memory, command="test")
-    [(key, dimension, count)] = memory.embedders()
+    [(key, dimension, count)] = memory.readings.embedders()
     memory.close()
     assert key.startswith("minilm-l6@")
     assert (dimension, count) == (384, 2)

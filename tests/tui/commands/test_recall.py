@@ -222,7 +222,7 @@ def test_a_reply_is_shown_with_what_was_recalled_for_it(clew: Run, crete: Any, h
         Recalled(id=crete.turn, score=2.0, ranks={"lexical": 1, "semantic": 3}, boosts={"speaker": 0.5}),
         Recalled(id=crete.reply, ranks={"graph": 2}, path=(("lexical", crete.turn), ("REPLIES_TO", crete.reply))),
     )
-    head = memory.session(crete.session).head
+    head = memory.readings.session(crete.session).head
     base = {"session": crete.session, "client": "test"}
     memory.append(
         TurnSaid(turn=turn, parent=head, role=Role.USER, speaker="you", text="Pools?", **base),
@@ -251,7 +251,12 @@ def test_of_a_long_paste_the_stretch_that_fits_the_question_is_shown(clew: Run, 
     pack, asked = (Recalled(id=said.turn, ranks={"lexical": 1}),), "When does the ferry to Naxos leave?"
     memory.append(
         TurnSaid(
-            turn=turn, parent=memory.session(said.session).head, role=Role.USER, speaker="you", text=asked, **base
+            turn=turn,
+            parent=memory.readings.session(said.session).head,
+            role=Role.USER,
+            speaker="you",
+            text=asked,
+            **base,
         ),
         TurnSaid(turn=reply, parent=turn, role=Role.ASSISTANT, speaker="assistant", text="Yes.", recalled=pack, **base),
     )

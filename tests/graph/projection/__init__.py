@@ -1,0 +1,1 @@
+"""Tests of what events do to tables and graph."""

@@ -1,0 +1,207 @@
+"""The tables beside the events: derived, found where they differ, made anew where they are not of the log."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.errors import LogUnwritable
+from graph.events import HeadMoved, SessionForked, SessionTitled, TurnHidden, codec
+from graph.events.conversation import TurnSaid
+from graph.log.log import Log
+from graph.memory import Memory
+from graph.projection import schema, sqlite_tables
+from graph.reader import LogReader
+from tests.graph.conftest import Open
+from tests.graph.talk import reply, said, talk
+
+
+def rows(folder: Path) -> dict[str, list[Any]]:
+    """All that the tables hold, but for what they are of."""
+    with closing(sqlite3.connect(folder / "log.sqlite")) as db:
+        names = [name for name in sqlite_tables._NAMES if name != "projected"]
+        return {name: sorted(db.execute(f"SELECT * FROM {name}").fetchall(), key=repr) for name in names}
+
+
+def change(folder: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+
+
+@pytest.fixture
+def chat(memory: Memory) -> Memory:
+    talk(memory, 4)
+    memory.append(
+        reply("other", parent="s2"), SessionForked(session="f", origin="s", at="s1", client="test"),
+        SessionTitled(session="s", sources=("s0",), text="called so"), TurnHidden(turn="s1"),
+    )  # fmt: skip
+    return memory
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE turns SET live = 0 WHERE id = 's2'",
+        "UPDATE turns SET parent = NULL WHERE id = 's2'",
+        "DELETE FROM turns WHERE id = 's3'",
+        "DELETE FROM links",
+        "DELETE FROM subjects WHERE kind = 'turn.hidden'",
+        "UPDATE sessions SET head = 's0'",
+        "INSERT INTO imports VALUES ('chat:1', 's')",
+    ],
+)
+def test_tables_that_were_changed_by_hand_are_found_and_made_anew(chat: Memory, folder: Path, damage: str) -> None:
+    before = rows(folder)
+    change(folder, "INSERT INTO links VALUES ('ABOUT', 'x', 'y', 'Entity', 1, 1, 1)", damage)
+    found = [check for check in chat.doctor() if not check.ok and check.name == "tables"]
+    assert len(found) == 1
+    assert "clew rebuild" in found[0].advice
+    chat._log.rebuild_tables()
+    assert [check for check in chat.doctor() if not check.ok and check.name == "tables"] == []
+    assert rows(folder) == before
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        "UPDATE projected SET version = version + 1",  # of a newer clew
+        "UPDATE projected SET version = version - 1",
+        "UPDATE projected SET seq = seq - 1",  # an older clew appended, and knew nothing of them
+        "UPDATE projected SET link = x'00'",  # of another log
+        "DELETE FROM projected",
+        "DROP TABLE turns",
+    ],
+)
+def test_tables_of_another_version_or_log_are_made_anew_at_the_next_opening_and_that_is_told(
+    chat: Memory, folder: Path, opening: Open, otherwise: str
+) -> None:
+    before = rows(folder)
+    chat.close()
+    change(folder, "UPDATE sessions SET head = NULL", otherwise)
+    told: list[tuple[int, int]] = []
+    with closing(Memory.open(folder, command="test", progress=lambda *step: told.append(step))) as memory:
+        assert [turn.id for turn in memory.readings.thread("s")] == ["s0", "s1", "s2", "other"]
+        assert rows(folder) == before
+        assert told == [(1, memory.head())]
+
+
+def test_whoever_only_reads_a_log_of_which_the_tables_are_not_has_them_in_memory(chat: Memory, folder: Path) -> None:
+    chat.close()
+    change(folder, "UPDATE projected SET version = version - 1", "DELETE FROM turns")
+    before = (folder / "log.sqlite").read_bytes()
+    with closing(LogReader.open(folder)) as reader:
+        assert [turn.id for turn in reader.thread("s")] == ["s0", "s1", "s2", "other"]
+        assert reader.session("s").name == "called so"
+    assert (folder / "log.sqlite").read_bytes() == before
+
+
+def test_a_reader_beside_the_holder_finds_the_tables_that_the_holder_made(chat: Memory, folder: Path) -> None:
+    chat.close()
+    change(folder, "DELETE FROM projected")
+    with closing(LogReader.open(folder)) as reader:
+        assert reader.tables() is not None
+        with closing(Memory.open(folder, command="test")) as memory:
+            memory.append(said("new", parent="other"))
+            assert [turn.id for turn in reader.thread("s")][-1] == "new"
+            assert reader.tables() is None
+
+
+def test_a_full_disk_in_the_middle_leaves_everything_and_the_next_opening_goes_on(chat: Memory, folder: Path) -> None:
+    before = rows(folder)
+    chat.close()
+    change(folder, "DELETE FROM projected")
+
+    class Full(Exception):
+        """Stands for whatever stops the work half-way."""
+
+    def full(done: int, total: int) -> None:
+        raise Full
+
+    with pytest.raises(Full):
+        Memory.open(folder, command="test", progress=full)
+    with closing(sqlite3.connect(folder / "log.sqlite")) as db:
+        assert db.execute("SELECT count(*) FROM turns").fetchone() == (len(before["turns"]),)
+    with closing(Memory.open(folder, command="test")):
+        assert rows(folder) == before
+
+
+def test_without_room_for_the_tables_the_log_says_so_and_is_what_it_was(
+    chat: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat.append(*(said(f"n{number}", parent="other") for number in range(400)))
+    chat.close()
+    change(folder, "DELETE FROM projected", "DELETE FROM turns", "DELETE FROM subjects", "VACUUM")
+    opened = Log.__init__
+
+    def cramped(self: Log, db: sqlite3.Connection, *more: Any) -> None:
+        pages = db.execute("PRAGMA page_count").fetchone()[0]
+        db.execute(f"PRAGMA max_page_count = {pages}")
+        opened(self, db, *more)
+
+    monkeypatch.setattr(Log, "__init__", cramped)
+    with pytest.raises(LogUnwritable, match=r"disk is full.*Earlier data is safe"):
+        Memory.open(folder, command="test")
+    monkeypatch.undo()
+    with closing(Memory.open(folder, command="test")) as memory:
+        assert memory.readings.turn("n399").text == "n399"
+
+
+def test_an_append_that_fails_writes_neither_event_nor_row(
+    chat: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, head = rows(folder), chat.head()
+
+    def fails(db: sqlite3.Connection, seq: int, link: bytes) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(sqlite_tables, "note", fails)
+        with pytest.raises(LogUnwritable):
+            chat.append(said("lost", parent="other"), HeadMoved(session="s", turn="s0"))
+    assert chat.head() == head
+    assert rows(folder) == before
+    chat.append(said("kept", parent="other"))
+    assert [check for check in chat.doctor() if not check.ok and check.name != "graph"] == []
+
+
+@pytest.fixture
+def louder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version of `turn.said` that writes its speaker otherwise."""
+    monkeypatch.setattr(TurnSaid, "version", 3)
+
+    def renamed(structure: dict[str, Any]) -> dict[str, Any]:
+        return {"speaker": structure["speaker"].upper(), **{k: v for k, v in structure.items() if k != "speaker"}}
+
+    monkeypatch.setitem(codec.UPCASTERS, ("turn.said", 2), renamed)
+    monkeypatch.setattr(schema, "TABLES", schema.TABLES + 1)
+    monkeypatch.setattr(sqlite_tables, "TABLES", schema.TABLES)
+
+
+def test_a_changed_shape_of_an_event_is_seen_by_every_reading(
+    chat: Memory, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    chat.append(said("mine", parent="other", speaker="anna", text="mine"))
+    chat.close()
+    request.getfixturevalue("louder")
+    with closing(Memory.open(folder, command="test")) as memory:
+        assert memory.readings.turn("mine").speaker == "ANNA"
+        assert memory.readings.thread("s")[-1].speaker == "ANNA"
+        assert [turn.speaker for turn in memory.readings.recent("turn", 1)] == ["ANNA"]
+        assert "ANNA" in memory.readings.speakers()
+        assert memory.readings.about("anna").said == 1
+        assert memory.readings.exchange("mine").turn.speaker == "ANNA"
+        assert memory.readings.search("mine")[0].turn.speaker == "ANNA"
+        branch = memory.readings.tree("s")
+        while branch:
+            last, branch = branch[-1], branch[-1].children
+        assert last.speaker == "ANNA"
+        said_by = [
+            stored.event.speaker for stored in memory._reader.events(limit=99) if hasattr(stored.event, "speaker")
+        ]
+        assert said_by[-1] == "ANNA"
+        memory.open_graph(lambda _: None)
+        assert memory.query("MATCH (t:Turn {id: 'mine'}) RETURN t.speaker AS s") == [{"s": "ANNA"}]
+        assert [check for check in memory.doctor() if not check.ok] == []

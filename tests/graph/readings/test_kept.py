@@ -1,0 +1,185 @@
+"""Core blocks, projects, documents, notes and pins as the log has them, with and without the graph."""
+
+import hashlib
+
+import pytest
+
+from graph.errors import NotFound
+from graph.events import (
+    CoreWritten,
+    DocumentRemoved,
+    HeadMoved,
+    PinCleared,
+    PinSet,
+    ProjectAssigned,
+    ProjectMade,
+    SessionDeleted,
+    SessionForked,
+    SessionStarted,
+    TurnDeleted,
+    TurnHidden,
+    TurnRated,
+    TurnReleased,
+    TurnUnhidden,
+    TurnWithheld,
+)
+from graph.memory import Memory
+from graph.reader import LogReader
+from tests.graph.talk import reply, said, talk
+from tests.graph.teach import read
+
+
+def said_in(memory: Memory, world: str = "main") -> dict[str, str]:
+    return {block.name: block.text for block in memory.readings.blocks(world)}
+
+
+def test_a_block_says_what_was_written_last_and_an_empty_one_is_gone(memory: Memory) -> None:
+    for name, text in (("persona", "kind"), ("human", "Ann"), ("persona", "curt"), ("human", " ")):
+        memory.append(CoreWritten(block=name, by="user", text=text))
+    talk(memory, 1)
+    memory.append(SessionForked(session="w", origin="s", at="s0", world="what-if", client="test"))
+    memory.append(CoreWritten(block="persona", world="what-if", by="user", text="a pirate"))
+    (block,) = memory.readings.blocks()
+    assert (block.name, block.text, block.by, block.world, block.version) == ("persona", "curt", "user", "main", 3)
+    assert said_in(memory, "what-if") == {"persona": "a pirate"}
+    assert said_in(memory, "nowhere") == {}
+    reader = LogReader.open(memory._folder)
+    assert reader.blocks() == memory.readings.blocks()
+    reader.close()
+
+
+def test_a_block_whose_source_is_taken_away_is_read_as_it_was_before(memory: Memory) -> None:
+    talk(memory, 4)
+    memory.append(
+        *read("d", "c1"),
+        CoreWritten(block="human", by="user", text="first"),
+        CoreWritten(block="human", by="agent", sources=("s0", "c1"), text="second"),
+        CoreWritten(block="human", by="agent", sources=("s2",), text="third"),
+    )
+    assert said_in(memory) == {"human": "third"}
+    for out, back in (
+        (TurnHidden(turn="s2"), TurnUnhidden(turn="s2")),
+        (TurnWithheld(turn="s2"), TurnReleased(turn="s2")),
+        (HeadMoved(session="s", turn="s1"), HeadMoved(session="s", turn="s3")),
+    ):
+        memory.append(out)
+        assert said_in(memory) == {"human": "second"}
+        memory.append(back)
+        assert said_in(memory) == {"human": "third"}
+    memory.append(TurnDeleted(turn="s2"), *read("d", "c2"))
+    assert said_in(memory) == {"human": "first"}
+
+
+def test_projects_are_those_that_were_made_and_those_of_sessions(memory: Memory) -> None:
+    memory.append(
+        SessionStarted(session="a", client="x", project="boats"),
+        SessionStarted(session="b", client="x", project="Attic"),
+        SessionStarted(session="c", client="x", project="boats"),
+        SessionStarted(session="gone", client="x", project="gone"),
+        SessionDeleted(session="gone"),
+        ProjectMade(project="boats", text="To sea"),
+        ProjectMade(project="boats", status="archived", text="To the lake"),
+        ProjectMade(project="empty", text=None),
+        ProjectAssigned(session="b", project="boats"),
+        ProjectAssigned(session="b", project="cellar"),
+    )
+    found = [(each.name, each.description, each.status, each.sessions) for each in memory.readings.projects()]
+    assert found == [
+        ("boats", "To the lake", "archived", 2),
+        ("cellar", "", "active", 1),
+        ("empty", "", "active", 0),
+    ]
+    assert [memory.readings.session(id).project for id in "abc"] == ["boats", "cellar", "boats"]
+    memory.append(said("q", "b"), reply("r", "b", parent="q"))
+    assert [each.turn.id for each in memory.readings.exchanges(project="cellar")] == ["q"]
+    assert memory.readings.exchanges(project="Attic") == []
+    assert memory.readings.about("CELLAR").kind == "project"
+
+
+def test_a_document_is_as_it_was_read_last(memory: Memory) -> None:
+    memory.append(*read("d", "c1", "c2"), *read("e", "c9"), *read("d", "c2", "c3", new=("c3",), size=9, tags=("sea",)))
+    assert [each.id for each in memory.readings.documents()] == ["d", "e"]
+    document = memory.readings.document("d")
+    assert (document.title, document.path, document.size, document.chunks) == ("d", "/tmp/d.md", 9, 2)
+    assert (document.tags, document.type) == (("sea",), "markdown")
+    held = [(each.id, each.position, each.headings, each.text) for each in memory.readings.document_chunks("d")]
+    assert held == [("c2", 0, ("Head",), "c2"), ("c3", 1, ("Head",), "c3")]
+    assert memory.readings.chunks(["c1", "c3", "c9", "nothing"]).keys() == {"c3", "c9"}
+    assert memory.readings.chunks(["c3"])["c3"] == memory.readings.document_chunks("d")[1]
+    assert memory.readings.held_chunks("d") == ["c2", "c3"]
+    ever = {hashlib.sha256(f"Head\n{id}".encode()).digest(): id for id in ("c1", "c2", "c3")}
+    assert memory.readings.chunk_hashes("d") == ever
+
+
+def test_a_document_that_was_removed_or_never_read_is_not_there(memory: Memory) -> None:
+    memory.append(*read("d", "c1"), DocumentRemoved(document="d"))
+    assert memory.readings.documents() == []
+    assert memory.readings.chunks(["c1"]) == memory.readings.chunks([]) == {}
+    assert memory.readings.chunk_hashes("d") == memory.readings.chunk_hashes("x") == {}
+    assert memory.readings.held_chunks("d") == memory.readings.held_chunks("x") == []
+    for unknown in ("d", "x", ""):
+        with pytest.raises(NotFound, match="clew ingest"):
+            memory.readings.document(unknown)
+        with pytest.raises(NotFound):
+            memory.readings.document_chunks(unknown)
+
+
+def test_notes_have_a_session_of_each_project_in_main(memory: Memory) -> None:
+    assert memory.readings.notes_session(None) is None
+    talk(memory, 1)
+    memory.append(SessionForked(session="f", origin="s", at="s0", world="what-if", client="test"))
+    memory.append(SessionStarted(session="w", client="notes", world="what-if"))
+    memory.append(SessionStarted(session="n", client="notes"), SessionStarted(session="p", client="notes", project="p"))
+    assert [memory.readings.notes_session(project) for project in (None, "p", "q")] == ["n", "p", None]
+    memory.append(SessionDeleted(session="n"))
+    assert memory.readings.notes_session(None) is None
+
+
+def pins(memory: Memory, world: str = "main") -> list[str]:
+    return [turn.id for turn in memory.readings.pinned(world)]
+
+
+def test_the_newest_pivotal_turns_of_each_speaker_are_pinned_by_themselves(memory: Memory) -> None:
+    talk(memory, 24)
+    for number in range(24):
+        memory.append(TurnRated(turn=f"s{number}", significance=3, by="model"))
+    assert pins(memory) == [f"s{number}" for number in range(8, 24)]
+    memory.append(TurnRated(turn="s22", significance=2, by="user"), TurnHidden(turn="s20"), TurnWithheld(turn="s18"))
+    mine = [f"s{number}" for number in (2, 4, 6, 8, 10, 12, 14, 16)]
+    assert [id for id in pins(memory) if id in mine] == mine
+    memory.append(HeadMoved(session="s", turn="s3"))
+    assert pins(memory) == ["s0", "s1", "s2", "s3"]
+
+
+def test_a_pin_by_hand_stays_and_one_taken_off_by_hand_does_not_come_back(memory: Memory) -> None:
+    talk(memory, 24)
+    memory.append(PinSet(turn="s0"), *(TurnRated(turn=f"s{n}", significance=3, by="rule") for n in range(0, 24, 2)))
+    assert pins(memory) == ["s0", *(f"s{number}" for number in range(8, 24, 2))]
+    memory.append(PinCleared(turn="s22"), PinCleared(turn="s0"), TurnRated(turn="s22", significance=3, by="model"))
+    assert pins(memory) == [f"s{number}" for number in range(6, 22, 2)]
+    assert not memory.readings.turn("s10").pinned  # of itself, not by hand
+
+
+def test_automatic_pins_are_of_every_world_that_sees_their_turn(memory: Memory) -> None:
+    talk(memory, 2)
+    memory.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="x"))
+    memory.append(said("w0", "w", parent="s1"), TurnRated(turn="w0", significance=3, by="rule"))
+    memory.append(TurnRated(turn="s1", significance=3, by="rule"))
+    assert (pins(memory), pins(memory, "what-if")) == (["s1"], ["s1", "w0"])
+
+
+def test_a_withheld_turn_stays_in_its_chat_and_in_search_and_leaves_the_rest(memory: Memory) -> None:
+    talk(memory, 2)
+    memory.append(said("secret", parent="s1", text="I live in Lisbon"), reply("answer", parent="secret"))
+    memory.append(PinSet(turn="secret"), TurnWithheld(turn="secret"))
+    assert memory.readings.turn("secret").withheld
+    assert [turn.id for turn in memory.readings.thread("s")][2] == "secret"
+    assert [found.turn.id for found in memory.readings.search("Lisbon")] == ["secret"]
+    assert pins(memory) == []
+    assert [turn.id for turn in memory.readings.recent("turn", 9)] == ["answer", "s1", "s0"]
+    assert [each.turn.id for each in memory.readings.recent("exchange", 9)] == ["s0"]
+    assert memory.readings.about("Lisbon").turns == ()
+    memory.append(TurnReleased(turn="secret"))
+    assert not memory.readings.turn("secret").withheld
+    assert pins(memory) == ["secret"]
+    assert [turn.id for turn in memory.readings.about("Lisbon").turns] == ["secret"]

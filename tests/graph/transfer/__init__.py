@@ -1,0 +1,1 @@
+"""Tests of backups, restoring, exports and merging."""

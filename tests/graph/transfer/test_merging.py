@@ -1,0 +1,307 @@
+"""An export taken in elsewhere: the same memory, each event once, nothing erased back, and heads where they belong."""
+
+import json
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.errors import LogDamaged, LogNewer
+from graph.events import (
+    HeadMoved,
+    ObservationDeleted,
+    PinSet,
+    SessionDeleted,
+    SessionForked,
+    SessionRenamed,
+    SessionStarted,
+    SessionTitled,
+    TurnDeleted,
+    TurnHidden,
+    TurnUnhidden,
+)
+from graph.memory import Memory
+from graph.reader import LogReader
+from graph.transfer.exporting import lines
+from graph.transfer.merging import ExportedEvent, ExportSummary, Merge, Merged, read
+from tests.examples import examples
+from tests.graph.conftest import ignore
+from tests.graph.lessons import LESSONS, taught
+from tests.graph.projection.test_belief_histories import of
+from tests.graph.projection.test_rebuild_equals_live import folded
+from tests.graph.talk import NOON, reply, said, talk
+from tests.graph.teach import observed
+
+Line = dict[str, Any]
+
+
+def exported(memory: Memory, session: str | None = None) -> list[Line]:
+    """The lines of an export as they are in a file, without the first."""
+    reader = LogReader.open(memory._folder)
+    try:
+        found = [json.loads(json.dumps(line)) for line in lines(reader, clew="test", at=1, session=session)]
+    finally:
+        reader.close()
+    assert found[0]["clew"] == "export"
+    return found[1:]
+
+
+def bring(memory: Memory, export: Sequence[Line], *, at_once: int = 7, batches: int | None = None) -> Merged:
+    """Import lines; only some `batches` of them if asked."""
+    brought = sorted((read(number, line) for number, line in enumerate(export, 2)), key=lambda each: each.seq)
+    whole = ExportSummary()
+    for each in brought:
+        whole.add(each)
+    merge = Merge(whole)
+    for number, start in enumerate(range(0, len(brought), at_once)):
+        if number == batches:
+            break
+        memory.merge(brought[start : start + at_once], merge)
+    return merge.done
+
+
+def state(memory: Memory) -> Line:
+    """What a memory comes to, apart from the numbers and times of its events."""
+    tables = folded(memory)
+    said_by = dict(of(tables, "Turn", "session", "text", "live", "hidden", "withheld", "significance", "pinned"))
+    return {
+        "turns": said_by,
+        "sessions": of(tables, "Session", "head", "world", "project", "name", "title", "archived", "deleted"),
+        "observations": {
+            id: columns
+            for id, columns in of(tables, "Observation", "text", "live", "status", "current", "confidence").items()
+            if columns[0]
+        },
+        "chunks": of(tables, "Chunk", "live", "text"),
+        "blocks": of(tables, "CoreBlock", "text"),
+    }
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Any:
+    memory = Memory.open(tmp_path / "elsewhere" / "memory", command="test")
+    memory.open_graph(ignore)
+    yield memory
+    memory.close()
+
+
+@pytest.mark.stateful
+@examples(12)
+@given(
+    LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]),
+    st.integers(3, 50),
+    st.integers(0, 1_000_000),
+)
+def test_an_empty_memory_becomes_the_same_also_shuffled_and_in_two_goes(
+    steps: list[tuple[int, int, int]], at_once: int, seed: int
+) -> None:
+    lessons = taught(steps)
+    with tempfile.TemporaryDirectory() as folder:
+        one, two = (Memory.open(Path(folder) / name / "memory", command="test") for name in "ab")
+        try:
+            for event in lessons.events:
+                one.append(event)
+            export = exported(one)
+            random.Random(seed).shuffle(export)
+            bring(two, export, at_once=at_once, batches=seed % 5)
+            done = bring(two, export, at_once=at_once)
+            assert done.refused == {}
+            assert state(two) == state(one)
+            assert {check.name for check in two.doctor() if not check.ok} == {"graph"}  # which is not open
+            head = two.head()
+            again = bring(two, export, at_once=at_once)
+            assert (again.new, again.refused, two.head()) == (0, {}, head)
+        finally:
+            one.close()
+            two.close()
+
+
+def test_turns_keep_when_they_were_said_and_events_their_ids(memory: Memory, other: Memory) -> None:
+    talk(memory, 3)
+    done = bring(other, exported(memory))
+    assert (done.new, done.turns, done.known, done.begun) == (4, 3, 0, {"s"})
+    assert [turn.at for turn in other.readings.thread("s")] == [turn.at for turn in memory.readings.thread("s")]
+    assert [line["id"] for line in exported(other)] == [line["id"] for line in exported(memory)]
+    assert other.readings.session("s").started_at == memory.readings.session("s").started_at
+
+
+def test_what_was_erased_here_stays_erased(memory: Memory, other: Memory) -> None:
+    talk(memory, 3)
+    talk(memory, 2, "x")
+    memory.append(observed("o", "s0"), observed("p", "s1"))
+    export = exported(memory)
+    bring(other, export)
+    other.append(TurnDeleted(turn="s2"), ObservationDeleted(series="p"), SessionDeleted(session="x"))
+    memory.append(
+        said("on", "x", parent="x1"),
+        observed("q", "s2", text="from s2"),
+        observed("r", "x0", "on", text="from x"),
+        observed("p2", "s0", after=observed("p", "s1")),
+    )
+    done = bring(other, exported(memory))
+    assert done.refused == {}
+    assert done.erased >= 4  # s2, p, on, p2
+    assert other.readings.turn("s2").text is None
+    assert not other.readings.has_turn("on")
+    assert [item.text for item in other.readings.memories(now=NOON)] == ["o"]
+    assert other.readings.session("x").deleted
+
+
+def test_what_the_export_deleted_is_deleted_here(memory: Memory, other: Memory) -> None:
+    talk(memory, 4)
+    [seq] = [each.seq for each in memory.append(said("half", parent="s3", text="marzipan"))]
+    memory.append(observed("o", "s0"), observed("p", "s3"))
+    bring(other, exported(memory))
+    memory.append(TurnDeleted(turn="s3"))
+    memory.erase(seq)
+    done = bring(other, exported(memory))
+    assert done.deleted >= 2
+    assert (other.readings.turn("s3").text, other.readings.turn("half").text) == (None, None)
+    assert [item.text for item in other.readings.memories(now=NOON)] == ["o"]
+    assert state(other) == state(memory)
+
+
+def test_a_head_moves_on_only_where_nothing_was_done_since_or_the_export_goes_on_from_it(
+    memory: Memory, other: Memory
+) -> None:
+    for session in "abcd":
+        talk(memory, 4, session)
+    bring(other, exported(memory))
+    other.append(said("own", "b", parent="b3"), HeadMoved(session="c", turn="c1"))
+    other.append(HeadMoved(session="d", turn="d1"))
+    for session in "abc":
+        memory.append(said(f"{session}4", session, parent=f"{session}3"))
+    memory.append(said("d4", "d", parent="d1"))
+    done = bring(other, exported(memory), at_once=1)
+    heads = {session: other.readings.session(session).head for session in "abcd"}
+    assert heads == {"a": "a4", "b": "own", "c": "c1", "d": "d4"}
+    assert done.grown == {"a", "b", "c", "d"}
+    assert other.readings.turn("b4").parent == "b3"  # beside the own one
+    bring(other, exported(memory))
+    assert heads == {session: other.readings.session(session).head for session in "abcd"}
+
+
+def test_a_missing_line_is_bridged_and_comes_in_later(memory: Memory, other: Memory) -> None:
+    talk(memory, 5)
+    memory.append(observed("o", "s0"), observed("p", "s2"), SessionRenamed(session="s", text="name"))
+    export = exported(memory)
+    without = [line for line in export if line["structure"].get("turn") != "s2"]
+    done = bring(other, without)
+    assert [turn.id for turn in other.readings.thread("s")] == ["s0", "s1", "s3", "s4"]
+    assert list(done.refused) == ["there is no turn or chunk s2"]
+    assert done.first_refused == [(8, "there is no turn or chunk s2")]
+    done = bring(other, export)
+    assert (done.refused, done.new) == ({}, 2)
+    assert other.readings.session("s").head == "s4"
+    assert other.readings.turn("s2").parent == "s1"
+    assert {item.text for item in other.readings.memories(now=NOON)} == {
+        "o"
+    }  # s2 is beside the path, which goes round it
+
+
+def test_a_chat_whose_beginning_is_missing_begins_where_its_turns_do(memory: Memory, other: Memory) -> None:
+    talk(memory, 2)
+    memory.append(SessionForked(session="f", origin="s", at="s1", client="test"), said("f0", "f", parent="s1"), *[])
+    export = [line for line in exported(memory) if line["kind"] not in ("session.started", "session.forked")]
+    done = bring(other, export)
+    assert done.refused == {}
+    assert [turn.id for turn in other.readings.thread("s")] == ["s0", "s1"]
+    assert [turn.id for turn in other.readings.thread("f")] == ["s0", "s1", "f0"]
+    assert other.readings.session("f").world == "f"  # what it was cannot be told, so nobody else sees it
+    assert bring(other, exported(memory)).new == 0
+
+
+def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
+    talk(memory, 2)
+    memory.append(SessionRenamed(session="s", text="theirs"), TurnHidden(turn="s1"), PinSet(turn="s0"))
+    late = exported(memory)
+    bring(other, late[:3])
+    other.append(SessionRenamed(session="s", text="ours"), TurnHidden(turn="s1"), TurnUnhidden(turn="s1"))
+    done = bring(other, late)
+    assert done.older == 2
+    assert other.readings.session("s").name == "ours"
+    assert not other.readings.turn("s1").hidden
+    assert other.readings.turn("s0").pinned
+    memory.append(SessionRenamed(session="s", text="newest"))
+    bring(other, exported(memory))
+    assert other.readings.session("s").name == "newest"
+
+
+def test_a_chat_that_both_imported_elsewhere_is_one(memory: Memory, other: Memory) -> None:
+    for number, here in enumerate((memory, other)):
+        here.append(
+            SessionStarted(session=f"s{number}", client="import", source="chat"),
+            said(f"a{number}", f"s{number}", source="first", text="first"),
+            reply(f"b{number}", f"s{number}", parent=f"a{number}", source="second", text="second"),
+        )
+    memory.append(said("c", "s0", parent="b0", text="third"), observed("o", "b0", "c"))
+    done = bring(other, exported(memory))
+    assert (done.refused, done.known) == ({}, 3)
+    assert [turn.text for turn in other.readings.thread("s1")] == ["first", "second", "third"]
+    assert [session.id for session in other.readings.sessions()] == ["s1"]
+    assert [item.text for item in other.readings.memories(now=NOON)] == ["o"]
+
+
+def test_one_session_brings_its_paths_and_what_was_learned_from_them_alone(memory: Memory, other: Memory) -> None:
+    talk(memory, 4)
+    talk(memory, 2, "x")
+    memory.append(
+        SessionForked(session="f", origin="s", at="s1", client="test"),
+        said("f0", "f", parent="s1"),
+        observed("of f", "s0", "f0"),
+        observed("of x", "x0", "f0"),
+        observed("of s", "s3"),
+        observed("of f 2", "f0", after=observed("of f", "s0", "f0")),
+        SessionTitled(session="f", sources=("f0",), text="a title"),
+        HeadMoved(session="f", turn=None),
+        HeadMoved(session="f", turn="f0"),
+    )
+    done = bring(other, exported(memory, "f"))
+    assert done.refused == {}
+    assert [turn.id for turn in other.readings.thread("f")] == ["s0", "s1", "f0"]
+    assert [turn.id for turn in other.readings.thread("s")] == ["s0", "s1"]
+    assert other.readings.session("f").name == "a title"
+    assert {item.text for item in other.readings.memories(now=NOON)} == {"of f 2"}
+    assert bring(other, exported(memory)).refused == {}
+    assert state(other)["observations"] == state(memory)["observations"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"kind": "turn.sung"}, LogNewer),
+        ({"version": 99}, LogNewer),
+        ({"seq": "one"}, LogDamaged),
+        ({"text": 7}, LogDamaged),
+        ({"structure": {"turn": "t"}}, LogDamaged),
+    ],
+)
+def test_a_line_is_read_or_told_what_it_is(memory: Memory, change: Line, error: type[Exception]) -> None:
+    talk(memory, 1)
+    line = exported(memory)[1]
+    assert isinstance(read(3, line), ExportedEvent)
+    with pytest.raises(error):
+        read(3, line | change)
+    with pytest.raises(LogDamaged):
+        read(3, [line])
+
+
+def test_a_chat_of_a_what_if_that_is_not_here_is_refused_and_comes_with_the_whole(
+    memory: Memory, other: Memory
+) -> None:
+    talk(memory, 2)
+    memory.append(SessionForked(session="w", origin="s", at="s1", world="w", client="test"))
+    memory.append(
+        SessionStarted(session="n", client="notes", world="w"), said("n0", "n"), observed("o", "n0", world="w")
+    )
+    lines = exported(memory)
+    done = bring(other, [line for line in lines if line["structure"].get("session") == "n"])
+    assert sum(done.refused.values()) == 2
+    assert not other.readings.has_turn("n0"), "in main it would be seen"
+    assert bring(other, lines).refused == {}
+    assert other.readings.session("n").world == "w"

@@ -1,0 +1,329 @@
+"""Restoring a backup: what it brings back, what stays erased, what it refuses, and where it may be killed."""
+
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from graph.errors import LogDamaged, LogNewer, LogUnwritable, MemoryMissing, NotABackup
+from graph.events import ObservationDeleted, SessionDeleted, TurnDeleted, TurnHidden
+from graph.kuzu.truncation import WITNESS
+from graph.log.migrations import NEWEST
+from graph.memory import Memory
+from graph.sqlite import GRAPH, LOG, RESTORING
+from graph.transfer import backup, restoring
+from graph.transfer.backup import backups_of, copy_log, making_copies
+from graph.transfer.restoring import Restoring, install, prepared
+from tests.graph.conftest import Open, ignore
+from tests.graph.talk import NOON, said, talk
+from tests.graph.teach import observed
+
+STAMP = "2026-11-21T030405Z"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "backup.sqlite"
+
+
+def restore(folder: Path, file: Path) -> tuple[Restoring, Path | None]:
+    with prepared(folder, file) as ready:
+        return ready, install(folder, ready, stamp=STAMP)
+
+
+def wrong(memory: Memory) -> dict[str, str]:
+    return {check.name: check.detail for check in memory.doctor() if not check.ok}
+
+
+def texts(memory: Memory) -> list[str | None]:
+    return [turn.text for turn in memory.readings.thread("s")]
+
+
+@pytest.mark.restarts
+def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
+    whole: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.append(said("later", parent="s3"))
+    whole.close()
+    ready, kept = restore(folder, file)
+    assert (ready.there.turns, ready.here and ready.here.turns) == (4, 5)
+    assert (ready.another, ready.damaged, ready.erased) == (False, None, 0)
+    memory = opening()
+    memory.open_graph(ignore)  # no events are missing
+    assert texts(memory) == ["s0", "s1", "s2", "s3"]
+    assert wrong(memory) == {}
+    memory.close()
+    assert kept == backups_of(folder) / f"before-restore-{STAMP}.sqlite"
+    restore(folder, kept)
+    memory = opening()
+    memory.open_graph(ignore)
+    assert texts(memory) == ["s0", "s1", "s2", "s3", "later"]
+    assert wrong(memory) == {}
+    assert not (folder / WITNESS).exists()
+
+
+@pytest.mark.restarts
+def test_what_was_erased_since_stays_erased_with_all_that_was_made_of_it(
+    memory: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(memory, 4)
+    talk(memory, 2, "other")
+    memory.append(
+        said("secret", parent="s3", text="zugspitze"),
+        observed("o", "s0", "secret", text="likes zugspitze"),
+        observed("p", "s1", text="eats kumquat"),
+    )
+    [recorded] = memory.append(said("half", parent="s3", text="marzipan"))
+    copy_log(folder, file)
+    memory.append(TurnDeleted(turn="secret"), ObservationDeleted(series="p"), SessionDeleted(session="other"))
+    memory.erase(recorded.seq)
+    memory.append(TurnHidden(turn="s2"))
+    memory.close()
+    ready, _ = restore(folder, file)
+    assert ready.erased == 4
+    data = (folder / LOG).read_bytes()
+    for word in (b"zugspitz", b"kumquat", b"marzipan"):
+        assert word not in data
+    memory = opening()
+    memory.open_graph(ignore)
+    assert memory.readings.turn("secret").text is None
+    assert memory.readings.turn("half").text is None
+    assert memory.readings.memories(now=NOON) == []
+    assert not memory.readings.turn("s2").hidden
+    assert [session.id for session in memory.readings.sessions()] == ["s"]
+    assert wrong(memory) == {}
+
+
+def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_changes(
+    memory: Memory, folder: Path, file: Path, tmp_path: Path
+) -> None:
+    talk(memory, 300)
+    copy_log(folder, file)
+    memory.close()
+    before = (folder / LOG).read_bytes()
+    whole = file.read_bytes()
+    cut, text, empty, changed = (tmp_path / name for name in ("cut", "text", "empty", "changed"))
+    cut.write_bytes(whole[: len(whole) // 2])
+    text.write_text("words " * 100)
+    empty.touch()
+    shutil.copy(file, changed)
+    with closing(sqlite3.connect(changed)) as db:
+        db.execute("UPDATE events SET structure = replace(structure, 'you', 'sam') WHERE seq = 6")
+        db.commit()
+    foreign = tmp_path / "foreign"
+    with closing(sqlite3.connect(foreign)) as db:
+        db.execute("CREATE TABLE words (word TEXT)")
+        db.commit()
+    newer = tmp_path / "newer"
+    shutil.copy(file, newer)
+    with closing(sqlite3.connect(newer)) as db:
+        db.execute(f"PRAGMA user_version = {NEWEST + 1}")
+        db.commit()
+    refused: list[tuple[Path, type[Exception], str]] = [
+        (cut, NotABackup, "cut is cut short"),
+        (text, NotABackup, "is not a backup"),
+        (empty, NotABackup, "is not a backup"),
+        (changed, NotABackup, r"not a complete backup.*damaged \(chain: Event 6"),
+        (foreign, NotABackup, "another program's database"),
+        (newer, LogNewer, "written by a newer clew"),
+        (tmp_path, NotABackup, "is not a file"),
+        (tmp_path / "none", MemoryMissing, r"File not found: .*--list"),
+        (folder / LOG, NotABackup, "is the log itself"),
+    ]
+    for path, error, says in refused:
+        with pytest.raises(error, match=says), prepared(folder, path):
+            raise AssertionError(path)
+    assert (folder / LOG).read_bytes() == before
+    assert not list(folder.glob(f"{RESTORING}*"))
+
+
+def test_damage_in_the_middle_of_a_copy_is_found(memory: Memory, folder: Path, file: Path) -> None:
+    talk(memory, 300)
+    copy_log(folder, file)
+    memory.close()
+    data = bytearray(file.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 4096] = os.urandom(4096)
+    file.write_bytes(data)
+    with pytest.raises(NotABackup, match="Nothing was changed"), prepared(folder, file):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("version", range(1, NEWEST))
+@pytest.mark.restarts
+def test_a_backup_of_every_earlier_version_is_brought_to_the_newest(opening: Open, folder: Path, version: int) -> None:
+    folder.mkdir(mode=0o700)
+    ready, kept = restore(folder, FIXTURES / f"log-v{version}.sqlite")
+    assert (ready.version, ready.there.version, kept) == (version, NEWEST, None)
+    memory = opening()
+    memory.open_graph(ignore)
+    assert wrong(memory) == {}
+    assert not list(FIXTURES.glob("*-*.sqlite-*"))  # nothing is left beside a backup
+    assert memory.readings.counts()["events"] >= ready.there.head > 0  # a reply that was cut off ends now
+
+
+def test_the_backup_of_another_memory_is_told_apart(memory: Memory, folder: Path, file: Path, tmp_path: Path) -> None:
+    talk(memory, 2)
+    copy_log(folder, file)
+    memory.close()
+    other = Memory.open(tmp_path / "other", command="test")
+    talk(other, 4)
+    other.close()
+    with prepared(tmp_path / "other", file) as ready:
+        assert ready.another
+
+
+def test_a_damaged_log_is_kept_as_it_is_and_gives_way(memory: Memory, opening: Open, folder: Path, file: Path) -> None:
+    talk(memory, 300)
+    copy_log(folder, file)
+    memory.close()
+    data = bytearray((folder / LOG).read_bytes())
+    data[4096:40960] = bytes(36864)
+    (folder / LOG).write_bytes(data)
+    with pytest.raises(LogDamaged):
+        opening()
+    ready, kept = restore(folder, file)
+    assert ready.damaged is not None
+    assert ready.erased is None
+    assert kept is not None
+    assert kept.read_bytes() == bytes(data)
+    assert kept.name.startswith("damaged-")
+    assert len(opening().readings.thread("s")) == 300
+
+
+@pytest.mark.restarts
+def test_a_log_that_opens_and_is_not_what_was_written_gives_way_too(
+    whole: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.close()
+    with closing(sqlite3.connect(folder / LOG)) as db:
+        db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")
+        db.commit()
+    ready, kept = restore(folder, file)
+    assert ready.damaged is None
+    assert kept is not None
+    assert kept.name.startswith("damaged-")
+    with closing(sqlite3.connect(kept)) as db:
+        assert db.execute("SELECT text FROM events WHERE seq = 3").fetchone() == ("never said",)
+    memory = opening()
+    memory.open_graph(ignore)
+    assert texts(memory) == ["s0", "s1", "s2", "s3"]
+    assert wrong(memory) == {}
+
+
+def test_a_log_that_another_program_reads_stays(memory: Memory, folder: Path, file: Path) -> None:
+    talk(memory, 2)
+    copy_log(folder, file)
+    memory.append(said("later", parent="s1"))
+    memory.close()
+    with closing(sqlite3.connect(folder / LOG)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM events").fetchone()
+        with pytest.raises(LogUnwritable, match=r"Another program is reading this memory.*Nothing was changed"):
+            restore(folder, file)
+    assert not (folder / RESTORING).exists()
+
+
+STEPS = ("copy_file", "examine", "migrate", "erase_again", "scrub", "keep", "settle", "forget_graph", "sync")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("name", STEPS)
+def test_killed_at_any_step_the_old_or_the_new_memory_opens(
+    whole: Memory, opening: Open, folder: Path, file: Path, name: str, after: bool
+) -> None:
+    talk(whole, 4)
+    whole.append(said("secret", parent="s3", text="zugspitze"))
+    copy_log(folder, file)
+    whole.append(TurnDeleted(turn="secret"), said("later", parent="s3"))
+    whole.close()
+    die_at(name, after=after, work=lambda: restore(folder, file))
+    memory = opening()
+    memory.open_graph(ignore)
+    found = texts(memory)
+    assert found in (["s0", "s1", "s2", "s3"], ["s0", "s1", "s2", "s3", "later"], ["s0", "s1", "s2", "s3", None])
+    assert wrong(memory) == {}
+    assert memory.readings.turn("secret").text is None
+    assert not list(folder.glob(f"{RESTORING}*"))
+    assert not list(backups_of(folder).glob("*.part*"))
+    kept = list(backups_of(folder).glob("before-restore-*.sqlite"))
+    assert "later" in found or kept
+    memory.close()
+    restore(folder, file)
+    assert "later" not in texts(opening())
+
+
+@pytest.mark.process
+def test_a_copy_of_what_was_there_that_is_cut_off_goes_at_the_next_start_and_one_being_made_stays(
+    whole: Memory, opening: Open, folder: Path, file: Path
+) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.close()
+    die_at("scrub", after=False, work=lambda: restore(folder, file), of=backup)
+    (left,) = backups_of(folder).glob("before-restore-*.sqlite.part")
+    assert left.stat().st_size
+    with making_copies(left.parent):
+        opening().close()
+        assert left.exists()
+    opening()
+    assert not left.exists()
+
+
+def test_who_makes_a_copy_waits_for_one_that_clears_up(tmp_path: Path) -> None:
+    with ExitStack() as clearing:
+        assert clearing.enter_context(making_copies(tmp_path, alone=True))
+        threading.Timer(0.2, clearing.close).start()
+        with (
+            making_copies(tmp_path) as held,
+            making_copies(tmp_path) as beside,
+            making_copies(tmp_path, alone=True) as no,
+        ):
+            assert (held, beside, no) == (True, True, False)
+
+
+def die_at(name: str, *, after: bool, work: Callable[[], object], of: ModuleType = restoring) -> None:
+    """Do some work in a process that dies as if killed, before or after it calls a function of a module."""
+    child = os.fork()
+    if child == 0:
+        real = getattr(of, name)
+
+        def deadly(*given: object, **named: object) -> object:
+            if after:
+                real(*given, **named)
+            os._exit(9)
+
+        setattr(of, name, deadly)
+        try:
+            work()
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+@pytest.mark.restarts
+def test_no_graph_is_missed_that_there_is_no_log_of(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
+    talk(whole, 4)
+    copy_log(folder, file)
+    whole.close()
+    (folder / LOG).unlink()
+    with pytest.raises(LogDamaged, match="missing"):
+        opening()
+    _, kept = restore(folder, file)
+    assert kept is None
+    memory = opening()
+    memory.open_graph(ignore)
+    assert texts(memory) == ["s0", "s1", "s2", "s3"]
+    assert (folder / GRAPH).exists()

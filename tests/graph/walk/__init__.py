@@ -1,0 +1,1 @@
+"""Tests of walks through the graph."""

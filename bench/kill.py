@@ -17,7 +17,7 @@ from platformdirs import user_data_path
 from bench.killing import Toll, kill_many
 from bench.report import report
 
-MOST = 490  # `clew log` lists 500, and some processes end before they are killed
+MOST = 490  # 500 are looked at, and some processes end before they are killed
 
 
 def kept_its_promises(toll: Toll) -> bool:

@@ -1,7 +1,7 @@
 """Killing `clew ask` at random moments and looking at what is left: shared by the benchmark and the test of bar 2.
 
 Every trial starts a real process, reads what it prints with the time of each piece, and sends SIGKILL to its whole
-group. After each kill `clew doctor` opens the memory again; at the end `clew log` must have every turn that was
+group. After each kill `clew doctor` opens the memory again; at the end the log must have every turn that was
 printed as accepted, and of each reply all but what was printed within the last second before the kill.
 """
 
@@ -14,9 +14,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from graph.reader import LogReader
 
 CLEW = (sys.executable, "-c", "import sys; from tui.entry import main; sys.exit(main())")
 MESSAGES = (
@@ -25,6 +28,7 @@ MESSAGES = (
     "List twenty animals, and say something about each of them.",
     "Write a long letter to a friend about a journey by train.",
 )
+LISTED = 500  # exchanges that are looked at
 PATIENCE_S = 120.0  # a process that neither writes nor ends for so long is counted as a start that failed
 ENOUGH_FAILED = 10  # nothing more is learnt from trying on
 
@@ -122,7 +126,7 @@ def kill_many(
         failed_starts += verdict is None
         doctor_failures += verdict is False
         tell(f"{done} of {kills} killed, {failed_starts} starts and {doctor_failures} doctors failed")
-    counted = _count(trials, _log(environment))
+    counted = _count(trials, _log(home / "memory"))
     return Toll(
         **counted,
         doctor_failures=doctor_failures,
@@ -211,14 +215,17 @@ def _doctor(environment: dict[str, str]) -> tuple[bool | None, str]:
     return ended.returncode == 0 and report["ok"] is True, words
 
 
-def _log(environment: dict[str, str]) -> dict[str, dict[str, str | None]]:
-    """What `clew log` has, by turn."""
-    listed = json.loads(_run(environment, ["log", "--json", "--limit", "500"]).stdout)
-    return {entry["turn"]: entry for entry in listed}
+def _log(memory: Path) -> dict[str, dict[str, str | None]]:
+    """What the log has, by turn: whole, where `clew log` shortens long words."""
+    with closing(LogReader.open(memory)) as reader:
+        return {
+            each.turn.id: {"said": each.turn.text, "reply": each.reply.text if each.reply is not None else None}
+            for each in reader.exchanges(limit=LISTED)
+        }
 
 
 def _count(trials: Sequence[Trial], log: dict[str, dict[str, str | None]]) -> dict[str, Any]:
-    """`log` holds the newest 500 exchanges, so at most as many trials can be counted."""
+    """`log` holds the newest exchanges, LISTED of them, so at most as many trials can be counted."""
     accepted = [trial for trial in trials if trial.accepted]
     kept = [(trial, log[trial.accepted]) for trial in accepted if trial.accepted in log]
     replies = [(trial, entry["reply"] or "") for trial, entry in kept]

@@ -296,7 +296,7 @@ from tests.graph.talk import talk
 memory = Memory.open(Path(sys.argv[1]), command="test")
 memory.open_graph(lambda step: None)
 talk(memory, 4)
-memory.prepare_console()
+memory.console.prepare()
 print(*memory._apart.pids(), flush=True)
 sys.stdin.read()
 """
@@ -431,7 +431,7 @@ resource.setrlimit(resource.RLIMIT_AS, (72 << 30, 72 << 30))  # the graph itself
 memory = Memory.open(Path(sys.argv[1]), command="test")
 memory.open_graph(lambda step: None)
 talk(memory, 4)
-print(memory.console("MATCH (t:Turn) RETURN count(*)").rows)
+print(memory.console.run("MATCH (t:Turn) RETURN count(*)").rows)
 memory.close()
 """
 

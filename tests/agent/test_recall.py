@@ -19,8 +19,8 @@ from agent.reflection.trust import VERSION
 from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.settings import Settings
 from graph.errors import LogDamaged
-from graph.memory import Memory
 from graph.recall.intent import read_intent
+from graph.recall.search import Recall
 from graph.values import Turn, Vector
 from models.protocols import Generator
 from tests.agent.conftest import MakeAgent, collect
@@ -231,8 +231,8 @@ async def test_damage_that_is_found_while_reading_holds_up_no_reply(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(Memory, "recall", fail)
-    monkeypatch.setattr(Memory, "warm_recall", fail)
+    monkeypatch.setattr(Recall, "search", fail)
+    monkeypatch.setattr(Recall, "warm", fail)
     agent = await ready(make_agent, FakeGenerator("still here"))
     _, recalled, ended = await say(agent, None, "What colour is my dog?")
     assert ended.text == "still here"

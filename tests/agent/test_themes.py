@@ -37,6 +37,10 @@ class Communities:
     def __init__(self, *found: Community) -> None:
         self.found = found
 
+    @property
+    def recall(self) -> "Communities":
+        return self
+
     def communities(self, model: str | None, **_: Any) -> Sequence[Community]:
         return self.found
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
+from agent.relations.relating import YOU, Origin, Relating, Stated
 from graph.errors import NotFound
 from graph.events import (
     MAIN_WORLD,
@@ -26,6 +27,7 @@ from graph.events import (
     TurnRated,
 )
 from graph.memory import Memory
+from graph.relations import SPEAKER, kinds
 from graph.values import Observation, Story, Wanted
 
 from . import notes
@@ -88,6 +90,15 @@ class Memories(MemoryReader):
         said, scope = statement(text), tags_of(tags)
         async with self._recorder.changing:
             return await self._changed(await asyncio.to_thread(self._remembering, said, kind, project, scope, world))
+
+    async def relate(self, stated: Stated, *, project: str | None = None, world: str = MAIN_WORLD) -> Observation:
+        """State by hand how two stand to each other, in a world; the memory that says it.
+
+        What is known gains proof; an end, a beginning or the contrary is a revision of it, and where there is one at a
+        time the one before ends. Raises GraphFailure, and then nothing was stored.
+        """
+        async with self._recorder.changing:
+            return await self._changed(await asyncio.to_thread(self._relating, stated, project, world))
 
     async def correct(self, id: str, text: str, *, world: str | None = None) -> Observation:
         """State how a memory really is: a revision, whose sources are the note and all that the old one came from.
@@ -244,6 +255,18 @@ class Memories(MemoryReader):
             return notes.supporting(self._memory, said, known[0], world=world)
         guessed = kind or notes.guess_kind(said)
         return notes.remembering(self._memory, said, kind=guessed, project=project, tags=tags, world=world)
+
+    def _relating(self, stated: Stated, project: str | None, world: str) -> list[Event]:
+        text = kinds()[stated.kind].says(
+            *(SPEAKER if end == YOU else end for end in (stated.subject, stated.object)),
+            polarity=stated.polarity,
+            since=stated.since,
+            until=stated.until,
+        )
+        events, turn = notes.noted(self._memory, text, project=project, world=world)
+        relating = Relating(self._memory, Origin(turn, datetime.now().date(), world=world, project=project))
+        relating.state(stated)
+        return [*events, *relating.events]
 
     def _same(self, said: str, project: str | None, tags: tuple[str, ...], world: str) -> list[Observation]:
         """What is in use and says the same in the same scope; what is under review may say it too."""

@@ -101,7 +101,8 @@ def compare(expected: Tables, store: GraphStore) -> Iterator[str]:
         pattern = f"(a:`{rel.start}`)-[r:`{rel.name}`]->(b:`{end}`)"
         columns = "".join(f", r.`{name}`" for name in rel.names)
         rows = store.execute(f"MATCH {pattern} RETURN a.id, b.id{columns}")
-        found = {(a, b): tuple(values) for a, b, *values in rows}
+        keyed = rel.names.index(rel.key) if rel.key else None
+        found = {(a, b) if keyed is None else (a, b, values[keyed]): tuple(values) for a, b, *values in rows}
         if len(found) < len(rows):
             yield f"{name} holds {len(rows) - len(found)} relationships twice"
         yield from _differences(name, expected.rels[rel.name, end], found)

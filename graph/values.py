@@ -166,6 +166,30 @@ Trend = Literal["new", "strengthening", "stable", "weakening", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """An entity by its id, and what it is called; "" where all that named it was erased."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """How one entity stands to another: a kind of graph/relations.toml, from subject to object.
+
+    `since` and `until` are days, months or years ("2026-10-14", "2026-10", "2026"); `polarity` is false of what is said
+    not to be so.
+    """
+
+    subject: Named
+    kind: str
+    object: Named
+    since: str | None = None
+    until: str | None = None
+    polarity: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One revision of something that was learned, as it stands now. `text` is None once erased.
 
@@ -202,6 +226,7 @@ class Observation:
     proposed_by: str = ""  # the program that it is from; empty where it was told or learned
     corrected: tuple[str, ...] = ()  # turns and chunks it was made from whose words it puts right: no proof of it
     tags: tuple[str, ...] = ()  # given by hand, sorted
+    relationship: Relationship | None = None  # how two stand to each other, if it says that
 
 
 def seen_by(viewer: Viewer, memory: Observation) -> bool:
@@ -240,7 +265,8 @@ class Wanted:
 
     `text` is looked for in words. `dead` shows those that are not live too. `project` asks for those of one, `viewer`
     for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and of
-    when a revision was made.
+    when a revision was made. `related` asks for those that say how two stand to each other, `entity` for those in which
+    one of them is the entity of that id.
     """
 
     status: Status | None = None
@@ -256,6 +282,8 @@ class Wanted:
     viewer: Viewer = EVERYONE
     since: datetime | None = None
     until: datetime | None = None
+    related: bool = False
+    entity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ TABLES: dict[str, str] = {
     "INSTEAD_OF": "the memory it was made instead of",
     "WORDED_FROM": "the words a title or core block was made from",
     "ABOUT": "who or what a memory is about",
+    "RELATES": "how two people, places or things stand to each other, as a memory in use says",
     "SCOPED_TO": "the project of a chat",
     "PART_OF": "the document of a piece",
 }
@@ -147,6 +148,12 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "contradictions": "how many turns that stand contradict it",
         "substitutes": "how many memories were made instead of it",
         "touched": "the last event that changed it",
+        "relation": "how two stand to each other, if it says that: works_with, parent_of …",
+        "subject": "the id of whom the relationship starts at",
+        "object": "the id of whom it leads to",
+        "since": "when the relationship began, if that was told: a day, a month or a year",
+        "until": "when it ended, if it is over",
+        "polarity": "false where it is said not to be so",
     },
     "Project": {
         "id": "its name",
@@ -207,6 +214,15 @@ PROPERTIES: dict[str, dict[str, str]] = {
     },
     "MENTIONS": {"seq": "the number of the event that noted it"},
     "DERIVED_FROM": {"at": f"when that was said, {TIME}"},
+    "RELATES": {
+        "observation": "the id of the memory that says it",
+        "kind": "works_with, parent_of …: `clew relations --kinds` lists them",
+        "since": "when it began, if that was told: a day, a month or a year",
+        "until": "when it ended, if it is over",
+        "polarity": "false where it is said not to be so",
+        "confidence": "how certain the memory was when it was made, 0 to 1",
+        "world": "the world it belongs to",
+    },
     "SUPPORTED_BY": {"at": f"when that was said, {TIME}", "amount": "how much it adds to the confidence"},
     "REINFORCED_BY": {"at": f"when that was said, {TIME}", "amount": "how much it adds to the confidence"},
 }

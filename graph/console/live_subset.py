@@ -37,6 +37,11 @@ _KEPT = (  # what of each table stays, in this order; a null counts as a no
     ("Wording", "false"),
     ("Entity", "EXISTS { MATCH (n)--() }"),
 )
+# What a memory says that is not here.
+_UNPROVED = """
+MATCH (:Entity)-[r:RELATES]->(:Entity)
+WHERE NOT EXISTS { MATCH (o:Observation) WHERE o.id = r.observation } DELETE r
+"""
 _BLANKED = (("Session", "wording"), ("Session", "system_prompt"))
 
 
@@ -47,5 +52,7 @@ def cuts(project: str) -> Iterator[tuple[str, dict[str, str]]]:
         condition = known if table == "Observation" else stays
         statement = f"MATCH (n:`{table}`) WHERE NOT coalesce({condition}, false) DETACH DELETE n"
         yield statement, {"project": project} if "$project" in statement else {}
+        if table == "Observation":
+            yield _UNPROVED, {}
     for table, column in _BLANKED:
         yield f"MATCH (n:`{table}`) SET n.`{column}` = NULL", {}

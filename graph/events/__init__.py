@@ -48,6 +48,7 @@ from graph.events.observations import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityKind,
     EntityNoted,
     ObservationDeleted,
     ObservationKind,
@@ -62,6 +63,8 @@ from graph.events.observations import (
     ProjectMade,
     ReflectionDone,
     ReflectionFailed,
+    Relation,
+    RelationNoted,
 )
 
 Event = Annotated[
@@ -85,6 +88,7 @@ Event = Annotated[
     | PinCleared
     | HeadMoved
     | ObservationMade
+    | RelationNoted
     | ObservationSupported
     | ObservationRetired
     | ObservationPromoted
@@ -128,6 +132,7 @@ __all__ = [
     "CoreWritten",
     "DocumentRead",
     "DocumentRemoved",
+    "EntityKind",
     "EntityNoted",
     "Event",
     "HeadMoved",
@@ -150,6 +155,8 @@ __all__ = [
     "Recalled",
     "ReflectionDone",
     "ReflectionFailed",
+    "Relation",
+    "RelationNoted",
     "Role",
     "Sampling",
     "SessionArchived",

@@ -3,10 +3,11 @@
 `graph.events` joins them with the others into the closed union that the log holds.
 """
 
+import json
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from graph.events.conversation import MAIN_WORLD, Base
 
@@ -49,6 +50,46 @@ class ObservationMade(Base):
     reflection: str | None = None
     sources: tuple[str, ...] = Field(min_length=1)
     text: str | None
+
+
+class Relation(BaseModel):
+    """How one entity stands to another, by their ids: a kind of graph/relations.toml, from subject to object.
+
+    `since` and `until` are days, months or years ("2026-10-14", "2026-10", "2026") between which it held; `polarity` is
+    false of what does not hold ("Bob does not trust Ada"); `word` is what the speaker called it ("sister").
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    subject: str
+    kind: str
+    object: str
+    since: str | None = None
+    until: str | None = None
+    polarity: bool = True
+    word: str | None = None
+
+    def written(self) -> str:
+        """As an event carries it: JSON, without what is not told."""
+        fields = self.model_dump(exclude_defaults=True)
+        return json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+class RelationNoted(Base):
+    """An observation says how two entities stand to each other; `text` is that, written, and erased with its words."""
+
+    kind: Literal["relation.noted"] = "relation.noted"
+    observation: str
+    text: str | None
+
+    @classmethod
+    def of(cls, observation: str, relation: Relation) -> "RelationNoted":
+        return cls(observation=observation, text=relation.written())
+
+    @property
+    def relation(self) -> Relation | None:
+        """What it says; None once erased. Raises ValidationError for what is no relation."""
+        return None if self.text is None else Relation.model_validate_json(self.text)
 
 
 class ObservationSupported(Base):
@@ -110,12 +151,16 @@ class ObservationDeleted(Base):
     series: str
 
 
+EntityKind = Literal["person", "place", "organisation", "animal", "thing", "group"]
+
+
 class EntityNoted(Base):
     """A turn names a person, place or thing; `text` is the name. Named again, the entity keeps its id."""
 
+    version: ClassVar[int] = 2
     kind: Literal["entity.noted"] = "entity.noted"
     entity: str
-    category: Literal["person", "place", "thing", "group"]
+    category: EntityKind
     by_turn: str
     text: str | None
 

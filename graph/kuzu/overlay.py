@@ -16,7 +16,7 @@ from graph.reader import LogReader
 
 _TABLES: dict[str, NodeTable] = {table.name: table for table in NODES}
 _RELS = {rel.name: rel for rel in RELS}
-_Rel = tuple[str, str, str, str]  # name, table it leads to, start, end
+_Rel = tuple[str, str, str, str, str]  # name, table it leads to, start, end, key
 
 
 class Overlay:
@@ -59,19 +59,26 @@ class Overlay:
             self._set.setdefault((table, id), {}).update(dict.fromkeys(properties))
 
     def put_rel(
-        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+        self,
+        rel: str,
+        start: str,
+        end: str,
+        properties: Mapping[str, Any] = NOTHING,
+        *,
+        to: str | None = None,
+        key: str = "",
     ) -> None:
-        key = rel, to or _RELS[rel].ends[0], start, end
-        was_there, _ = self._rels.get(key, (False, None))
-        self._change(key, was_there, {**dict.fromkeys(_RELS[rel].names), **properties})
+        changed = rel, to or _RELS[rel].ends[0], start, end, key
+        was_there, _ = self._rels.get(changed, (False, None))
+        self._change(changed, was_there, {**dict.fromkeys(_RELS[rel].names), **properties})
 
-    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
-        key = rel, to or _RELS[rel].ends[0], start, end
-        was_there, _ = self._rels.get(key, (True, None))
-        self._change(key, was_there, None)
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> None:
+        changed = rel, to or _RELS[rel].ends[0], start, end, key
+        was_there, _ = self._rels.get(changed, (True, None))
+        self._change(changed, was_there, None)
 
     def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
-        key = rel, to or _RELS[rel].ends[0], start, end
+        key = rel, to or _RELS[rel].ends[0], start, end, ""
         if key in self._rels:
             return self._rels[key][1] is not None
         if (_RELS[rel].start, start) in self._new or (key[1], end) in self._new:
@@ -83,7 +90,7 @@ class Overlay:
         found = self._stored(rels, end, to) if (to, end) not in self._new else set()
         for rel in rels:
             for start in self._back.get((rel, to, end), ()):
-                here = self._rels[rel, to, start, end][1] is not None
+                here = self._rels[rel, to, start, end, ""][1] is not None
                 (found.add if here else found.discard)((rel, start))
         return sorted(found)
 
@@ -103,7 +110,7 @@ class Overlay:
         rows = self._store.execute(f"MATCH {pattern} RETURN a.id, r.`{column}`", {"id": end})
         found = {start: value for start, value in rows}
         for start in self._back.get((rel, to, end), ()):
-            now = self._rels[rel, to, start, end][1]
+            now = self._rels[rel, to, start, end, ""][1]
             found.pop(start, None)
             if now is not None:
                 found[start] = now[column]
@@ -112,14 +119,14 @@ class Overlay:
     def ends(self, rel: str, start: str, *, to: str) -> list[str]:
         pattern = f"(a:`{_RELS[rel].start}` {{id: $id}})-[:`{rel}`]->(b:`{to}`)"
         found = {end for (end,) in self._store.execute(f"MATCH {pattern} RETURN b.id", {"id": start})}
-        for (name, table, begin, end), (_, now) in self._rels.items():
+        for (name, table, begin, end, _), (_, now) in self._rels.items():
             if (name, table, begin) == (rel, to, start):
                 (found.discard if now is None else found.add)(end)
         return sorted(found)
 
     def _change(self, key: _Rel, was_there: bool, now: Mapping[str, Any] | None) -> None:
         self._rels[key] = (was_there, now)
-        rel, to, start, end = key
+        rel, to, start, end, _ = key
         if _RELS[rel].backwards:
             self._back.setdefault((rel, to, end), {})[start] = None
 
@@ -127,7 +134,7 @@ class Overlay:
         """Write the changes and the number they bring the graph to. Raises GraphFailure."""
         for key, (before, now) in self._rels.items():
             if before and now != {}:  # gone, or put again with other properties
-                self._write_rel(key, "MATCH {start}-[r:`{rel}`]->{end} DELETE r")
+                self._write_rel(key, "MATCH {start}-[r:`{rel}`{key}]->{end} DELETE r")
         for table, id in self._new:
             columns, node = _TABLES[table].names, self._nodes[table, id] or {}
             values = ", ".join(f"`{name}`: ${name}" for name in columns)
@@ -149,11 +156,14 @@ class Overlay:
         self._store.execute(meta, {"applied": applied, "link": link})
 
     def _write_rel(self, key: _Rel, cypher: str, properties: Mapping[str, Any] = NOTHING) -> None:
-        rel, to, start, end = key
+        rel, to, start, end, of = key
         ends = {"start": f"(a:`{_RELS[rel].start}` {{id: $a}})", "end": f"(b:`{to}` {{id: $b}})"}
         columns = ", ".join(f"`{name}`: ${name}" for name in properties)
-        statement = cypher.format(rel=rel, columns=columns, **ends)
-        self._store.execute(statement, {"a": start, "b": end, **properties})
+        told = {"key": of} if of and not properties else {}
+        statement = cypher.format(
+            rel=rel, columns=columns, key=f" {{`{_RELS[rel].key}`: $key}}" if told else "", **ends
+        )
+        self._store.execute(statement, {"a": start, "b": end, **told, **properties})
 
     def _load(self, table: NodeTable, id: str) -> dict[str, Any] | None:
         columns = ("id", *table.read)

@@ -134,7 +134,7 @@ def _load(store: GraphStore, tables: Tables, breathe: Callable[[], None]) -> Non
             store.copy(table.name, columns, dict(table.columns))
     for rel, end in [(each, end) for each in RELS for end in each.ends]:
         types = {"from": "STRING", "to": "STRING", **dict(rel.columns)}
-        for rows in _batches([(*ends, *values) for ends, values in tables.rels.pop((rel.name, end)).items()]):
+        for rows in _batches([(*ends[:2], *values) for ends, values in tables.rels.pop((rel.name, end)).items()]):
             breathe()
             columns = dict(zip(types, zip(*rows, strict=True), strict=True))
             store.copy(rel.name, columns, types, ends=(rel.start, end) if len(rel.ends) > 1 else None)

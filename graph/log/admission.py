@@ -10,10 +10,13 @@ tree has no cycle.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from math import isclose, isfinite
+
+from pydantic import ValidationError
 
 from graph.errors import InvalidEvent
 from graph.events import (
@@ -45,6 +48,7 @@ from graph.events import (
     ProjectMade,
     ReflectionDone,
     ReflectionFailed,
+    RelationNoted,
     SessionArchived,
     SessionConfigured,
     SessionDeleted,
@@ -66,6 +70,7 @@ from graph.events import (
 )
 from graph.ids import as_ms
 from graph.projection.paths import lineage_of
+from graph.relations import kinds
 
 LONGEST_NAME = 200
 
@@ -157,6 +162,8 @@ def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
             | ObservationReinforced()
         ):
             _admit_change(db, event)
+        case RelationNoted():
+            _admit_relation(db, event)
         case EntityNoted():
             require_name(event.entity, "the entity")
             require_turn(db, event.by_turn)
@@ -207,6 +214,32 @@ def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
         _require_observation(db, event.instead_of)
         _require_kept(db, _series_of(db, event.instead_of))
         _require_above(db, event.instead_of, event.world)
+
+
+DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
+
+
+def _admit_relation(db: sqlite3.Connection, event: RelationNoted) -> None:
+    """It is of an observation that says no other yet, of a kind that there is, between two that are known."""
+    _require_observation(db, event.observation)
+    told = item_exists(db, "relation.noted", event.observation)
+    require(not told, f"{event.observation} says how two stand to each other already")
+    require(event.text is not None, "it says nothing")
+    try:
+        relation = event.relation
+    except ValidationError as e:
+        raise InvalidEvent("The event was not stored: it says no relationship that can be read.") from e
+    assert relation is not None
+    require(relation.kind in kinds(), f"there is no kind of relationship {relation.kind}")
+    for entity in (relation.subject, relation.object):
+        require(found(db, "SELECT 1 FROM entities WHERE id = ?", entity), f"there is no entity {entity}")
+    require(relation.subject != relation.object, "nobody stands to themselves in a relationship")
+    since, until = relation.since, relation.until
+    for date in (since, until):
+        require(date is None or DATE.fullmatch(date) is not None, f"{date} is no day, month or year")
+    if since is not None and until is not None:
+        shared = min(len(since), len(until))
+        require(since[:shared] <= until[:shared], "it would be over before it begins")
 
 
 def _require_above(db: sqlite3.Connection, observation: str, world: str) -> None:

@@ -1,8 +1,8 @@
 """What an erasure takes with it, and what the log keeps of erased texts until no file has a byte of them.
 
 A title, an observation, a core block, a name or a question for approval names the turns and chunks its words may come
-from; the result of a tool names what it quotes. Whoever names what is gone loses its text with it, also one that is
-stored later.
+from, a relationship its observation; the result of a tool names what it quotes. Whoever names what is gone loses its
+text with it, also one that is stored later.
 
 Invariants:
 - A text that is erased leaves the events in its append and is kept in `purging`, which nothing else reads, so that a
@@ -28,6 +28,7 @@ from graph.events import (
     Event,
     ObservationDeleted,
     ObservationMade,
+    RelationNoted,
     SessionTitled,
     TurnDeleted,
 )
@@ -43,6 +44,10 @@ _NAMING = """
 SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
     ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked')
 """
+_RELATIONS = """
+SELECT seq FROM subjects WHERE kind = 'relation.noted' AND id IN (SELECT value FROM json_each(?))
+"""
+_WORDLESS = "SELECT 1 FROM observations AS o JOIN events AS e ON e.seq = o.seq WHERE o.id = ? AND e.text IS NULL"
 _OF_TOOLS = "SELECT seq, version, structure FROM events WHERE seq IN (SELECT seq FROM turns WHERE role = 'tool')"
 # A turn or a chunk whose words are gone for good.
 _GONE = """
@@ -71,6 +76,7 @@ def texts_of(db: sqlite3.Connection, event: TurnDeleted | ObservationDeleted | D
     seqs |= _seqs(db, _NAMING, _list(gone))
     learned = "SELECT id FROM observations WHERE seq IN (SELECT value FROM json_each(?))"
     gone |= {id for (id,) in db.execute(learned, (_list(seqs),))}
+    seqs |= _seqs(db, _RELATIONS, _list(gone))
     return tuple(sorted(seqs | set(_quoting(db, gone))))
 
 
@@ -89,6 +95,9 @@ def bereft(db: sqlite3.Connection, event: Event) -> Event:
             names = sources
         case EntityNoted(by_turn=turn) | ApprovalAsked(by_turn=turn):
             names = (turn,)
+        case RelationNoted(observation=observation):
+            erased = db.execute(_WORDLESS, (observation,)).fetchone() is not None
+            return event.model_copy(update={"text": None}) if erased else event
         case _:
             return event
     gone = db.execute(_GONE, (_list(names),)).fetchone() is not None

@@ -15,11 +15,18 @@ what was under review and then edited takes its predecessor's place. Hence a cha
 
 from typing import Any
 
-from graph.events import ObservationMade, ObservationReinforced, ObservationRetired, ObservationSupported
+from graph.events import (
+    ObservationMade,
+    ObservationReinforced,
+    ObservationRetired,
+    ObservationSupported,
+    RelationNoted,
+)
 from graph.events.codec import Stored
 from graph.projection.sink import Properties, Sink, node
 from graph.projection.sources import fallen, find, hang, sees_revision, stands_in, told, unhang
 
+_RELATION = ("relation", "subject", "object", "since", "until", "polarity")
 _DECIDING = ("judged", "deleted", "lost_sources", "newer_revisions", "contradictions", "instead_of")
 
 
@@ -60,6 +67,31 @@ def make(sink: Sink, stored: Stored, event: ObservationMade) -> None:
     sink.put_node("Observation", id, properties)
     _relate(sink, event, sources)
     settle(sink, id, seq)
+
+
+def relate(sink: Sink, event: RelationNoted, seq: int) -> None:
+    """It says how two entities stand to each other: an edge between them, for as long as it is in force and in use."""
+    relation = event.relation
+    if relation is None:
+        return
+    fields = {
+        "relation": relation.kind,
+        "subject": relation.subject,
+        "object": relation.object,
+        "since": relation.since,
+        "until": relation.until,
+        "polarity": relation.polarity,
+    }
+    sink.set_node("Observation", event.observation, {**fields, "touched": seq})
+    _draw(sink, event.observation, node(sink, "Observation", event.observation), held=False)
+
+
+def unrelate(sink: Sink, observation: str, seq: int) -> None:
+    """What it said of two entities is erased."""
+    now = node(sink, "Observation", observation)
+    if _holds(now):
+        sink.drop_rel("RELATES", now["subject"], now["object"], key=observation)
+    sink.set_node("Observation", observation, {**dict.fromkeys(_RELATION), "touched": seq})
 
 
 def support(sink: Sink, event: ObservationSupported, seq: int) -> None:
@@ -109,9 +141,10 @@ def settle(sink: Sink, observation: str, seq: int, **changes: Any) -> None:
     here: str | None = observation
     while here is not None:
         now = node(sink, "Observation", here)
-        was_live, said_more, before = now["live"], _says_more(now), now["supersedes"]
+        was_live, said_more, before, held = now["live"], _says_more(now), now["supersedes"], _holds(now)
         sink.set_node("Observation", here, {**changes, **_standing(sink, now, changes), "touched": seq})
         now = node(sink, "Observation", here)
+        _draw(sink, here, now, held=held)
         if now["live"] != was_live:
             recount(sink, here, seq)
         if _says_more(now) == said_more or before is None:
@@ -128,7 +161,9 @@ def recount(sink: Sink, observation: str, seq: int) -> None:
         return
     for _, other in sink.starts(("INSTEAD_OF",), observation, to="Observation"):
         now = node(sink, "Observation", other)
+        held = _holds(now)
         sink.set_node("Observation", other, {**_standing(sink, now, {}), "touched": seq})
+        _draw(sink, other, node(sink, "Observation", other), held=held)
 
 
 def _standing(sink: Sink, now: Properties, changes: dict[str, Any]) -> dict[str, Any]:
@@ -154,6 +189,22 @@ def _lives_in(sink: Sink, world: str, observation: str) -> bool:
         return False
     sources = [source for table in ("Turn", "Chunk") for source in sink.ends("DERIVED_FROM", observation, to=table)]
     return fallen(sink, world, sources) == 0
+
+
+def _holds(now: Properties) -> bool:
+    """Whether it draws an edge between two entities."""
+    return bool(now["relation"] is not None and now["current"] and now["status"] == "active")
+
+
+def _draw(sink: Sink, observation: str, now: Properties, *, held: bool) -> None:
+    """Draw the edge that it says, or take it away, if that is not as it `held` before."""
+    holds = _holds(now)
+    if holds and not held:
+        edge = {name: now[name] for name in ("since", "until", "polarity", "confidence", "world")}
+        edge |= {"observation": observation, "kind": now["relation"]}
+        sink.put_rel("RELATES", now["subject"], now["object"], edge, key=observation)
+    elif held and not holds:
+        sink.drop_rel("RELATES", now["subject"], now["object"], key=observation)
 
 
 def _says_more(now: Properties) -> bool:

@@ -31,6 +31,7 @@ from graph.events import (
     ProjectMade,
     ReflectionDone,
     ReflectionFailed,
+    RelationNoted,
     SessionArchived,
     SessionConfigured,
     SessionDeleted,
@@ -112,6 +113,8 @@ def _learn(stored: Stored, sink: Sink) -> None:
     match stored.event:
         case ObservationMade() as event:
             observations.make(sink, stored, event)
+        case RelationNoted() as event:
+            observations.relate(sink, event, stored.seq)
         case ObservationSupported() as event:
             observations.support(sink, event, stored.seq)
         case ObservationReinforced() as event:
@@ -160,6 +163,8 @@ def _erase(sink: Sink, seq: int, *, touched: int) -> None:
             sink.set_node("Turn", event.turn, {"text": None, "touched": touched})
         case ObservationMade() as event:
             sink.set_node("Observation", event.observation, {"text": None, "touched": touched})
+        case RelationNoted() as event:
+            observations.unrelate(sink, event.observation, touched)
         case ChunkRead() as event:
             sink.set_node("Chunk", event.chunk, {"text": None, "touched": touched})
         case SessionTitled() as event:

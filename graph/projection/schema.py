@@ -7,8 +7,8 @@ Its names are typed by people and kept in their queries: whoever changes one add
 
 from dataclasses import dataclass
 
-VERSION = 5
-TABLES = 1
+VERSION = 6
+TABLES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class RelTable:
     """A directed relationship table; `ends` are the node tables it may lead to, `columns` name and Kuzu type.
 
     Projections ask for those that lead to a node only of tables that are looked at `backwards`. Those that a column of
-    a node says too (`REPLIES_TO`: Turn.above) are no `links` beside the log.
+    a node says too (`REPLIES_TO`: Turn.above) are no `links` beside the log. There may be several between the same two
+    where a column, `key`, tells them apart.
     """
 
     name: str
@@ -51,6 +52,7 @@ class RelTable:
     columns: tuple[tuple[str, str], ...] = ()
     backwards: bool = False
     links: bool = False
+    key: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -204,6 +206,12 @@ OBSERVATION = NodeTable(
         ("contradictions", "INT64"),  # turns that stand and contradict it
         ("substitutes", "INT64"),  # revisions that were made instead of it
         ("touched", "INT64"),  # the last event that changed it, its proof or its confidence
+        ("relation", "STRING"),  # how two entities stand to each other, if it says that: RELATES, while it is in force
+        ("subject", "STRING"),
+        ("object", "STRING"),
+        ("since", "STRING"),  # a day, a month or a year
+        ("until", "STRING"),
+        ("polarity", "BOOL"),  # false where it is said not to be so
     ),
     read=(
         "seq",
@@ -221,6 +229,13 @@ OBSERVATION = NodeTable(
         "newer_revisions",
         "contradictions",
         "substitutes",
+        "confidence",
+        "relation",
+        "subject",
+        "object",
+        "since",
+        "until",
+        "polarity",
     ),
     beside="observations",
     graph_only=("text",),
@@ -331,6 +346,22 @@ RELS = (
     RelTable("INSTEAD_OF", "Observation", ("Observation",), backwards=True),
     RelTable("WORDED_FROM", "Wording", ("Turn", "Chunk"), backwards=True, links=True),
     RelTable("ABOUT", "Observation", ("Entity",), links=True),
+    # What an observation says of two entities, while it is in force and in use.
+    RelTable(
+        "RELATES",
+        "Entity",
+        ("Entity",),
+        (
+            ("observation", "STRING"),
+            ("kind", "STRING"),
+            ("since", "STRING"),
+            ("until", "STRING"),
+            ("polarity", "BOOL"),
+            ("confidence", "DOUBLE"),
+            ("world", "STRING"),
+        ),
+        key="observation",
+    ),
     RelTable("SCOPED_TO", "Session", ("Project",)),
     RelTable("PART_OF", "Chunk", ("Document",), backwards=True),  # of the latest reading
 )

@@ -39,15 +39,22 @@ class Sink(Protocol):
         ...
 
     def put_rel(
-        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+        self,
+        rel: str,
+        start: str,
+        end: str,
+        properties: Mapping[str, Any] = NOTHING,
+        *,
+        to: str | None = None,
+        key: str = "",
     ) -> None:
         """A relationship that is not there yet, to a node of table `to` (None: the first it may lead to).
 
-        Columns left out are null.
+        Columns left out are null. `key` is the value of the column that tells several between the same two apart.
         """
         ...
 
-    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> None:
         """A relationship that is there."""
         ...
 

@@ -90,6 +90,8 @@ _INDEXES = (
     "CREATE INDEX observations_by_series ON observations (series)",
     "CREATE INDEX observations_superseded ON observations (supersedes) WHERE supersedes IS NOT NULL",
     "CREATE INDEX observations_replaced ON observations (instead_of) WHERE instead_of IS NOT NULL",
+    "CREATE INDEX observations_by_subject ON observations (subject) WHERE subject IS NOT NULL",
+    "CREATE INDEX observations_by_object ON observations (object) WHERE object IS NOT NULL",
     "CREATE INDEX chunks_by_document ON chunks (document)",
     "CREATE INDEX observations_touched ON observations (touched)",
     "CREATE INDEX chunks_touched ON chunks (touched)",
@@ -163,7 +165,7 @@ def _rebuild(
         db.executemany(f"INSERT INTO {table.beside} VALUES ({_marks(len(table.stored))})", rows)
     for rel in RELS:
         for end in rel.ends if rel.links else ():
-            for (start, target), values in tables.rels[rel.name, end].items():
+            for (start, target, *_), values in tables.rels[rel.name, end].items():
                 named = dict(zip(rel.names, values, strict=True))
                 _link(db, rel.name, start, target, end, named)
     for statement in _INDEXES:
@@ -339,12 +341,19 @@ class SqliteSink:
             self._set.setdefault((table, id), {}).update(dict.fromkeys(properties))
 
     def put_rel(
-        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+        self,
+        rel: str,
+        start: str,
+        end: str,
+        properties: Mapping[str, Any] = NOTHING,
+        *,
+        to: str | None = None,
+        key: str = "",
     ) -> None:
         if rel in _LINKS:
             _link(self._db, rel, start, end, to or _FIRST_END[rel], properties)
 
-    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> None:
         if rel in _LINKS:
             self._db.execute("DELETE FROM links WHERE start = ? AND rel = ? AND target = ?", (start, rel, end))
 

@@ -21,16 +21,17 @@ _FIRST_END = {rel.name: rel.ends[0] for rel in RELS}
 class Tables:
     """All nodes by table and id, all relationships by table and ends; a sink for projections.
 
-    `nodes[table][id]` and `rels[name, table it leads to][start, end]` are the values in the order of the `columns`,
-    those of the graph or those beside the log: a list takes a quarter of a dictionary's memory, and a rebuild holds
-    every turn. Only of the relationships that are looked at backwards is it kept where those that lead to a node start.
+    `nodes[table][id]` and `rels[name, table it leads to][start, end]` (or with the key behind them, where a table has
+    one) are the values in the order of the `columns`, those of the graph or those beside the log: a list takes a
+    quarter of a dictionary's memory, and a rebuild holds every turn. Only of the relationships that are looked at
+    backwards is it kept where those that lead to a node start.
     """
 
     def __init__(self, event: Callable[[int], Event], columns: _Columns = GRAPH) -> None:
         self._places = {table: {name: place for place, name in enumerate(names)} for table, names in columns.items()}
         self._after_id = {table: names[1:] for table, names in columns.items()}
         self.nodes: dict[str, dict[str, list[Any]]] = {table.name: {} for table in NODES}
-        self.rels: dict[tuple[str, str], dict[tuple[str, str], tuple[Any, ...]]] = {
+        self.rels: dict[tuple[str, str], dict[tuple[str, ...], tuple[Any, ...]]] = {
             (rel.name, end): {} for rel in RELS for end in rel.ends
         }
         self._back: dict[tuple[str, str], dict[str, str | set[str]]] = {
@@ -58,22 +59,29 @@ class Tables:
                 values[places[name]] = value
 
     def put_rel(
-        self, rel: str, start: str, end: str, properties: Mapping[str, Any] = NOTHING, *, to: str | None = None
+        self,
+        rel: str,
+        start: str,
+        end: str,
+        properties: Mapping[str, Any] = NOTHING,
+        *,
+        to: str | None = None,
+        key: str = "",
     ) -> None:
         if rel in self._left_out:
             return
         table = rel, to or _FIRST_END[rel]
-        self.rels[table][start, end] = tuple(map(properties.get, _OF_REL[rel]))
+        self.rels[table][_ends(start, end, key)] = tuple(map(properties.get, _OF_REL[rel]))
         if table in self._back:
             _add(self._back[table], end, start)
         if table in self._forth:
             self._forth[table].setdefault(start, set()).add(end)
 
-    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> None:
+    def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> None:
         if rel in self._left_out:
             return
         table = rel, to or _FIRST_END[rel]
-        del self.rels[table][start, end]
+        del self.rels[table][_ends(start, end, key)]
         if table in self._back:
             _discard(self._back[table], end, start)
         if table in self._forth:
@@ -93,9 +101,13 @@ class Tables:
         table = rel, to
         if table not in self._forth:  # few are ever asked for
             self._forth[table] = {}
-            for begin, end in self.rels[table]:
+            for begin, end, *_ in self.rels[table]:
                 self._forth[table].setdefault(begin, set()).add(end)
         return sorted(self._forth[table].get(start, ()))
+
+
+def _ends(start: str, end: str, key: str) -> tuple[str, ...]:
+    return (start, end, key) if key else (start, end)
 
 
 def _add(starts: dict[str, str | set[str]], end: str, start: str) -> None:

@@ -208,6 +208,8 @@ def _condition(
     values: dict[str, Any] = {"worlds": json.dumps([wanted.world] if view is None else view.lineage.worlds)}
     if view is None:
         conditions.append(_standing(wanted))
+    if wanted.related:
+        conditions.append("o.relation IS NOT NULL")
     some_pinned = None if wanted.pinned is None else json.dumps(sorted(pinned))
     given: dict[str, tuple[str, Any]] = {
         "status": ("o.status = :status", wanted.status if view is None else None),
@@ -217,6 +219,7 @@ def _condition(
             f"EXISTS (SELECT 1 FROM links WHERE start = o.id AND rel = 'ABOUT' AND target {among('about')})",
             json.dumps(_entities(db, wanted.about)) if wanted.about is not None else None,
         ),
+        "entity": ("(o.subject = :entity OR o.object = :entity)", wanted.entity),
         "text": (f"o.seq {among('text')}", json.dumps(_worded(db, wanted.text)) if wanted.text is not None else None),
         "since": ("o.at >= :since", wanted.since and as_ms(wanted.since)),
         "until": ("o.at < :until", wanted.until and as_ms(wanted.until)),

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,13 +13,14 @@ from graph.ids import as_datetime
 from graph.readings.rows import AMONG, dicts
 from graph.readings.statistics import trend
 from graph.readings.worlds import InWorld
-from graph.values import Observation, Proof
+from graph.values import Named, Observation, Proof, Relationship
 
 Row = dict[str, Any]
 
 OBSERVATION = """
 SELECT o.id, o.series, event.text, o.kind, o.status, o.confidence, o.grounded, o.origin, o.world, o.project, o.scope,
-    o.at, o.first_seen, o.live, o.current, o.supersedes
+    o.at, o.first_seen, o.live, o.current, o.supersedes,
+    o.relation, o.subject, o.object, o.since, o.until, o.polarity
 FROM observations AS o JOIN events AS event ON event.seq = o.seq
 """
 _PROOF = f"""
@@ -35,6 +36,10 @@ SELECT * FROM (
     FROM links JOIN entities AS e ON e.id = links.target LEFT JOIN events AS event ON event.seq = e.name_seq
     WHERE links.start {AMONG} AND links.rel = 'ABOUT'
 ) WHERE name IS NOT NULL ORDER BY name
+"""
+_NAMES = f"""
+SELECT e.id, CASE WHEN e.name_seq IS NULL THEN e.id ELSE event.text END FROM entities AS e
+LEFT JOIN events AS event ON event.seq = e.name_seq WHERE e.id {AMONG}
 """
 # What a person puts right is what the revision before was made from: theirs is made from that too, and dies with it.
 _CORRECTED = f"""
@@ -103,7 +108,29 @@ def with_proof(
     if any(row["origin"] == "user" and row["supersedes"] for row in rows):
         for row in dicts(db, _CORRECTED, ids):
             proof[row["observation"]].corrected.append(row["id"])
-    return [_observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned) for row in rows]
+    related = relationships(db, rows)
+    return [
+        _observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned, related)
+        for row in rows
+    ]
+
+
+def relationships(db: sqlite3.Connection, rows: Sequence[Row]) -> dict[str, Relationship]:
+    """How two stand to each other, by the observation that says it, from rows of OBSERVATION."""
+    telling = [row for row in rows if row["relation"] is not None]
+    ids = {row[end] for row in telling for end in ("subject", "object")}
+    names = dict(db.execute(_NAMES, (json.dumps(sorted(ids)),)).fetchall()) if ids else {}
+    return {
+        row["id"]: Relationship(
+            subject=Named(row["subject"], names.get(row["subject"]) or ""),
+            kind=row["relation"],
+            object=Named(row["object"], names.get(row["object"]) or ""),
+            since=row["since"],
+            until=row["until"],
+            polarity=bool(row["polarity"]),
+        )
+        for row in telling
+    }
 
 
 def proofs(db: sqlite3.Connection, ids: Sequence[str], view: InWorld | None = None) -> dict[str, tuple[Proof, ...]]:
@@ -161,7 +188,14 @@ def _add(found: _Found, row: Row) -> None:
             found.times.append(row["at"])
 
 
-def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime, pinned: bool) -> Observation:
+def _observation(
+    row: Row,
+    found: _Found,
+    about: tuple[str, ...],
+    now: datetime,
+    pinned: bool,
+    related: Mapping[str, Relationship],
+) -> Observation:
     project = "" if len(found.projects) > 1 else next(iter(found.projects), None)
     has_tags = row["scope"] != (row["project"] or "global")
     times = tuple(map(as_datetime, found.times))
@@ -191,4 +225,5 @@ def _observation(row: Row, found: _Found, about: tuple[str, ...], now: datetime,
         supersedes=row["supersedes"],
         proposed_by=found.proposed_by if row["origin"] == "model" else "",  # in other words it is the user's own
         corrected=tuple(sorted(corrected)),
+        relationship=related.get(row["id"]),
     )

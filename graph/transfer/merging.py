@@ -34,6 +34,7 @@ from graph.events import (
     PinSet,
     ProjectAssigned,
     ProjectMade,
+    RelationNoted,
     SessionArchived,
     SessionConfigured,
     SessionDeleted,
@@ -368,6 +369,8 @@ class Batch:
             case SessionStarted():
                 self._put(event.model_copy(update={"said_at": event.said_at or brought.at}), brought.id)
                 self._done.begun.add(event.session)
+            case RelationNoted(text=None):
+                return  # it says nothing any more
             case ObservationMade(text=None) | EntityNoted(text=None):
                 self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
             case _:

@@ -201,6 +201,7 @@ CROWD = 20  # neighbours from which a neighbour's side says nothing of the node 
 
 # What tells most about a node, first.
 TELLING = (
+    "RELATES",
     *("DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "SUPERSEDES", "INSTEAD_OF", "ABOUT"),
     *("REPLIES_TO", "IN_SESSION", "SAID_BY", "PART_OF", "MENTIONS", "RECALLED", "WORDED_FROM", "SCOPED_TO"),
     *("HEAD", "IN_WORLD"),

@@ -4,7 +4,7 @@ Every turn and chunk says a word that is its own, and whatever is derived says t
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hypothesis import strategies as st
@@ -30,6 +30,8 @@ from graph.events import (
     ProjectMade,
     Recalled,
     ReflectionDone,
+    Relation,
+    RelationNoted,
     SessionTitled,
     TurnRated,
     TurnReleased,
@@ -78,6 +80,8 @@ def observed(id: str, *sources: str, before: ObservationMade | None = None, **mo
 class Lessons(Believed):
     """A conversation of which something is learned."""
 
+    related: dict[str, tuple[str, str]] = field(default_factory=dict)  # by observation, whom it says something of
+
     def step(self, kind: int, a: int, b: int) -> None:
         turns, kept = list(self.home), [id for id, each in self.revisions.items() if not each.deleted]
         if kind in SELDOM and b % 4 and self.world:
@@ -125,6 +129,12 @@ class Lessons(Believed):
         about = ("you",) if any(getattr(event, "speaker", None) == "you" for event in self.events) else ()
         self.events.append(made.model_copy(update={"about": about, "tags": ("b", "a")[: b % 3]}))
         self.revisions[id] = Revision(series, sources, before, instead, judged, world, len(self.events))
+        known = sorted({each.entity for each in self.events if isinstance(each, EntityNoted)} | {*about})
+        if len(known) > 1 and a % 5:
+            subject, object = known[a % len(known)], known[(a + 1) % len(known)]
+            relation = Relation(subject=subject, kind="works_with", object=object, polarity=b % 3 > 0)
+            self.related[id] = subject, object
+            self.events.append(RelationNoted.of(id, relation))
 
     def _go_on(self, kind: int, id: str, b: int) -> None:
         """Something more about an observation."""

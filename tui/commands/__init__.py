@@ -80,6 +80,8 @@ COMMANDS = {
     "review": "tui.commands.memories",
     "reflect": "tui.commands.reflect",
     "remember": "tui.commands.memories",
+    "relate": "tui.commands.relations",
+    "relations": "tui.commands.relations",
     "correct": "tui.commands.memories",
     "forget": "tui.commands.removing",
     "pin": "tui.commands.memories",

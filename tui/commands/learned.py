@@ -13,7 +13,7 @@ from tui.text import clean, counted, one_line
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.home import Home
-    from graph.values import Observation, Proof, Story
+    from graph.values import Observation, Proof, Relationship, Story
 
 Answer = TypeVar("Answer")
 Word = TypeVar("Word", bound=str)
@@ -106,6 +106,23 @@ def as_json(memory: "Observation") -> dict[str, object]:
         "first_seen": instant(memory.first_seen),
         "reference_count": memory.reference_count,
         "last_referenced_at": instant(memory.last_referenced_at) if memory.last_referenced_at else None,
+        "relationship": relationship_json(memory.relationship),
+    }
+
+
+def relationship_json(told: "Relationship | None") -> dict[str, object] | None:
+    """How two stand to each other, as JSON has it; the ends by name, and by the ids of their entities."""
+    if told is None:
+        return None
+    return {
+        "subject": told.subject.name,
+        "kind": told.kind,
+        "object": told.object.name,
+        "subject_id": told.subject.id,
+        "object_id": told.object.id,
+        "since": told.since,
+        "until": told.until,
+        "polarity": told.polarity,
     }
 
 

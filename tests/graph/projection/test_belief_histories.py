@@ -71,6 +71,15 @@ def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None
         assert of(tables, "Turn", "withheld", "significance") == {
             turn: (turn in lessons.withheld, lessons.rated.get(turn)) for turn in lessons.home
         }
+        worded = of(tables, "Observation", "text")
+        in_force = {
+            id
+            for id, (_, status, current) in lessons.holding().items()
+            if status == "active" and current and worded[id] != (None,)
+        }
+        assert set(tables.rels["RELATES", "Entity"]) == {
+            (*ends, id) for id, ends in lessons.related.items() if id in in_force
+        }
         standing = lessons.standing("main")
         assert {id for id, (live,) in of(tables, "Chunk", "live").items() if live} == standing & set(lessons.chunks)
         assert {id: project for id, (project,) in of(tables, "Session", "project").items()} == {
@@ -96,7 +105,7 @@ def test_what_hangs_on_a_source_is_counted_by_it(steps: list[tuple[int, int, int
         tables = folded(memory)
         for table in ("Turn", "Chunk"):
             leading = [ends for (rel, to), ends in tables.rels.items() if to == table and rel in HANGING]
-            ends = [end for each in leading for _, end in each]
+            ends = [end for each in leading for _, end, *_ in each]
             assert {id: count for id, (count,) in of(tables, table, "evidence").items()} == {
                 id: ends.count(id) for id in tables.nodes[table]
             }

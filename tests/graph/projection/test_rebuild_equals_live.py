@@ -33,7 +33,7 @@ from tests.graph.talk import reply, said
 
 
 def relations(tables: Tables, rel: str, to: str) -> dict[str, str]:
-    return dict(tables.rels[rel, to].keys())
+    return {start: end for start, end, *_ in tables.rels[rel, to]}
 
 
 def folded(memory: Memory) -> Tables:

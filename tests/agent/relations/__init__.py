@@ -1,0 +1,1 @@
+"""Tests of how people, places and things stand to each other."""

@@ -66,6 +66,7 @@ HANDLERS: dict[str, Handler] = {
     "documents": memory_handlers.documents,
     "unlearn": memory_handlers.unlearn,
     "remember": memory_handlers.remember,
+    "relate": memory_handlers.relate,
     "forget": memory_handlers.forget,
     "correct": memory_handlers.correct,
     "project": memory_handlers.project,

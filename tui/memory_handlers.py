@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from graph.values import Observation
 
 REMEMBER = "What should clew remember?"
+RELATE = "Who stands how to whom?"
 CHOICES = 20
 NO_PROJECT = ("none", "-")
 HOW_PROJECTS = (
@@ -87,6 +88,23 @@ async def remember(parts: Parts, argument: str) -> None:
         made = await parts.view.chat.service.memories.remember(asked, project=project, world=parts.view.state.world)
         where = " in this what-if" if parts.view.state.what_if else ""
         parts.ui.say(f"Remembered{where}: {cut(made.text or '', 80)} · F4 shows it")
+        parts.memory.point_at(made.id)
+
+
+async def relate(parts: Parts, argument: str) -> None:
+    if parts.view.chat is None:
+        parts.ui.say(NOT_YET)
+        return
+    asked: str | None = argument.strip() or await parts.ui.ask(AskLine(RELATE, placeholder="Ada works_with Bob"))
+    if asked and not await may_keep(parts.view):
+        _left(parts, "relate", asked)
+    elif asked:
+        from agent.relations.stating import read
+
+        stated, project = read(asked), await parts.view.project()
+        made = await parts.view.chat.service.memories.relate(stated, project=project, world=parts.view.state.world)
+        where = " in this what-if" if parts.view.state.what_if else ""
+        parts.ui.say(f"Noted{where}: {cut(made.text or '', 80)} · F4 shows it")
         parts.memory.point_at(made.id)
 
 

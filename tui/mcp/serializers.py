@@ -13,7 +13,7 @@ from tui.text import shown
 
 if TYPE_CHECKING:
     from graph.readings.newest import NewestItem
-    from graph.values import Hit, Node, Turn
+    from graph.values import Hit, Node, Observation, Relationship, Turn
     from tui.reasons import Shared
 
 
@@ -150,11 +150,41 @@ class Relation(BaseModel):
     more: Annotated[bool, Field(description="There may be more than these.")]
 
 
+class RelationshipShape(BaseModel):
+    """How one person, place or thing stands to another, as a memory says."""
+
+    subject: str
+    kind: Annotated[str, Field(description="works_with, parent_of …, from subject to object.")]
+    object: str
+    since: Annotated[str | None, Field(description="When it began: a day, a month or a year.")]
+    until: Annotated[str | None, Field(description="When it ended, if it is over.")]
+    holds: Annotated[bool, Field(description="False where it is said not to be so.")]
+    memory: Annotated[str, Field(description="The id of the memory that says it.")]
+    proofs: Annotated[list[str], Field(description="The ids of the messages that prove it.")]
+
+
+def told_relationship(memory: "Observation", told: "Relationship") -> RelationshipShape:
+    """How two stand to each other, with the memory that says it and its proof."""
+    return RelationshipShape(
+        subject=told.subject.name,
+        kind=told.kind,
+        object=told.object.name,
+        since=told.since,
+        until=told.until,
+        holds=told.polarity,
+        memory=memory.id,
+        proofs=[*memory.sources, *memory.supports],
+    )
+
+
 class Relations(AnswerShape):
     """What `relations` answers."""
 
-    records = ("relations",)
+    records = ("relations", "relationships")
     of: ItemShape
+    relationships: Annotated[
+        list[RelationshipShape], Field(description="Who it stands how to, and who to it; the newest first.")
+    ]
     relations: list[Relation]
 
 

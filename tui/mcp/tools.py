@@ -200,11 +200,11 @@ class Tools:
         limit: Annotated[Limit, Field(description="How many neighbours at most, of each relation.")] = 10,
         project: Project = None,
     ) -> serializers.Relations:
-        """List what a person, place, thing, message, memory, chat or document is directly related to in the memory's
-        graph, by relation: what names it, what was learned about it, what proves it. Takes a name, or an id from
-        another answer.
+        """List how a person, place or thing stands to others (`relationships`: works_with, parent_of …, each with its
+        proof), and what a message, memory, chat, document or name is directly related to in the memory's graph: what
+        names it, what was learned about it, what proves it. Takes a name, or an id from another answer.
         """
-        from graph.values import Ref
+        from graph.values import Ref, Wanted
 
         name = " ".join(of.split())
         missing = NotFound(f"Nothing in the memory has the name or id {name!r}. Nothing was changed; `about` or "
@@ -221,11 +221,13 @@ class Tools:
                     continue
             else:
                 raise missing
+            wanted = Wanted(status="active", related=True, entity=ego.node.ref.id, viewer=project)
+            told = await agent.memories.find(wanted, limit=limit) if ego.node.ref.table == "Entity" else []
         if not in_force(ego.node) or not await asyncio.to_thread(self._seen, [ego.node], project):
             raise missing
         relations = []
         for side in ego.sides:
-            if side.table in UNTOLD:
+            if side.table in UNTOLD or side.relation == "RELATES":  # those are told by their memories
                 continue
             nodes = [node for node in side.nodes if in_force(node)]
             nodes = await asyncio.to_thread(self._seen, nodes, project)
@@ -238,7 +240,8 @@ class Tools:
                         more=len(nodes) > limit or side.total > len(side.nodes),
                     )
                 )
-        return serializers.Relations(of=told_node(ego.node), relations=relations)
+        stands = [serializers.told_relationship(each, each.relationship) for each in told if each.relationship]
+        return serializers.Relations(of=told_node(ego.node), relationships=stands, relations=relations)
 
     async def query(
         self,
@@ -261,7 +264,8 @@ class Tools:
         role, speaker, text, at in UTC milliseconds, significance), Observation (id, text, kind, confidence, at),
         Entity (id, name, kind), Session (id, name, title), Document, Chunk, Project. Relationships:
         (Turn)-[:IN_SESSION]->(Session), (Turn)-[:REPLIES_TO]->(Turn), (Turn)-[:SAID_BY]->(Entity),
-        (Turn)-[:MENTIONS]->(Entity), (Observation)-[:DERIVED_FROM]->(Turn), (Observation)-[:ABOUT]->(Entity).
+        (Turn)-[:MENTIONS]->(Entity), (Observation)-[:DERIVED_FROM]->(Turn), (Observation)-[:ABOUT]->(Entity),
+        (Entity)-[:RELATES {kind, since, until, polarity}]->(Entity).
         It sees what is live, and nothing else.
         """
         project = await asyncio.to_thread(self._project, project)

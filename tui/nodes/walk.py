@@ -37,6 +37,8 @@ RELATIONS: Mapping[tuple[str, bool], str] = {
     ("SAID_BY", False): "said",
     ("RECALLED", True): "recalled for it",
     ("RECALLED", False): "recalled for",
+    ("RELATES", True): "stands to",
+    ("RELATES", False): "stood to by",
     ("MENTIONS", True): "names",
     ("MENTIONS", False): "named in",
     ("DERIVED_FROM", True): "learned from",

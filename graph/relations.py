@@ -1,5 +1,6 @@
 """The kinds of relationships there are between people, places and things: a closed table (relations.toml)."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -39,6 +40,7 @@ class RelationKind:
 
 
 SPEAKER = "I"
+DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")  # a day, a month or a year
 _OF_SPEAKER = {"is": "am", "has": "have", "does": "do", "teaches": "teach"}
 
 

@@ -4,12 +4,11 @@ import re
 
 from agent.errors import AgentError
 from agent.relations.relating import YOU, Stated
-from graph.relations import kinds
+from graph.relations import DATE, kinds
 
 USAGE = "For example: Ada works_with Bob since 2024. `clew relations --kinds` lists the kinds."
 _ME = ("me", "i", "myself", YOU)
-_DATE = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
-_TIMES = re.compile(rf"\s+(?P<which>since|until)\s+(?P<date>{_DATE})\s*$", re.I)
+_TIMES = re.compile(r"\s+(?P<which>since|until)\s+(?P<date>\d\S*)\s*$", re.I)
 _NOT = re.compile(r"\s+not$", re.I)
 
 
@@ -45,7 +44,7 @@ def stated(
     if ends[0].casefold() == ends[1].casefold():
         raise AgentError(f"Both ends are {ends[0]}. Nothing was stored. A relationship is between two.")
     for date in (since, until):
-        if date is not None and not re.fullmatch(_DATE, date):
+        if date is not None and not DATE.fullmatch(date):
             raise AgentError(
                 f"“{date[:20]}” is no day, month or year. Nothing was stored. Write 2026-10-14, 2026-10 or 2026."
             )

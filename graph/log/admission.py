@@ -10,7 +10,6 @@ tree has no cycle.
 """
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -70,7 +69,7 @@ from graph.events import (
 )
 from graph.ids import as_ms
 from graph.projection.paths import lineage_of
-from graph.relations import kinds
+from graph.relations import DATE, kinds
 
 LONGEST_NAME = 200
 
@@ -214,9 +213,6 @@ def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
         _require_observation(db, event.instead_of)
         _require_kept(db, _series_of(db, event.instead_of))
         _require_above(db, event.instead_of, event.world)
-
-
-DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 
 
 def _admit_relation(db: sqlite3.Connection, event: RelationNoted) -> None:

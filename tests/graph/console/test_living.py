@@ -11,6 +11,8 @@ from graph.events import (
     EntityNoted,
     HeadMoved,
     ObservationRetired,
+    Relation,
+    RelationNoted,
     SessionConfigured,
     SessionDeleted,
     SessionForked,
@@ -142,3 +144,25 @@ def test_every_table_is_cut_or_said_to_stay() -> None:
     cut = "\n".join(statement for statement, _ in cuts("boats"))
     assert f"'{MAIN_WORLD}'" in cut
     assert {table.name for table in NODES if f"`{table.name}`" not in cut} == set()
+
+
+def test_of_relationships_only_those_that_something_live_says_are_there(whole: Memory) -> None:
+    talk(whole, 4)
+    whole.append(
+        observed("said", "s0"),
+        observed("hidden", "s2"),
+        *(
+            RelationNoted.of(each, Relation(subject="you", kind="knows", object="assistant"))
+            for each in ("said", "hidden")
+        ),
+        said("h", parent="s3", text="gone"),
+        NOTED,
+        observed("gone", "h"),
+        RelationNoted.of("gone", Relation(subject="you", kind="likes", object="e")),
+    )
+    edges = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN r.observation ORDER BY r.observation"
+    assert whole.console.run(edges, live_only=True).rows == (("gone",), ("hidden",), ("said",))
+    whole.append(TurnHidden(turn="s2"), TurnHidden(turn="h"))
+    assert whole.console.run(edges, live_only=True).rows == (("said",),)
+    assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((0,),)
+    assert whole.console.run(edges).rows == (("said",),)

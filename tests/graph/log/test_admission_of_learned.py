@@ -27,6 +27,8 @@ from graph.events import (
     ProjectAssigned,
     ProjectMade,
     ReflectionDone,
+    Relation,
+    RelationNoted,
     SessionTitled,
     TurnRated,
     TurnWithheld,
@@ -36,6 +38,11 @@ from tests.graph.talk import talk
 from tests.graph.teach import observed, read
 
 FIRST = observed("m1", "s0")
+
+
+def related(**fields: Any) -> RelationNoted:
+    """What an observation says of two."""
+    return RelationNoted.of("m1", Relation(**{"subject": "you", "kind": "knows", "object": "assistant", **fields}))
 
 
 @pytest.fixture
@@ -75,6 +82,15 @@ def taught(memory: Memory) -> Memory:
         (ObservationDeleted(series="m9"), "no observation m9"),
         (EntityNoted(entity="e", category="person", by_turn="gone", text="Ann"), "no turn gone"),
         (EntityNoted(entity="e", category="person", by_turn="s0", text=" "), "names nothing"),
+        (RelationNoted(observation="gone", text="{}"), "no observation gone"),
+        (related(kind="eats"), "no kind of relationship eats"),
+        (related(object="nobody"), "no entity nobody"),
+        (related(object="you"), "nobody stands to themselves"),
+        (related(since="last year"), "last year is no day"),
+        (related(since="2024-13"), "2024-13 is no day"),
+        (related(since="2024", until="2023-12"), "over before it begins"),
+        (RelationNoted(observation="m1", text="Ada and Bob"), "no relationship that can be read"),
+        (RelationNoted(observation="m1", text=None), "says nothing"),
         (ProjectMade(project=" ", text="blank"), "no fit name"),
         (ProjectAssigned(session="gone", project="p"), "no session gone"),
         (CoreWritten(block="a\nb", by="user", text="x"), "no fit name"),
@@ -169,3 +185,9 @@ def test_an_approval_is_asked_and_answered_once(taught: Memory) -> None:
 def test_an_entity_is_one_that_was_named_or_one_that_spoke(taught: Memory) -> None:
     taught.append(EntityNoted(entity="e1", category="person", by_turn="s0", text="Ann"))
     taught.append(observed("m3", "s0", "c1", about=("e1", "you", "assistant")))
+
+
+def test_an_observation_says_how_two_stand_once(taught: Memory) -> None:
+    taught.append(related())
+    with pytest.raises(InvalidEvent, match="already"):
+        taught.append(related(kind="likes"))

@@ -266,7 +266,7 @@ def figures(tallies: Mapping[str, Tally]) -> dict[str, Any]:
 def floor() -> Find:
     """What is found without a chat model."""
     # By its name, so that this file and its test stand without it.
-    find_relations = import_module("agent.relations").find_relations
+    find_relations = import_module("agent.relations.find").find_relations
     return lambda text, said_at: find_relations(text, speaker="you", said_at=said_at)
 
 

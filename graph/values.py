@@ -178,7 +178,7 @@ class Relationship:
     """How one entity stands to another: a kind of graph/relations.toml, from subject to object.
 
     `since` and `until` are days, months or years ("2026-10-14", "2026-10", "2026"); `polarity` is false of what is said
-    not to be so.
+    not to be so; `word` is what the speaker called it ("sister").
     """
 
     subject: Named
@@ -187,6 +187,7 @@ class Relationship:
     since: str | None = None
     until: str | None = None
     polarity: bool = True
+    word: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from agent.quoting import neutral
-from agent.reflection.consolidation import Action, Create, Delete, Update
-from agent.reflection.correcting import corrects
-from agent.reflection.doubt import (
+from agent.language.doubt import (
     DOUBT,
     FICTION,
     GIVEN,
@@ -29,14 +26,17 @@ from agent.reflection.doubt import (
     WRITE,
     before_reports,
 )
+from agent.language.sentences import KIN, MASK, Sentence, clause, led_in, parts, sentences, spelled
+from agent.language.words import content, fold, numbers, tokens, wordset
+from agent.quoting import neutral
+from agent.reflection.consolidation import Action, Create, Delete, Update
+from agent.reflection.correcting import corrects
 from agent.reflection.grounding import KINDRED, Grounding, agrees, ground, verbatim
 from agent.reflection.languages import FIRST
 from agent.reflection.likeness import Embed, cosine, names_of, negated, says_again, says_the_same, shared
 from agent.reflection.making import ACTIVE_ABOVE, Draft, speaks_of
-from agent.reflection.sentences import KIN, MASK, Sentence, clause, led_in, parts, sentences, spelled
 from agent.reflection.slots import mentioned, slots_of
 from agent.reflection.statements import cue_of
-from agent.reflection.words import content, fold, numbers, tokens, wordset
 from graph.events import ObservationKind
 from graph.values import NearObservation, Observation, Turn
 

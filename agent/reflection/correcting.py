@@ -9,16 +9,15 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agent.language.doubt import DOUBT, INJECTED, JOKE, believed
+from agent.language.sentences import Sentence, clause, parts, sentences, spelled
+from agent.language.words import MONTHS, NEGATORS, content, numbers, tokens, wordset
 from agent.reflection.likeness import near
-from agent.reflection.sentences import clause, parts, spelled
 
-from .doubt import DOUBT, INJECTED, JOKE, believed
 from .grounding import CONTRAST, FRAMED, KINDS, denied, denies
 from .languages import AND, foreign
-from .sentences import Sentence, sentences
 from .slots import slots_of, slots_of_part
 from .statements import cue_of
-from .words import MONTHS, NEGATORS, content, numbers, tokens, wordset
 
 SHARED = 0.6  # of the observation's words
 ALIKE = 0.6  # of two names, of which one may be a slip for the other

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .sentences import QUOTED
-from .words import MONTHS, NEGATORS, NUMBERS, content, fold, numbers, stem, tells, tokens, wordset
+from agent.language.sentences import QUOTED
+from agent.language.words import MONTHS, NEGATORS, NUMBERS, content, fold, numbers, stem, tells, tokens, wordset
 
 MOST = 30  # words
 ENOUGH = 0.6  # of the words

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from agent.background import Foreground
+from agent.language.words import content, numbers, tokens
 from agent.reflection.applying import Applier, marks_change, newer
 from agent.reflection.consolidation import (
     MOST_SHOWN,
@@ -30,7 +31,6 @@ from agent.reflection.making import Draft, Review, speaks_of
 from agent.reflection.material import YOU, Material, Trust, taught_by
 from agent.reflection.statements import Statement, denial, slots_of, statements
 from agent.reflection.trust import Trusts, trusted
-from agent.reflection.words import content, numbers, tokens
 from graph.memory import Memory
 from graph.values import NearObservation, Observation, Turn
 from models.errors import EngineClosed, RunError, StructuredOutputError

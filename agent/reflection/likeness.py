@@ -7,11 +7,11 @@ may begin with who it is about, which the text need not say: "lives in Berlin" i
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from agent.reflection.doubt import believed
+from agent.language.doubt import believed
+from agent.language.sentences import clause, led_in, parts, sentences
+from agent.language.words import NEGATORS, content, fold, numbers, stem, tokens, wordset
 from agent.reflection.grounding import FRAMED, agrees
-from agent.reflection.sentences import clause, led_in, parts, sentences
 from agent.reflection.slots import slots_of_part
-from agent.reflection.words import NEGATORS, content, fold, numbers, stem, tokens, wordset
 from graph.values import Vector
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Vector | None]]]

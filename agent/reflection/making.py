@@ -9,13 +9,13 @@ seen everywhere, stays as it is: what is said in one project changes nothing out
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from agent.language.words import tokens
 from graph.events import ObservationKind, ObservationMade, ObservationRetired, ObservationSupported
 from graph.ids import new_id
 from graph.values import Observation
 
 from .likeness import names_of, says_the_same
 from .material import YOU, Material, Outcome, Taught
-from .words import tokens
 
 STORED_FROM = 0.5  # less sure is not kept
 ACTIVE_ABOVE = 0.75  # up to here it waits for a review

@@ -6,11 +6,11 @@ stored observations, in the first person and in the third, get the same key.
 
 import re
 
-from agent.reflection.sentences import KIN, NAME, PETS, clause, parts
+from agent.language.sentences import KIN, NAME, PETS, clause, parts
+from agent.language.words import NUMBERS, STOP, stem, tokens, wordset
 
 from .english import plain_predicate
 from .languages import foreign_slots
-from .words import NUMBERS, STOP, stem, tokens, wordset
 
 SAME = {
     "surname": "last name",

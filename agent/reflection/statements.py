@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agent.reflection.sentences import JOINT, clause, led_in, parts, spelled
+from agent.language.doubt import DOUBT, LAUGH, MEANT, TAKEN_BACK, YOU, believed, injected
+from agent.language.sentences import JOINT, Sentence, clause, led_in, parts, sentences, spelled
+from agent.language.words import NEGATORS, tokens
 from graph.events import ObservationKind
 
-from .doubt import DOUBT, LAUGH, MEANT, TAKEN_BACK, YOU, believed, injected
 from .english import kind_of, tells_trait
 from .grounding import denied
 from .languages import foreign
-from .sentences import Sentence, sentences
 from .slots import CALL, slot_of, slots_of
-from .words import NEGATORS, tokens
 
 __all__ = ["Cue", "Statement", "slot_of", "slots_of", "statements"]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.reflection.doubt import DOUBT, believed, injected
+from agent.language.doubt import DOUBT, believed, injected
+from agent.language.sentences import ADJ, KIN, LINK, PETS, QUOTED, Clause, clause, sentences
+from agent.language.words import fold, wordset
 from agent.reflection.english import plain_predicate
 from agent.reflection.likeness import echoes
 from agent.reflection.material import Material
-from agent.reflection.sentences import ADJ, KIN, LINK, PETS, QUOTED, Clause, clause, sentences
 from agent.reflection.statements import statements
-from agent.reflection.words import fold, wordset
 from agent.text import propose_title, verbatim
 from graph.events import EntityNoted, ObservationReinforced, Role, SessionTitled, TurnRated
 from graph.ids import new_id

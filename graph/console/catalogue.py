@@ -154,6 +154,7 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "since": "when the relationship began, if that was told: a day, a month or a year",
         "until": "when it ended, if it is over",
         "polarity": "false where it is said not to be so",
+        "word": "what the speaker called it: sister, boss",
     },
     "Project": {
         "id": "its name",

@@ -43,6 +43,7 @@ UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
     ("pin.cleared", 2): _unchanged,
     ("document.read", 1): _unchanged,
     ("entity.noted", 1): _unchanged,
+    ("reflection.failed", 1): _unchanged,
 }
 
 # Required fields that may be None are left out of the structure like any other None, and put back on reading.

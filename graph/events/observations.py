@@ -256,10 +256,11 @@ class ReflectionDone(Base):
 class ReflectionFailed(Base):
     """A step of a reflection came to nothing; the others went on. `error` holds no word of what was said."""
 
+    version: ClassVar[int] = 2
     kind: Literal["reflection.failed"] = "reflection.failed"
     reflection: str
     turns: tuple[str, ...]
-    step: Literal["observations", "significance", "reinforcement", "entities", "title"]
+    step: Literal["observations", "significance", "reinforcement", "entities", "relations", "title"]
     model: str | None = None
     error: str
 

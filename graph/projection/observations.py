@@ -26,7 +26,7 @@ from graph.events.codec import Stored
 from graph.projection.sink import Properties, Sink, node
 from graph.projection.sources import fallen, find, hang, sees_revision, stands_in, told, unhang
 
-_RELATION = ("relation", "subject", "object", "since", "until", "polarity")
+_RELATION = ("relation", "subject", "object", "since", "until", "polarity", "word")
 _DECIDING = ("judged", "deleted", "lost_sources", "newer_revisions", "contradictions", "instead_of")
 
 
@@ -81,6 +81,7 @@ def relate(sink: Sink, event: RelationNoted, seq: int) -> None:
         "since": relation.since,
         "until": relation.until,
         "polarity": relation.polarity,
+        "word": relation.word,
     }
     sink.set_node("Observation", event.observation, {**fields, "touched": seq})
     _draw(sink, event.observation, node(sink, "Observation", event.observation), held=False)

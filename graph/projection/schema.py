@@ -212,6 +212,7 @@ OBSERVATION = NodeTable(
         ("since", "STRING"),  # a day, a month or a year
         ("until", "STRING"),
         ("polarity", "BOOL"),  # false where it is said not to be so
+        ("word", "STRING"),  # what the speaker called it: sister
     ),
     read=(
         "seq",

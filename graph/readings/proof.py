@@ -20,7 +20,7 @@ Row = dict[str, Any]
 OBSERVATION = """
 SELECT o.id, o.series, event.text, o.kind, o.status, o.confidence, o.grounded, o.origin, o.world, o.project, o.scope,
     o.at, o.first_seen, o.live, o.current, o.supersedes,
-    o.relation, o.subject, o.object, o.since, o.until, o.polarity
+    o.relation, o.subject, o.object, o.since, o.until, o.polarity, o.word
 FROM observations AS o JOIN events AS event ON event.seq = o.seq
 """
 _PROOF = f"""
@@ -128,6 +128,7 @@ def relationships(db: sqlite3.Connection, rows: Sequence[Row]) -> dict[str, Rela
             since=row["since"],
             until=row["until"],
             polarity=bool(row["polarity"]),
+            word=row["word"],
         )
         for row in telling
     }

@@ -2,8 +2,8 @@
 
 import pytest
 
+from agent.language.sentences import led_in
 from agent.reflection.applying import borne_out, meant
-from agent.reflection.sentences import led_in
 
 
 @pytest.mark.parametrize(

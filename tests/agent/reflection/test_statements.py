@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reflection.sentences import sentences
+from agent.language.sentences import sentences
 from agent.reflection.statements import MOST, Statement, cue_of, slot_of, slots_of, statements
 from graph.events import ObservationKind
 from tests.tables import each

@@ -1,1 +1,1 @@
-"""Tests of how people, places and things stand to each other."""
+"""Relationships found in what people say."""

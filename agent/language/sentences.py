@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.reflection.words import wordset
+from agent.language.words import wordset
 
 PASTED = 400  # words: a turn that long is a document, not talk
 MASK = "\ufffc"

@@ -1,0 +1,380 @@
+"""Whom a sentence names: names, possessives, words of relationship and pronouns, read as chunks of its tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.relations.words import Language, Noun, Token
+
+OPENS, CLOSES = (",", "(", "-", "–", "—", ":"), (",", ")", "-", "–", "—", ";", ".", "!")
+OF_WORK = ("manages", "works_with", "works_for", "teaches", "treats", "landlord_of", "neighbour_of", "lives_with")
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """Somebody without a name in the text: the owner's sister, boss or landlord."""
+
+    owner: str
+    word: str
+
+
+End = str | Kin
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """That somebody is somebody's sister or boss; `over`: was."""
+
+    owner: End
+    noun: Noun
+    who: End
+    over: bool
+    first: bool = False  # whether `who` was said first
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Who is named up to token `end` (nobody who is known: no `ends`), and what that tells by itself.
+
+    Of "Ada's boss", without a name, `noun` and `owner` are told.
+    """
+
+    ends: list[End]
+    end: int
+    told: list[Called] = field(default_factory=list)
+    noun: Noun | None = None
+    owner: End | None = None
+    over: bool = False
+    parts: "list[Chunk]" = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Known:
+    """Who was named in a text so far: where first, and of which gender as far as words tell it."""
+
+    speaker: str
+    people: dict[End, tuple[int, str | None]] = field(default_factory=dict)
+    kin: dict[Kin, str] = field(default_factory=dict)
+    small: set[str] = field(default_factory=set)  # names that were written in lower case
+    things: set[End] = field(default_factory=set)
+
+    def note(self, end: End, at: int, gender: str | None = None) -> None:
+        first, known = self.people.get(end, (at, None))
+        if end != self.speaker:
+            self.people[end] = (min(first, at), gender or known)
+
+    def one(self, gender: str, at: int, but: Sequence[End]) -> list[End]:
+        """Whom he or she is, where only one can be."""
+        fitting = [
+            end
+            for end, (first, known) in self.people.items()
+            if first < at and known in (None, gender) and end not in but and end not in self.things
+        ]
+        return fitting if len(fitting) == 1 else []
+
+
+@dataclass(slots=True)
+class Naming:
+    """Reads the chunks of one sentence; `start` is where it begins among all tokens of the text."""
+
+    tokens: Sequence[Token]
+    words: Language
+    known: Known
+    start: int
+    subject: list[End] = field(default_factory=list)  # whom no pronoun means while its object is read
+    near: list[End] = field(default_factory=list)  # who stands before "and"
+
+    def low(self, at: int) -> str:
+        return self.tokens[at].low if 0 <= at < len(self.tokens) else ""
+
+    def has(self, role: str, at: int) -> bool:
+        return self.words.has(role, self.low(at))
+
+    def chunk(self, at: int, *, whole: bool = False) -> Chunk | None:
+        """Who is named from a token on: one, or a list. `whole`: of a list, only what surely belongs together."""
+        first = self.single(at)
+        if first is None:
+            return None
+        parts, end, joined = [first], first.end, False
+        while not joined and (self.low(end) == "," or self.has("and", end)):
+            joined = self.has("and", end) or self.has("and", end + 1)
+            self.near = parts[-1].ends
+            next_ = self._one(end + 1 + (self.low(end) == "," and self.has("and", end + 1)))
+            self.near = []
+            if next_ is None:
+                joined = False
+                break
+            parts.append(next_)
+            end = next_.end
+            joined = joined and not self.has("and", end)
+        if len(parts) == 1 or not joined or (whole and end < len(self.tokens) and self.tokens[end].word):
+            return first
+        owned = any(
+            part.noun and part.owner not in (None, self.known.speaker) for part in parts[1:]
+        )  # "Ada and Bob's son"
+        unclear = owned or not all(part.ends for part in parts)
+        ends = [] if unclear else [each for part in parts for each in part.ends]
+        return Chunk(ends, end, [told for part in parts for told in part.told], parts=parts)
+
+    def single(self, at: int) -> Chunk | None:
+        """The one who is named from a token on."""
+        one = self._one(at)
+        return self._apposed(one, at) if one is not None else None
+
+    def _one(self, at: int) -> Chunk | None:
+        chunk = self._begun(at)
+        while chunk is not None and self.low(chunk.end) == self.words.option("possessive"):
+            if self.has("name", chunk.end + 1):
+                chunk.end += 2
+                break
+            owned = self._noun(chunk.end + 1, chunk.ends[0] if len(chunk.ends) == 1 else None, given=True)
+            if owned is None:
+                break
+            owned.told = chunk.told + owned.told
+            chunk = owned
+        return chunk
+
+    def _begun(self, at: int) -> Chunk | None:
+        speaker = self.known.speaker
+        if self.has("speaker", at):
+            return Chunk([speaker], at + 1)
+        if self.has("mine", at):
+            return self._noun(at + 1, speaker, given=True)
+        for gender, own, pronoun in (("m", "his", "he"), ("f", "hers", "she")):
+            if self.has(own, at) or self.has(pronoun, at):
+                who = self.known.one(gender, self.start + at, self.subject if self.has(pronoun, at) else [])
+                owned = None
+                if self.has(own, at):
+                    owner = self.known.one(gender, self.start + at, []) or self.near[:1] * self._is_of(gender)
+                    owned = self._noun(at + 1, owner[0] if owner else None, given=True)
+                return owned or (Chunk(who, at + 1) if self.has(pronoun, at) else None)
+        if self.has("determiners", at) or self.has("numbers", at):
+            if self.has("of", at + 1) and self.has("mine", at + 2):
+                return self._noun(at + 3, speaker, given=True, single=self.has("determiners", at))
+            if self.has("name", at + 1) and self.has("of", at + 2):
+                return self._begun(at + 3)
+            for person in range(at + 1, at + 4):
+                if self.has("persons", person) and self.has("named", person + 1):  # "an older lady called Agnes"
+                    end, name = self.name(person + 2, introduced=True)
+                    return Chunk([name], end) if name else None
+            found = self._noun(at + 1, None)
+            if found is not None:
+                return found
+        roles = ("determiners", "mine", "his", "hers", "numbers")
+        before = (
+            at == 0 or not self.tokens[at - 1].word or self.has("after", at - 1) or self.low(at - 1) in self.words.forms
+        )
+        before = before and not any(self.has(role, at - 1) for role in roles)
+        if before and self.has("bare", at) and not self.name(at)[1].count(" "):
+            return self._noun(at, speaker, given=True, bare=True)
+        end, name = self.name(at + (self.has("determiners", at) and self.low(at) in ("the", "la", "el", "le")))
+        if name:
+            if not self.has("places_before", at - 1):
+                self.known.note(name, self.start + at)
+            if (
+                self.words.option("genitive") and name.endswith("s") and not self.has("people", end - 1)
+            ):  # "Adas Schwester"
+                owned = self._noun(end, name[:-1], given=True) if self._matching(end)[1] else None
+                return owned or Chunk([name], end)
+            return Chunk([name], end)
+        return None
+
+    def _apposed(self, chunk: Chunk, at: int) -> Chunk:
+        """With what is told of a name right after it: "Carla, my boss, …", "Bob (a friend of mine)"."""
+        single = len(chunk.ends) == 1 and isinstance(chunk.ends[0], str) and chunk.ends[0] != self.known.speaker
+        if not single or self.low(chunk.end) not in OPENS or self.has("no_names", at):
+            return chunk
+        if self.low(at - 1) == "," and at > 1 and self.tokens[at - 2].capital:
+            return chunk  # one of a list
+        told = self._one(chunk.end + 1)
+        if told is None or told.noun is None or told.owner is None or told.noun.plural or not told.ends:
+            return chunk
+        closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
+        last = told.end >= len(self.tokens) or self.low(told.end) in (".", "!", ";")
+        goes_on = at > 0 and self.tokens[at - 1].word and self.has("goes_on", told.end)  # "my boss from Siemens"
+        if (
+            (last and at == 0)
+            or not (closed or last or goes_on)
+            or (self.low(told.end) == "," and self.has("and", told.end + 1))
+        ):
+            return chunk
+        who = chunk.ends[0]
+        self.known.note(who, self.start + at, told.noun.gender)
+        called = Called(told.owner, told.noun, who, told.over, first=True)
+        return Chunk([who], told.end + (closed and not last), [*chunk.told, *told.told, called])
+
+    def _is_of(self, gender: str) -> bool:
+        """Whether who stands before "and" is surely of a gender: "my brother Tim and his wife"."""
+        return bool(self.near) and self.known.people.get(self.near[0], (0, None))[1] == gender
+
+    def _matching(self, at: int) -> tuple[int, Noun | None]:
+        """The longest word of relationship at a token."""
+        for size in (4, 3, 2, 1):
+            noun = self.words.nouns.get(tuple(token.low for token in self.tokens[at : at + size]))
+            if noun is not None and at + size <= len(self.tokens):
+                return at + size, noun
+        return at, None
+
+    def _noun(
+        self, at: int, owner: End | None, *, given: bool = False, bare: bool = False, single: bool = False
+    ) -> Chunk | None:
+        """A word of relationship with what stands before and after it; whose it is, was told before it if `given`."""
+        over, before, begin = False, [], at
+        while True:
+            end, noun = self._matching(at)
+            if self.has("over", at) and self._matching(at + 1)[1]:
+                over, noun = True, None
+            if noun is not None:
+                break
+            token = self.tokens[at] if at < len(self.tokens) else None
+            closed = ("determiners", "mine", "and", "of", "not", "who", "speaker", "his", "hers", "after", "copula")
+            if token is None or not token.word or bare or at - begin > 2:
+                return None
+            if token.low not in ("old", "best", "good", "great", "last", "two", "three", "one") and (
+                any(self.has(role, at) for role in closed) or (token.capital and not self.has("no_names", at))
+            ):
+                return None
+            before.append(token.low)
+            at += 1
+        if any(
+            noun.word not in self.words.data.get("unreal_but", {}).get(each, ())
+            for each in before
+            if self.words.has("unreal", each)
+        ):
+            return None
+        noun = replace(noun, plural=False) if single else noun
+        work = [each for each in before if self.words.has("over_of_work", each)]
+        over |= self.words.has("over", noun.word) or bool(work and noun.kind in OF_WORK)
+        over |= any(each not in ("old", "last") for each in work) and noun.kind == "spouse_of"
+        if self._matching(end)[1] is not None and not self.has("bare", end):
+            return None  # a boss friend
+        end += self.has("following", end)  # as "mayor" in Spanish
+        if not given and self.has("of", end):
+            if self.has("of_mine", end + 1):
+                owner, end = self.known.speaker, end + 2
+            else:
+                whose = self._one(end + 1)
+                if whose is not None and self.low(whose.end) == self.words.option("possessive"):
+                    whose.end += 1  # "a friend of my dad's"
+                if whose is None or len(whose.ends) != 1:
+                    return Chunk([], whose.end if whose else end, whose.told if whose else [])
+                return self._named(whose.end, whose.ends[0], noun, over, whose.told)
+        return self._named(end, owner, noun, over, [], given=given)
+
+    def _named(
+        self, end: int, owner: End | None, noun: Noun, over: bool, told: list[Called], *, given: bool = True
+    ) -> Chunk:
+        """What is called by a word of relationship, with the names that follow it."""
+        names, after = self._names(end, noun, given=given, own=owner == self.known.speaker)
+        if owner is None:  # "a sister", or whose is not known
+            return (
+                Chunk([], after, told, noun if not names else None) if not names else self._unowned(names, after, noun)
+            )
+        for name in names:
+            self.known.note(name, self.start + end, noun.gender)
+        told = told + [Called(owner, noun, name, over) for name in names if name != owner]
+        if names:
+            if len(names) == 1 and isinstance(owner, str):
+                self.known.kin[Kin(owner, noun.word)] = names[0]
+            return Chunk(list(names), after, told)
+        if noun.plural or isinstance(owner, Kin):
+            return Chunk([], end, told, noun, owner, over)
+        kin: End = Kin(owner, noun.word)
+        kin = self.known.kin.get(kin, kin) if isinstance(kin, Kin) else kin
+        self.known.note(kin, self.start + end - 1, noun.gender)
+        return Chunk([kin], end, told, noun, owner, over)
+
+    def _unowned(self, names: list[str], after: int, noun: Noun) -> Chunk:
+        for name in names:
+            self.known.note(name, self.start + after - 1, noun.gender)
+        return Chunk(list(names), after, noun=noun)
+
+    def _names(self, at: int, noun: Noun, *, given: bool, own: bool) -> tuple[list[str], int]:
+        """The names after a word of relationship: "Ada", ", Ada,", "(Ada)", "named Ada", of several "Tim and Tom"."""
+        begin, opened = at, False
+        if self.has("named", at) and (not given or self.low(at) == "named"):
+            at += 1
+        elif self.low(at) in OPENS:
+            at, opened = at + 1, True
+        end, name = self.name(at, introduced=not opened)
+        if not name and not opened:
+            end, name = self._small(at, noun, named=at > begin) if own or at > begin else (at, "")
+        if not name:
+            return [], begin
+        names = [name]
+        if noun.plural:
+            while self.low(end) == "," or self.has("and", end):
+                joined = self.has("and", end)
+                next_, name = self.name(end + 1 + (not joined and self.has("and", end + 1)), introduced=True)
+                if not name:
+                    break
+                joined |= self.has("and", end + 1)
+                names, end = [*names, name], next_
+                if joined:
+                    break
+            if len(names) < 2:
+                return [], begin
+        if opened and not noun.plural:
+            closed = end >= len(self.tokens) or self.low(end) in CLOSES
+            listed = self.low(end) == "," and (self.has("and", end + 1) or self.name(end + 1)[1])
+            if not closed or listed:
+                return [], begin
+        return names, end + (opened and self.low(end) in (",", ")", "-", "–", "—"))
+
+    def _small(self, at: int, noun: Noun, *, named: bool) -> tuple[int, str]:
+        """A name in lower case, where what stands around it leaves nothing else."""
+        token = self.tokens[at] if at < len(self.tokens) else None
+        if token is None or not token.text.isalpha() or len(token.text) < 2 or noun.plural or token.capital:
+            return at, ""
+        listed = ("no_names_small", "adverbs", "after", "places_before", "unsure", "doubts", "who", "not", "has")
+        if any(self.has(role, at) for role in listed) or token.low in self.words.forms or self._matching(at)[1]:
+            return at, ""
+        if token.low.endswith(("ing", "ed", "ly")) or not self.words.option("small_names"):
+            return at, ""
+        finite = any(form in ("third", "past", "base") for _, form in self.words.forms.get(self.low(at + 1), ()))
+        people = self.words.has("people", token.low)
+        ends = at + 1 >= len(self.tokens) or not self.tokens[at + 1].word or self.has("after", at + 1)
+        if not (finite and self.low(at + 1) != "like") and not ((people or named) and ends) and not people:
+            return at, ""
+        self.known.small.add(token.text)
+        return at + 1, token.text
+
+    def name(self, at: int, *, introduced: bool = False) -> tuple[int, str]:
+        """A name at a token and where it ends; "" where there is none."""
+        begin = at
+        titled = self.has("titles", at) and (self.tokens[at].capital or self.low(at + 1) == ".")
+        if titled:
+            at += 1 + (self.low(at + 1) == ".")
+        if at >= len(self.tokens) or not self._can_be(at, introduced=introduced or titled):
+            return begin, ""
+        if not self.tokens[at].capital:
+            return at + 1, self.tokens[at].text
+        at += 1
+        while at < len(self.tokens):
+            inside = self.has("inside_names", at) and not self.tokens[at].capital
+            next_ = at + inside
+            if next_ >= len(self.tokens) or not self.tokens[next_].capital or self.has("no_names", next_):
+                break
+            if self._matching(next_)[1]:
+                break
+            at = next_ + 1
+        return at, " ".join(token.text for token in self.tokens[begin:at]).replace(" .", ".")
+
+    def _can_be(self, at: int, *, introduced: bool) -> bool:
+        token = self.tokens[at]
+        if not token.capital:
+            return token.text in self.known.small
+        if self._matching(at)[1] or not token.word or (len(token.text) == 1 and not introduced):
+            return False
+        if self.has("first_of_names", at) and at + 1 < len(self.tokens) and self.tokens[at + 1].capital:
+            return True
+        if self.has("no_names", at):
+            within = at > 0 and self.tokens[at - 1].word and self.has("names_within", at)
+            return within or (introduced and self.has("also_names", at))
+        first = at == 0 and (token.low in self.words.forms or self.has("adverbs", at) or self.has("leads", at))
+        return not first and (not self.words.option("nouns_capital") or self._is_known(at, introduced=introduced))
+
+    def _is_known(self, at: int, *, introduced: bool) -> bool:
+        """In a language that writes every noun with a capital: whether a name is one."""
+        token = self.tokens[at]
+        named = introduced or token.text in self.known.people or self.has("people", at) or self.has("places", at)
+        return named or self.has("names_after", at - 1) or at == 0

@@ -264,9 +264,9 @@ class Memories(MemoryReader):
             until=stated.until,
         )
         events, turn = notes.noted(self._memory, text, project=project, world=world)
-        relating = Relating(self._memory, Origin(turn, datetime.now().date(), world=world, project=project))
-        relating.state(stated)
-        return [*events, *relating.events]
+        relating = Relating(self._memory)
+        relating.state(stated, Origin(turn, datetime.now().date(), world=world, project=project))
+        return [*events, *relating.sorted(relating.events)]
 
     def _same(self, said: str, project: str | None, tags: tuple[str, ...], world: str) -> list[Observation]:
         """What is in use and says the same in the same scope; what is under review may say it too."""

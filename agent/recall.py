@@ -173,7 +173,9 @@ class Recaller:
 
     def _known(self, bounds: Bounds, session: Session) -> list[Hit]:
         """What was learned of the user that this session may see: who they are first, and of a kind the newest."""
-        known = self._memory.readings.memories(Wanted(world=session.world, viewer=session.project), now=self.now)
+        known = self._memory.readings.memories(
+            Wanted(world=session.world, viewer=session.project, plain=False), now=self.now
+        )
         found = [each for each in known if not each.about or YOU in each.about]  # what was added by hand names nobody
         found.sort(key=lambda each: TELLING.index(each.kind))
         return [

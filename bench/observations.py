@@ -118,7 +118,7 @@ async def converse(run: Run, home: Home, conversation: Conversation, embedder: E
             await agent.idle()
             await agent.reflection.run()
         found = await asyncio.to_thread(
-            agent.store.readings.memories, Wanted(everything=True), now=datetime.now(UTC), limit=1000
+            agent.store.readings.memories, Wanted(everything=True, plain=False), now=datetime.now(UTC), limit=1000
         )
         tally = score(conversation, [seen(each, chat.places) for each in found], held=seeds.active if seeds else ())
         for failed in await asyncio.to_thread(failures, home):

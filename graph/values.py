@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from graph.events import MAIN_WORLD, ObservationKind, Recalled, Strategy
+from graph.relations import SPEAKER, kinds
 from graph.visibility import EVERYONE, SEVERAL, Viewer, for_all, sees_made
 
 if TYPE_CHECKING:
@@ -165,6 +166,9 @@ Status = Literal["candidate", "active", "superseded", "invalid"]
 Trend = Literal["new", "strengthening", "stable", "weakening", "stale"]
 
 
+YOU = "you"
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """An entity by its id, and what it is called; "" where all that named it was erased."""
@@ -188,6 +192,12 @@ class Relationship:
     until: str | None = None
     polarity: bool = True
     word: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """It in the table's words: "Ada works with Bob since 2024."; what `you` is, is told as by who speaks."""
+        ends = (SPEAKER if end.name == YOU else end.name for end in (self.subject, self.object))
+        return kinds()[self.kind].says(*ends, polarity=self.polarity, since=self.since, until=self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +239,14 @@ class Observation:
     tags: tuple[str, ...] = ()  # given by hand, sorted
     relationship: Relationship | None = None  # how two stand to each other, if it says that
 
+    @property
+    def plain(self) -> bool:
+        """Whether it was learned to say a relationship and nothing else, in the table's words, beside what was said."""
+        there = self.relationship
+        if there is None or self.origin == "user":
+            return False
+        return self.kind is ObservationKind.RELATIONSHIP and self.text == there.sentence
+
 
 def seen_by(viewer: Viewer, memory: Observation) -> bool:
     """Whether a chat of a project, or of none, sees a memory."""
@@ -267,7 +285,7 @@ class Wanted:
     `text` is looked for in words. `dead` shows those that are not live too. `project` asks for those of one, `viewer`
     for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and of
     when a revision was made. `related` asks for those that say how two stand to each other, `entity` for those in which
-    one of them is the entity of that id.
+    one of them is the entity of that id, `plain` for those that say a relationship and nothing else, or for the others.
     """
 
     status: Status | None = None
@@ -285,6 +303,7 @@ class Wanted:
     until: datetime | None = None
     related: bool = False
     entity: str | None = None
+    plain: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

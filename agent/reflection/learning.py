@@ -31,6 +31,7 @@ from agent.reflection.making import Draft, Review, speaks_of
 from agent.reflection.material import YOU, Material, Trust, taught_by
 from agent.reflection.statements import Statement, denial, slots_of, statements
 from agent.reflection.trust import Trusts, trusted
+from graph.events import ObservationRetired
 from graph.memory import Memory
 from graph.values import NearObservation, Observation, Turn
 from models.errors import EngineClosed, RunError, StructuredOutputError
@@ -218,6 +219,7 @@ class Learning:
             await self._consolidate(draft, generator)
         else:
             await keep_statements(draft, lambda text: self._near(text, material))
+        await asyncio.to_thread(self._retire_earlier, draft)
         return draft
 
     def trust(self, generator: Generator | None) -> Literal["model", "verbatim", "unknown"]:
@@ -302,12 +304,22 @@ class Learning:
         score = await self.score(other)
         return other if score is not None and trusted(score) else None
 
+    def _retire_earlier(self, draft: Draft) -> None:
+        """What a contradicted memory had taken the place of does not come back: that was outdated before."""
+        for retired in [each for each in draft.outcome.events if isinstance(each, ObservationRetired)]:
+            if retired.by_turn is not None:
+                story = self._memory.readings.memory(retired.observation, world=draft.material.world)
+                for each in story.revisions:
+                    if each.live and each.status == "superseded" and each.at < story.observation.at:
+                        draft.retire(each, retired.by_turn)
+
     async def _near(self, text: str, material: Material) -> list[NearObservation]:
         """The nearest observations, those nearest in meaning also where they have no vector of their own yet."""
         (vector,) = await self._embed([text])
         found = await asyncio.to_thread(
             self._memory.near, text, vector=vector, world=material.world, project=material.project, limit=NEAREST
         )
+        found = [near for near in found if not near.observation.plain]
         new = [near for near in found if not near.cosine and near.observation.text]
         if vector is None or not new:
             return found

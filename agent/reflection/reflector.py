@@ -20,8 +20,9 @@ from agent.background import Foreground
 from agent.errors import AgentError
 from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
 from agent.prompts import Prompts
+from agent.relations.learning import learn
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
-from graph.events import Event, ObservationMade, ReflectionDone, ReflectionFailed
+from graph.events import EntityNoted, Event, ObservationMade, ReflectionDone, ReflectionFailed
 from graph.memory import Memory
 from graph.values import Unreflected
 from models.errors import EngineClosed, ModelError
@@ -219,15 +220,35 @@ class Reflector:
         outcome = draft.outcome if draft is not None else Outcome(errors=1)
         if outcome.failure is not None:
             failed.append(_failure(material, "observations", model, outcome.failure))
-        made = [each for each in outcome.events if isinstance(each, ObservationMade)]
+        plain: tuple[list[Event], list[Event]] = [*names], []
+        related = thread(self._related, material, names, ids, outcome.events)
+        known, relations = await step("relations", related, plain)
+        made = [each for each in (*outcome.events, *relations) if isinstance(each, ObservationMade)]
         await self._quiet()
         await self._in_thread(
-            self._append, material, [*names, *ratings, *outcome.events, *echoes, *failed, _done(material, outcome)]
+            self._append,
+            material,
+            [*known, *ratings, *outcome.events, *relations, *echoes, *failed, _done(material, outcome)],
         )
         if made:
             waiting = sum(each.status == "candidate" for each in made)
             texts = tuple((each.observation, each.text or "") for each in made)
             self._notify(Learned(material.session, texts, waiting))
+
+    def _related(
+        self, material: Material, names: list[EntityNoted], ids: dict[str, str], learned: list[Event]
+    ) -> tuple[list[Event], list[Event]]:
+        return learn(
+            self._memory,
+            material.said,
+            names,
+            ids,
+            learned,
+            world=material.world,
+            project=material.project,
+            reflection=material.reflection,
+            review=self._review(),
+        )
 
     async def title(self, found: Unreflected, model: Generator) -> None:
         """Better a chat's title that is only its first words. Raises MemoryFailure."""
@@ -256,7 +277,8 @@ class Reflector:
 
     def _append(self, material: Material, events: list[Event]) -> None:
         """All of it or nothing. Raises Changed where a word it stands on is not to be kept any more."""
-        known = {id for event in events for id in _known(event)}
+        made = {event.observation for event in events if isinstance(event, ObservationMade)}
+        known = {id for event in events for id in _known(event)} - made
         there = self._memory.readings.observations(known, world=material.world).keys() if known else set[str]()
         if not still_there(self._memory, material) or not known <= there:
             raise Changed

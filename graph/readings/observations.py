@@ -69,7 +69,11 @@ class Remembered(Unlearned):
                 here = rows if view is None else [row for row in standing_rows(rows, view) if is_wanted(wanted, row)]
                 proved = with_proof(db, here, now, pinned, view)
                 found += [
-                    each for each in proved if wanted.trend in (None, each.trend) and seen_by(wanted.viewer, each)
+                    each
+                    for each in proved
+                    if wanted.trend in (None, each.trend)
+                    and wanted.plain in (None, each.plain)
+                    and seen_by(wanted.viewer, each)
                 ]
                 if len(rows) < page:
                     break

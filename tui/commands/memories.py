@@ -69,6 +69,8 @@ def memories(
         everything=everything,
     )
     home = home_of(ctx, writing=False)
+    if wanted == Wanted():  # all of it: what was said tells how two stand, too; `relations` lists those
+        wanted = replace(wanted, plain=False)
     wanted = replace(wanted, world=world_of(home, world))
     if at is not None:
         LogReader.open(home.memory).close()  # of nothing there is no past

@@ -42,6 +42,8 @@ class View:
     # Questions
 
     async def memories(self, wanted: Wanted, *, limit: int) -> "list[Observation]":
+        if wanted == Wanted(world=wanted.world):  # all of it: what was said tells how two stand, too
+            wanted = replace(wanted, plain=False)
         return await self._reader.memories.find(replace(wanted, world=self.world), limit=limit)
 
     async def review(self) -> "list[Observation]":

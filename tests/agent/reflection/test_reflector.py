@@ -104,14 +104,14 @@ def reflector(agent: Agent, store: Kept, tmp_path: Path, model: FakeGenerator | 
 
 
 async def texts(agent: Agent, **wanted: Any) -> list[str | None]:
-    return [each.text for each in await agent.memories.find(Wanted(**wanted))]
+    return [each.text for each in await agent.memories.find(Wanted(**wanted, plain=False))]
 
 
 async def test_what_a_message_tells_is_known_soon_after_its_reply(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Nice!"))
     heard = agent.notices()
     session, turn = await say(agent, f"Hi! {OSLO}")
-    (oslo,) = await agent.memories.find()
+    (oslo,) = await agent.memories.find(Wanted(plain=False))
     assert (oslo.text, oslo.origin, oslo.sources) == (OSLO, "verbatim", (turn,))
     assert "you" in oslo.about
     assert await agent.reflection.unreflected() == 0
@@ -343,7 +343,7 @@ async def journey(agent: Agent, *, each: bool) -> list[tuple[str | None, str]]:
         if each:
             await agent.reflection.run()
     await agent.reflection.run()
-    found = await agent.memories.find(Wanted(everything=True, dead=True))
+    found = await agent.memories.find(Wanted(everything=True, dead=True, plain=False))
     return [(memory.text, memory.status) for memory in reversed(found)]
 
 
@@ -360,7 +360,7 @@ async def test_what_waited_is_learned_in_the_order_it_was_said(
 
 async def status(agent: Agent) -> list[tuple[str | None, str]]:
     """Everything that was ever learned, the oldest first."""
-    found = await agent.memories.find(Wanted(everything=True, dead=True))
+    found = await agent.memories.find(Wanted(everything=True, dead=True, plain=False))
     return sorted((memory.text, memory.status) for memory in found)
 
 
@@ -373,7 +373,7 @@ async def test_an_exchange_that_is_reflected_on_again_teaches_nothing_twice_what
         session, turn = await say(agent, text, session)
         turns.append(turn)
     await agent.reflection.run()
-    wilma, _, _, utrecht = reversed(await agent.memories.find(Wanted(everything=True, dead=True)))
+    wilma, _, _, utrecht = reversed(await agent.memories.find(Wanted(everything=True, dead=True, plain=False)))
     await agent.memories.reject(wilma.id)
     await agent.memories.reject(utrecht.id)
     before, head = await status(agent), agent._memory.head()
@@ -393,7 +393,7 @@ async def test_what_was_retired_and_taken_back_is_not_retired_by_the_same_words_
     session, _ = await say(agent, "I have a red boat.")
     _, denied = await say(agent, "I do not have a red boat.", session)
     await agent.reflection.run()
-    boat = (await agent.memories.find(Wanted(everything=True, dead=True)))[-1]
+    boat = (await agent.memories.find(Wanted(everything=True, dead=True, plain=False)))[-1]
     assert boat.status == "invalid"
     await agent.memories.restore(boat.id, "active")
     before = await status(agent)
@@ -441,7 +441,7 @@ async def test_what_waits_for_review_keeps_nobody_from_saying_the_same(
     _, turn = await say(agent, OSLO)
     for again in (False, True):
         await (agent.reflection.again(turn) if again else agent.reflection.run())
-        known = await agent.memories.find()
+        known = await agent.memories.find(Wanted(plain=False))
         assert [each.text for each in known] == [OSLO] * len(found)
         assert sorted((each.status, each.proof_count) for each in known) == found
 

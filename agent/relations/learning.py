@@ -1,0 +1,75 @@
+"""Relationships learned from what people said, without a model: sure ones only, each with the turn that says it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from agent.relations.find import FoundRelation, find_relations
+from agent.relations.naming import End
+from agent.relations.relating import YOU, Origin, Relating, Stated
+from graph.events import Event, ObservationMade
+from graph.memory import Memory
+from graph.values import Turn
+
+SURE = 0.8  # the confidence of what was read out of a sentence
+
+
+def learn(
+    memory: Memory,
+    turns: Iterable[Turn],
+    noted: Sequence[Event],
+    ids: Mapping[str, str],
+    beside: Sequence[Event],
+    *,
+    world: str,
+    project: str | None,
+    reflection: str,
+    review: Literal["auto", "ask"],
+) -> tuple[list[Event], list[Event]]:
+    """The names that turns note, and what they say of how these stand to each other; one reflection's. Blocks.
+
+    `ids` are those of the names, `beside` is what the reflection learned besides: an observation that says a
+    relationship and no other carries it. A relationship tells what those are whom it joins.
+    """
+    relating = Relating(memory, ids, beside)
+    for turn in turns:
+        told = Origin(
+            turn=turn.id,
+            day=turn.at.astimezone().date(),
+            speaker=turn.speaker,
+            world=world,
+            project=project,
+            origin="verbatim",
+            status="candidate" if review == "ask" else "active",
+            confidence=SURE,
+            reflection=reflection,
+        )
+        found = find_relations(turn.text or "", speaker=YOU, said_at=told.day)
+        alone = {sentence for sentence, count in Counter(each.sentence for each in found).items() if count == 1}
+        for each in found:
+            _state(relating, each, told, beside if each.sentence in alone else ())
+    return relating.sorted(noted), relating.sorted(relating.events)
+
+
+def _said_by(found: FoundRelation, names: tuple[str, str], told: Origin, beside: Sequence[Event]) -> str | None:
+    """The observation that was made of a turn's sentence, or of what it says in other words."""
+    wanted = [name.casefold() for name in names if name.casefold() != YOU]
+    for each in beside:
+        if isinstance(each, ObservationMade) and told.turn in each.sources:
+            text = (each.text or "").casefold()
+            if text == found.sentence.casefold() or (text and all(name in text for name in wanted)):
+                return each.observation
+    return None
+
+
+def _state(relating: Relating, found: FoundRelation, told: Origin, beside: Sequence[Event]) -> None:
+    """Take one in, if both its ends are known."""
+    subject, object = (_named(relating, end, told) for end in (found.subject, found.object))
+    if subject is None or object is None or subject.casefold() == object.casefold():
+        return
+    stated = Stated(subject, found.kind, object, found.since, found.until, found.polarity, found.ended, found.word)
+    relating.state(stated, told, _said_by(found, (subject, object), told, beside))
+
+
+def _named(relating: Relating, end: End, told: Origin) -> str | None:
+    return end if isinstance(end, str) else relating.of_word(end.owner, end.word, told)

@@ -1,0 +1,87 @@
+"""What people say of who stands how to whom is learned after their message, with any model, and ends with its proof."""
+
+from typing import Literal
+
+from agent.agent import Agent
+from agent.settings import Settings
+from graph.values import Wanted
+from tests.agent.conftest import MakeAgent
+from tests.agent.relations.test_relating import edges
+from tests.agent.test_recall import ready, say
+from tests.fakes import FakeGenerator
+
+
+async def started(make_agent: MakeAgent, review: Literal["auto", "ask"] = "auto") -> Agent:
+    return await ready(make_agent, FakeGenerator("I see."), Settings(review=review))
+
+
+async def kinds_of(agent: Agent) -> dict[str, str]:
+    """What the entities are."""
+    rows = agent._memory.query("MATCH (e:Entity) RETURN e.name AS name, e.kind AS kind")
+    return {row["name"]: row["kind"] for row in rows}
+
+
+async def test_an_exchange_teaches_directed_relationships(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    await say(agent, None, "My sister Ada works with Bob at Siemens. Ada likes Bob but Bob does not trust Ada.")
+    found = await edges(agent)
+    assert {each[:4] for each in found} == {
+        ("you", "sibling_of", "Ada", True),
+        ("Ada", "works_with", "Bob", True),
+        ("Ada", "works_for", "Siemens", True),
+        ("Ada", "likes", "Bob", True),
+        ("Bob", "trusts", "Ada", False),
+    }
+    kinds = await kinds_of(agent)
+    assert (kinds["Bob"], kinds["Ada"], kinds["Siemens"]) == ("person", "person", "organisation")
+    told = await agent.memories.find(Wanted(related=True))
+    assert {each.origin for each in told} == {"verbatim"}
+    assert {each.status for each in told} == {"active"}
+
+
+async def test_a_word_of_relationship_is_who_was_called_so(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "My sister is called Ada.")
+    await say(agent, session, "My sister works for Bosch now.")
+    assert ("Ada", "works_for", "Bosch", True, None) in await edges(agent)
+
+
+async def test_an_end_is_told_and_what_was_is_kept(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "Ada works for Siemens.")
+    await say(agent, session, "Ada left Siemens.")
+    ((*ends, until),) = await edges(agent)
+    assert ends == ["Ada", "works_for", "Siemens", True]
+    assert until is not None
+
+
+async def test_rewound_hidden_or_deleted_the_words_take_the_relationship_along(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "Ada works with Bob.")
+    turn = (await agent.chats.thread(session))[0].id
+    await agent.chats.hide(turn)
+    assert await edges(agent) == []
+    await agent.chats.unhide(turn)
+    assert len(await edges(agent)) == 1
+
+
+async def test_under_review_nothing_is_an_edge_yet(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent, review="ask")
+    await say(agent, None, "Ada works with Bob.")
+    assert await edges(agent) == []
+    (waiting,) = [each for each in await agent.memories.review() if each.relationship is not None]
+    await agent.memories.promote(waiting.id)
+    assert len(await edges(agent)) == 1
+
+
+async def test_questions_suppositions_and_quotations_teach_nothing(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session = None
+    for text in (
+        "Does Ada work with Bob?",
+        "If Ada were married to Bob, would she move to Lisbon?",
+        'He wrote: "My sister Ada works with Bob."',
+        "> Ada works for Siemens",
+    ):
+        session, _, _ = await say(agent, session, text)
+    assert await edges(agent) == []

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from agent.relations.find import FoundRelation, find_relations
+from agent.relations.clauses import FoundRelation
+from agent.relations.find import find_relations
 from agent.relations.naming import End
 from agent.relations.relating import YOU, Origin, Relating, Stated
 from graph.events import Event, ObservationMade

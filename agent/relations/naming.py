@@ -297,7 +297,7 @@ class Naming:
             at, opened = at + 1, True
         end, name = self.name(at, introduced=not opened)
         if not name and not opened:
-            end, name = self._small(at, noun, named=at > begin) if own or at > begin else (at, "")
+            end, name = self.small(at, noun, named=at > begin) if own or at > begin else (at, "")
         if not name:
             return [], begin
         names = [name]
@@ -320,7 +320,7 @@ class Naming:
                 return [], begin
         return names, end + (opened and self.low(end) in (",", ")", "-", "–", "—"))
 
-    def _small(self, at: int, noun: Noun, *, named: bool) -> tuple[int, str]:
+    def small(self, at: int, noun: Noun, *, named: bool) -> tuple[int, str]:
         """A name in lower case, where what stands around it leaves nothing else."""
         token = self.tokens[at] if at < len(self.tokens) else None
         if token is None or not token.text.isalpha() or len(token.text) < 2 or noun.plural or token.capital:

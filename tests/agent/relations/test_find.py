@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.relations.find import FoundRelation, find_relations
+from agent.relations.clauses import FoundRelation
+from agent.relations.find import find_relations
 from agent.relations.naming import End, Kin
 from agent.relations.words import LANGUAGES, language
 from graph.relations import kinds

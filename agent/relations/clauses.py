@@ -1,0 +1,421 @@
+"""The clauses of a sentence, read by a language's words as who, does what, to whom: each tells a relationship."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from agent.language.words import wordset
+from agent.relations.naming import Called, Chunk, End, Kin, Known, Naming
+from agent.relations.times import Time
+from agent.relations.words import Language, Phrase, Token
+from graph.relations import kinds
+
+FAMILY = frozenset({"parent_of", "grandparent_of", "sibling_of", "relative_of"})  # it ends with nobody's leaving
+DENIABLE = wordset("likes trusts works_with works_for lives_with lives_in knows manages teaches treats owns")
+FELT = frozenset({"likes", "trusts", "knows", "friend_of"})  # of which the past tense does not say that it is over
+NO_PLACES = frozenset(kinds()) - {"lives_in", "likes", "knows", "owns", "works_for", "member_of", "other"}
+OF_THINGS = frozenset({"lives_in", "works_for", "member_of", "owns"})  # their objects are nobody
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelation:
+    """A relationship as it was said, from subject to object, with the word of relationship if one was used."""
+
+    subject: End
+    kind: str
+    object: End
+    since: str | None
+    until: str | None
+    polarity: bool
+    ended: bool
+    word: str | None
+    sentence: str
+
+
+@dataclass(slots=True)
+class _Helped:
+    """What the helping words before a verb told: "has never really", "did not", "used to"."""
+
+    verbs: list[tuple[str, str]] = field(default_factory=list)  # lemma and form
+    negated: bool = False
+    never: bool = False
+    used: bool = False
+
+
+@dataclass(slots=True)
+class Clauses:
+    """Reads one sentence; `sure`: else only what it takes for granted of the speaker's people is read."""
+
+    naming: Naming
+    words: Language
+    known: Known
+    times: Sequence[Time]
+    sentence: str
+    sure: bool
+    begin: int = 0
+    found: list[FoundRelation] = field(default_factory=list)
+
+    def read(self) -> list[FoundRelation]:
+        """All of the sentence, clause by clause."""
+        at, fresh, subject = 0, True, None
+        size = len(self.naming.tokens)
+        while at < size:
+            if fresh:
+                self.begin = at
+                chunk = self.naming.chunk(at)
+                lead = self.words.starts("leads", self.naming.tokens, at)
+                if chunk is None and self.words.has("implied", self.naming.low(at)):
+                    chunk = Chunk([self.known.speaker], at)
+                end = self._clause(chunk) if chunk else None
+                if end is None and chunk is None and subject is not None:
+                    end = self._does(at, subject)
+                if end is None and lead:
+                    at += lead
+                    continue
+                if chunk is not None:
+                    self._tell(chunk, at)
+                    subject = chunk
+                    end = end or chunk.end
+                if end is not None:
+                    at, fresh = max(end, at + 1), False
+                    continue
+            token = self.naming.tokens[at]
+            ended = (not token.word and token.low not in ("'s", "'", "-")) or self.words.has("joins", token.low)
+            if not ended and not fresh and (chunk := self.naming.single(at)) is not None:
+                self._tell(chunk, at)
+                at = max(chunk.end, at + 1)
+                continue
+            if self.words.has("who", token.low):
+                subject = None
+            at, fresh = at + 1, ended
+        return self.found
+
+    def _tell(self, chunk: Chunk, at: int) -> None:
+        """What a chunk tells by itself."""
+        if self.words.has("not", self.naming.low(at - 1)):
+            return
+        for told in chunk.told:
+            if self.sure or told.owner == self.known.speaker:
+                self._called(told)
+
+    def _called(
+        self, told: Called, *, polarity: bool = True, since: str | None = None, until: str | None = None
+    ) -> None:
+        """A relationship by its word; of a symmetric one whoever was said first stands first."""
+        ends = (told.owner, told.who)
+        if any(self.words.has("tools", str(end).lower()) for end in ends):
+            return
+        symmetric = kinds()[told.noun.kind].symmetric
+        if (symmetric and told.first) or (not symmetric and not told.noun.turned):
+            ends = (told.who, told.owner)
+        self._add(ends, told.noun.kind, since, until, polarity, told.over, told.noun.word)
+
+    def _add(
+        self,
+        ends: tuple[End, End],
+        kind: str,
+        since: str | None,
+        until: str | None,
+        polarity: bool,
+        ended: bool,
+        word: str | None = None,
+    ) -> None:
+        if ends[0] != ends[1]:
+            self.found.append(FoundRelation(ends[0], kind, ends[1], since, until, polarity, ended, word, self.sentence))
+
+    def _clause(self, chunk: Chunk) -> int | None:
+        """A clause about whom its first chunk names, and where it ends; None where nothing was read."""
+        at = chunk.end + self.words.starts("aside", self.naming.tokens, chunk.end)
+        comma = self.naming.low(at) == ","
+        if self.naming.has("who", at + comma):
+            end = self._does(at + comma + 1, chunk)
+            after = end if end is not None else self._until(at + comma + 1)
+            main = self._does(after + 1, chunk) if comma and self.naming.low(after) == "," else None
+            return main or (self._does(after, chunk) if end and not comma else None) or end
+        return self._does(at, chunk) or (self._does(at + 1, chunk) if comma and chunk.told else None)
+
+    def _does(self, at: int, subject: Chunk) -> int | None:
+        """What somebody does, and where that ends; None where it is nothing that is known."""
+        helped = _Helped()
+        while self.sure and at < len(self.naming.tokens):
+            end = self._is(at, subject, helped) or self._has(at, subject, helped) or self._says(at, subject, helped)
+            if end is not None:
+                return end
+            low = self.naming.low(at)
+            forms = self.words.forms.get(low, set())
+            helping = [each for each in forms if self.words.has("helping", each[0])]
+            if size := self.words.starts("used", self.naming.tokens, at):
+                helped.used, at = True, at + size - 1
+            elif self.words.has("not", low):
+                helped.negated = True
+                helped.never |= self.words.has("never", low)
+            elif helping:
+                helped.verbs.append(min(helping))
+            elif not self.words.has("adverbs", low) and not self.words.has("clitics", low):
+                return None
+            at += 1
+        return None
+
+    def _is(self, at: int, subject: Chunk, helped: _Helped) -> int | None:
+        """ "Ada is my sister", "Ada's boss is Carla", "my boss is called Carla"."""
+        forms = self.words.forms.get(self.naming.low(at), set())
+        be = next((each for each in forms if self.words.has("copula", each[0])), None)
+        if be is None:
+            return None
+        at, negated = at + 1, helped.negated
+        while self.words.has("adverbs", self.naming.low(at)) or self.words.has("not", self.naming.low(at)):
+            negated = negated or self.words.has("not", self.naming.low(at))
+            at += 1
+        unnamed = subject.noun is not None and subject.owner is not None
+        at += called if (called := unnamed and self.naming.has("named", at)) else 0
+        self.naming.subject = subject.ends
+        what = self.naming.chunk(at, whole=True)
+        self.naming.subject = []
+        if what is None and called:
+            end, small = self.naming.small(at, subject.noun, named=True) if subject.noun else (at, "")
+            what = Chunk([small], end) if small else None
+        if what is None or not self._may_end(what.end):
+            return None
+        state = self._state(be, helped, negated, self._until(what.end))
+        if state is None:
+            return None
+        over, polarity, times = state
+        called_so = [
+            Called(part.owner, part.noun, who, part.over, first=True)
+            for part in (what.parts or [what])
+            if part.noun is not None and part.owner is not None
+            for who in subject.ends
+            if not subject.parts or part.noun.plural or len(subject.ends) == 1
+        ]
+        if not called_so and unnamed and subject.noun and subject.owner is not None:
+            names = [end for end in what.ends if isinstance(end, str) and end != self.known.speaker]
+            as_many = len(names) == len(what.ends) and (subject.noun.plural or len(names) == 1)
+            if what.noun is None and what.ends and as_many:
+                called_so = [Called(subject.owner, subject.noun, name, subject.over) for name in names]
+                if polarity and len(names) == 1 and isinstance(subject.owner, str):
+                    self.known.kin[Kin(subject.owner, subject.noun.word)] = names[0]
+        if not called_so:
+            return None
+        for told in called_so:
+            kind = told.noun.kind
+            if kind in OF_THINGS and isinstance(told.who, Kin):
+                return None
+            self.known.note(told.who, self.naming.start + at, told.noun.gender)
+            if polarity:
+                ended = told.over or (over and kind not in FAMILY)
+                if over and kind in FAMILY and negated:
+                    continue
+                self._called(
+                    Called(told.owner, told.noun, told.who, ended, told.first),
+                    since=times.get("since"),
+                    until=times.get("until"),
+                )
+            elif kind in DENIABLE:
+                self._called(Called(told.owner, told.noun, told.who, False, told.first), polarity=False)
+        self._tell(what, -1)
+        return what.end
+
+    def _has(self, at: int, subject: Chunk, helped: _Helped) -> int | None:
+        """ "I have a sister called Ada", "Bob's got two kids, Timo and Bea"."""
+        size = self.words.starts("has", self.naming.tokens, at)
+        if not size or helped.negated or helped.used or len(subject.ends) > 2:
+            return None
+        what = self.naming.chunk(at + size)
+        if what is None or what.noun is None or what.owner is not None or not what.ends:
+            return None
+        past = any(form == "past" for _, form in self.words.forms.get(self.naming.low(at), ())) and not helped.verbs
+        for owner in subject.ends:
+            for who in what.ends:
+                self._called(Called(owner, what.noun, who, past and what.noun.kind not in FAMILY))
+        return what.end
+
+    def _says(self, at: int, subject: Chunk, helped: _Helped) -> int | None:
+        """A phrase with its object, and what its verb says besides: "works with Bob at Siemens"."""
+        low = self.naming.low(at)
+        for lemma, form in sorted(self.words.forms.get(low, {(low, "base")})):
+            for phrase in self.words.phrases.get(lemma, ()):
+                if not self._fits(phrase, lemma, form, subject, helped):
+                    continue
+                for end, what, negated in self._match(phrase, 1, at + 1, subject):
+                    if self._said(phrase, (lemma, form), subject, what, helped, negated, end):
+                        no = helped.negated or negated
+                        return end if no else self._besides(phrase, (lemma, form), subject, helped, end)
+        return None
+
+    def _besides(self, phrase: Phrase, form: tuple[str, str], subject: Chunk, helped: _Helped, at: int) -> int:
+        for other in self.words.phrases[phrase.words[0]]:
+            if other.together or len(other.words) < 2 or other.kind == phrase.kind or other.begins != phrase.begins:
+                continue
+            if other.words[1] in self.words.forms or other.words[1] == "*":
+                continue
+            for end, what, _ in self._match(other, 1, at, subject):
+                if self._said(other, form, subject, what, helped, False, end):
+                    return end
+        return at
+
+    def _fits(self, phrase: Phrase, lemma: str, form: str, subject: Chunk, helped: _Helped) -> bool:
+        """Whether a verb's form goes with its subject and with the helping verbs before it."""
+        several = len(subject.ends)
+        if phrase.together and (several < 2 or (several > 2 and kinds()[phrase.kind].single)):
+            return False
+        if not self.words.option("agrees"):
+            return form != "done" or bool(helped.verbs) or lemma == "be"
+        if helped.used:
+            return form == "base"
+        if not helped.verbs:
+            many = len(subject.ends) > 1 or subject.ends == [self.known.speaker] or lemma == "be"
+            return form == "past" or form == ("base" if many else "third") or (lemma == "be" and form == "third")
+        last = helped.verbs[-1][0]
+        been = lemma == "be" and form == "done"
+        return form == {"do": "base", "have": "done", "be": "ing"}.get(last, "") or been
+
+    def _match(
+        self, phrase: Phrase, word: int, at: int, subject: Chunk, what: Chunk | None = None, negated: bool = False
+    ) -> Iterator[tuple[int, Chunk | None, bool]]:
+        """The ways in which a phrase's words stand from a token on: where they end, the object, and whether "not"."""
+        rest = phrase.words[word:]
+        if not rest and (phrase.together or what is not None):
+            yield at, what, negated
+            return
+        low = self.naming.low(at)
+        if not rest or rest[0] == "~":
+            self.naming.subject = subject.ends
+            what = self.naming.chunk(at, whole=True)
+            self.naming.subject = []
+            no = self.words.has("not", low)
+            if what is None and (no or self.words.has("adverbs", low)):  # "n'aime pas Bob", "manages both Ada and Bob"
+                yield from self._match(phrase, word, at + 1, subject, None, negated or no)
+            elif what is not None and (what.ends or what.noun):
+                yield from self._match(phrase, word + 1, what.end, subject, what, negated)
+        elif rest[0] == "*":
+            for more in range(1, 5):
+                passed = self.naming.tokens[at : at + more]
+                if len(passed) < more or any(not self._passes(phrase, each) for each in passed):
+                    return
+                yield from self._match(phrase, word + 1, at + more, subject, what, negated)
+        elif low == rest[0] or any(lemma == rest[0] for lemma, _ in self.words.forms.get(low, ())):
+            yield from self._match(phrase, word + 1, at + 1, subject, what, negated)
+        elif self.words.has("adverbs", low) or self.words.has("not", low):
+            yield from self._match(phrase, word, at + 1, subject, what, negated or self.words.has("not", low))
+
+    def _passes(self, phrase: Phrase, token: Token) -> bool:
+        return token.word and token.low not in phrase.but and not self.words.has("joins", token.low)
+
+    def _said(
+        self,
+        phrase: Phrase,
+        form: tuple[str, str],
+        subject: Chunk,
+        what: Chunk | None,
+        helped: _Helped,
+        negated: bool,
+        end: int,
+    ) -> bool:
+        """Whether a phrase that matched says something of people that are known; then it is kept."""
+        if not subject.ends or self.naming.low(end) in phrase.not_before:
+            return False
+        if "~" not in phrase.words[:-1]:
+            loose = phrase.loose and end < len(self.naming.tokens) and self.naming.tokens[end].word
+            if not self._may_end(end) and not loose:
+                return False
+        if what is None and phrase.together:
+            pairs = list(combinations(subject.ends, 2))
+        else:
+            pairs = [(one, other) for one in subject.ends for other in (what.ends if what else ())]
+        if what is not None and not what.ends:
+            return not (helped.negated or negated)  # "with my parents": nobody to name, and the clause goes on
+        if not pairs or not all(self._plausible(phrase, *pair) for pair in pairs):
+            return False
+        until = self._until(end)
+        negated |= helped.negated or (bool(self.words.option("not_after")) and self.naming.has("not", end))
+        state = self._state(form, helped, negated, until, phrase)
+        if state is None:
+            return False
+        over, polarity, times = state
+        if not polarity and phrase.kind not in DENIABLE:
+            return False
+        over = over and phrase.kind not in FAMILY
+        for one, other in pairs:
+            ends = (other, one) if phrase.turned else (one, other)
+            self._add(ends, phrase.kind, times.get("since"), times.get("until"), polarity, over)
+            if phrase.kind in OF_THINGS and not self.words.has("people", str(ends[1]).lower()):
+                self.known.things.add(ends[1])
+        if what is not None:
+            self._tell(what, -1)
+        return True
+
+    def _plausible(self, phrase: Phrase, one: End, other: End) -> bool:
+        """Whether the ends of a phrase are people and places as far as anything tells."""
+        people, place = (
+            isinstance(other, Kin) or other == self.known.speaker or self.words.has("people", other.split()[0].lower()),
+            isinstance(other, str) and self.words.starts("places", self.words.tokens(other), 0) > 0,
+        )
+        person = people or (other in self.known.people and self.known.people[other][1] is not None)
+        tool = isinstance(other, str) and self.words.has("tools", other.lower())
+        if tool and (phrase.careful or phrase.kind != "works_for"):
+            return False
+        if phrase.kind == "lives_in":
+            return not person
+        group = isinstance(other, str) and self.words.has("groups", other.split()[-1].lower())
+        if phrase.careful and (person or place or group):
+            return False
+        if one == other or (place and phrase.kind in NO_PLACES):
+            return False
+        return not (phrase.kind in NO_PLACES and other in self.known.things)
+
+    def _may_end(self, at: int) -> bool:
+        """Whether a name or chunk can end before a token: "Bob jokes" is not about Bob."""
+        if at >= len(self.naming.tokens):
+            return True
+        token = self.naming.tokens[at]
+        if not token.word:
+            return token.low not in ("'s", "/", "'")
+        return any(self.naming.has(role, at) for role in ("after", "not", "adverbs")) and not self.naming.has(
+            "tells", at
+        )
+
+    def _until(self, at: int) -> int:
+        """Where the clause around a token ends."""
+        tokens = self.naming.tokens
+        while at < len(tokens) and tokens[at].word and not self.words.has("joins", tokens[at].low):
+            at += 1
+        return at
+
+    def _state(
+        self, form: tuple[str, str], helped: _Helped, negated: bool, end: int, phrase: Phrase | None = None
+    ) -> tuple[bool, bool, dict[str, str | None]] | None:
+        """Whether what is said is over, whether it holds, and since and until when; None where that is unclear."""
+        told = [time for time in self.times if self.begin <= time.at <= end]
+        when = {time.role: time.value for time in told}
+        since, until = when.get("since"), when.get("until")
+        begins = bool(phrase and phrase.begins) or self.words.has("becoming", form[0])
+        over = bool(phrase and phrase.over)
+        perfect = any(verb in self.words.data["words"]["perfect"] for verb, _ in helped.verbs) or form[1] == "done"
+        first = helped.verbs[0] if helped.verbs else form
+        past = first[1] == "past" and not perfect
+        kind = phrase.kind if phrase else ""
+        done = bool(phrase and phrase.past)
+        gone = any(self.naming.has("anymore", at) for at in range(self.begin, end))
+        if negated:
+            if gone and not begins and not over and not (phrase and phrase.denied):
+                return True, True, {"until": when.get("in") or until}
+            if begins or over or gone or (past and not helped.never) or (phrase and (phrase.denied or phrase.together)):
+                return None
+            return False, False, {"since": since}
+        if helped.used:
+            return (True, True, {"until": until}) if not begins and not over else None
+        if begins or over:
+            if not (past or perfect or done or (over and phrase and phrase.words[0] == "be")):
+                return None
+            if over:
+                return True, True, {"until": until or when.get("in")}
+            ended = until is not None
+            return ended, True, {"since": since or when.get("in"), "until": until}
+        if phrase and phrase.denied:
+            return (False, False, {}) if not past and not perfect else None
+        lasts = "since" in when or "lasting" in when or kind in FELT
+        if perfect and phrase and not lasts and not any(verb == "be" for verb, _ in (*helped.verbs, form)):
+            return None  # "I've worked at Siemens": still or once?
+        if past and kind in FELT and until is None:
+            return None
+        return past or until is not None, True, {"since": since, "until": until}

@@ -7,7 +7,8 @@ Each conversation has a memory of its own, with the real embedder. Its turns are
 each exchange the Agent reflects. `small` is the real default model. `perfect` answers as the file says a model should.
 `hostile` finds everything that is true in the memory already, as a good model would have left it, and then does harm:
 in every way it is trusted (it passes the probe), and once it is not. docs/observations-bench.md has the file's format
-and the definitions of the figures. `--limit` takes so many conversations of each class, `--why` names what is amiss.
+and the definitions of the figures. Memories that say a relationship and nothing else are left out: bench.relations
+counts those. `--limit` takes so many conversations of each class, `--why` names what is amiss.
 """
 
 import argparse

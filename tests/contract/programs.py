@@ -161,6 +161,9 @@ def _change(asked: Asked) -> None:
     asked.ask("pin {memory} --json")
     asked.ask("undo --json")
     asked.known["new"] = asked.ask("remember I_own_a_kite. --json")["id"]
+    asked.ask("relate Mara works_with Jonas --json")
+    asked.ask("relations Mara --json")
+    asked.ask("relations --kinds --json")
     asked.known["new"] = asked.ask("correct {new} I_own_two_kites. --json")["id"]
     asked.ask("forget {new} --json")
     asked.ask("review --promote {proposed} --json")

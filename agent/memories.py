@@ -13,6 +13,7 @@ from typing import Literal
 from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
 from agent.relations.relating import YOU, Origin, Relating, Stated
+from agent.relations.whom import whom
 from graph.errors import NotFound
 from graph.events import (
     MAIN_WORLD,
@@ -70,6 +71,10 @@ class Memories(MemoryReader):
         """What `forget` would erase: all revisions of a memory. Raises NotFound or Ambiguous."""
         found = (await self.story(id)).observation
         return await asyncio.to_thread(self._memory.readings.forgetting, found.id)
+
+    async def whom(self, name: str, *, world: str = MAIN_WORLD, project: str | None = None) -> str:
+        """Whom a name or a word of relationship ("my sister") means, by name; the words themselves where nobody is."""
+        return await asyncio.to_thread(whom, self._memory.readings, name, world=world, project=project)
 
     # -- stating --------------------------------------------------------------------------------------------------
 
@@ -264,7 +269,7 @@ class Memories(MemoryReader):
             until=stated.until,
         )
         events, turn = notes.noted(self._memory, text, project=project, world=world)
-        relating = Relating(self._memory)
+        relating = Relating(self._memory.readings)
         relating.state(stated, Origin(turn, datetime.now().date(), world=world, project=project))
         return [*events, *relating.sorted(relating.events)]
 

@@ -20,7 +20,7 @@ from graph.kuzu.store import GraphStore
 from graph.log.log import Log, check_chain, hash_before
 from graph.log.migrations import NEWEST, version_of
 from graph.projection.schema import NODES, RELS
-from graph.projection.sqlite_tables import TablesInMemory, are_current, event_at
+from graph.projection.sqlite_tables import TablesInMemory, are_current, are_whole, event_at
 from graph.projection.tables import Tables, fold
 from graph.reader import LogReader
 from graph.values import Check
@@ -183,7 +183,7 @@ def _tables(db: sqlite3.Connection) -> Check:
         0,
         hash_before(db, 1),
     )
-    if not are_current(db, seq, link):
+    if not (are_whole(db) and are_current(db, seq, link)):
         return Check("tables", True, "they are of another version; the next start makes them anew")
     try:
         events = map(event_of, db.execute(f"{SELECT_EVENT} ORDER BY seq"))

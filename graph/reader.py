@@ -20,7 +20,7 @@ from graph.events.codec import SELECT_EVENT, Stored, event_of
 from graph.log.log import hash_before
 from graph.log.migrations import version_of
 from graph.log.validation import refuse_emptied, refuse_stranger
-from graph.projection.sqlite_tables import TablesInMemory, are_current, event_at
+from graph.projection.sqlite_tables import TablesInMemory, are_current, are_whole, event_at
 from graph.readings.conversation import Readings
 from graph.sqlite import LOG as FILE
 from graph.sqlite import bound, open_reader, reading
@@ -38,6 +38,7 @@ class LogReader(Readings):
         self._closed = False
         self._making = threading.Lock()
         self._tables: TablesInMemory | None = None
+        self._whole: bool | None = None  # whether those in the file have their columns; looked at once
 
     @classmethod
     def open(cls, folder: Path) -> "LogReader":
@@ -156,12 +157,17 @@ class LogReader(Readings):
                 used.db.close()
                 raise
 
+    def _are_whole(self, db: sqlite3.Connection) -> bool:
+        if self._whole is None:
+            self._whole = are_whole(db)
+        return self._whole
+
     def _tables_of(self, db: sqlite3.Connection) -> TablesInMemory | None:
         """The tables of a snapshot, made if need be; None where they are in the file, or there is no log yet."""
         if self._given is not None or version_of(db) == 0:
             return self._given
         seq, link = db.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (0, b"")
-        if self._until is None and are_current(db, seq, link or hash_before(db, 1)):
+        if self._until is None and self._are_whole(db) and are_current(db, seq, link or hash_before(db, 1)):
             return None
         with self._making:
             if self._tables is None or self._tables.seq != seq:

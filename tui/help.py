@@ -15,6 +15,7 @@ from tui.keymaps import ABOUT, READER, KeyContext, KeyRow, bindings
 from tui.node_links import walk_from
 from tui.parts import Parts
 from tui.reasons import who
+from tui.relationships import related
 from tui.text import MUTED, counted, cut, one_line, plain, size_of, spaced, when
 from tui.widgets.dialogs import AskLine, Reader
 from tui.widgets.foot import row
@@ -23,7 +24,7 @@ from tui.widgets.pages import WIDE, heading, keys_content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graph.values import About, Observation
+    from graph.values import About, Observation, Relationship
 
 
 PLACES = (
@@ -82,7 +83,7 @@ class AboutPage(Reader):
 
 
 def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" = ()) -> Content:
-    """The page, `width` cells wide inside; `beliefs` are what was learned about it."""
+    """The page, `width` cells wide inside; `beliefs` are what was learned about it, relationships among them."""
     if not about.said and not about.mentioned and not about.turns and not beliefs:
         return plain(f"Nothing in the memory mentions {one_line(about.name)}.")
     now = datetime.now().astimezone()
@@ -95,15 +96,25 @@ def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" =
         lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, 14))
     for _, name, count in about.sessions:
         lines.append(row("in", f"{one_line(name or 'New chat')} ({spaced(count)})", width, 14))
-    if beliefs:
+    for title, over in (("Relationships", False), ("Over", True)):
+        told = [each for each in map(_relationship, beliefs) if each is not None and (each.until is not None) is over]
+        if told:
+            lines += [Content(""), plain(title, "bold $secondary")]
+            lines += [plain(related(each), MUTED if over else "") for each in told]
+    if said := [each for each in beliefs if not each.plain]:
         lines += [Content(""), plain("Memories", "bold $secondary")]
-        lines += [_belief(belief, now) for belief in beliefs]
+        lines += [_belief(belief, now) for belief in said]
     if about.turns and beliefs:
         lines += [Content(""), plain("Messages", "bold $secondary")]
     for turn in about.turns:
         head = f"{when(turn.at, now)} · {who(turn.role, turn.speaker)}"
         lines += [Content(""), plain(head, MUTED), plain(cut(turn.text or "(erased)", LONGEST))]
     return Content("\n").join(lines)
+
+
+def _relationship(belief: "Observation") -> "Relationship | None":
+    """What it says of two, if it is in use."""
+    return belief.relationship if belief.status == "active" else None
 
 
 def _messages(count: int) -> str:
@@ -195,9 +206,9 @@ async def about(parts: Parts, argument: str) -> None:
     if not name:
         name = await parts.ui.ask(AskLine("About what?", placeholder="A person, place or project", yes="show"))
     if name:
-        found = await parts.view.chat.service.search.about(
-            name, world=parts.view.state.world, project=await parts.view.project()
-        )
+        world, project = parts.view.state.world, await parts.view.project()
+        name = await parts.view.chat.service.memories.whom(name, world=world, project=project)
+        found = await parts.view.chat.service.search.about(name, world=world, project=project)
         beliefs = await parts.memory.about(name)
         table, known = ("Project" if found.kind == "project" else "Entity"), found.name
         words = about_content(found, parts.view.page_width, beliefs)

@@ -29,10 +29,11 @@ from agent.reflection.correcting import corrects
 from agent.reflection.likeness import Embed, cosine, holds, names_of, says_again, says_the_same
 from agent.reflection.making import Draft, Review, speaks_of
 from agent.reflection.material import YOU, Material, Trust, taught_by
-from agent.reflection.statements import Statement, denial, slots_of, statements
+from agent.reflection.statements import Statement, cue_of, denial, slots_of, statements
 from agent.reflection.trust import Trusts, trusted
 from graph.events import ObservationRetired
 from graph.memory import Memory
+from graph.relations import kinds
 from graph.values import NearObservation, Observation, Turn
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
@@ -319,7 +320,7 @@ class Learning:
         found = await asyncio.to_thread(
             self._memory.near, text, vector=vector, world=material.world, project=material.project, limit=NEAREST
         )
-        found = [near for near in found if not near.observation.plain]
+        found = [near for near in found if not (near.observation.plain or _is_of_another(near.observation, text))]
         new = [near for near in found if not near.cosine and near.observation.text]
         if vector is None or not new:
             return found
@@ -329,6 +330,14 @@ class Learning:
             NearObservation(near.observation, cosines.get(near.observation.id, near.cosine), near.words)
             for near in found
         ]
+
+
+def _is_of_another(known: Observation, text: str) -> bool:
+    """Whether it says of somebody what can be said of several, and a text that corrects nothing names another one."""
+    told = known.relationship
+    if told is None or kinds()[told.kind].single or cue_of(text) != "new":
+        return False
+    return not any(end.name != YOU and end.name.casefold() in text.casefold() for end in (told.subject, told.object))
 
 
 def fitting(generator: Generator, material: Material, known: list[Listed], **how: Any) -> list[int]:

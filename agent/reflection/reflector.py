@@ -247,6 +247,7 @@ class Reflector:
             world=material.world,
             project=material.project,
             reflection=material.reflection,
+            instead_of=material.instead_of,
             review=self._review(),
         )
 

@@ -25,6 +25,7 @@ def learn(
     world: str,
     project: str | None,
     reflection: str,
+    instead_of: str | None = None,
     review: Literal["auto", "ask"],
 ) -> tuple[list[Event], list[Event]]:
     """The names that turns note, and what they say of how these stand to each other; one reflection's. Blocks.
@@ -32,7 +33,7 @@ def learn(
     `ids` are those of the names, `beside` is what the reflection learned besides: an observation that says a
     relationship and no other carries it. A relationship tells what those are whom it joins.
     """
-    relating = Relating(memory, ids, beside)
+    relating = Relating(memory.readings, ids, beside)
     for turn in turns:
         told = Origin(
             turn=turn.id,
@@ -44,6 +45,7 @@ def learn(
             status="candidate" if review == "ask" else "active",
             confidence=SURE,
             reflection=reflection,
+            instead_of=instead_of,
         )
         found = find_relations(turn.text or "", speaker=YOU, said_at=told.day)
         alone = {sentence for sentence, count in Counter(each.sentence for each in found).items() if count == 1}

@@ -23,7 +23,7 @@ from graph.events import (
     RelationNoted,
 )
 from graph.ids import new_id
-from graph.memory import Memory
+from graph.readings.memory import MemoryReadings
 from graph.relations import SPEAKER, kinds
 from graph.values import Observation, Relationship, Wanted
 
@@ -66,6 +66,7 @@ class Origin:
     status: Literal["candidate", "active"] = "active"
     confidence: float = 1.0
     reflection: str | None = None
+    instead_of: str | None = None  # what died, of whose turns that are left it is read again
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,10 @@ class Relating:
     the same append says of observations besides.
     """
 
-    def __init__(self, memory: Memory, noted: Mapping[str, str] | None = None, beside: Sequence[Event] = ()) -> None:
-        self._memory = memory
+    def __init__(
+        self, readings: MemoryReadings, noted: Mapping[str, str] | None = None, beside: Sequence[Event] = ()
+    ) -> None:
+        self._readings = readings
         self._noted = {name.casefold(): id for name, id in (noted or {}).items()}
         made = [each for each in beside if isinstance(each, ObservationMade)]
         self._replaced = {each.supersedes: each.observation for each in made if each.supersedes is not None}
@@ -200,6 +203,7 @@ class Relating:
             observation=id,
             series=before.series if before is not None else id,
             supersedes=before.id if before is not None else None,
+            instead_of=told.instead_of,
             world=told.world,
             project=told.project,
             about=tuple(dict.fromkeys((relation.subject, relation.object))),
@@ -221,7 +225,7 @@ class Relating:
         found: dict[str, _Held] = {}
         for entity in dict.fromkeys(entities):
             wanted = Wanted(world=told.world, related=True, entity=entity)
-            for each in self._memory.readings.memories(wanted, now=datetime.now(UTC), limit=MOST):
+            for each in self._readings.memories(wanted, now=datetime.now(UTC), limit=MOST):
                 if each.project == told.project:
                     found |= {each.id: _held(each)}
         found |= self._made
@@ -234,7 +238,7 @@ class Relating:
     def _was_told(self, relation: Relation, told: Origin) -> bool:
         """Whether the turn said it before, when it was reflected on, whatever became of that."""
         wanted = Wanted(world=told.world, related=True, entity=relation.subject, everything=True, dead=True)
-        found = self._memory.readings.memories(wanted, now=datetime.now(UTC), limit=MOST)
+        found = self._readings.memories(wanted, now=datetime.now(UTC), limit=MOST)
         return any(told.turn in each.sources and _joins(_held(each).relation, relation) for each in found)
 
     def _entity(self, name: str, told: Origin) -> str:
@@ -251,7 +255,7 @@ class Relating:
         folded = called.casefold()
         if folded == YOU:
             return told.speaker
-        return self._noted.get(folded) or self._memory.readings.entities([called]).get(called)
+        return self._noted.get(folded) or self._readings.entities([called]).get(called)
 
     def _tell_kinds(self, relation: Relation) -> None:
         """What a relationship says of what its ends are; what it said first stays."""

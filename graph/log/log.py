@@ -92,7 +92,7 @@ class Log(Purging):
         self._clock = clock
         self._seq, self._hash = _head(db)
         self._at: int = db.execute("SELECT coalesce(max(at), 0) FROM events WHERE seq = ?", (self._seq,)).fetchone()[0]
-        if not sqlite_tables.are_current(db, self._seq, self._hash):
+        if not (sqlite_tables.are_whole(db) and sqlite_tables.are_current(db, self._seq, self._hash)):
             self.rebuild_tables(progress)
 
     @classmethod

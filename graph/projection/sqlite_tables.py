@@ -125,6 +125,12 @@ def are_current(db: sqlite3.Connection, seq: int, link: bytes) -> bool:
     return db.execute("SELECT * FROM main.projected").fetchall() == [(TABLES, seq, link)]
 
 
+def are_whole(db: sqlite3.Connection) -> bool:
+    """Whether the tables have the columns they should: some were changed by hand, or by a clew in the making."""
+    columns = "SELECT name FROM pragma_table_info(?)"
+    return all(tuple(name for (name,) in db.execute(columns, (each.beside,))) == BESIDE[each.name] for each in NODES)
+
+
 def last_of(db: sqlite3.Connection) -> int:
     """The number of the last event that the tables have."""
     seq: int = db.execute("SELECT seq FROM projected").fetchone()[0]

@@ -27,10 +27,12 @@ def in_use(agent: Agent, world: str = "main") -> list[str]:
     assert world in [each.id for each in with_now]
     found = agent._memory.recall.in_world(world).observations if world != "main" else None
     if found is None:
-        rows = agent._memory.query("MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.text AS text")
-        return sorted(row["text"] for row in rows)
-    ids = [id for id, stands in found.items() if stands.current]
-    return sorted(text or "" for text in agent._memory.history.changes.stated(ids).values())
+        rows = agent._memory.query("MATCH (o:Observation) WHERE o.current AND o.world = 'main' RETURN o.id AS id")
+        ids = [row["id"] for row in rows]
+    else:
+        ids = [id for id, stands in found.items() if stands.current]
+    told = agent._memory.readings.observations(ids, world=world).values()
+    return sorted(each.text or "" for each in told if not each.plain)
 
 
 async def learn(agent: Agent) -> None:

@@ -5,6 +5,7 @@ graph; the chat model gives them names. Without it they have their own words.
 """
 
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,7 +29,10 @@ from tui.commands.choosing import (
     when,
     world_in,
 )
+from tui.commands.learned import relationship_json
 from tui.commands.log import text_of
+from tui.commands.relations import is_over
+from tui.commands.relations import line as relation_line
 from tui.exit_codes import ExitCode
 from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.reasons import shared, who, why
@@ -36,12 +40,12 @@ from tui.text import clean, counted, one_line, shown
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Sequence
 
     from agent.agent import Agent
     from agent.home import Home
     from agent.themes import Overview
-    from graph.values import About, Filters, Hit, Turn
+    from graph.values import About, Filters, Hit, Observation, Turn
     from tui.output import Narration
     from tui.reasons import Shared
 
@@ -193,7 +197,7 @@ def _lines(hit: "Hit", rank: int, tied: "Shared") -> str:
     return "\n".join([paint(head, "2"), body, *([paint(f"    {fit(reasons, columns - 4)}", "36")] if reasons else [])])
 
 
-MOST_MESSAGES = 200
+MOST_MESSAGES, MOST_RELATIONSHIPS = 200, 200
 
 
 def about(
@@ -210,7 +214,10 @@ def about(
     wanted = clean(" ".join(name)).strip()
     if not wanted:
         raise typer.BadParameter("Give a name: clew about Ada")
+    from agent.relations.whom import whom
+    from graph.beside import readings_beside
     from graph.reader import LogReader
+    from graph.values import About, Wanted
 
     of, elsewhere = MAIN, ""
     try:
@@ -218,17 +225,20 @@ def about(
         of = world_in(reader, world)
         of_project = project_in(reader, project)
         elsewhere = outside(reader, of_project)
+        with readings_beside(reader, home_of(ctx, writing=False).memory) as readings:
+            wanted = whom(readings, wanted, world=of, project=of_project)
+            asked = Wanted(status="active", about=wanted, world=of, related=True, viewer=of_project)
+            stands = readings.memories(asked, now=datetime.now(UTC), limit=MOST_RELATIONSHIPS)
         found = reader.about(wanted, limit=limit, world=of, project=of_project)
     except MemoryMissing:
-        from graph.values import About
-
-        found = About(wanted, "word", 0, 0, None, None)
+        found, stands = About(wanted, "word", 0, 0, None, None), []
     if as_json:
-        put_json(_whole(found) | {"world": of})
-    elif not (found.said or found.mentioned or found.turns):
+        told = [relationship_json(each.relationship) for each in stands]
+        put_json(_whole(found) | {"world": of, "relationships": told})
+    elif not (found.said or found.mentioned or found.turns or stands):
         say(f"Nothing in the memory mentions {one_line(wanted)}{elsewhere}.")
     else:
-        put(_page(found))
+        put(_page(found, stands))
 
 
 def _whole(found: "About") -> dict[str, object]:
@@ -256,11 +266,13 @@ def turn_summary(turn: "Turn") -> dict[str, object]:
     }
 
 
-def _page(found: "About") -> str:
+def _page(found: "About", stands: "Sequence[Observation]" = ()) -> str:
     counts = f"{found.kind} · said {counted(found.said, 'message')} · named in {counted(found.mentioned, 'other')}"
     span = f" · {local(found.first_at)} to {local(found.last_at)}" if found.first_at and found.last_at else ""
     lines = [paint(one_line(found.name), "1"), paint(fit(counts + span, width()), "2")]
     lines += [fit(f"  {id}  {turns:>5}  {name or '(no title yet)'}", width()) for id, name, turns in found.sessions]
+    if stands:
+        lines += ["", *(relation_line(each) for each in sorted(stands, key=is_over))]
     return "\n".join([*lines, *(f"\n{turn_lines(turn)}" for turn in found.turns)])
 
 

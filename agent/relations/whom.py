@@ -1,0 +1,32 @@
+"""Who is meant by a word of relationship: "my sister", "Ada's boss"."""
+
+from datetime import date
+
+from agent.relations.naming import Kin
+from agent.relations.relating import YOU, Origin, Relating
+from agent.relations.words import language_of
+from graph.events import MAIN_WORLD
+from graph.readings.memory import MemoryReadings
+
+
+def kin_of(words: str) -> Kin | None:
+    """Somebody's sister or boss, as a name is typed; None for any other words."""
+    language = language_of(words)
+    tokens = language.tokens(" ".join(words.split()))
+    for at, token in enumerate(tokens):
+        mine = at == 0 and language.has("mine", token.low)
+        if not mine and not (at > 0 and token.low == "'s"):
+            continue
+        noun = language.nouns.get(tuple(each.low for each in tokens[at + 1 :]))
+        if noun is not None and not noun.plural:
+            return Kin(YOU if mine else " ".join(each.text for each in tokens[:at]), noun.word)
+    return None
+
+
+def whom(readings: MemoryReadings, name: str, *, world: str = MAIN_WORLD, project: str | None = None) -> str:
+    """The name of who is meant, where exactly one is known to be; else the words as they are. Blocks."""
+    kin = kin_of(name)
+    if kin is None:
+        return name
+    told = Origin("", date.today(), world=world, project=project)
+    return Relating(readings).of_word(kin.owner, kin.word, told) or name

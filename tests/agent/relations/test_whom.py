@@ -1,0 +1,34 @@
+"""Words of relationship are whom they mean, where exactly one is known to be; typed, as a command, and in the page."""
+
+import pytest
+
+from agent.relations.naming import Kin
+from agent.relations.whom import kin_of
+from tests.agent.conftest import MakeAgent
+from tests.agent.relations.test_learning import started
+from tests.agent.test_recall import say
+
+
+@pytest.mark.parametrize(
+    ("words", "kin"),
+    [
+        ("my sister", Kin("you", "sister")),
+        ("Ada's boss", Kin("Ada", "boss")),
+        ("meine Schwester", Kin("you", "schwester")),
+        ("mother-in-law", None),
+        ("Ada", None),
+        ("my", None),
+        ("", None),
+    ],
+)
+def test_a_word_of_relationship_has_an_owner(words: str, kin: Kin | None) -> None:
+    assert kin_of(words) == kin
+
+
+async def test_whom_it_means_is_who_was_called_so(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "My sister is called Ada.")
+    assert await agent.memories.whom("my sister") == "Ada"
+    assert await agent.memories.whom("my brother") == "my brother"
+    await say(agent, session, "My other sister is called Eva.")
+    assert await agent.memories.whom("my sister") == "my sister"  # one of two: nobody knows which

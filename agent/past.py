@@ -7,6 +7,7 @@ its place once it is there; leaving it, or closing the Agent, lets go of it and 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from agent.graph import GraphReader
@@ -49,8 +50,18 @@ class MemoryReader:
         self._now = now
 
     async def find(self, wanted: Wanted = ANY, *, limit: int = 200) -> list[Observation]:
-        """What was learned, the newest first. Raises GraphFailure while the graph is behind."""
-        return await asyncio.to_thread(self._asked.readings.memories, wanted, now=self._now(), limit=limit)
+        """What was learned, the newest first, each with what was said later on its topic.
+
+        Raises GraphFailure while the graph is behind.
+        """
+        return await asyncio.to_thread(self._find, wanted, limit)
+
+    def _find(self, wanted: Wanted, limit: int) -> list[Observation]:
+        found = self._asked.readings.memories(wanted, now=self._now(), limit=limit)
+        project = wanted.viewer if wanted.project is None else wanted.project
+        current = [each.id for each in found if each.current]
+        later = self._asked.recall.later(current, world=wanted.world, project=project)
+        return [replace(each, later=later.get(each.id, ())) for each in found]
 
     async def story(self, id: str, *, world: str | None = None) -> Story:
         """One observation with its revisions and proof, by its id or the beginning. Raises NotFound or Ambiguous.

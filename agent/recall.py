@@ -21,7 +21,7 @@ from graph.values import Exchange, Filters, Hit, Reason, Session, Turn, Vector, 
 from models.protocols import Generator
 
 from .events import Route
-from .quoting import quote_hit
+from .quoting import MOST_LATER, quote_hit
 from .reflection.material import YOU
 from .relevance import FEW, about_oneself, relevant, roles_asked, says_something
 
@@ -178,6 +178,8 @@ class Recaller:
         )
         found = [each for each in known if not each.about or YOU in each.about]  # what was added by hand names nobody
         found.sort(key=lambda each: TELLING.index(each.kind))
+        ids = [each.id for each in found[: bounds.turns]]
+        later = self._memory.recall.later(ids, world=session.world, project=session.project)
         return [
             Hit(
                 kind="observation",
@@ -191,6 +193,7 @@ class Recaller:
                 score=0.0,
                 reasons=(Reason("observation", rank, 0.0),),
                 sources=each.sources,
+                later=later.get(each.id, ()),
             )
             for rank, each in enumerate(found[: bounds.turns], start=1)
             if each.text
@@ -227,10 +230,12 @@ def within(hits: Sequence[Hit], text: str, generator: Generator, bounds: Bounds)
     """The first hits that fit the bounds; one that is too long is passed over."""
     taken: list[Hit] = []
     room = bounds.tokens
-    for hit in hits:
+    told: set[str] = set()  # beside what is taken
+    for hit in (hit for hit in hits if hit.id not in told):
         size = len(generator.tokenize(quote_hit(hit, about=text).line)) + 1
         if size <= room and len(taken) < bounds.turns:
             taken.append(hit)
+            told |= {later.turn for later in hit.later[:MOST_LATER]}
             room -= size
     return taken
 

@@ -131,6 +131,9 @@ class Search:
         hits = {hit.id: hit for hit in self._recaller.as_hits(there.values(), "tool")}
         hits |= self._learned([item for item in items.values() if item.kind == "observation"], world)
         hits |= self._read(items.values())
+        project = self._memory.readings.session(reply.session).project
+        later = self._memory.recall.later(list(hits), world=world, project=project)
+        hits = {id: replace(hit, later=later.get(id, ())) for id, hit in hits.items()}
         return [_explained(hits[id], items[id]) for id in ordered if id in hits]
 
     def _open_quotes(self, reply_turn: str) -> tuple[Hit, ...]:

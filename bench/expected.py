@@ -63,6 +63,7 @@ class Known(Item):
     text: str | None = None
     revises: int | None = None  # the place in `known` of what this one follows
     by: int | None = None  # the turn that takes it back
+    outdated_by: frozenset[int] = frozenset()  # worked out: the turns that say what is so instead
 
     @property
     def active(self) -> bool:
@@ -95,6 +96,21 @@ class Conversation(_Part):
                 raise ValueError(f"{self.id}: there is no item {item.revises} to revise")
             if item.by is not None and not 0 <= item.by < len(self.turns):
                 raise ValueError(f"{self.id}: there is no turn {item.by} that takes anything back")
+        return self
+
+    @model_validator(mode="after")
+    def _outdated(self) -> "Conversation":
+        """Tell each item that is over by which turns it is: those of all that followed it, or that took it back."""
+        follows = {of: place for place, of in self.followed().items()}
+        items = []
+        for place, item in enumerate(self.known):
+            turns, at = set[int](), place
+            while not item.active and at in follows and not turns & set(self.known[follows[at]].sources):
+                at = follows[at]
+                turns |= set(self.known[at].sources)
+            turns |= {self.taken_back(place)} if item.status[0] == "invalid" else set()
+            items.append(item.model_copy(update={"outdated_by": frozenset(turns)}))
+        object.__setattr__(self, "known", tuple(items))
         return self
 
     def exchanges(self) -> list[range]:

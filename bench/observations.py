@@ -18,13 +18,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 from agent.agent import Agent
 from agent.home import Home
 from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
+from agent.quoting import LaterQuote, quote, quote_hit
 from agent.settings import Settings
 from bench.expected import Conversation, read
 from bench.report import say
@@ -118,16 +118,30 @@ async def converse(run: Run, home: Home, conversation: Conversation, embedder: E
                 run.model.conversation, run.model.said = conversation, exchange.stop
             await agent.idle()
             await agent.reflection.run()
-        found = await asyncio.to_thread(
-            agent.store.readings.memories, Wanted(everything=True, plain=False), now=datetime.now(UTC), limit=1000
-        )
-        tally = score(conversation, [seen(each, chat.places) for each in found], held=seeds.active if seeds else ())
+        await agent.idle()
+        found = await agent.memories.find(Wanted(everything=True, plain=False), limit=1000)
+        beside = {each.id: await told_beside(agent, each) for each in found if each.current and each.status == "active"}
+        told = [seen(each, chat.places, beside.get(each.id, frozenset())) for each in found]
+        held = seeds.active if seeds else ()
+        tally = score(conversation, told, held=held)
+        tally.alone = score(conversation, [replace(each, later=frozenset()) for each in told], held=held)
         for failed in await asyncio.to_thread(failures, home):
             tally.failures += 1
             tally.amiss.append(f"{conversation.id}: the step {failed.step} failed: {failed.error}")
         return tally
     finally:
         await agent.close()
+
+
+async def told_beside(agent: Agent, memory: Observation) -> frozenset[str]:
+    """The turns that each surface gives beside a memory as said later: lists, recall, prompts, and what MCP answers."""
+    listed = {each.turn for each in memory.later}
+    hits = await agent.search.recall(memory.text or "", limit=20)
+    recalled = [hit for hit in hits if hit.id == memory.id or hit.id in memory.sources]
+    for hit in recalled:
+        line = quote_hit(hit).line
+        listed &= {each.turn for each in hit.later if quote(LaterQuote(each), bound=40).line.split('"')[1][:30] in line}
+    return frozenset(listed)
 
 
 def failures(home: Home) -> list[ReflectionFailed]:
@@ -178,7 +192,7 @@ class Chat:
         )
 
 
-def seen(observation: Observation, places: dict[str, int]) -> Seen:
+def seen(observation: Observation, places: dict[str, int], later: frozenset[str]) -> Seen:
     """An observation with its proof as places in the conversation."""
     proof = {*observation.sources, *observation.supports}
     return Seen(
@@ -189,6 +203,7 @@ def seen(observation: Observation, places: dict[str, int]) -> Seen:
         current=observation.current,
         sources=frozenset(places[id] for id in proof if id in places),
         foreign=not proof <= places.keys(),
+        later=frozenset(places[id] for id in later if id in places),
     )
 
 
@@ -229,7 +244,8 @@ def figures(runs: Sequence[Run]) -> dict[str, Any]:
         for name, tally in run.tallies.items():
             together.setdefault(name, Tally()).add(tally)
     each = {"runs": {run.name: summary(run.tallies) for run in runs}} if len(runs) > 1 else {}
-    return {**summary(together), **each}
+    alone = {name: tally.alone for name, tally in together.items() if tally.alone is not None}
+    return {**summary(together), **each, "alone": summary(alone)["overall"]}
 
 
 def show(name: str, found: dict[str, Any]) -> None:
@@ -238,6 +254,7 @@ def show(name: str, found: dict[str, Any]) -> None:
     print(f"{name:<28}" + "".join(f"{column:>16}" for column in columns))
     for label, row in [("overall", found["overall"]), *found["by_class"].items()]:
         print(f"  {label:<26}" + "".join(f"{row[column]:>16}" for column in columns))
+    print(f"  {'older ones count alone':<26}" + "".join(f"{found['alone'][column]:>16}" for column in columns))
     for label, part in found.get("runs", {}).items():
         print(f"  {label:<26}" + "".join(f"{part['overall'][column]:>16}" for column in columns))
     print()

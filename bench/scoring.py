@@ -25,6 +25,7 @@ class Seen:
     current: bool
     sources: frozenset[int]
     foreign: bool = False
+    later: frozenset[int] = frozenset()  # what every surface gives beside it as said later, in use as it is
 
     @property
     def active(self) -> bool:
@@ -46,7 +47,13 @@ class Seen:
 
     def matches(self, item: Known) -> bool:
         """Whether it is the item: terms, status and sources."""
+        if self.dated(item) and self.proves(item):
+            return True
         return self.status in item.status and (self.current or self.past) and self.proves(item)
+
+    def dated(self, item: Known) -> bool:
+        """Whether it tells what is over, and is given everywhere with what was said later instead."""
+        return self.active and not item.active and self.tells(item) and not self.later.isdisjoint(item.outdated_by)
 
 
 @dataclass(slots=True)
@@ -68,11 +75,16 @@ class Tally:
     false_candidates: int = 0
     failures: int = 0  # steps of reflections that came to nothing
     amiss: list[str] = field(default_factory=list)
+    alone: "Tally | None" = None  # the same where what is over counts as junk though the later word is beside it
 
     def add(self, other: "Tally") -> None:
         """Count another one in."""
         for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+            if name != "alone":
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+        if other.alone is not None:
+            self.alone = self.alone or Tally()
+            self.alone.add(other.alone)
 
     def figures(self) -> dict[str, float | int]:
         """Fractions (0–1), and what they are of. Of nothing, nothing is wrong: 1 where more is better, else 0."""
@@ -131,7 +143,8 @@ def _recall(tally: Tally, conversation: Conversation, seen: Sequence[Seen], acti
             tally.journeys += 1
             last = _last(conversation, followers, place)
             heirs = {each.series for each in active if any(each.tells(heir) for heir in last)}
-            if any(each.series in heirs and not each.active and each.tells(item) for each in seen):
+            revised = any(each.series in heirs and not each.active and each.tells(item) for each in seen)
+            if revised or any(each.dated(item) for each in seen):
                 tally.kept += 1
             else:
                 tally.amiss.append(f"{conversation.id}: no history of {_shown(item)}")
@@ -191,6 +204,8 @@ def _false(conversation: Conversation, each: Seen) -> bool:
     """Whether an observation is empty, or says nothing that is true after the conversation."""
     if re.search(r"\w", each.text or "") is None:
         return True
+    if any(each.dated(item) for item in conversation.known):
+        return False
     true: list[Item] = [item for item in conversation.known if item.active or item.status[0] == "candidate"]
     return not any(each.tells(item) for item in (*true, *conversation.accept))
 

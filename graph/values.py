@@ -201,12 +201,25 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """A turn that was said later on the topic of something older, which it may outdate."""
+
+    turn: str
+    session: str
+    role: str
+    speaker: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One revision of something that was learned, as it stands now. `text` is None once erased.
 
     `confidence` is that of its making and what live supports and reinforcements add, at most 1. `sources` are the turns
     and chunks it was made from, `supports` those that say the same; both only as far as they are live, oldest first.
-    `project` is that of the chats or documents of its sources, "" where they have several.
+    `project` is that of the chats or documents of its sources, "" where they have several. `later` is what was said
+    since on the same topic, the newest first, as far as it was asked for.
     """
 
     id: str
@@ -238,6 +251,7 @@ class Observation:
     corrected: tuple[str, ...] = ()  # turns and chunks it was made from whose words it puts right: no proof of it
     tags: tuple[str, ...] = ()  # given by hand, sorted
     relationship: Relationship | None = None  # how two stand to each other, if it says that
+    later: tuple[Later, ...] = ()
 
     @property
     def plain(self) -> bool:
@@ -454,7 +468,8 @@ class Hit:
 
     Of an observation `sources` are the live turns and chunks that prove it, the best first; session, role and speaker
     are those of the oldest turn it was made from, and `at` is the newest's. Of a chunk `session` is its document, and
-    `session_name` the document's title with the headings.
+    `session_name` the document's title with the headings. `later` is what people said since on the same topic, the
+    newest first: it is given wherever the hit is, as the hit may be outdated.
     """
 
     kind: Kind
@@ -470,6 +485,7 @@ class Hit:
     boosts: tuple[Boost, ...] = ()
     path: tuple[Step, ...] = ()
     sources: tuple[str, ...] = ()
+    later: tuple[Later, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

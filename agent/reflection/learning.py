@@ -5,14 +5,11 @@ revises the earlier one; what a person takes back is retired; what is said again
 """
 
 import asyncio
-import re
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from agent.background import Foreground
-from agent.language.words import content, numbers, tokens
-from agent.reflection.applying import Applier, marks_change, newer
+from agent.reflection.applying import Applier, newer, question
 from agent.reflection.consolidation import (
     MOST_SHOWN,
     MOST_TOKENS,
@@ -20,16 +17,17 @@ from agent.reflection.consolidation import (
     Actions,
     Listed,
     NumberedLine,
-    question,
     refuses,
     usable,
     within,
 )
-from agent.reflection.correcting import corrects
-from agent.reflection.likeness import Embed, cosine, holds, names_of, says_again, says_the_same
+from agent.reflection.consolidation import question as asked_of
+from agent.reflection.frames import spoken_in_a_frame
+from agent.reflection.heads import CHANGED, IN_QUESTION, changes
+from agent.reflection.likeness import Embed, cosine, says_again
 from agent.reflection.making import Draft, Review, speaks_of
-from agent.reflection.material import YOU, Material, Trust, taught_by
-from agent.reflection.statements import Statement, cue_of, denial, slots_of, statements
+from agent.reflection.material import YOU, Material, Trust, before, taught_by
+from agent.reflection.statements import Statement, told
 from agent.reflection.trust import Trusts, trusted
 from graph.events import ObservationRetired
 from graph.memory import Memory
@@ -38,146 +36,71 @@ from graph.values import NearObservation, Observation, Turn
 from models.errors import EngineClosed, RunError, StructuredOutputError
 from models.protocols import Generator
 
-CONFIDENCE = 0.8
-SHORT = 4  # telling words
 LONGEST_ASKED = 2000  # characters of a turn by which what is known is looked for
-GOES_ON = re.compile(
-    r"\s*(?:[,;:–—]|\s-)?\s+(?:so|but|because|cuz|coz|since (?=i\b|my\b|we\b)|although|though|which"
-    r"|and (?=i\b|i['’]|my\b|we\b|it\b|that\b))\b"
-    r"|\s*(?:[;–—]|\s-\s|,\s(?=i\b|i['’]|my\b|we\b|can\b|what\b|how\b|any\b|is\b|do\b|should\b|could\b))",
-    re.IGNORECASE,
-)
-IMAGINED = re.compile(
-    r"\b(?:for (?:a|my|the|our) (?:\w+ ){0,2}(?:story|novel|poem|song|scene|sketch|play|script|game|campaign|character)"
-    r"|write (?:me )?(?:a|an|the) (?:\w+ ){0,2}(?:story|poem|song|scene|sketch|paragraph|monologue|dialogue|limerick)"
-    r"|(?:in|from) (?:the )?first person|role-?play|pretend|monologue|fan ?fiction)\b",
-    re.IGNORECASE,
-)
-IN_EARNEST = re.compile(
-    r"\b(?:(?:no,? )?seriously(?: though| now)?|jok(?:es|ing) aside|kidding aside|for real)\b", re.I
-)
-ONWARDS = re.compile(r"^[\s,;:–—(-]*(?:(?:so|but|because|cuz|coz|since|although|though|and)\b\s*)?", re.IGNORECASE)
+CONFIDENCE = 0.8
 FindNear = Callable[[str], Awaitable[list[NearObservation]]]
 
 
-async def keep_statements(draft: Draft, near: FindNear) -> None:
-    """Every sentence of the draft's turns in which someone describes themselves becomes events.
+async def keep_statements(draft: Draft, near: FindNear, embed: Embed, foreign: Collection[str] = ()) -> None:
+    """What the draft's turns tell that lasts becomes events; of turns that are `foreign`, spoken as somebody else,
+    nothing is.
 
-    What is known and said again within other words gains a proof; what they take back without more is retired.
+    What says again what is known is a proof of it. What ends it is a revision, where words of change and nearness agree
+    that it does; where they hardly do, what is known is in question, and waits for a review beside the new statement.
     """
     for turn in draft.material.said:
-        for statement in latest(_told(turn)):
-            for each in apart(statement):
-                await _keep(draft, turn, each, near)
-        for known_near in await near((turn.text or "")[:LONGEST_ASKED]):
-            known = known_near.observation
-            revised = any(made.supersedes == known.id for made in draft.made)
-            if not speaks_of(known, turn.speaker) or revised or not known.text:
-                continue
-            again = says_again(turn.text or "", known.text.removeprefix(f"{turn.speaker}: "))
-            if again and not marks_change(turn.text or ""):  # whatever else is denied beside it
-                if not draft.touched(known):
-                    draft.support(known, [turn.id])
-            elif newer([turn], known) and corrects(turn.text or "", known.text):
-                draft.outcome.deleted += draft.retire(known, turn.id)
+        if turn.id in foreign:
+            draft.significance[turn.id] = 0
+            continue
+        found = await told(turn.text or "", embed, turn=turn.id)
+        draft.significance[turn.id] = found.significance
+        for statement in found.statements:
+            await _keep(draft, turn, statement, near, embed)
 
 
-def latest(found: list[Statement]) -> list[Statement]:
-    """Of sentences of one turn about the same slot, only the last one where it changes the others."""
-    return [
-        each
-        for at, each in enumerate(found)
-        if each.slot is None or not any(later.slot == each.slot and later.cue != "new" for later in found[at + 1 :])
-    ]
-
-
-def _told(turn: Turn) -> list[Statement]:
-    """What a person tells of themselves in a turn: nothing where they ask for fiction, or before "seriously though"."""
-    text = turn.text or ""
-    if IMAGINED.search(text):
-        return []
-    joke = max((match.start() for match in IN_EARNEST.finditer(text)), default=0)
-    return statements(text[joke:], turn=turn.id)
-
-
-def apart(statement: Statement) -> list[Statement]:
-    """What a sentence tells, each for itself, and without what it goes on to: a repeat of either is then known.
-
-    "My name is Wilma and I live in Delft" is two, so that who moves keeps the name.
-    """
-    told: list[Statement] = []
-    start = 0
-    for end in [*(match.start() for match in GOES_ON.finditer(statement.text)), len(statement.text)]:
-        found = statements(ONWARDS.sub("", statement.text[start:end]).rstrip(" .") + ".", turn=statement.turn)
-        if len(found) == 1 and (found[0].negated == statement.negated or told):
-            told += found
-            start = end
-    if len({each.negated for each in told}) > 1 or statement.cue == "correction":
-        return [statement]  # what is not, and what is instead, say together what was wrong
-    whole = [each for each in told if (each.slot, each.category) == (statement.slot, statement.category)]
-    return [replace(each, cue=statement.cue) for each in told] if whole else [statement]
-
-
-async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear) -> None:
+async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear, embed: Embed) -> None:
     text = statement.text if turn.speaker == YOU else f"{turn.speaker}: {statement.text}"
     known = [each for each in await near(text) if speaks_of(each.observation, turn.speaker)]
+    vectors = await embed([each.observation.text or "" for each in known])
+    told_before = [(each.observation.text or "", vector) for each, vector in zip(known, vectors, strict=True)]
+    changed = changes(statement.text, statement.vector, told_before)
     beside: set[str] = set()  # what waits for review with the same words
-    for each in known:
-        told = each.observation.text or ""
-        if says_the_same(text, told, each.cosine or None) or _only_again(turn, statement, told):
+    for each, change in zip(known, changed, strict=True):
+        if change < IN_QUESTION and says_again(text, each.observation.text or "", each.cosine or None):
             if draft.stands_beside(each.observation, [turn.id], confidence=CONFIDENCE):
                 beside.add(each.observation.id)
+                draft.support(each.observation, [turn.id])
                 continue
             draft.outcome.skipped += not draft.support(each.observation, [turn.id])
             return
-    others = [each.observation for each in known if each.observation.id not in beside]
-    old = _revised(statement, turn, [each for each in others if not draft.touched(each)])
-    if old is not None and not newer([turn], old):
-        draft.outcome.skipped += 1
-        return
-    if old is not None and statement.cue != "change" and denial(statement):
-        draft.outcome.deleted += draft.retire(old, turn.id)
-        return
-    if old is not None and statement.cue == "correction":
-        draft.outcome.deleted += draft.retire(old, turn.id)
-    made = draft.make(text, category=statement.category, confidence=CONFIDENCE, sources=[turn.id], supersedes=old)
-    draft.outcome.created += made and old is None
-    draft.outcome.updated += made and old is not None
+    old, sure = _changed(draft, turn, known, changed, beside)
+    revised = old if sure >= CHANGED else None
+    made = draft.make(text, category=statement.category, confidence=CONFIDENCE, sources=[turn.id], supersedes=revised)
+    draft.outcome.created += made and revised is None
+    draft.outcome.updated += made and revised is not None
     draft.outcome.skipped += not made
+    if made and old is not None and revised is None:
+        question(draft, old, [turn])
 
 
-def _only_again(turn: Turn, statement: Statement, known: str) -> bool:
-    """Whether a sentence says what is known, and no name and no number beside it; or less."""
-    own = known.removeprefix(f"{turn.speaker}: ")
-    fresh = names_of(statement.text) - set(tokens(own)) or numbers(statement.text) - numbers(own)
-    if fresh:
-        return False
-    if says_again(statement.text, own) and not marks_change(turn.text or ""):
-        return True  # whatever else is denied beside it
-    less = statement.slot is not None and statement.slot in slots_of(own) and holds(own, statement.text)
-    return not corrects(turn.text or "", own) and (less or says_again(statement.text, own))
-
-
-def _revised(statement: Statement, turn: Turn, known: list[Observation]) -> Observation | None:
-    """What a statement revises: what has its slot, or what its words correct."""
-    for each in known:
-        if statement.slot is not None and statement.slot in slots_of(each.text or "") and not denial(statement):
-            return each
-    meant = next((each for each in known if corrects(turn.text or "", each.text or "")), None)
-    if meant is None and statement.cue == "correction":  # "wait no, I work in Bern": what was told just so before
-        meant = next((each for each in known if each.kind == statement.category and _likewise(statement, each)), None)
-    return meant
-
-
-def _likewise(statement: Statement, known: Observation) -> bool:
-    """Whether a short observation is told in the words of a sentence, but for what is different."""
-    words = set(content(known.text or ""))
-    return 0 < len(words) <= SHORT and 2 * len(words & set(content(statement.text))) >= len(words)
+def _changed(
+    draft: Draft, turn: Turn, known: Sequence[NearObservation], changed: Sequence[float], beside: Collection[str]
+) -> tuple[Observation | None, float]:
+    """What a statement changes most likely, and how likely; None where it is likely of nothing."""
+    likely = [
+        (sure, each.observation)
+        for each, sure in zip(known, changed, strict=True)
+        if sure >= IN_QUESTION
+        and each.observation.id not in beside
+        and not draft.touched(each.observation)
+        and newer([turn], each.observation)
+    ]
+    sure, old = max(likely, key=lambda each: each[0], default=(0.0, None))
+    return old, sure
 
 
 OWN_TIME_S = 60.0  # of thinking about one exchange, once
 NEAREST = 15
-# characters by which near observations are looked for
 REFUSED = "Refused"
 
 
@@ -201,7 +124,7 @@ class Learning:
     ) -> None:
         self._memory = memory
         self._trusts = trusts
-        self._embed = embed
+        self.embed = embed
         self._foreground = foreground
         self._fallback = fallback  # what is asked where the model refuses
         self._own_time_s = own_time_s
@@ -216,10 +139,11 @@ class Learning:
         draft = Draft(material, entities, review=review, origin=origin, taught=taught)
         draft.outcome.trust, draft.outcome.probe = origin, score
         draft.outcome.model = generator.info.name if generator is not None else None
+        foreign = spoken_in_a_frame([*await asyncio.to_thread(before, self._memory, material), *material.said])
         if origin == "model" and generator is not None:
             await self._consolidate(draft, generator)
         else:
-            await keep_statements(draft, lambda text: self._near(text, material))
+            await keep_statements(draft, lambda text: self._near(text, material), self.embed, foreign)
         await asyncio.to_thread(self._retire_earlier, draft)
         return draft
 
@@ -253,7 +177,7 @@ class Learning:
         asked = " ".join(turn.text or "" for turn in material.said)[:LONGEST_ASKED]
         shown = [near.observation for near in (await self._near(asked, material))[:MOST_SHOWN]]
         actions = await self._ask(draft, generator, shown)
-        applier = Applier(draft, shown, near=lambda text: self._near(text, material), embed=self._embed)
+        applier = Applier(draft, shown, near=lambda text: self._near(text, material), embed=self.embed)
         await applier.apply(actions)
 
     async def _ask(self, draft: Draft, generator: Generator, shown: list[Observation]) -> list[Action]:
@@ -316,7 +240,7 @@ class Learning:
 
     async def _near(self, text: str, material: Material) -> list[NearObservation]:
         """The nearest observations, those nearest in meaning also where they have no vector of their own yet."""
-        (vector,) = await self._embed([text])
+        (vector,) = await self.embed([text])
         found = await asyncio.to_thread(
             self._memory.near, text, vector=vector, world=material.world, project=material.project, limit=NEAREST
         )
@@ -324,7 +248,7 @@ class Learning:
         new = [near for near in found if not near.cosine and near.observation.text]
         if vector is None or not new:
             return found
-        vectors = await self._embed([near.observation.text or "" for near in new])
+        vectors = await self.embed([near.observation.text or "" for near in new])
         cosines = {near.observation.id: cosine(vector, each) or 0.0 for near, each in zip(new, vectors, strict=True)}
         return [
             NearObservation(near.observation, cosines.get(near.observation.id, near.cosine), near.words)
@@ -333,9 +257,9 @@ class Learning:
 
 
 def _is_of_another(known: Observation, text: str) -> bool:
-    """Whether it says of somebody what can be said of several, and a text that corrects nothing names another one."""
+    """Whether it says of somebody what can be said of several, and a text names another one."""
     told = known.relationship
-    if told is None or kinds()[told.kind].single or cue_of(text) != "new":
+    if told is None or kinds()[told.kind].single:
         return False
     return not any(end.name != YOU and end.name.casefold() in text.casefold() for end in (told.subject, told.object))
 
@@ -347,7 +271,7 @@ def fitting(generator: Generator, material: Material, known: list[Listed], **how
     prompt: list[int] = []
     for longest in (None, 400, 100):
         cut = [NumberedLine(line.speaker, line.text[:longest], line.evidence) for line in lines]
-        prompt = question(generator, cut, known, **how)
+        prompt = asked_of(generator, cut, known, **how)
         if len(prompt) < room:
             break
     return prompt

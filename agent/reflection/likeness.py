@@ -7,17 +7,15 @@ may begin with who it is about, which the text need not say: "lives in Berlin" i
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from agent.language.doubt import believed
-from agent.language.sentences import clause, led_in, parts, sentences
+from agent.language.sentences import sentences
 from agent.language.words import NEGATORS, content, fold, numbers, stem, tokens, wordset
-from agent.reflection.grounding import FRAMED, agrees
-from agent.reflection.slots import slots_of_part
 from graph.values import Vector
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Vector | None]]]
 SURE = 0.95  # cosines from which sentences are the same whatever their words
 NEAR = 0.85  # and from which they are where most words are the same too
 SHARED = 0.6
+AGAIN = 0.8  # and from which one says the other again, where it has no name or number of its own
 ALL_BUT = 0.8  # share of the words that has to be the same without vectors
 
 
@@ -67,6 +65,15 @@ def says_the_same(one: str, other: str, meaning: float | None) -> bool:
     return words == 1 or meaning >= SURE or (words >= SHARED and meaning >= NEAR)
 
 
+def says_again(text: str, known: str, meaning: float | None) -> bool:
+    """Whether a text says what is known and no name, number or denial beside it, if maybe in other words."""
+    if says_the_same(text, known, meaning):
+        return True
+    fresh = names_of(text) - set(tokens(known)) or numbers(text) - numbers(known)
+    near = meaning is not None and meaning >= AGAIN
+    return near and not fresh and negated(text) == negated(known) and not _opposed(text, known)
+
+
 def negated(text: str) -> bool:
     return not NEGATORS.isdisjoint(tokens(text))
 
@@ -98,8 +105,6 @@ LEAST = 12  # characters
 WINDOW = 80  # characters
 SUBJECTS = wordset("the user users i we my our their his her she he they speaker am is are")
 ASKS = re.compile(r"\W*(?:am|is|are|was|do|does|did|can|could|should|would|have|what|where|who|how|why|which)\b", re.I)
-FIRST = re.compile(r"(?:,| and| but| -) (?=(?:he|she|they|it|i|we|my|his|her|its|their)\b)", re.I)
-ALSO = re.compile(r"\s*[,;]\s*|\s+(?:and|but|so|because|since)\s+", re.I)
 BEFORE = 3  # words before an echo in which it may be negated
 
 
@@ -118,36 +123,9 @@ def echoes(text: str, observation: str) -> bool:
     return start > 0 and len(words) - start >= 3 and _held(words[start:], said)
 
 
-def says_again(text: str, known: str) -> bool:
-    """Whether some sentence that is meant says all that is known, among other things, or its first clause."""
-    kept = [each.text for each in believed(sentences(text), laughing=True) if each is not None]
-    said = [each.rpartition(",")[0] if each.rstrip().endswith("?") else each for each in kept]
-    said = [each for each in said if not _asks(each)]
-    clauses = [part for sentence in said for part in (*parts(sentence), *ALSO.split(sentence))]
-    first = next(iter(FIRST.split(known, maxsplit=1)), known)
-    wanted = [known, first] if slots_of_part(first) and clause(first) else [known]
-    return any(holds(part, each) for part in (*said, *clauses) for each in wanted)
-
-
-def holds(said: str, known: str) -> bool:
-    """Whether a text has all the words, numbers and names of another, and denies as it does."""
-    words = set(content(known)) - FRAMED
-    have = set(content(said))
-    there = all(any(near(word, other) for other in have) for word in words)
-    return bool(words) and there and numbers(known) <= numbers(said) and agrees(known, [said])
-
-
-def near(one: str, other: str) -> bool:
-    """Whether two stems are the same but for an ending, as "arbeit" and "arbeitet" are."""
-    if one == other:
-        return True
-    short, long = sorted((one, other), key=len)
-    return len(short) > 3 and len(long) - len(short) <= 2 and long.startswith(short)
-
-
 def _asks(sentence: str) -> bool:
     """Whether a sentence is a question from its beginning; "I like it, do you?" is none."""
-    return ASKS.match(led_in(sentence)) is not None
+    return ASKS.match(sentence) is not None
 
 
 def _normal(text: str) -> list[str]:

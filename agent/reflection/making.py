@@ -46,6 +46,7 @@ class Draft:
         self._superseded: set[str] = set()
         self._texts: set[str] = set()
         self.made: list[ObservationMade] = []
+        self.significance: dict[str, int] = {}  # of its turns, as far as it was judged
 
     def make(
         self,

@@ -85,6 +85,18 @@ def gather(memory: Memory, wanted: Unreflected) -> Material:
     )
 
 
+LOOKED_BACK = 30  # turns of a chat before an exchange
+
+
+def before(memory: Memory, material: Material) -> list[Turn]:
+    """What the person said in the chat before an exchange, the oldest first, of the last turns."""
+    if not material.said:
+        return []
+    first = material.said[0]
+    path = memory.readings.thread(first.session, before=first.id, limit=LOOKED_BACK)
+    return [turn for turn in path if turn.role == Role.USER]
+
+
 def taught_by(memory: Memory, material: Material) -> Taught:
     """What the turns taught when they were reflected on before."""
     turns = memory.readings.taught(material.turns)

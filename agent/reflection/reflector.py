@@ -212,11 +212,13 @@ class Reflector:
             await step("title", self._title(material, model), None)
         thread, memory = self._in_thread, self._memory
         names, ids = await step("entities", thread(note_names, memory, material), ([], {}))
-        ratings = await step("significance", thread(rate_turns, memory, material), [])
         echoes = await step("reinforcement", self._reinforced(material), []) if reinforce else []
         await self._quiet()
         observing = self._learning.observe(material, model, ids, review=self._review())
         draft = await step("observations", observing, None)
+        judged = draft.significance if draft is not None else {}
+        rating = rate_turns(memory, material, judged, self._learning.embed)
+        ratings = await step("significance", rating, [])
         outcome = draft.outcome if draft is not None else Outcome(errors=1)
         if outcome.failure is not None:
             failed.append(_failure(material, "observations", model, outcome.failure))

@@ -8,12 +8,13 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graph.errors import GraphFailure
-from graph.ids import as_ms
+from graph.ids import as_datetime, as_ms
 from graph.projection.paths import lineage_of
 from graph.projection.sqlite_tables import TablesInMemory, last_of
 from graph.readings.worlds import InWorld
@@ -23,6 +24,7 @@ from graph.recall.evidence import Evidence, Scores, Term
 from graph.recall.explain import Explainer, NewestFirst, read_hits, read_texts, read_turns
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.joining import join
+from graph.recall.later import Older, later_turns, older_memory, older_turn
 from graph.recall.learned import LearnedIndex
 from graph.recall.lexical import Words, says_anything, stems
 from graph.recall.nearest import nearest
@@ -33,11 +35,11 @@ from graph.recall.reading import read
 from graph.recall.request import RecallRequest, VisibleRows, rows_of, see, tells
 from graph.recall.scoring import score
 from graph.recall.standing import Standings
-from graph.recall.table import Table
+from graph.recall.table import NONE, Table
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.recall.world_masks import changes_of, observations_of, turns_of
-from graph.values import Both, Community, Filters, Hit, SupposedState, Vector
+from graph.values import Both, Community, Filters, Hit, Later, SupposedState, Vector
 from graph.visibility import Viewer
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -109,7 +111,35 @@ class Recall:
             something = evidence.cosines is not None or any((evidence.terms, *terms))
             if intent.route in ("recent", "thread") or not something:
                 return _in_time(db, columns, evidence, intent, sight, limit)
-            return self._join(db, columns, asked, evidence, terms, sight, limit)
+            hits = self._join(db, columns, asked, evidence, terms, sight, limit)
+            later = self._later(db, columns, [hit.id for hit in hits], sight)
+            return [replace(hit, later=later.get(hit.id, ())) for hit in hits]
+
+    def later(self, ids: Sequence[str], *, world: str, project: Viewer) -> dict[str, tuple[Later, ...]]:
+        """What people said later on the topic of each observation or turn of theirs, the newest first.
+
+        Only as far as a chat of a project, or of none, sees it in a world, and there are vectors.
+        """
+        with self._lock, self._reading() as (columns, db):
+            filters = Filters(world=world, project=project)
+            return self._later(db, columns, ids, see(db, columns, self._learned, self._standings, filters))
+
+    def _later(
+        self, db: sqlite3.Connection, columns: Columns, ids: Sequence[str], sight: VisibleRows
+    ) -> dict[str, tuple[Later, ...]]:
+        newest = self._matrix.model if self._matrix is not None else _newest_embedder(db)
+        if newest is None or not ids:
+            return {}
+        matrix, learned = self._matrix_of(db, columns, newest), self._learned
+        older: list[Older | None] = [
+            older_memory(columns, learned, matrix, row) for id in ids if (row := learned.beliefs.row_of(id)) != NONE
+        ]
+        older += [older_turn(columns, matrix, row) for id in ids if (row := columns.row_of(id)) != NONE]
+        found = later_turns(columns, learned, matrix, sight.turns_allowed, [each for each in older if each is not None])
+        rows = sorted({row for chosen in found.values() for row in chosen})
+        texts = read_texts(db, columns, rows)
+        told = {row: _told_later(columns, row, texts[row]) for row in rows if row in texts}
+        return {id: tuple(told[row] for row in chosen if row in told) for id, chosen in found.items()}
 
     def _join(
         self,
@@ -221,9 +251,9 @@ class Recall:
         with self._lock, self._reading() as (columns, db):
             self._words.warm(db, columns)
             self._traits.warm(db, columns)
-            newest = db.execute("SELECT name FROM embedders ORDER BY id DESC LIMIT 1").fetchone()
+            newest = _newest_embedder(db)
             if newest is not None and self._matrix is None:
-                self._matrix_of(db, columns, newest[0])
+                self._matrix_of(db, columns, newest)
 
     def close(self, why: str = "The memory is closed.") -> None:
         """Let go of the connection; whoever asks from then on is told `why`."""
@@ -306,6 +336,22 @@ class Recall:
         if vector is None or self._matrix is None:
             return None
         return self._matrix.cosines(vector.values, table)
+
+
+def _newest_embedder(db: sqlite3.Connection) -> str | None:
+    found = db.execute("SELECT name FROM embedders ORDER BY id DESC LIMIT 1").fetchone()
+    return found[0] if found is not None else None
+
+
+def _told_later(columns: Columns, row: int, text: str) -> Later:
+    return Later(
+        turn=columns.ids([row])[0],
+        session=columns.session_of(row),
+        role=columns.role_of(row),
+        speaker=columns.speaker_of(row),
+        text=text,
+        at=as_datetime(int(columns["at"][row])),
+    )
 
 
 def _people(columns: Columns) -> list[str]:

@@ -110,6 +110,20 @@ class Matrix:
         """How near each row of a table is, None where that cannot be told."""
         return next(part for part in self._parts if part.table is table).cosines(query)
 
+    def vector(self, table: Table, row: int) -> "NDArray[np.float32] | None":
+        """float32[dimension] of one row; None where there is none."""
+        part = next(part for part in self._parts if part.table is table)
+        return part.values[row] if row < len(part.has) and part.has[row] else None
+
+    def of_rows(self, table: Table, rows: "NDArray[np.intp]") -> "NDArray[np.float32]":
+        """float32[len(rows), dimension], zero where there is none."""
+        import numpy as np
+
+        part = next(part for part in self._parts if part.table is table)
+        if len(part.values) < table.size:
+            return np.zeros((len(rows), self._embedder[1]), np.float32)
+        return part.values[rows]
+
     def take(self, rows: Sequence[int]) -> "NDArray[np.float32] | None":
         """float32[len(rows), dimension]: the vectors of turns, zero where there is none; None if there are none."""
         return self._parts[0].values[list(rows)] if self._parts[0].values.size else None

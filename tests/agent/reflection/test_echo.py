@@ -36,17 +36,21 @@ def test_too_short_negated_or_other_words_are_none(text: str, observation: str) 
 
 
 @pytest.mark.parametrize(
-    ("text", "known", "again"),
+    ("text", "known", "meaning", "again"),
     [
-        ("I really hate coriander.", "I hate coriander.", True),
-        ("Actually I don't hate coriander any more, I like it now.", "I hate coriander.", False),
-        ("I no longer hate coriander", "I hate coriander.", False),
-        ("I never liked fish", "I don't like fish", True),
-        ("Do I hate coriander?", "I hate coriander.", False),
+        ("I hate coriander!", "I hate coriander.", None, True),
+        ("I do not hate coriander", "I hate coriander.", 0.9, False),
+        ("there is no way I eat coriander", "I never eat coriander", 0.85, True),
+        ("I hate coriander, so does Ben", "I hate coriander.", 0.9, False),
+        ("I have 3 cats", "I have 2 cats", 0.99, False),
+        ("I moved to Porto", "I live in Lisbon", 0.8, False),
+        ("I live in Lisbon", "I moved to Lisbon", 0.5, False),
     ],
 )
-def test_a_dislike_that_is_denied_is_not_said_again(text: str, known: str, again: bool) -> None:
-    assert says_again(text, known) is again
+def test_what_has_another_name_number_or_denial_is_not_said_again(
+    text: str, known: str, meaning: float | None, again: bool
+) -> None:
+    assert says_again(text, known, meaning) is again
 
 
 @given(st.text(max_size=300), st.text(max_size=100))

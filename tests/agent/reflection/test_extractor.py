@@ -1,29 +1,44 @@
 """Without a model that can be trusted: people's own sentences, word for word, and what they revise."""
 
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+
 from agent.reflection.learning import keep_statements
+from agent.reflection.likeness import Embed, cosine
 from agent.reflection.making import Draft, Review
 from agent.reflection.material import Outcome
-from graph.events import ObservationMade, ObservationRetired, ObservationSupported
+from graph.events import ObservationMade, ObservationSupported
 from graph.values import NearObservation, Observation, Turn
 
-from .told import Shelf, known, material, said
+from .told import Shelf, known, material, no_vectors, said
 
 OSLO = known("oslo", "I live in Oslo.")
 
 
-async def kept(*turns: Turn, shown: tuple[Observation, ...] = (), review: Review = "auto") -> Outcome:
+async def kept(
+    *turns: Turn,
+    shown: tuple[Observation, ...] = (),
+    review: Review = "auto",
+    embed: Embed = no_vectors,
+    foreign: Collection[str] = (),
+) -> Outcome:
     draft = Draft(material(*turns), {}, review=review, origin="verbatim")
     shelf = Shelf(list(shown))
 
     async def near(text: str) -> list[NearObservation]:
-        return shelf.near(text, vector=None, world="main", project=None)
+        found = shelf.near(text, vector=None, world="main", project=None)
+        here, *others = await embed([text, *(each.observation.text or "" for each in found)])
+        pairs = zip(found, others, strict=True)
+        return [replace(each, cosine=cosine(here, vector) or 0.0) for each, vector in pairs]
 
-    await keep_statements(draft, near)
+    await keep_statements(draft, near, embed, foreign)
     return draft.outcome
 
 
 async def test_a_sentence_about_oneself_is_kept_word_for_word() -> None:
-    (made,) = (await kept(said("t1", "Can you help me? I live in Oslo. Thanks!"))).events
+    (made,) = (await kept(said("t1", "I live in Oslo. Thanks!"))).events
     assert isinstance(made, ObservationMade)
     assert (made.text, made.origin, made.status, made.sources) == ("I live in Oslo.", "verbatim", "active", ("t1",))
 
@@ -52,22 +67,29 @@ async def test_what_is_said_again_is_a_proof_of_what_is_known() -> None:
     assert outcome.created == 0
 
 
-async def test_a_later_value_revises_the_earlier_one() -> None:
-    outcome = await kept(said("t1", "I live in Bergen now."), shown=(OSLO,))
+@pytest.mark.model
+async def test_words_of_change_near_in_meaning_revise_what_is_known(embed: Embed) -> None:
+    outcome = await kept(said("t1", "I don't live in Oslo any more, I moved to Bergen."), shown=(OSLO,), embed=embed)
     (revision,) = outcome.events
     assert isinstance(revision, ObservationMade)
     assert (revision.supersedes, revision.sources) == ("oslo", ("t1", "old"))
     assert outcome.updated == 1
 
 
-async def test_a_correction_retires_what_it_corrects_as_well() -> None:
-    outcome = await kept(said("t1", "Actually, I made a mistake: I live in Bergen, not in Oslo."), shown=(OSLO,))
-    assert [type(each) for each in outcome.events] == [ObservationRetired, ObservationMade]
+@pytest.mark.model
+async def test_what_is_said_earlier_or_of_something_else_revises_nothing(embed: Embed) -> None:
+    earlier = said("t1", "I don't live in Oslo any more, I moved to Bergen.", days=-50)
+    other = said("t1", "I quit my job at the bakery last week.")
+    for turn in (earlier, other):
+        made = (await kept(turn, shown=(OSLO,), embed=embed)).events
+        assert [each.supersedes for each in made if isinstance(each, ObservationMade)] == [None]
 
 
-async def test_an_earlier_value_that_is_read_later_revises_nothing() -> None:
-    outcome = await kept(said("t1", "I live in Bergen now.", days=-50), shown=(OSLO,))
-    assert (outcome.events, outcome.skipped) == ([], 1)
+@pytest.mark.model
+async def test_a_contradiction_is_never_a_proof(embed: Embed) -> None:
+    lisbon = known("lisbon", "I live in Lisbon")
+    events = (await kept(said("t1", "I moved to Porto last month"), shown=(lisbon,), embed=embed)).events
+    assert not any(isinstance(each, ObservationSupported) for each in events)
 
 
 async def test_what_one_person_says_revises_nothing_about_another() -> None:
@@ -82,38 +104,5 @@ async def test_all_of_it_waits_for_a_review_where_the_user_wants_that() -> None:
     assert made.status == "candidate"
 
 
-async def test_what_is_said_again_within_other_words_is_a_proof_too() -> None:
-    outcome = await kept(said("t1", "As I said I live in Oslo so winters are dark. Anything else?"), shown=(OSLO,))
-    assert [type(each) for each in outcome.events] == [ObservationSupported]
-
-
-async def test_a_repeat_is_a_proof_though_something_else_is_denied_beside_it() -> None:
-    marathon = known("run", "I'm training for the Valencia marathon.")
-    outcome = await kept(
-        said("t1", "im training for the valencia marathon and dont want to lose fitness"), shown=(marathon,)
-    )
-    assert [type(each) for each in outcome.events] == [ObservationSupported]
-
-
-async def test_a_sentence_is_kept_up_to_where_it_goes_on_to_something_else() -> None:
-    (made,) = (
-        await kept(said("t1", "I work nights at the Royal Infirmary so my meals are all over the place."))
-    ).events
-    assert isinstance(made, ObservationMade)
-    assert made.text == "I work nights at the Royal Infirmary."
-
-
-async def test_nothing_is_taken_from_a_story_or_from_before_the_joke_ends() -> None:
-    story = "for a short story: one morning i wake up. my wife is a fishmonger. write the first paragraph"
-    assert (await kept(said("t1", story))).events == []
-    (made,) = (await kept(said("t1", "I live in the fridge. seriously though, I live in Seville."))).events
-    assert isinstance(made, ObservationMade)
-    assert "Seville" in (made.text or "")
-
-
-async def test_two_things_told_in_one_sentence_are_kept_apart() -> None:
-    events = (await kept(said("t1", "My name is Wilma and I live in Delft."))).events
-    assert [each.text for each in events if isinstance(each, ObservationMade)] == [
-        "My name is Wilma.",
-        "I live in Delft.",
-    ]
+async def test_nothing_is_taken_from_who_speaks_as_somebody_else() -> None:
+    assert (await kept(said("t1", "I live in Oslo."), foreign={"t1"})).events == []

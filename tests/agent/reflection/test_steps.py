@@ -7,7 +7,7 @@ import pytest
 from agent.reflection.steps import STEP, echoed, note_names, rate_turns
 from graph.events import ObservationKind
 
-from .told import known, material, said, shelf
+from .told import known, material, no_vectors, said, shelf
 
 TEA = known("tea", "I drink green tea every morning.", kind=ObservationKind.PREFERENCE)
 AGAIN = said("t1", "As I said: i drink GREEN tea, every morning!")
@@ -48,9 +48,10 @@ def test_of_other_projects_only_global_identity_and_preferences_move() -> None:
     assert len(echoed(shelf([TEA]), [AGAIN], world="main", project="garden")) == 1
 
 
-def test_turns_are_rated_unless_somebody_did() -> None:
-    about = material(said("t1", "ok"), said("t2", "hm"), said("t3", "a note", role="note"))
-    assert [(each.turn, each.by) for each in rate_turns(shelf(ratings={"t2": 3}), about)] == [("t1", "rule")]
+async def test_turns_are_rated_unless_somebody_did() -> None:
+    about = material(said("t1", "ok"), said("t2", "hm"), said("t3", "a note", role="note"), said("t4", "I moved."))
+    rated = await rate_turns(shelf(ratings={"t2": 3}), about, {"t4": 2}, no_vectors)
+    assert [(each.turn, each.by, each.significance) for each in rated] == [("t1", "rule", 0), ("t4", "rule", 2)]
 
 
 def test_a_name_that_is_known_keeps_its_entity_and_others_get_one_each() -> None:

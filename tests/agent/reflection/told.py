@@ -107,6 +107,9 @@ class Shelf:
     def taught(self, turns: Iterable[str]) -> dict[str, set[str]]:
         return {}
 
+    def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
+        return []
+
     def memory(self, id: str, *, world: str | None = None) -> Story:
         raise NotImplementedError
 

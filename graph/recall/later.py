@@ -1,0 +1,112 @@
+"""What was said later on the topic of something older, so that nothing outdated is told as if it were so now.
+
+Likeness finds the topic, not the change: so what is near is not judged but shown beside what it may outdate, the newest
+first. A turn is as near as it is itself, and as what was learned from it is, which leaves out what else it says; one
+that tells something of weight comes before one that does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graph.recall.columns import NOTE, ROLES, Columns
+from graph.recall.learned import DERIVED, SUPPORTED, LearnedIndex
+from graph.recall.table import NONE
+from graph.recall.vectors import Matrix
+
+if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float32]
+
+MOST = 3  # turns beside one thing: of 100 changes among as many other messages 95 were among the first three
+TELLS = 0.2  # what telling something of weight adds to a cosine
+LEAST = 0.4  # from which a turn is on the same topic
+LOOKED_AT = 20_000  # turns that are compared; of more the weighty, then the newest
+USER = ROLES.index("user")
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """Something that was said or learned: its vector, when it was last said (UTC milliseconds), the turns it is."""
+
+    id: str
+    vector: "Floats"
+    at: int
+    turns: frozenset[int]
+
+
+def older_memory(columns: Columns, learned: LearnedIndex, matrix: Matrix, row: int) -> Older | None:
+    """An observation, as its turns last said it; None where nothing tells its meaning, or no turn says it."""
+    said = [
+        int(turn) for relation in (DERIVED, SUPPORTED) for turn in learned.of_turns[relation].of(row) if turn != NONE
+    ]
+    vector = matrix.vector(learned.beliefs, row)
+    for turn in said if vector is None else ():
+        vector = matrix.vector(columns, turn) if vector is None else vector
+    if vector is None or not said:
+        return None
+    return Older(learned.beliefs.ids([row])[0], vector, max(int(columns["at"][turn]) for turn in said), frozenset(said))
+
+
+def older_turn(columns: Columns, matrix: Matrix, row: int) -> Older | None:
+    """What a person said; None where nothing tells its meaning, or it was no person."""
+    vector = matrix.vector(columns, row) if columns["role"][row] in (USER, NOTE) else None
+    if vector is None:
+        return None
+    return Older(columns.ids([row])[0], vector, int(columns["at"][row]), frozenset({row}))
+
+
+def later_turns(
+    columns: Columns, learned: LearnedIndex, matrix: Matrix, may: "Mask", older: Sequence[Older]
+) -> dict[str, list[int]]:
+    """For each older thing the rows of turns that were said later on its topic, the newest first; `may` be told."""
+    import numpy as np
+
+    if not older:
+        return {}
+    rows = _compared(columns, may, min(each.at for each in older))
+    values = matrix.take(rows.tolist()) if len(rows) else None
+    if values is None:
+        return {}
+    wanted = np.array([each.vector for each in older], np.float32)
+    near = values @ wanted.T
+    near = (near + np.maximum(near, _of_what_was_learned(columns, learned, matrix, rows, wanted))) / 2
+    near += np.float32(TELLS) * (columns["significance"][rows] > 0)[:, None]
+    found = {}
+    for place, each in enumerate(older):
+        score = np.where((columns["at"][rows] > each.at) & ~np.isin(rows, list(each.turns)), near[:, place], 0)
+        best = np.argsort(-score, kind="stable")[:MOST]
+        chosen = [int(rows[at]) for at in best if score[at] >= LEAST]
+        found[each.id] = sorted(chosen, key=lambda row: (-int(columns["at"][row]), row))
+    return {id: chosen for id, chosen in found.items() if chosen}
+
+
+def _compared(columns: Columns, may: "Mask", since: int) -> "NDArray[np.intp]":
+    """What people said since then, and may be told."""
+    import numpy as np
+
+    people = (columns["role"] == USER) | (columns["role"] == NOTE)
+    rows = np.flatnonzero(may & people & (columns["at"] > since))
+    if len(rows) > LOOKED_AT:
+        order = np.lexsort((-columns["at"][rows], columns["significance"][rows] == 0))
+        rows = np.sort(rows[order[:LOOKED_AT]])
+    return rows
+
+
+def _of_what_was_learned(
+    columns: Columns, learned: LearnedIndex, matrix: Matrix, rows: "NDArray[np.intp]", wanted: "Floats"
+) -> "Floats":
+    """float32[rows, wanted]: how near what was learned from each turn is, at the best."""
+    import numpy as np
+
+    near = np.full((columns.size + 1, len(wanted)), -1, np.float32)  # NONE is the last
+    made = learned.of_turns[DERIVED]
+    if len(made.one):
+        told = np.isin(made.other, rows)
+        one, other = made.one[told], made.other[told]
+        np.maximum.at(near, other, matrix.of_rows(learned.beliefs, one) @ wanted.T)
+    found: NDArray[np.float32] = near[rows]
+    return found

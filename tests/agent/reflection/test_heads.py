@@ -1,0 +1,52 @@
+"""The weights, with the default embedder and without one: each as sure as it was when it was fitted."""
+
+import pytest
+
+from agent.reflection.clauses import clauses
+from agent.reflection.heads import ALONE, changes, fitted_to, kind_and_weight, lasting, weights
+from agent.reflection.likeness import Embed
+from agent.reflection.statements import told
+from graph.events import ObservationKind
+from graph.values import Vector
+
+
+def test_without_the_embedder_they_were_fitted_to_words_alone_decide() -> None:
+    import numpy as np
+
+    other = Vector("another@0123", np.ones(3, np.float32))
+    assert fitted_to([None, None]) == fitted_to([other]) == fitted_to([]) == ALONE
+    text = "I live in Oslo. ok thanks!"
+    one, two = lasting(text, clauses(text), [(None, None, None)] * 2)
+    assert one > 0.5 > two
+    assert weights("lasting", ALONE).dense.shape == (1, 11)
+    assert kind_and_weight("I like tea", None)[0] is ObservationKind.PREFERENCE
+    assert changes("I sold it.", None, [("I drive a Skoda.", None)]) == [0.0]
+
+
+@pytest.mark.model
+async def test_with_it_they_are_surer(embed: Embed) -> None:
+    lasts = (
+        "Could you suggest a podcast? I'm a ward sister on permanent nights.",
+        "my brother Tom's a vet in Leeds now",
+        "Wir haben im Februar Zwillinge bekommen, Jonas und Mira.",
+        "my gran's turning 90 and lives in Galway",
+    )
+    passes = (
+        "parked up, 45 min break.",
+        "Why does my function return None?",
+        "if I lived in Rome I'd eat out",
+        "merci.",
+    )
+    assert [bool((await told(text, embed, turn="t")).statements) for text in lasts] == [True] * len(lasts)
+    assert [bool((await told(text, embed, turn="t")).statements) for text in passes] == [False] * len(passes)
+
+
+@pytest.mark.model
+async def test_an_end_is_more_likely_a_change_than_more_of_the_same(embed: Embed) -> None:
+    fact = "I drive an old Skoda to work"
+    end, more = "I sold the Skoda in March, I don't drive any more", "got new winter tyres for the Skoda, 400 euros"
+    vectors = await embed([fact, end, more])
+    (changed,), (added,) = (
+        changes(text, vector, [(fact, vectors[0])]) for text, vector in zip((end, more), vectors[1:], strict=True)
+    )
+    assert changed > added

@@ -238,6 +238,7 @@ class Observation:
     corrected: tuple[str, ...] = ()  # turns and chunks it was made from whose words it puts right: no proof of it
     tags: tuple[str, ...] = ()  # given by hand, sorted
     relationship: Relationship | None = None  # how two stand to each other, if it says that
+    parents: tuple[str, ...] = ()  # the two that it was made from, of a synthesis
 
     @property
     def plain(self) -> bool:
@@ -271,11 +272,15 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """An observation with all there is to it: its revisions, the oldest first, and the proof of each by its id."""
+    """An observation with all there is to it: its revisions, the oldest first, and the proof of each by its id.
+
+    `parents` are what a synthesis was made from, as far as they are not forgotten.
+    """
 
     observation: Observation
     revisions: tuple[Observation, ...]
     proofs: dict[str, tuple[Proof, ...]]
+    parents: tuple[Observation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from graph.projection.observations import recount, reconsider, settle
+from graph.projection.observations import reconsider, recount, settle
 from graph.projection.sink import Properties, Sink, node
 from graph.projection.sources import find, inherits, is_open, kept, pass_by, stands
 from graph.projection.wording import weigh, world_of

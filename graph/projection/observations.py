@@ -262,7 +262,9 @@ def _contradicted_in(sink: Sink, world: str, observation: str) -> bool:
 
 def _revised_in(sink: Sink, world: str, observation: str) -> bool:
     """Whether a later revision says more than one in a world."""
-    return any(_says_more_in(sink, world, each) for _, each in sink.starts(("SUPERSEDES",), observation, to="Observation"))
+    return any(
+        _says_more_in(sink, world, each) for _, each in sink.starts(("SUPERSEDES",), observation, to="Observation")
+    )
 
 
 def _says_more_in(sink: Sink, world: str, observation: str) -> bool:

@@ -29,7 +29,8 @@ _DEAD = """
 SELECT DISTINCT o.id, o.supersedes, o.world, o.seq, o.series FROM observations AS o
 JOIN links ON links.start = o.id AND links.rel = 'DERIVED_FROM'
 LEFT JOIN turns AS t ON t.id = links.target LEFT JOIN chunks AS c ON c.id = links.target
-WHERE NOT o.live AND NOT o.deleted AND NOT o.parents AND o.status <> 'invalid' AND (t.hidden OR t.deleted OR t.withheld OR NOT c.live)
+WHERE NOT o.live AND NOT o.deleted AND NOT o.parents AND o.status <> 'invalid'
+AND (t.hidden OR t.deleted OR t.withheld OR NOT c.live)
 ORDER BY o.seq
 """
 _LEFT = f"""

@@ -135,7 +135,8 @@ class Standings:
         before, instead_of = self._deciding["supersedes"], self._deciding["instead_of"]
         seen = _seen(learned, lineage)
         live = seen & ~deleted & whole(learned, turns, pieces)
-        assert self._retired is not None and self._parents is not None
+        assert self._retired is not None
+        assert self._parents is not None
         retired = self._retired.count(turns, table.size) > 0
         retired[pardoned] = False
         in_use = (judged == ACTIVE) & ~retired

@@ -126,7 +126,9 @@ class Lessons(Believed):
             sources = tuple(dict.fromkeys((*self.revisions[before].sources, *sources)))
         judged: Judged = "candidate" if a % 3 == 0 else "active"
         parents = self._parents(a, b, kept) if before is None else ()
-        sources = tuple(dict.fromkeys((*(each for parent in parents for each in self.revisions[parent].sources), *sources)))
+        sources = tuple(
+            dict.fromkeys((*(each for parent in parents for each in self.revisions[parent].sources), *sources))
+        )
         made = observed(id, *sources, supersedes=before, series=series, status=judged, instead_of=instead, world=world)
         made = made.model_copy(update={"parents": parents or None})
         about = ("you",) if any(getattr(event, "speaker", None) == "you" for event in self.events) else ()

@@ -197,6 +197,40 @@ def remember(
         put(lines(made))
 
 
+def synthesize(
+    ctx: typer.Context,
+    one: Annotated[str, typer.Argument(metavar="ID", help="A memory; 6 characters or more.")],
+    other: Annotated[str, typer.Argument(metavar="ID", help="Another one.")],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TEXT", help="What both say, in a sentence; without it, their own words, for review."),
+    ] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Only if both are seen in this project.")] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the memory.")] = False,
+) -> None:
+    """Make a memory from two others. It is in use while both are, and goes with either."""
+    text = read_text(words, "clew synthesize 01ABCD 01EFGH Ada and Bob share an office") if words else None
+
+    async def ask(agent: "Agent") -> "Observation":
+        named = text_of(project)
+        where = EVERYONE if named is None else await agent.projects.name(named)
+        return await agent.syntheses.make(clean(one), clean(other), text, world=of, project=where)
+
+    home = home_of(ctx)
+    of = world_of(home, world)
+    made = with_agent(home, ask, client="synthesize")
+    if as_json:
+        put_json(one_as_json(made))
+    else:
+        put(lines(made))
+    say(
+        f"`clew show {made.id}` shows both it was made from."
+        if made.status == "active"
+        else f"It waits for review: `clew review --promote {made.id}`, or `--edit {made.id} TEXT` in your own words."
+    )
+
+
 def correct(
     ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The memory; 6 characters or more.")],

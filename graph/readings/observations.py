@@ -73,6 +73,7 @@ class Remembered(Unlearned):
                     for each in proved
                     if wanted.trend in (None, each.trend)
                     and wanted.plain in (None, each.plain)
+                    and wanted.fact_type in (None, each.fact_type)
                     and seen_by(wanted.viewer, each)
                 ]
                 if len(rows) < page:

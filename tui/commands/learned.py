@@ -108,6 +108,8 @@ def as_json(memory: "Observation") -> dict[str, object]:
         "reference_count": memory.reference_count,
         "last_referenced_at": instant(memory.last_referenced_at) if memory.last_referenced_at else None,
         "relationship": relationship_json(memory.relationship),
+        "fact_type": memory.fact_type,
+        "whose": memory.whose,
     }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 1000
 STATUSES = ("candidate", "active", "superseded", "invalid")
+TYPES = ("world", "experience", "opinion")
 TRENDS = ("new", "strengthening", "stable", "weakening", "stale")
 
 
@@ -38,6 +39,9 @@ def memories(
     ] = None,
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="Only this kind: identity, preference, fact, state, plan …")
+    ] = None,
+    fact_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help=f"Only this type of fact: {', '.join(TYPES)}.")
     ] = None,
     about: Annotated[str | None, typer.Option(metavar="NAME", help="Only about this person, place or thing.")] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help="Only this project.")] = None,
@@ -53,6 +57,7 @@ def memories(
 ) -> None:
     """List the memories in use and those waiting for review."""
     from graph.events import ObservationKind
+    from graph.fact_types import FactType
     from graph.reader import LogReader
     from graph.values import Status, Trend, Wanted
 
@@ -60,6 +65,7 @@ def memories(
     wanted = Wanted(
         status=one_of(status, get_args(Status), "status"),
         kind=one_of(kind, tuple(ObservationKind), "kind"),
+        fact_type=one_of(fact_type, get_args(FactType), "type of fact"),
         about=text_of(about),
         project=text_of(project),
         trend=one_of(trend, get_args(Trend), "trend"),

@@ -54,7 +54,7 @@ KEYS = {
         "at",
         "first_seen",
     ),
-    *("reference_count", "last_referenced_at", "tags", "relationship"),
+    *("reference_count", "last_referenced_at", "tags", "relationship", "parents", "fact_type", "whose"),
 }
 
 

@@ -531,11 +531,15 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """Turns that belong together in the memory graph, the most central first, and the words that set them apart."""
+    """Turns that belong together in the memory graph, the most central first, and the words that set them apart.
+
+    `people` are those that it names, unless they are named everywhere.
+    """
 
     turns: tuple[Turn, ...]
     words: tuple[str, ...]
     size: int
+    people: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.settings import Settings
 from graph.errors import InvalidEvent, NotFound
-from graph.events import ObservationDeleted, ObservationMade, ObservationRetired
+from graph.events import ObservationDeleted, ObservationRetired
 from graph.ids import new_id
 from graph.values import Observation, Wanted
 from tests.agent.conftest import MakeAgent
@@ -213,8 +213,7 @@ async def test_what_cannot_be_made_is_refused_and_nothing_is_stored(make_agent: 
 
 async def test_the_log_takes_no_synthesis_that_leaves_out_a_word_of_its_parents(make_agent: MakeAgent) -> None:
     agent, lyon, boat = await two(make_agent)
-    whole = {"text": BOTH, "parents": (lyon.id, boat.id)}
-    made: ObservationMade = observed(new_id(), *lyon.sources, *boat.sources, **whole)
+    made = observed(new_id(), *lyon.sources, *boat.sources, text=BOTH, parents=(lyon.id, boat.id))
     for bad, why in (
         (made.model_copy(update={"sources": lyon.sources}), "leaves out the source"),
         (made.model_copy(update={"parents": (lyon.id, lyon.id)}), "both parents are one memory"),

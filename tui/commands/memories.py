@@ -206,7 +206,7 @@ def remember(
 def synthesize(
     ctx: typer.Context,
     one: Annotated[str, typer.Argument(metavar="ID", help="A memory; 6 characters or more.")],
-    other: Annotated[str, typer.Argument(metavar="ID", help="Another one.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="Another one.")],
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="TEXT", help="What both say, in a sentence; without it, their own words, for review."),

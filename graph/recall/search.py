@@ -213,7 +213,8 @@ class Recall:
             seqs = columns["seq"][list(texts)]
             in_use = sight.learned & active(sight.stood.current, sight.stood.status)
             ties = read_ties(db, self._learned, in_use, list(columns.ids(texts)))
-        groups = group(list(texts.values()), vectors, *pairs, ties=ties)[:limit]  # takes its time, and holds nobody up
+        found = group(list(texts.values()), vectors, pairs[0], pairs[1], ties)  # takes its time, and holds nobody up
+        groups = found[:limit]
         with self._lock, self._words.snapshot() as db:
             chosen = [read_turns(db, seqs[list(each.places[:per])].tolist()) for each in groups]
         return [

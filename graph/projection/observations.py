@@ -194,7 +194,7 @@ def reconsider(sink: Sink, observation: str, seq: int) -> None:
             now = node(sink, "Observation", made)
             if _standing(sink, now, {})["current"] != now["current"]:
                 _weigh(sink, made, seq)
-                reconsider(sink, made, seq)
+            reconsider(sink, made, seq)  # also where it stands as before, in a world below its own it may not
 
 
 def _weigh(sink: Sink, observation: str, seq: int) -> None:

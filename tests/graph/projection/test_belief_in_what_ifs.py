@@ -217,8 +217,13 @@ def test_whatever_becomes_of_its_parents_a_synthesis_stands_as_the_definition_sa
             observed("one2", "w1", before=one, world="w"),
             observed("two2", "s1", "s3", before=two, status="candidate"),
             observed("own", "w0", world="w"),
+            observed("dead", "s0"),
+            observed("stead", "w0", world="w", instead_of="dead"),
         )
-        memory.append(observed("above", "s0", "s1", "w0", parents=("here", "own"), world="w"))
+        memory.append(
+            observed("above", "s0", "s1", "w0", parents=("here", "own"), world="w"),
+            observed("beside", "s1", "w0", parents=("stead", "two"), world="w"),
+        )
         for change in changes:
             try:
                 memory.append(change)

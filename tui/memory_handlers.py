@@ -160,7 +160,11 @@ async def synthesize(parts: Parts, argument: str) -> None:
     if asked is None or not asked.strip() or not await may_keep(parts.view):
         _left(parts, "synthesize", argument)
         return
-    made = await syntheses.make(one, other, asked, world=world, project=project)
+    try:
+        made = await syntheses.make(one, other, asked, world=world, project=project)
+    except parts.view.failures:
+        parts.view.composer.give_back(f"/synthesize {one} {other} {asked}")
+        raise
     where = " in this what-if" if parts.view.state.what_if else ""
     parts.ui.say(f"Made from both{where}: {cut(made.text or '', 80)} · F4 shows it")
     parts.memory.point_at(made.id)

@@ -313,4 +313,5 @@ async def test_synthesize_makes_one_from_two_and_asks_what_it_says(chat: Running
         app.view.composer.put(f"/synthesize {SISTER} {SISTER} Twice")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Both are the same memory" in words(app))
+        assert app.view.composer.text == f"/synthesize {SISTER} {SISTER} Twice"
         assert [each.text for each in await agent.memories.find() if each.parents] == ["Ada came to Berlin"]

@@ -25,7 +25,7 @@ from models.errors import ModelError
 PARTS = frozenset(
     (
         "chats", "branches", "memories", "projects", "proposals", "plans", "history", "past", "search", "documents",
-        "graph", "queries", "models", "private", "reflection", "erasure",
+        "graph", "queries", "models", "private", "reflection", "erasure", "syntheses",
     )
 )  # fmt: skip
 NOT_OPEN = "The memory is not open yet, or was closed. Nothing was changed. Try again in a moment."
@@ -308,6 +308,7 @@ class Agent:
         self.projects, self.documents = changes.projects, changes.documents
         learning = compose_learning(context, talk, changes, apply=self._apply)
         self.models, self._reflector, self.reflection = learning.models, learning.reflector, learning.reflection
+        self.syntheses = learning.syntheses
         self.search, self.past, self.graph, self.queries = (
             learning.search,
             learning.past,

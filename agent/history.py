@@ -153,6 +153,8 @@ def _what_of_chats(memory: Memory, events: Sequence[Event]) -> str:
 def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
     for event in reversed(events):
         match event:
+            case ObservationMade(text=text, parents=(_, _)):
+                return f"made a memory from two others: {quoted(text or 'erased')}"
             case ObservationMade(text=text, supersedes=before):
                 return f"{'corrected a memory' if before else 'remembered'}: {quoted(text or 'erased')}"
             case CoreWritten(block=block, text=text):

@@ -52,11 +52,12 @@ class Summary(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One theme, and the turns it rests on, the most central first."""
+    """One theme, the turns it rests on, the most central first, and the people it names."""
 
     title: str
     summary: str
     turns: tuple[Turn, ...]
+    people: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class ThemeMaker:
             self._sketches[key] = sketch
             if len(self._sketches) > KEPT:
                 self._sketches.popitem(last=False)
-        return Theme(sketch.title, sketch.summary, community.turns)
+        return Theme(sketch.title, sketch.summary, community.turns, tuple(map(neutral, community.people)))
 
 
 def told(themes: Sequence[Theme]) -> tuple[str, tuple[str, ...]]:

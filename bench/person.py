@@ -224,6 +224,17 @@ class Person:
         old = self.reference.made[_one(sorted(self.reference.believed(world)), c)]
         self._append(self._observation(self._some(world, b, c), old, world, candidate=flag))
 
+    def _synthesize(self, a: int, b: int, c: int, flag: bool) -> None:
+        world = self._world(a)
+        believed = self.reference.believed(world)
+        in_use = sorted(id for id, stand in believed.items() if stand.current and stand.status == "active")
+        parents = _one(in_use, b), _one(in_use, c)
+        one, other = (self.reference.made[parent] for parent in parents)
+        _only(one.series != other.series)
+        sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
+        made = self._observation(sources, None, world, candidate=not flag)
+        self._append(made.model_copy(update={"parents": parents, "origin": "user"}))
+
     def _weigh(self, a: int, b: int, c: int, flag: bool) -> None:
         world = self._world(a)
         observation = _one(sorted(self.reference.believed(world)), b)
@@ -357,11 +368,11 @@ DEEDS: dict[str, Deed] = {
     name.removeprefix("_"): getattr(Person, name)
     for name in (
         "_begin", "_send", "_queue", "_regenerate", "_edit", "_import", "_rewind", "_fork", "_undo", "_hide", "_unhide",
-        "_withhold", "_release", "_delete", "_delete_chat", "_forget", "_learn", "_revise", "_weigh", "_review", "_pin",
-        "_write_block",
+        "_withhold", "_release", "_delete", "_delete_chat", "_forget", "_learn", "_revise", "_synthesize", "_weigh",
+        "_review", "_pin", "_write_block",
     )
 }  # fmt: skip
-OFTEN = ("send", "send", "send", "learn", "learn", "rewind", "fork", "revise")
+OFTEN = ("send", "send", "send", "learn", "learn", "rewind", "fork", "revise", "synthesize")
 
 
 def _only(holds: bool) -> None:

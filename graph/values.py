@@ -1,11 +1,13 @@
 """What the memory hands out: plain frozen values, so that no Kuzu or SQLite object leaves this package."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from graph.events import MAIN_WORLD, ObservationKind, Recalled, Strategy
+from graph.fact_types import FactType, fact_type
 from graph.relations import SPEAKER, kinds
 from graph.visibility import EVERYONE, SEVERAL, Viewer, for_all, sees_made
 
@@ -252,6 +254,22 @@ class Observation:
     tags: tuple[str, ...] = ()  # given by hand, sorted
     relationship: Relationship | None = None  # how two stand to each other, if it says that
     later: tuple[Later, ...] = ()
+    parents: tuple[str, ...] = ()  # the two that it was made from, of a synthesis
+
+    @property
+    def fact_type(self) -> FactType:
+        """Whether it is true of the world or of somebody, happened, or is somebody's opinion."""
+        there = self.relationship
+        return fact_type(self.text or "", self.kind, there.kind if there is not None else None)
+
+    @property
+    def whose(self) -> str:
+        """Of whom it is said: who stands in the relationship, or is named first; else who speaks, `you`."""
+        if self.relationship is not None:
+            return self.relationship.subject.name or YOU
+        first = (self.text or "").casefold()
+        named = (name for name in self.about if re.match(rf"{re.escape(name.casefold())}\b", first))
+        return max(named, key=len, default=YOU)
 
     @property
     def plain(self) -> bool:
@@ -285,11 +303,15 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """An observation with all there is to it: its revisions, the oldest first, and the proof of each by its id."""
+    """An observation with all there is to it: its revisions, the oldest first, and the proof of each by its id.
+
+    `parents` are what a synthesis was made from, as far as they are not forgotten.
+    """
 
     observation: Observation
     revisions: tuple[Observation, ...]
     proofs: dict[str, tuple[Proof, ...]]
+    parents: tuple[Observation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +322,7 @@ class Wanted:
     for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and of
     when a revision was made. `related` asks for those that say how two stand to each other, `entity` for those in which
     one of them is the entity of that id, `plain` for those that say a relationship and nothing else, or for the others.
+    `fact_type` asks for what is true of the world, happened, or is an opinion.
     """
 
     status: Status | None = None
@@ -318,6 +341,7 @@ class Wanted:
     related: bool = False
     entity: str | None = None
     plain: bool | None = None
+    fact_type: FactType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,11 +547,15 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """Turns that belong together in the memory graph, the most central first, and the words that set them apart."""
+    """Turns that belong together in the memory graph, the most central first, and the words that set them apart.
+
+    `people` are those that it names, unless they are named everywhere.
+    """
 
     turns: tuple[Turn, ...]
     words: tuple[str, ...]
     size: int
+    people: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

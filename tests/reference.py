@@ -127,7 +127,18 @@ class Reference:
                 self.judged[event.observation] = event.status
                 self.retired.pop(event.observation, None)
             case ObservationDeleted():
-                self.deleted.add(event.series)
+                self._forget(event.series)
+
+    def _forget(self, series: str) -> None:
+        """A series goes, and whatever was made from it and another."""
+        self.deleted.add(series)
+        for id, made in self.made.items():
+            if made.series not in self.deleted and any(self.made[each].series == series for each in self.parents(id)):
+                self._forget(made.series)
+
+    def parents(self, id: str) -> tuple[str, ...]:
+        """What an observation was made from, or the first of its series was."""
+        return self.made[self.made[id].series].parents or ()
 
     # -- what a world sees ----------------------------------------------------------------------------------------
 
@@ -185,8 +196,13 @@ class Reference:
             elif any(map(says_more, later.get(id, ()))):
                 status = "superseded"
             current = status in ("candidate", "active") and self.made[id].instead_of not in live
+            current = current and all(parent in live and in_force(parent) for parent in self.parents(id))
             proof = {*self.made[id].sources, *self.supports.get(id, ())} & standing
             return Stand(status, current, len(proof))
+
+        def in_force(id: str) -> bool:
+            stands = stand(id)
+            return stands.current and stands.status == "active"
 
         return {id: stand(id) for id in live}
 

@@ -77,6 +77,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("remember", "Remember something", ActionGroup.MEMORY, "remember", argument="text"),
     Action("relate", "Say how two stand to each other", ActionGroup.MEMORY, "relate", argument="who kind whom"),
     Action("forget", "Forget a memory (asks first)", ActionGroup.MEMORY, "forget", argument="[words|id]"),
+    Action("synthesize", "Make a memory from two others", ActionGroup.MEMORY, "synthesize", argument="[id id] [text]"),
     Action("correct", "Correct a memory", ActionGroup.MEMORY, "correct", argument="[words: text|id text]"),
     Action("blocks", "Core blocks: short texts in every prompt", ActionGroup.MEMORY, "blocks", argument="[name]"),
     Action("ingest", "Add documents to the memory (Esc stops)", ActionGroup.MEMORY, "ingest", argument="path"),

@@ -68,6 +68,7 @@ HANDLERS: dict[str, Handler] = {
     "remember": memory_handlers.remember,
     "relate": memory_handlers.relate,
     "forget": memory_handlers.forget,
+    "synthesize": memory_handlers.synthesize,
     "correct": memory_handlers.correct,
     "project": memory_handlers.project,
     "ingest": memory_handlers.ingest,

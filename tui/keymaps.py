@@ -472,6 +472,7 @@ LEARNED = (
 OBSERVATIONS = (
     KeyRow("p", "pin it, so that the model always sees it; again to unpin", (bind("p", "do('pin')"),), "pin"),
     KeyRow("c", "correct it", (bind("c", "do('correct')"),), "correct"),
+    KeyRow("m", "mark it; on another one, make a memory from both", (bind("m", "do('synthesize')"),), "make"),
     KeyRow(
         "d or Del",
         "forget it permanently (asks first)",

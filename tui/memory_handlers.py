@@ -143,6 +143,33 @@ async def _forget(parts: Parts, found: "Observation") -> None:
         parts.ui.say("Forgotten permanently.")
 
 
+async def synthesize(parts: Parts, argument: str) -> None:
+    """Make a memory from two, by their ids; what it says is asked where it does not follow them."""
+    from tui.memories.words import BOTH, CHOOSE_TWO, proposed_by
+
+    one, other, text = (*argument.split(maxsplit=2), "", "", "")[:3]
+    if parts.view.chat is None or not other:
+        await parts.memory.open(told=CHOOSE_TWO)
+        return
+    syntheses = parts.view.chat.service.syntheses
+    world, project = parts.view.state.world, await parts.view.project()
+    asked: str | None = text.strip()
+    if not asked:
+        proposed = await syntheses.propose(one, other, world=world, project=project)
+        asked = await parts.ui.ask(AskText(BOTH, proposed.text, words=proposed_by(proposed)))
+    if asked is None or not asked.strip() or not await may_keep(parts.view):
+        _left(parts, "synthesize", argument)
+        return
+    try:
+        made = await syntheses.make(one, other, asked, world=world, project=project)
+    except parts.view.failures:
+        parts.view.composer.give_back(f"/synthesize {one} {other} {asked}")
+        raise
+    where = " in this what-if" if parts.view.state.what_if else ""
+    parts.ui.say(f"Made from both{where}: {cut(made.text or '', 80)} · F4 shows it")
+    parts.memory.point_at(made.id)
+
+
 async def correct(parts: Parts, argument: str) -> None:
     """Correct the one of that id, or choose among those with these words: `ID TEXT`, `WORDS: TEXT`, `WORDS`."""
     given = argument.strip()

@@ -25,6 +25,7 @@ class ChangeParts:
     """What changes are made with."""
 
     jobs: Jobs
+    recorder: Recorder
     nightly: Nightly
     graph_opening: GraphOpening
     erasure: Erasure
@@ -62,6 +63,7 @@ def compose_changes(
     memories = Memories(memory, recorder, plans, talk.prompts)
     return ChangeParts(
         jobs=jobs,
+        recorder=recorder,
         nightly=Nightly(context.home, tell),
         graph_opening=graph_opening,
         erasure=erasure,

@@ -15,6 +15,7 @@ from agent.reflection.reflector import Reflector
 from agent.reflections import Reflection
 from agent.search import Search
 from agent.settings import Settings
+from agent.synthesis import Syntheses
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class LearningParts:
     models: Models
     reflector: Reflector
     reflection: Reflection
+    syntheses: Syntheses
     search: Search
     past: PastViewer
     graph: GraphReader
@@ -68,11 +70,14 @@ def compose_learning(
         tell=tell,
         graph_opened=changes.graph_opening.over,
     )
+    syntheses = Syntheses(
+        memory, changes.memories, changes.recorder, model=lambda: talk.host.current, doubts=talk.trusts.doubts
+    )
     search = Search(memory, talk.recaller, talk.themes, chat_model=models.chat_model, doubts=models.doubts)
     graph = GraphReader(memory)
     queries = Queries(
         memory, home, graph, talk.host, talk.foreground, embedder=talk.embedding, settings=settings, tell=tell
     )
     return LearningParts(
-        models, reflector, reflection, search, PastViewer(memory, talk.embedding.query), graph, queries
+        models, reflector, reflection, syntheses, search, PastViewer(memory, talk.embedding.query), graph, queries
     )

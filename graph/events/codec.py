@@ -43,6 +43,7 @@ UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
     ("pin.cleared", 2): _unchanged,
     ("document.read", 1): _unchanged,
     ("entity.noted", 1): _unchanged,
+    ("observation.made", 1): _unchanged,
     ("reflection.failed", 1): _unchanged,
 }
 

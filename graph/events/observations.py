@@ -30,14 +30,17 @@ class ObservationMade(Base):
 
     `sources` are all turns and chunks whose words it may carry, those of the revision it `supersedes` among them. It is
     live while all of them are. `series` is the id of its first revision. One that was made again because another died
-    is current only while that one, `instead_of`, is not live.
+    is current only while that one, `instead_of`, is not live. A synthesis is made from two others, its `parents`, and
+    is current only while both are in use; its revisions have the parents of the first, and name none.
     """
 
+    version: ClassVar[int] = 2
     kind: Literal["observation.made"] = "observation.made"
     observation: str
     series: str
     supersedes: str | None = None
     instead_of: str | None = None
+    parents: tuple[str, str] | None = None
     world: str = MAIN_WORLD
     project: str | None = None
     tags: tuple[str, ...] = ()

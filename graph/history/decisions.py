@@ -108,7 +108,7 @@ def decisions(event: Event) -> Iterator[Decision]:
             yield Decision("review", made)
         case ObservationReturned(observation=made) | ObservationRetired(observation=made, by_turn=None):
             yield Decision("review", made)
-        case ObservationMade(observation=made, origin="user"):
+        case ObservationMade(observation=made, origin="user") | ObservationMade(observation=made, parents=(_, _)):
             yield Decision("review", made)
         case CoreWritten(block=block, world=world, project=project, by="user"):
             yield Decision("block", block, world, project)

@@ -148,7 +148,7 @@ _BY_HAND: dict[str, Callable[[dict[str, Any]], bool]] = {  # which events of a k
     "turn.rated": lambda event: bool(event["by"] == "user"),
     "core.written": lambda event: bool(event["by"] == "user"),
     "document.read": lambda event: event.get("ingest") is not None,
-    "observation.made": lambda event: bool(event["origin"] == "user"),
+    "observation.made": lambda event: bool(event["origin"] == "user" or event.get("parents")),
     "observation.supported": lambda event: event.get("reflection") is None,
     "observation.retired": lambda event: event.get("by_turn") is None,
 }

@@ -213,6 +213,21 @@ def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
         _require_observation(db, event.instead_of)
         _require_kept(db, _series_of(db, event.instead_of))
         _require_above(db, event.instead_of, event.world)
+    if event.parents is not None:
+        _admit_parents(db, event, event.parents)
+
+
+def _admit_parents(db: sqlite3.Connection, event: ObservationMade, parents: tuple[str, str]) -> None:
+    """A synthesis is made from two others that its world sees, and stands on all that they do."""
+    require(event.supersedes is None, "a revision has the parents of the one before it")
+    for parent in parents:
+        _require_observation(db, parent)
+        _require_kept(db, _series_of(db, parent))
+        _require_above(db, parent, event.world)
+        lacking = _sources_of(db, parent) - set(event.sources)
+        require(not lacking, f"a synthesis leaves out the source {min(lacking, default='')}")
+    one, other = (_series_of(db, parent) for parent in parents)
+    require(one != other, "both parents are one memory")
 
 
 def _admit_relation(db: sqlite3.Connection, event: RelationNoted) -> None:

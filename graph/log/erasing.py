@@ -35,6 +35,7 @@ from graph.events import (
 from graph.events.codec import fields_of
 from graph.log.byte_search import INDEXES, Finder, Forms, forms_of_stem, stems_of
 from graph.log.migrations import version_of
+from graph.projection.paths import descendants_of
 from graph.projection.schema import statements
 from graph.sqlite import open_writer, writing
 
@@ -69,7 +70,8 @@ def texts_of(db: sqlite3.Connection, event: TurnDeleted | ObservationDeleted | D
             seqs |= _seqs(db, "SELECT seq FROM turns WHERE id = ?", event.turn)
             gone = {event.turn}
         case ObservationDeleted():
-            _take(db.execute("SELECT seq, id FROM observations WHERE series = ?", (event.series,)), seqs, gone)
+            forms = "SELECT seq, id FROM observations WHERE series IN (SELECT value FROM json_each(?))"
+            _take(db.execute(forms, (_list(descendants_of(db, event.series)),)), seqs, gone)
         case DocumentRemoved():
             _take(db.execute("SELECT seq, id FROM chunks WHERE document = ?", (event.document,)), seqs, gone)
             seqs |= _seqs(db, "SELECT seq FROM subjects WHERE id = ? AND kind = 'document.read'", event.document)

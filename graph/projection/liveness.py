@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from graph.projection.observations import recount, settle
+from graph.projection.observations import reconsider, recount, settle
 from graph.projection.sink import Properties, Sink, node
 from graph.projection.sources import find, inherits, is_open, kept, pass_by, stands
 from graph.projection.wording import weigh, world_of
@@ -44,6 +44,8 @@ def flow(sink: Sink, table: str, source: str, seq: int, *, step: int, elsewhere:
                 sink.set_node("Observation", observation, {"touched": seq})
         if rel == "DERIVED_FROM" and elsewhere:
             recount(sink, observation, seq)
+        if rel in ("DERIVED_FROM", "RETIRED_BY"):  # it may stand otherwise in worlds that are not its own
+            reconsider(sink, observation, seq)
     for _, wording in sink.starts(("WORDED_FROM",), source, to=table):
         if here := step_in(world_of(sink, wording)):
             weigh(sink, wording, -here)

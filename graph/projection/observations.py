@@ -9,10 +9,15 @@ revision and those it bears on.
 All this is counted in the world of the observation: what a what-if revises or contradicts of main stays as it is in
 main, and what it made of turns of main stands while it sees them (sources.py).
 
+A synthesis is made from two others and stands on all that they do, so that it is live no longer than either; it is
+current only while both are in use, in its own world. So what is retired, superseded or taken back under review takes
+what was made from it out of use, and brings it back; and the deletion of a series is one of its syntheses too.
+
 A revision says more than the one before it while it is live and in use, or while one that supersedes it says more: so
 what was under review and then edited takes its predecessor's place. Hence a change may pass along the whole series.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from graph.events import (
@@ -62,6 +67,8 @@ def make(sink: Sink, stored: Stored, event: ObservationMade) -> None:
         "newer_revisions": 0,
         "contradictions": 0,
         "substitutes": 0,
+        "parents": 0,
+        "syntheses": 0,
         "touched": seq,
     }
     sink.put_node("Observation", id, properties)
@@ -128,17 +135,27 @@ def give_back(sink: Sink, observation: str, status: str, seq: int) -> None:
 
 
 def delete(sink: Sink, series: str, seq: int) -> None:
-    """All revisions of a series are gone for good."""
-    found = [series]
-    for revision in found:
-        found += [later for _, later in sink.starts(("SUPERSEDES",), revision, to="Observation")]
-    for revision in reversed(found):
+    """All revisions of a series are gone for good, and of what was made from it and another."""
+    found = {series: None}
+    ahead = [series]
+    for revision in ahead:
+        later = [each for _, each in sink.starts(("SUPERSEDES",), revision, to="Observation")]
+        later += _made_from(sink, revision)
+        ahead += [each for each in later if each not in found]
+        found.update(dict.fromkeys(later))
+    for revision in reversed(ahead):
         settle(sink, revision, seq, deleted=True)
         recount(sink, revision, seq)  # it may have lived in another world
 
 
 def settle(sink: Sink, observation: str, seq: int, **changes: Any) -> None:
     """Change what decides how a revision stands, work that out anew, and pass on what it means for others."""
+    _settle_series(sink, observation, seq, changes)
+    reconsider(sink, observation, seq)
+
+
+def _settle_series(sink: Sink, observation: str, seq: int, changes: dict[str, Any]) -> None:
+    """A revision, and those before it as far as it matters to them."""
     here: str | None = observation
     while here is not None:
         now = node(sink, "Observation", here)
@@ -161,10 +178,36 @@ def recount(sink: Sink, observation: str, seq: int) -> None:
     if not node(sink, "Observation", observation)["substitutes"]:
         return
     for _, other in sink.starts(("INSTEAD_OF",), observation, to="Observation"):
-        now = node(sink, "Observation", other)
-        held = _holds(now)
-        sink.set_node("Observation", other, {**_standing(sink, now, {}), "touched": seq})
-        _draw(sink, other, node(sink, "Observation", other), held=held)
+        _weigh(sink, other, seq)
+        reconsider(sink, other, seq)
+
+
+def reconsider(sink: Sink, observation: str, seq: int) -> None:
+    """Work out anew what was made from a revision, or another of its series: how that stands changed in some world."""
+    series = node(sink, "Observation", observation)["series"]
+    if not node(sink, "Observation", series)["syntheses"]:
+        return
+    revisions = [series]
+    for revision in revisions:
+        revisions += [later for _, later in sink.starts(("SUPERSEDES",), revision, to="Observation")]
+        for made in _made_from(sink, revision):
+            now = node(sink, "Observation", made)
+            if _standing(sink, now, {})["current"] != now["current"]:
+                _weigh(sink, made, seq)
+            reconsider(sink, made, seq)  # also where it stands as before, in a world below its own it may not
+
+
+def _weigh(sink: Sink, observation: str, seq: int) -> None:
+    """Work out anew how a revision stands, of which nothing changed but what it depends on."""
+    now = node(sink, "Observation", observation)
+    held = _holds(now)
+    sink.set_node("Observation", observation, {**_standing(sink, now, {}), "touched": seq})
+    _draw(sink, observation, node(sink, "Observation", observation), held=held)
+
+
+def _made_from(sink: Sink, observation: str) -> list[str]:
+    """What was made from a revision and another memory."""
+    return [made for _, made in sink.starts(("SYNTHESIZED_FROM",), observation, to="Observation")]
 
 
 def _standing(sink: Sink, now: Properties, changes: dict[str, Any]) -> dict[str, Any]:
@@ -178,6 +221,8 @@ def _standing(sink: Sink, now: Properties, changes: dict[str, Any]) -> dict[str,
     current = live and status in ("candidate", "active")
     if current and decided["instead_of"] is not None:
         current = not _lives_in(sink, now["world"], decided["instead_of"])
+    if current and now["parents"]:
+        current = _has_parents_in(sink, now["world"], now["id"])
     return {"live": live, "status": status, "current": current}
 
 
@@ -190,6 +235,46 @@ def _lives_in(sink: Sink, world: str, observation: str) -> bool:
         return False
     sources = [source for table in ("Turn", "Chunk") for source in sink.ends("DERIVED_FROM", observation, to=table)]
     return fallen(sink, world, sources) == 0
+
+
+def _has_parents_in(sink: Sink, world: str, observation: str) -> bool:
+    """Whether all that a synthesis was made from is in use in a world."""
+    return all(_in_use(sink, world, each) for each in sink.ends("SYNTHESIZED_FROM", observation, to="Observation"))
+
+
+def _in_use(sink: Sink, world: str, observation: str) -> bool:
+    """Whether a revision is in use in a world, its own or one below it."""
+    now = node(sink, "Observation", observation)
+    if now["world"] == world:
+        return bool(now["current"] and now["status"] == "active")
+    if now["judged"] != "active" or not _lives_in(sink, world, observation):
+        return False
+    if _contradicted_in(sink, world, observation) or _revised_in(sink, world, observation):
+        return False
+    if now["instead_of"] is not None and _lives_in(sink, world, now["instead_of"]):
+        return False
+    return not now["parents"] or _has_parents_in(sink, world, observation)
+
+
+def _contradicted_in(sink: Sink, world: str, observation: str) -> bool:
+    return any(stands_in(sink, world, turn) for turn in sink.ends("RETIRED_BY", observation, to="Turn"))
+
+
+def _revised_in(sink: Sink, world: str, observation: str) -> bool:
+    """Whether a later revision says more than one in a world."""
+    return any(
+        _says_more_in(sink, world, each) for _, each in sink.starts(("SUPERSEDES",), observation, to="Observation")
+    )
+
+
+def _says_more_in(sink: Sink, world: str, observation: str) -> bool:
+    now = node(sink, "Observation", observation)
+    if now["world"] == world:
+        return _says_more(now)
+    if not _lives_in(sink, world, observation):
+        return False
+    in_use = now["judged"] == "active" and not _contradicted_in(sink, world, observation)
+    return in_use or _revised_in(sink, world, observation)
 
 
 def _holds(now: Properties) -> bool:
@@ -225,3 +310,18 @@ def _relate(sink: Sink, event: ObservationMade, sources: tuple[str, ...]) -> Non
         sink.set_node("Observation", event.instead_of, {"substitutes": there + 1})
     for entity in dict.fromkeys(event.about):
         sink.put_rel("ABOUT", id, entity)
+    _descend(sink, event)
+
+
+def _descend(sink: Sink, event: ObservationMade) -> None:
+    """What it was made from: two parents, or those of the revision before it."""
+    parents: Sequence[str] = event.parents or ()
+    if event.supersedes is not None and node(sink, "Observation", event.supersedes)["parents"]:
+        parents = sink.ends("SYNTHESIZED_FROM", event.supersedes, to="Observation")
+    for parent in parents:
+        sink.put_rel("SYNTHESIZED_FROM", event.observation, parent)
+        series = node(sink, "Observation", parent)["series"]
+        made = node(sink, "Observation", series)["syntheses"]
+        sink.set_node("Observation", series, {"syntheses": made + 1})
+    if parents:
+        sink.set_node("Observation", event.observation, {"parents": len(parents)})

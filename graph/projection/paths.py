@@ -58,7 +58,8 @@ WITH RECURSIVE below (id, placed, deleted) AS (
 )
 SELECT id FROM below WHERE NOT deleted OR id = :turn ORDER BY placed DESC LIMIT 1
 """
-# What a memory was made again for, or again as, by series: all that has to go with it.
+# What a memory was made again for, or again as, and what was made from it and another, by series: all that has to go
+# with it.
 _FAMILY = """
 WITH RECURSIVE family (series) AS (
     SELECT :series
@@ -68,8 +69,23 @@ WITH RECURSIVE family (series) AS (
     UNION
     SELECT again.series FROM family JOIN observations AS own ON own.series = family.series
     JOIN observations AS again ON again.instead_of = own.id
+    UNION
+    SELECT made.series FROM family JOIN observations AS own ON own.series = family.series
+    JOIN links ON links.target = own.id AND links.rel = 'SYNTHESIZED_FROM'
+    JOIN observations AS made ON made.id = links.start
 )
 SELECT series FROM family
+"""
+# A series, and those that were made from one of its revisions and another memory, and so on.
+_DESCENDANTS = """
+WITH RECURSIVE descended (series) AS (
+    SELECT :series
+    UNION
+    SELECT made.series FROM descended JOIN observations AS own ON own.series = descended.series
+    JOIN links ON links.target = own.id AND links.rel = 'SYNTHESIZED_FROM'
+    JOIN observations AS made ON made.id = links.start
+)
+SELECT series FROM descended
 """
 EVER = 1 << 62  # after every event
 
@@ -99,6 +115,11 @@ def tip_of(db: sqlite3.Connection, session: str, turn: str, shared: Collection[s
 def family_of(db: sqlite3.Connection, series: str) -> list[str]:
     """A series, those that were made again because one of it died, those it was made again for, and so on."""
     return [each for (each,) in db.execute(_FAMILY, {"series": series})]
+
+
+def descendants_of(db: sqlite3.Connection, series: str) -> list[str]:
+    """A series, and those of the syntheses that are gone when it is."""
+    return [each for (each,) in db.execute(_DESCENDANTS, {"series": series})]
 
 
 @dataclass(frozen=True, slots=True)

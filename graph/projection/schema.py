@@ -7,8 +7,8 @@ Its names are typed by people and kept in their queries: whoever changes one add
 
 from dataclasses import dataclass
 
-VERSION = 6
-TABLES = 2
+VERSION = 7
+TABLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,8 @@ OBSERVATION = NodeTable(
         ("newer_revisions", "INT64"),
         ("contradictions", "INT64"),  # turns that stand and contradict it
         ("substitutes", "INT64"),  # revisions that were made instead of it
+        ("parents", "INT64"),  # how many others it was made from: two of a synthesis, else none
+        ("syntheses", "INT64"),  # of a first revision: how many were made from one of its series and another
         ("touched", "INT64"),  # the last event that changed it, its proof or its confidence
         ("relation", "STRING"),  # how two entities stand to each other, if it says that: RELATES, while it is in force
         ("subject", "STRING"),
@@ -230,6 +232,8 @@ OBSERVATION = NodeTable(
         "newer_revisions",
         "contradictions",
         "substitutes",
+        "parents",
+        "syntheses",
         "confidence",
         "relation",
         "subject",
@@ -345,6 +349,7 @@ RELS = (
     RelTable("RETIRED_BY", "Observation", ("Turn",), backwards=True, links=True),
     RelTable("SUPERSEDES", "Observation", ("Observation",), backwards=True),
     RelTable("INSTEAD_OF", "Observation", ("Observation",), backwards=True),
+    RelTable("SYNTHESIZED_FROM", "Observation", ("Observation",), backwards=True, links=True),
     RelTable("WORDED_FROM", "Wording", ("Turn", "Chunk"), backwards=True, links=True),
     RelTable("ABOUT", "Observation", ("Entity",), links=True),
     # What an observation says of two entities, while it is in force and in use.

@@ -106,6 +106,12 @@ class Entities(ABC):
             called = [(name.lower(), id) for id, name in db.execute(_NAMED)] if wanted else []
         return {wanted[name]: id for name, id in called if name in wanted}
 
+    def told_of(self, observations: Iterable[str]) -> list[str]:
+        """The ids of the entities that some observations are about, in order."""
+        query = f"SELECT DISTINCT target FROM links WHERE rel = 'ABOUT' AND start {AMONG} ORDER BY target"
+        with self.snapshot() as db:
+            return [entity for (entity,) in db.execute(query, (json.dumps(list(observations)),))]
+
     def judged(self, turns: Iterable[str]) -> dict[str, int]:
         """The significance of those of the turns that have one."""
         query = f"SELECT id, significance FROM turns WHERE significance IS NOT NULL AND id {AMONG}"

@@ -73,6 +73,7 @@ class Remembered(Unlearned):
                     for each in proved
                     if wanted.trend in (None, each.trend)
                     and wanted.plain in (None, each.plain)
+                    and wanted.fact_type in (None, each.fact_type)
                     and seen_by(wanted.viewer, each)
                 ]
                 if len(rows) < page:
@@ -108,12 +109,14 @@ class Remembered(Unlearned):
         with self.snapshot() as db:
             revisions = self._all(db, "o.series = :series", {"series": series}, now, here)
             told = proofs(db, [each.id for each in revisions], view)
+            made_from = {"ids": json.dumps(sorted({parent for each in revisions for parent in each.parents}))}
+            parents = self._all(db, f"o.id {among('ids')}", made_from, now, here)
         observation = next((each for each in revisions if each.id == whole), None)
         if observation is None:
             gone = not self.chosen("o.id = :id", {"id": whole}, now, own)
             why = f"The memory {id} was forgotten." if gone else f"The memory {id} belongs to another world."
             raise NotFound(f"{why} `clew memories` lists the memories.")
-        return Story(observation, tuple(revisions), told)
+        return Story(observation, tuple(revisions), told, tuple(parents))
 
     def observations(self, ids: Iterable[str], *, world: str | None = None) -> dict[str, Observation]:
         """Those of the observations that are live and have their text, by their ids.
@@ -141,7 +144,8 @@ class Remembered(Unlearned):
         """All that has to go when an observation is forgotten, the oldest first; by an id as for `memory`.
 
         These are the revisions of its series and of every series that stands in for a dead one of them: what was hidden
-        can come back, and would bring it along. Raises NotFound or Ambiguous.
+        can come back, and would bring it along; and all that was made from one of them and another memory. Raises
+        NotFound or Ambiguous.
         """
         _, series, _ = self._made(id)
         with self.snapshot() as db:

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 OBSERVATION = """
 SELECT o.id, o.series, event.text, o.kind, o.status, o.confidence, o.grounded, o.origin, o.world, o.project, o.scope,
-    o.at, o.first_seen, o.live, o.current, o.supersedes,
+    o.at, o.first_seen, o.live, o.current, o.supersedes, o.parents,
     o.relation, o.subject, o.object, o.since, o.until, o.polarity, o.word
 FROM observations AS o JOIN events AS event ON event.seq = o.seq
 """
@@ -40,6 +40,10 @@ SELECT * FROM (
 _NAMES = f"""
 SELECT e.id, CASE WHEN e.name_seq IS NULL THEN e.id ELSE event.text END FROM entities AS e
 LEFT JOIN events AS event ON event.seq = e.name_seq WHERE e.id {AMONG}
+"""
+_PARENTS = f"""
+SELECT links.start AS observation, links.target AS id FROM links
+WHERE links.start {AMONG} AND links.rel = 'SYNTHESIZED_FROM' ORDER BY links.target
 """
 # What a person puts right is what the revision before was made from: theirs is made from that too, and dies with it.
 _CORRECTED = f"""
@@ -86,6 +90,7 @@ class _Found:
     supports: list[str] = field(default_factory=list)
     echoes: list[int] = field(default_factory=list)
     corrected: list[str] = field(default_factory=list)
+    parents: list[str] = field(default_factory=list)
     added: float = 0.0
     proposed_by: str = ""
 
@@ -108,6 +113,9 @@ def with_proof(
     if any(row["origin"] == "user" and row["supersedes"] for row in rows):
         for row in dicts(db, _CORRECTED, ids):
             proof[row["observation"]].corrected.append(row["id"])
+    if any(row["parents"] for row in rows):
+        for row in dicts(db, _PARENTS, ids):
+            proof[row["observation"]].parents.append(row["id"])
     related = relationships(db, rows)
     return [
         _observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned, related)
@@ -227,4 +235,5 @@ def _observation(
         proposed_by=found.proposed_by if row["origin"] == "model" else "",  # in other words it is the user's own
         corrected=tuple(sorted(corrected)),
         relationship=related.get(row["id"]),
+        parents=tuple(found.parents),
     )

@@ -1,7 +1,8 @@
 """What is left to reflect on, in every world, and what is left of observations whose source was taken away.
 
 Their live sources and supports are to be reflected on anew, once for each set of them that has not been already. A
-revision stands for those before it in its world, since it stands on all that they do.
+revision stands for those before it in its world, since it stands on all that they do. A synthesis leaves nothing: what
+it was made from is reflected on for itself.
 """
 
 import json
@@ -28,7 +29,8 @@ _DEAD = """
 SELECT DISTINCT o.id, o.supersedes, o.world, o.seq, o.series FROM observations AS o
 JOIN links ON links.start = o.id AND links.rel = 'DERIVED_FROM'
 LEFT JOIN turns AS t ON t.id = links.target LEFT JOIN chunks AS c ON c.id = links.target
-WHERE NOT o.live AND NOT o.deleted AND o.status <> 'invalid' AND (t.hidden OR t.deleted OR t.withheld OR NOT c.live)
+WHERE NOT o.live AND NOT o.deleted AND NOT o.parents AND o.status <> 'invalid'
+AND (t.hidden OR t.deleted OR t.withheld OR NOT c.live)
 ORDER BY o.seq
 """
 _LEFT = f"""

@@ -1,4 +1,5 @@
-"""Themes of the memory: turns that belong together in its graph, by replies, by what was recalled, and by meaning.
+"""Themes of the memory: turns that belong together in its graph, by replies, by what was recalled, by meaning, and by
+the memories, names and relationships that they share (ties.py).
 
 Bounded: at most 2,000 turns are looked at, half of them the newest, pinned and recalled ones first, the others evenly
 over everything before, so that old matters have their say. Deterministic: the same memory gives the same communities.
@@ -7,13 +8,14 @@ over everything before, so that old matters have their say. Deterministic: the s
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graph.recall.columns import Columns
 from graph.recall.lexical import STOP_WORDS
 from graph.recall.table import NONE
+from graph.recall.ties import NO_TIES, Ties
 
 if TYPE_CHECKING:  # numpy and networkx take longer to import than the first paint may
     import networkx
@@ -24,6 +26,7 @@ MOST_TURNS = 2_000
 NEIGHBOURS = 6  # nearest turns that each is connected with
 NEAR = 0.3  # the least similarity that connects; unrelated English is mostly below
 REPLY, RECALL = 0.3, 0.5  # what an edge weighs, where similarity weighs its own value
+MOST_PEOPLE = 5
 SMALLEST = 3  # turns; two that belong together are an exchange, not a theme
 WORDS = 6
 SEED = 7
@@ -52,6 +55,7 @@ class CommunityMembers:
 
     places: tuple[int, ...]
     words: tuple[str, ...]
+    people: tuple[str, ...] = ()  # who is named in it, the most often named first
 
 
 def pick(columns: Columns, may: "NDArray[np.bool_]", recalled: Sequence[int]) -> "NDArray[np.intp]":
@@ -72,7 +76,11 @@ def pick(columns: Columns, may: "NDArray[np.bool_]", recalled: Sequence[int]) ->
 
 
 def group(
-    texts: Sequence[str], vectors: "NDArray[np.float32] | None", replies: Iterable[Pair], recalled: Iterable[Pair]
+    texts: Sequence[str],
+    vectors: "NDArray[np.float32] | None",
+    replies: Iterable[Pair],
+    recalled: Iterable[Pair],
+    ties: Ties = NO_TIES,
 ) -> list[CommunityMembers]:
     """The communities among some turns, given by their texts, the largest first; pairs are of places in `texts`.
 
@@ -81,25 +89,31 @@ def group(
     import networkx
 
     words = [_words(text) for text in texts]
-    graph = _connect(_by_words(words) if vectors is None else vectors, replies, recalled)
+    graph = _connect(_by_words(words) if vectors is None else vectors, replies, recalled, ties)
     found = networkx.community.louvain_communities(graph, weight="weight", seed=SEED) if texts else []
-    sets = sorted((sorted(each) for each in found if len(each) >= SMALLEST), key=lambda each: (-len(each), each))
     frequency = Counter(word for each in words for word in set(each))
-    return [
+    groups = [
         CommunityMembers(
-            tuple(_central(graph, places, words)), _apart([words[place] for place in places], frequency, len(texts))
+            tuple(_central(graph, turns, nodes, words)),
+            _apart([words[place] for place in turns], frequency, len(texts)),
+            _named(graph, nodes, ties),
         )
-        for places in sets
+        for nodes in found
+        if len(turns := sorted(place for place in nodes if place < len(texts))) >= SMALLEST
     ]
+    return sorted(groups, key=lambda each: (-len(each.places), min(each.places)))
 
 
-def _connect(features: "NDArray[np.float32]", replies: Iterable[Pair], recalled: Iterable[Pair]) -> "networkx.Graph":
-    """The graph to cut into communities."""
+def _connect(
+    features: "NDArray[np.float32]", replies: Iterable[Pair], recalled: Iterable[Pair], ties: Ties
+) -> "networkx.Graph":
+    """The graph to cut into communities: turns, then what ties them."""
     import networkx
 
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(features)))
     weighed = [*((*pair, REPLY) for pair in replies), *((*pair, RECALL) for pair in recalled), *_nearest(features)]
+    weighed += ties.edges
     for one, other, weight in weighed:
         if one != other:
             before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
@@ -123,9 +137,17 @@ def _nearest(features: "NDArray[np.float32]") -> Iterator[tuple[int, int, float]
             yield one, other, float(likeness[one, other])
 
 
-def _central(graph: "networkx.Graph", places: Sequence[int], words: Sequence[Sequence[str]]) -> list[int]:
-    """The places by how strongly each is tied to the others of its community, and by how much it says."""
-    inside = set(places)
+def _named(graph: "networkx.Graph", nodes: Collection[int], ties: Ties) -> tuple[str, ...]:
+    """The people among the nodes of a community, by how many of it name them."""
+    people = {place: sum(other in nodes for other in graph[place]) for place in nodes if place in ties.people}
+    ranked = sorted(people, key=lambda place: (-people[place], ties.people[place]))
+    return tuple(dict.fromkeys(ties.people[place] for place in ranked))[:MOST_PEOPLE]
+
+
+def _central(
+    graph: "networkx.Graph", places: Sequence[int], inside: Collection[int], words: Sequence[Sequence[str]]
+) -> list[int]:
+    """The turns by how strongly each is tied to the others of its community, and by how much it says."""
     ties = {
         place: math.log1p(len(set(words[place])))
         * sum(edge["weight"] for other, edge in graph[place].items() if other in inside)

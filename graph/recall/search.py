@@ -36,6 +36,7 @@ from graph.recall.request import RecallRequest, VisibleRows, rows_of, see, tells
 from graph.recall.scoring import score
 from graph.recall.standing import Standings
 from graph.recall.table import NONE, Table
+from graph.recall.ties import active, read_ties
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.recall.world_masks import changes_of, observations_of, turns_of
@@ -229,7 +230,8 @@ class Recall:
             recalled = [
                 columns.rows(np.array([row[end] for row in edges], np.int64)).tolist() for end in ("one", "other")
             ]
-            may = see(db, columns, self._learned, self._standings, filters).turns_allowed
+            sight = see(db, columns, self._learned, self._standings, filters)
+            may = sight.turns_allowed
             texts = read_texts(db, columns, pick(columns, may, recalled[0] + recalled[1]).tolist())
             places = {row: place for place, row in enumerate(texts)}
             vectors = self._matrix_of(db, columns, model).take(list(texts)) if model is not None else None
@@ -239,11 +241,16 @@ class Recall:
                 for rows in (replies, zip(*recalled, strict=True))
             ]
             seqs = columns["seq"][list(texts)]
-        groups = group(list(texts.values()), vectors, *pairs)[:limit]  # takes its time, and holds nobody up
+            in_use = sight.learned & active(sight.stood.current, sight.stood.status)
+            ties = read_ties(db, self._learned, in_use, list(columns.ids(texts)))
+        found = group(list(texts.values()), vectors, pairs[0], pairs[1], ties)  # takes its time, and holds nobody up
+        groups = found[:limit]
         with self._lock, self._words.snapshot() as db:
             chosen = [read_turns(db, seqs[list(each.places[:per])].tolist()) for each in groups]
         return [
-            Community(turns, each.words, len(each.places)) for turns, each in zip(chosen, groups, strict=True) if turns
+            Community(turns, each.words, len(each.places), each.people)
+            for turns, each in zip(chosen, groups, strict=True)
+            if turns
         ]
 
     def warm(self) -> None:

@@ -31,6 +31,11 @@ SELECT made.seq AS one, said.seq AS other FROM links
 JOIN observations AS made ON made.id = links.start JOIN turns AS said ON said.id = links.target
 WHERE links.rel = 'RETIRED_BY'
 """
+_PARENTS = """
+SELECT made.seq AS one, parent.seq AS other FROM observations AS made
+JOIN links ON links.start = made.id AND links.rel = 'SYNTHESIZED_FROM'
+JOIN observations AS parent ON parent.id = links.target WHERE made.parents > 0
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ class Standings:
         self._size = 0
         self._deciding: dict[str, NDArray[np.int64]] = {}
         self._retired: Edges | None = None
+        self._parents: Edges | None = None  # of syntheses
         self._found: dict[str, tuple[int, StandingColumns]] = {}
 
     def inherited(self, db: sqlite3.Connection, columns: Columns, world: str) -> "Mask | None":
@@ -130,6 +136,7 @@ class Standings:
         seen = _seen(learned, lineage)
         live = seen & ~deleted & whole(learned, turns, pieces)
         assert self._retired is not None
+        assert self._parents is not None
         retired = self._retired.count(turns, table.size) > 0
         retired[pardoned] = False
         in_use = (judged == ACTIVE) & ~retired
@@ -138,6 +145,7 @@ class Standings:
         status[retired | (judged == INVALID)] = INVALID
         replaced = np.append(live, False)[instead_of]  # NONE is the last
         current = live & ~replaced & np.isin(status, (CANDIDATE, ACTIVE))
+        current = _with_parents(current, status == ACTIVE, self._parents)
         return StandingColumns(seen, live, current, status.astype(np.int8))
 
     def _refresh(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex) -> None:
@@ -155,6 +163,9 @@ class Standings:
         edges = read_columns(db, _RETIRED)
         one, other = (np.array(edges[end], np.int64) for end in ("one", "other"))
         self._retired = Edges(table.rows(one), columns.rows(other), np.zeros(len(one), np.float32))
+        edges = read_columns(db, _PARENTS)
+        one, other = (np.array(edges[end], np.int64) for end in ("one", "other"))
+        self._parents = Edges(table.rows(one), table.rows(other), np.zeros(len(one), np.float32))
         self._at, self._size = columns.at_event, table.size
 
     def _take(self, learned: LearnedIndex, found: ReadColumns) -> None:
@@ -224,3 +235,16 @@ def _said_later(live: "Mask", in_use: "Mask", before: "NDArray[np.int64]") -> "M
         if np.array_equal(grown, more):
             return later[:-1]
         more = grown
+
+
+def _with_parents(current: "Mask", active: "Mask", parents: Edges) -> "Mask":
+    """Those of the current ones whose parents, where they have some, are all current and in use."""
+    import numpy as np
+
+    while True:
+        lost = np.append(~(current & active), True)[parents.other]  # NONE is the last
+        left = current.copy()
+        left[parents.one[lost]] = False
+        if np.array_equal(left, current):
+            return left
+        current = left

@@ -118,7 +118,7 @@ class Gathered:
 
     def _is_from_here(self, kind: str, structure: dict[str, Any]) -> bool:
         named = {*structure.get("sources", ()), *structure.get("turns", ()), structure.get("by_turn")} - {None}
-        before = {structure.get("supersedes"), structure.get("instead_of")} - {None}
+        before = {structure.get("supersedes"), structure.get("instead_of"), *(structure.get("parents") or ())} - {None}
         return bool(named) and named <= self._turns and before <= self._observations
 
     def _is_whole(self, seq: int) -> bool:

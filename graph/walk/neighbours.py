@@ -146,6 +146,7 @@ _LEADS = {
         ("RETIRED_BY", "Turn"),
         ("SUPERSEDES", "Observation"),
         ("INSTEAD_OF", "Observation"),
+        ("SYNTHESIZED_FROM", "Observation"),
     ),
     "Chunk": (("PART_OF", "Document"),),
     "Turn": (("RECALLED", "Turn"), ("RECALLED", "Observation"), ("RECALLED", "Chunk")),  # of a tool's turn
@@ -202,7 +203,8 @@ CROWD = 20  # neighbours from which a neighbour's side says nothing of the node 
 # What tells most about a node, first.
 TELLING = (
     "RELATES",
-    *("DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "SUPERSEDES", "INSTEAD_OF", "ABOUT"),
+    *("DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "SUPERSEDES", "INSTEAD_OF"),
+    *("SYNTHESIZED_FROM", "ABOUT"),
     *("REPLIES_TO", "IN_SESSION", "SAID_BY", "PART_OF", "MENTIONS", "RECALLED", "WORDED_FROM", "SCOPED_TO"),
     *("HEAD", "IN_WORLD"),
 )

@@ -42,6 +42,7 @@ PLAIN = Settings(tools="off", kv_mb=1, reflect=False, context=1024, high_water=7
 NONCE = re.compile(r"nonce[a-z]+\d+")
 DEEDS = (
     *("say", "say", "say", "learn", "learn", "support", "revise", "note", "correct", "block", "own block", "title"),
+    *("synthesize", "synthesize"),
     *("name", "hide", "hide", "unhide", "delete", "rewind", "forward", "promote", "reject", "restore", "forget", "pin"),
     *("unpin", "pin turn", "withhold", "release", "delete chat"),
 )
@@ -124,6 +125,13 @@ class HitBuilder:
             self.made.append(
                 (await self.agent.memories.correct(found[number % len(found)].id, f"I own {self.word()}.")).id
             )
+
+    async def synthesize(self, number: int) -> None:
+        found = await self.agent.memories.find(Wanted(status="active"))
+        if len(found) > 1:
+            one, other = found[number % len(found)], found[(number + 1) % len(found)]
+            text = None if number % 2 else f"{one.text} {other.text}"
+            self.made.append((await self.agent.syntheses.make(one.id, other.id, text)).id)
 
     async def block(self, number: int) -> None:
         if sources := self.sources(number):

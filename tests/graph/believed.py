@@ -22,6 +22,7 @@ class Revision:
     against: set[str] = field(default_factory=set)  # turns that contradict it
     proof: set[tuple[str, str]] = field(default_factory=set)  # kind and source of what was added later
     deleted: bool = False
+    parents: tuple[str, ...] = ()
 
 
 @dataclass
@@ -76,11 +77,27 @@ class Believed(Conversation):
             return id in live and ((seen[id].judged == "active" and not invalid(id)) or superseded(id))
 
         found: dict[str, tuple[bool, str, bool]] = {}
-        for id, each in seen.items():
+        for id, each in seen.items():  # what it was made from comes before it
             status = "invalid" if invalid(id) else "superseded" if superseded(id) else each.judged
             in_use = id in live and status in ("candidate", "active")
-            found[id] = (id in live, status, in_use and each.instead_of not in live)
+            stands = all(found.get(parent, (False, "", False))[1:] == ("active", True) for parent in each.parents)
+            found[id] = (id in live, status, in_use and each.instead_of not in live and stands)
         return found
+
+    def forget(self, series: str) -> None:
+        """A series is deleted, and with it what was made from one of it and another."""
+        gone = {series}
+        while True:
+            more = {
+                each.series
+                for each in self.revisions.values()
+                if any(self.revisions[parent].series in gone for parent in each.parents)
+            }
+            if more <= gone:
+                break
+            gone |= more
+        for each in self.revisions.values():
+            each.deleted = each.deleted or each.series in gone
 
     def shown(self, table: str) -> dict[str, int | None]:
         """By title's session or block, which event's words are shown: the latest of which all sources stand."""

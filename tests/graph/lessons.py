@@ -125,16 +125,29 @@ class Lessons(Believed):
             series = self.revisions[before].series
             sources = tuple(dict.fromkeys((*self.revisions[before].sources, *sources)))
         judged: Judged = "candidate" if a % 3 == 0 else "active"
+        parents = self._parents(a, b, kept) if before is None else ()
+        sources = tuple(
+            dict.fromkeys((*(each for parent in parents for each in self.revisions[parent].sources), *sources))
+        )
         made = observed(id, *sources, supersedes=before, series=series, status=judged, instead_of=instead, world=world)
+        made = made.model_copy(update={"parents": parents or None})
         about = ("you",) if any(getattr(event, "speaker", None) == "you" for event in self.events) else ()
         self.events.append(made.model_copy(update={"about": about, "tags": ("b", "a")[: b % 3]}))
         self.revisions[id] = Revision(series, sources, before, instead, judged, world, len(self.events))
+        self.revisions[id].parents = self.revisions[before].parents if before is not None else parents
         known = sorted({each.entity for each in self.events if isinstance(each, EntityNoted)} | {*about})
         if len(known) > 1 and a % 5:
             subject, object = known[a % len(known)], known[(a + 1) % len(known)]
             relation = Relation(subject=subject, kind="works_with", object=object, polarity=b % 3 > 0)
             self.related[id] = subject, object
             self.events.append(RelationNoted.of(id, relation))
+
+    def _parents(self, a: int, b: int, kept: list[str]) -> tuple[str, ...]:
+        """Two of those that a world may see, of different series, for every second that is new; else none."""
+        if len(kept) < 2 or (a + b) % 2:
+            return ()
+        one, other = kept[a % len(kept)], kept[(a + 1 + b % (len(kept) - 1)) % len(kept)]
+        return (one, other) if self.revisions[one].series != self.revisions[other].series else ()
 
     def _go_on(self, kind: int, id: str, b: int) -> None:
         """Something more about an observation."""
@@ -151,8 +164,7 @@ class Lessons(Believed):
             revision.against.add(source)
         elif kind == 33 and b % 4 == 0:
             self.events.append(ObservationDeleted(series=revision.series))
-            for each in self.revisions.values():
-                each.deleted = each.deleted or each.series == revision.series
+            self.forget(revision.series)
         elif kind > 30:
             self._review(id, revision, b)
         revision.proof.add((f"{kind}", source))

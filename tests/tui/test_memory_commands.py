@@ -25,6 +25,7 @@ EVERYTHING = Wanted(everything=True)
         ("/documents", "documents", "Field notes"),
         ("/forget", "observations", "press d to forget it"),
         ("/correct", "observations", "ress c to correct it"),
+        ("/synthesize", "observations", "press m, then another one"),
         ("/memories 0MOVED00", "observations", "Moved to Potsdam"),
         ("/memories ulysses", "observations", "“ulysses”"),
     ],
@@ -295,3 +296,22 @@ async def test_a_command_behind_stray_letters_is_asked_about_before_it_is_sent(c
 @pytest.mark.parametrize("text", ["and/or", "24/7", "he/she", "/usr/bin is", "some/memory", "a /private", "1/2"])
 def test_words_with_a_slash_are_words(text: str) -> None:
     assert meant(text) is None
+
+
+async def test_synthesize_makes_one_from_two_and_asks_what_it_says(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        app.view.composer.put(f"/synthesize {SISTER} {BERLIN} Ada came to Berlin")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Made from both: Ada came to Berlin" in words(app))
+        app.view.composer.put(f"/synthesize {SISTER} {BERLIN}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, AskText) and "Their own words" in words(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Nothing was saved" in words(app))
+        assert app.view.composer.text == f"/synthesize {SISTER} {BERLIN}"
+        app.view.composer.put(f"/synthesize {SISTER} {SISTER} Twice")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Both are the same memory" in words(app))
+        assert app.view.composer.text == f"/synthesize {SISTER} {SISTER} Twice"
+        assert [each.text for each in await agent.memories.find() if each.parents] == ["Ada came to Berlin"]

@@ -82,6 +82,7 @@ COMMANDS = {
     "remember": "tui.commands.memories",
     "relate": "tui.commands.relations",
     "relations": "tui.commands.relations",
+    "synthesize": "tui.commands.memories",
     "correct": "tui.commands.memories",
     "forget": "tui.commands.removing",
     "pin": "tui.commands.memories",

@@ -102,11 +102,14 @@ def as_json(memory: "Observation") -> dict[str, object]:
         "current": memory.current,
         "series": memory.series,
         "supersedes": memory.supersedes,
+        "parents": list(memory.parents),
         "at": instant(memory.at),
         "first_seen": instant(memory.first_seen),
         "reference_count": memory.reference_count,
         "last_referenced_at": instant(memory.last_referenced_at) if memory.last_referenced_at else None,
         "relationship": relationship_json(memory.relationship),
+        "fact_type": memory.fact_type,
+        "whose": memory.whose,
     }
 
 
@@ -150,6 +153,8 @@ def standing(memory: "Observation") -> str:
     if not memory.live:
         return "removed with its proof"
     if memory.status in ("candidate", "active") and not memory.current:
+        if memory.parents:
+            return "not in use (what it was made from no longer is)"
         return "not in use (the version it replaced came back)"
     return memory.status
 
@@ -167,10 +172,11 @@ def put_story_json(story: "Story") -> None:
     put_json(
         as_json(story.observation)
         | {
+            "made_from": [as_json(each) for each in story.parents],
             "revisions": [
                 as_json(each) | {"proof": [_proof_json(proof) for proof in _proof(story, each)]}
                 for each in story.revisions
-            ]
+            ],
         }
     )
 
@@ -187,6 +193,8 @@ def page(story: "Story") -> str:
     told = [paint(whole, "1"), lines(memory).split("\n", 1)[0]]
     if memory.about:
         told.append(paint(fit(f"about {', '.join(memory.about)}", width()), "2"))
+    for each in story.parents:
+        told += [paint(fit(f"made from  {standing(each)}  {each.id}", width()), "36"), f"  {words(each)}"]
     for number, each in enumerate(story.revisions, start=1):
         head = f"{number}. {local(each.at)}  {standing(each)}  {each.id}"
         told += ["", paint(fit(head, width()), "36"), f"  {words(each)}"]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 1000
 STATUSES = ("candidate", "active", "superseded", "invalid")
+TYPES = ("world", "experience", "opinion")
 TRENDS = ("new", "strengthening", "stable", "weakening", "stale")
 
 
@@ -38,6 +39,9 @@ def memories(
     ] = None,
     kind: Annotated[
         str | None, typer.Option(metavar="KIND", help="Only this kind: identity, preference, fact, state, plan …")
+    ] = None,
+    fact_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help=f"Only this type of fact: {', '.join(TYPES)}.")
     ] = None,
     about: Annotated[str | None, typer.Option(metavar="NAME", help="Only about this person, place or thing.")] = None,
     project: Annotated[str | None, typer.Option(metavar="NAME", help="Only this project.")] = None,
@@ -53,6 +57,7 @@ def memories(
 ) -> None:
     """List the memories in use and those waiting for review."""
     from graph.events import ObservationKind
+    from graph.fact_types import FactType
     from graph.reader import LogReader
     from graph.values import Status, Trend, Wanted
 
@@ -60,6 +65,7 @@ def memories(
     wanted = Wanted(
         status=one_of(status, get_args(Status), "status"),
         kind=one_of(kind, tuple(ObservationKind), "kind"),
+        fact_type=one_of(fact_type, get_args(FactType), "type of fact"),
         about=text_of(about),
         project=text_of(project),
         trend=one_of(trend, get_args(Trend), "trend"),
@@ -195,6 +201,40 @@ def remember(
         put_json(one_as_json(made))
     else:
         put(lines(made))
+
+
+def synthesize(
+    ctx: typer.Context,
+    one: Annotated[str, typer.Argument(metavar="ID", help="A memory; 6 characters or more.")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="Another one.")],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TEXT", help="What both say, in a sentence; without it, their own words, for review."),
+    ] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Only if both are seen in this project.")] = None,
+    world: Annotated[str | None, typer.Option(metavar="ID", help=WORLD)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the memory.")] = False,
+) -> None:
+    """Make a memory from two others. It is in use while both are, and goes with either."""
+    text = read_text(words, "clew synthesize 01ABCD 01EFGH Ada and Bob share an office") if words else None
+
+    async def ask(agent: "Agent") -> "Observation":
+        named = text_of(project)
+        where = EVERYONE if named is None else await agent.projects.name(named)
+        return await agent.syntheses.make(clean(one), clean(other), text, world=of, project=where)
+
+    home = home_of(ctx)
+    of = world_of(home, world)
+    made = with_agent(home, ask, client="synthesize")
+    if as_json:
+        put_json(one_as_json(made))
+    else:
+        put(lines(made))
+    say(
+        f"`clew show {made.id}` shows both it was made from."
+        if made.status == "active"
+        else f"It waits for review: `clew review --promote {made.id}`, or `--edit {made.id} TEXT` in your own words."
+    )
 
 
 def correct(

@@ -324,7 +324,12 @@ def themes(
 def _about_put(found: "Overview | None", *, as_json: bool, world: str = MAIN) -> None:
     if as_json:
         listed = [
-            {"title": theme.title, "summary": theme.summary, "turns": [turn_summary(turn) for turn in theme.turns]}
+            {
+                "title": theme.title,
+                "summary": theme.summary,
+                "people": list(theme.people),
+                "turns": [turn_summary(turn) for turn in theme.turns],
+            }
             for theme in (found.themes if found is not None else ())
         ]
         put_json({"overview": found.text if found is not None else "", "themes": listed, "world": world})
@@ -337,6 +342,7 @@ def _about_put(found: "Overview | None", *, as_json: bool, world: str = MAIN) ->
 def _themes_page(found: "Overview") -> str:
     blocks = [shown(found.text)] if found.text else []
     for theme in found.themes:
-        head = [paint(shown(theme.title), "1"), shown(theme.summary)]
+        people = [paint(fit(f"with {', '.join(theme.people)}", width()), "2")] if theme.people else []
+        head = [paint(shown(theme.title), "1"), *people, shown(theme.summary)]
         blocks.append("\n".join([*head, *(turn_lines(turn) for turn in theme.turns)]))
     return "\n\n".join(blocks)

@@ -84,6 +84,11 @@ class SessionChanges:
         words, back = "Corrected: the earlier version is kept", "it has its earlier text again"
         return await self._keep(observation.series, words, back)
 
+    async def synthesize(self, one: "Observation", other: "Observation", text: str) -> str:
+        """A memory made from two, in the world that is shown."""
+        made = await self._service.syntheses.make(one.id, other.id, text, world=self._view.world)
+        return await self._keep(made.series, "Made from both", "it is no longer there")
+
     async def pin(self, observation: "Observation") -> str:
         world = None if self._view.world == observation.world else self._view.world
         if observation.pinned:

@@ -210,6 +210,7 @@ class Observations(Vertical):
         self._limit = PAGE
         self._there = There(kinds=tuple(ObservationKind))
         self._choose: str | None = None
+        self._marked: Observation | None = None  # of which a memory is to be made with another one
         self._latest: Latest[tuple[Wanted, int], list[Observation] | str] = Latest(self._find, self._show)
         self._story: Latest[str, Story | str] = Latest(self._read_story, self._show_story)
 
@@ -396,6 +397,8 @@ class Observations(Vertical):
                 return await doing.pin(chosen)
             case "forget":
                 return await self._forget(chosen)
+            case "synthesize":
+                return await self._synthesize(chosen)
             case "promote" | "reject" | "edit" if chosen.status != "candidate":
                 if what == "edit":
                     return await self._reword(chosen)
@@ -419,6 +422,22 @@ class Observations(Vertical):
         if chosen.status == "candidate":
             return await self._host.doing.edit(chosen, text.strip())
         return await self._host.doing.correct(chosen, text.strip())
+
+    async def _synthesize(self, chosen: Observation) -> str | None:
+        """Mark the first of two; of the second, ask what both say together."""
+        one, self._marked = self._marked, None
+        if one is None:
+            self._marked = chosen
+            return f"Marked “{cut(chosen.text or words.ERASED, 40)}”. Press m on another memory to make one from both."
+        if one.id == chosen.id:
+            return "No longer marked."
+        proposed = await self._host.service.syntheses.propose(one.id, chosen.id, world=self._host.view.world)
+        text = await self._host.ask_text(words.BOTH, proposed.text, words=words.proposed_by(proposed))
+        if text is None or not text.strip():
+            return LEFT
+        if not await self._host.keeps():
+            return LEFT
+        return await self._host.doing.synthesize(one, chosen, text.strip())
 
     async def _forget(self, chosen: Observation) -> str | None:
         service = self._host.service

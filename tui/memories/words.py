@@ -11,16 +11,20 @@ from tui.state import State, graph_trouble
 from tui.text import MUTED, cut, one_line, plain, shown, size_of, when
 
 if TYPE_CHECKING:
+    from agent.synthesis import Proposal
     from graph.values import Observation, Proof, Story
 
 
 PIN = "◆"
+BOTH = "What do both say together?"
+CHOOSE_TWO = "Choose a memory and press m, then another one and press m again."
 STATUS_MARKS = {
     "active": ("●", "$success"),
     "candidate": ("?", "$warning"),
     "superseded": ("↷", MUTED),
     "invalid": ("✕", "$error"),
 }
+STANDING = ("active", "candidate")
 STATUS_WORDS = {"active": "in use", "candidate": "to review", "superseded": "superseded", "invalid": "not true"}
 BARS = "▁▂▃▄▅▆▇█"
 SPARKS, SPARK_DAYS = 6, 30  # the last half year, a bar a month
@@ -45,6 +49,12 @@ def sparkline(times: Sequence[datetime], now: datetime) -> str:
         elif age < 0:
             counts[-1] += 1
     return "".join(BARS[min(count, len(BARS) - 1)] for count in counts)
+
+
+def proposed_by(proposal: "Proposal") -> str:
+    """Whose words are proposed for a memory made from two."""
+    whose = f"Worded by {one_line(proposal.model)}" if proposal.model else "Their own words"
+    return f"{whose}; at most 30 words. It is in use while both memories are."
 
 
 def day(at: datetime) -> str:
@@ -72,6 +82,8 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
     observation = story.observation
     text = plain(_bounded(observation.text), "bold" if observation.text is not None else f"italic {MUTED}")
     lines = [text, Content(""), _standing(observation), *_facts(observation, now)]
+    if story.parents:
+        lines += [Content(""), plain("Made from", "bold $secondary"), *_parents(story, width)]
     if len(story.revisions) > 1:
         lines += [Content(""), plain("History", "bold $secondary"), *_timeline(story, width)]
     lines += [Content(""), plain("Proof", "bold $secondary")]
@@ -104,6 +116,8 @@ def _standing(observation: "Observation") -> Content:
     mark, style = STATUS_MARKS[observation.status]
     pin = f" · {PIN} pinned" if observation.pinned else ""
     gone = "" if observation.live else " · its proof is no longer in memory"
+    if observation.live and observation.parents and not observation.current and observation.status in STANDING:
+        gone = " · not used: what it was made from no longer is"
     return Content.assemble(
         plain(f"{mark} {STATUS_WORDS[observation.status]}", style),
         plain(f" · {observation.kind} · {100 * observation.confidence:.0f}% sure{pin}{gone}", MUTED),
@@ -129,6 +143,17 @@ def _facts(observation: "Observation", now: datetime) -> list[Content]:
         lines.append(plain(f"came up again {observation.reference_count}×, last {last}", MUTED))
     if not observation.grounded:
         lines.append(plain("not fully supported by the proof below", "$warning"))
+    return lines
+
+
+def _parents(story: "Story", width: int) -> list[Content]:
+    lines = []
+    for parent in story.parents:
+        mark, style = STATUS_MARKS[parent.status]
+        head = Content.assemble(plain(f"{day(parent.at)} ", MUTED), plain(f"{mark} ", style))
+        text = ERASED if parent.text is None else one_line(parent.text[:MOST_QUOTED])
+        gone = "" if parent.live else " · gone"
+        lines.append(_hanging(head, plain(f"{text}{gone}", "" if parent.current else MUTED), width, head.cell_length))
     return lines
 
 

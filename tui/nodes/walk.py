@@ -53,6 +53,8 @@ RELATIONS: Mapping[tuple[str, bool], str] = {
     ("SUPERSEDES", False): "replaced by",
     ("INSTEAD_OF", True): "stands in for",
     ("INSTEAD_OF", False): "its stand-in",
+    ("SYNTHESIZED_FROM", True): "made from",
+    ("SYNTHESIZED_FROM", False): "what was made from it",
     ("WORDED_FROM", True): "consolidated from",
     ("WORDED_FROM", False): "went into",
     ("ABOUT", True): "about",

@@ -1,12 +1,22 @@
 """What a what-if learned stands on what it sees, and main never hears of it."""
 
-import pytest
+import tempfile
+from datetime import UTC, datetime
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.errors import InvalidEvent
 from graph.events import (
     CoreWritten,
+    Event,
     HeadMoved,
     ObservationDeleted,
+    ObservationPromoted,
+    ObservationRejected,
     ObservationRetired,
+    ObservationReturned,
     ObservationSupported,
     PinCleared,
     PinSet,
@@ -19,10 +29,14 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.memory import Memory
+from graph.values import Wanted
+from tests.examples import examples
 from tests.graph.lessons import observed
 from tests.graph.projection.test_belief import block, current, standing, title
-from tests.graph.projection.test_rebuild_equals_live import rows
+from tests.graph.projection.test_belief_histories import memory_of, of
+from tests.graph.projection.test_rebuild_equals_live import folded, rows
 from tests.graph.talk import said, talk
+from tests.reference import told
 
 
 @pytest.fixture
@@ -152,3 +166,75 @@ def test_a_pin_of_another_world_is_none_in_the_own(apart: Memory) -> None:
     apart.append(PinCleared(turn="s0", world="main"), PinSet(turn="w0", world="w"))
     assert rows(apart, "Turn", ["pinned"])["s0"] == (False,)
     assert rows(apart, "Turn", ["pinned"])["w0"] == (True,)
+
+
+def test_what_it_made_of_two_of_main_follows_how_it_stands_to_them_itself(apart: Memory) -> None:
+    one, other = observed("one", "s0"), observed("other", "s1")
+    apart.append(one, other)
+    apart.append(observed("here", "s0", "s1", parents=("one", "other")))
+    apart.append(observed("there", "s0", "s1", parents=("one", "other"), world="w"))
+    assert current(apart) == {"one", "other", "here", "there"}
+    apart.append(ObservationRetired(observation="one", by_turn="w1"))
+    assert current(apart) == {"one", "other", "here"}
+    apart.append(HeadMoved(session="w", turn="w0"))
+    assert current(apart) == {"one", "other", "here", "there"}
+    apart.append(observed("news", "w0", before=other, world="w"))
+    assert current(apart) == {"one", "other", "here", "news"}
+    apart.append(TurnHidden(turn="w0"))
+    assert current(apart) == {"one", "other", "here", "there"}
+    apart.append(ObservationRetired(observation="other", by_turn="s3"))
+    assert current(apart) == {"one", "there"}  # s3 follows where it left
+    apart.append(ObservationRejected(observation="one"))
+    assert current(apart) == set()
+
+
+_MADE = ("one", "two", "here", "there", "above", "one2", "two2", "own")
+_TURNS = ("s0", "s1", "s2", "s3", "w0", "w1")
+_CHANGES: tuple[Event, ...] = (
+    *(ObservationRejected(observation=id) for id in _MADE),
+    *(ObservationReturned(observation=id, status="active") for id in _MADE),
+    *(ObservationReturned(observation=id, status="candidate") for id in _MADE),
+    *(ObservationPromoted(observation=id) for id in _MADE),
+    *(ObservationRetired(observation=id, by_turn=turn) for id in ("one", "two", "one2") for turn in _TURNS),
+    *(change(turn=turn) for change in (TurnHidden, TurnUnhidden, TurnUnhidden) for turn in _TURNS),
+    *(HeadMoved(session="s", turn=turn) for turn in (None, "s0", "s1", "s3")),
+    *(HeadMoved(session="w", turn=turn) for turn in (None, "s0", "w0", "w1")),
+)
+
+
+@pytest.mark.stateful
+@examples(60)
+@given(st.lists(st.sampled_from(_CHANGES), min_size=4, max_size=24))
+def test_whatever_becomes_of_its_parents_a_synthesis_stands_as_the_definition_says(changes: list[Event]) -> None:
+    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
+        talk(memory, 4)
+        what_if(memory, "w", "s", "s1")
+        one, two = observed("one", "s0"), observed("two", "s1")
+        memory.append(said("w0", "w", parent="s1"), said("w1", "w", parent="w0"), one, two)
+        memory.append(
+            observed("here", "s0", "s1", parents=("one", "two")),
+            observed("there", "s0", "s1", parents=("two", "one"), world="w"),
+            observed("one2", "w1", before=one, world="w"),
+            observed("two2", "s1", "s3", before=two, status="candidate"),
+            observed("own", "w0", world="w"),
+            observed("dead", "s0"),
+            observed("stead", "w0", world="w", instead_of="dead"),
+        )
+        memory.append(
+            observed("above", "s0", "s1", "w0", parents=("here", "own"), world="w"),
+            observed("beside", "s1", "w0", parents=("stead", "two"), world="w"),
+        )
+        for change in changes:
+            try:
+                memory.append(change)
+            except InvalidEvent:
+                continue  # it was judged so, or said, already
+            reference = told(each.event for each in memory._reader.events(after=0, limit=500))
+            tables = of(folded(memory), "Observation", "world", "live", "status", "current")
+            for world in ("main", "w"):
+                believed = {id: (each.status, each.current) for id, each in reference.believed(world).items()}
+                in_tables = {id: row[2:] for id, row in tables.items() if row[0] == world and row[1]}
+                assert in_tables == {id: stand for id, stand in believed.items() if tables[id][0] == world}
+                wanted = Wanted(world=world, everything=True)
+                found = memory.readings.memories(wanted, now=datetime(2026, 1, 1, tzinfo=UTC), limit=100)
+                assert {each.id: (each.status, each.current) for each in found} == believed

@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 
 from graph.errors import GraphFailure
-from graph.events import SessionStarted, TurnDeleted, TurnHidden
+from graph.events import (
+    EntityNoted,
+    ObservationRetired,
+    Relation,
+    RelationNoted,
+    SessionStarted,
+    TurnDeleted,
+    TurnHidden,
+)
 from graph.memory import Memory
-from graph.recall import communities
+from graph.recall import communities, ties
 from graph.values import Community, Filters
 from tests.graph.conftest import ignore
 from tests.graph.recall.conftest import AXES, MODEL
 from tests.graph.talk import said, talk
+from tests.graph.teach import observed
 
 TOPICS = {
     "sea": ["The tide pools had starfish", "Starfish cling to the tide pools", "A crab hid in the tide pools"],
@@ -106,3 +115,73 @@ def test_a_large_memory_is_looked_at_in_part_the_old_and_the_connected_too(
 def test_without_its_graph_a_memory_has_no_themes_and_says_why(memory: Memory) -> None:
     with pytest.raises(GraphFailure):
         memory.recall.communities(None)
+
+
+EVERYTHING = Filters()
+APART = (  # six things said that share no word, each in a chat of its own
+    "Kayaks glide quietly", "Violins need rosin", "Pepper grows slowly", "Tariffs rise again", "Moss covers granite",
+    "Lanterns flicker outside",
+)  # fmt: skip
+
+
+def say_apart(memory: Memory) -> None:
+    """Turns t0 … t5, which only what is known ties together, beside themes of other things."""
+    fill(memory)
+    for number, text in enumerate(APART):
+        session = f"apart{number}"
+        memory.append(SessionStarted(session=session, client="test"), said(f"t{number}", session, text=text))
+
+
+def name(memory: Memory, entity: str, *turns: str) -> None:
+    memory.append(*(EntityNoted(entity=entity, category="person", by_turn=turn, text=entity.title()) for turn in turns))
+
+
+def together(memory: Memory, filters: Filters = EVERYTHING) -> list[tuple[set[str], tuple[str, ...]]]:
+    found = memory.recall.communities(None, filters=filters, per=99)
+    groups = [({turn.id for turn in each.turns}, each.people) for each in found]
+    return [(turns, people) for turns, people in groups if any(turn.startswith("t") for turn in turns)]
+
+
+def test_what_names_the_same_person_is_a_theme_that_names_them(whole: Memory) -> None:
+    say_apart(whole)
+    assert together(whole) == []
+    name(whole, "ada", "t0", "t1", "t2")
+    name(whole, "bob", "t2", "t0", "t1")
+    name(whole, "bob", "t3")
+    assert together(whole) == [({"t0", "t1", "t2", "t3"}, ("Bob", "Ada"))]
+    whole.append(TurnHidden(turn="t0"))
+    assert all("t0" not in turns for turns, _ in together(whole))
+
+
+def test_a_relationship_joins_those_who_are_named_apart_while_its_memory_is_in_use(whole: Memory) -> None:
+    say_apart(whole)
+    name(whole, "ada", "t0", "t1")
+    name(whole, "bob", "t2", "t3")
+    assert together(whole) == []
+    whole.append(
+        observed("works", "t0", text="Ada works with Bob.", about=("ada", "bob")),
+        RelationNoted.of("works", Relation(subject="ada", kind="works_with", object="bob")),
+    )
+    ((turns, people),) = together(whole)
+    assert (turns, set(people)) == ({"t0", "t1", "t2", "t3"}, {"Ada", "Bob"})
+    whole.append(ObservationRetired(observation="works"))
+    assert together(whole) == []
+
+
+def test_a_memory_joins_what_proves_it_in_the_worlds_and_projects_that_see_it(whole: Memory) -> None:
+    say_apart(whole)
+    whole.append(observed("cold", "t3", "t4", "t5", text="Winter comes."))
+    assert together(whole) == [({"t3", "t4", "t5"}, ())]
+    assert together(whole, Filters(project="maze")) == []
+    whole.append(TurnHidden(turn="t5"))
+    assert together(whole) == []
+
+
+def test_a_name_that_everything_shares_tells_nothing_apart(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    say_apart(whole)
+    name(whole, "ada", *(f"t{number}" for number in range(6)))
+    assert [len(turns) for turns, _ in together(whole)] == [6]
+    monkeypatch.setattr(ties, "HUB", 5)
+    assert together(whole) == []
+    name(whole, "bob", "t0", "t1", "t2")
+    assert together(whole) == [({"t0", "t1", "t2"}, ("Bob",))]

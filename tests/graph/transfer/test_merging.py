@@ -305,3 +305,32 @@ def test_a_chat_of_a_what_if_that_is_not_here_is_refused_and_comes_with_the_whol
     assert not other.readings.has_turn("n0"), "in main it would be seen"
     assert bring(other, lines).refused == {}
     assert other.readings.session("n").world == "w"
+
+
+@pytest.mark.restarts
+def test_a_synthesis_comes_with_both_its_parents_or_not_at_all_and_goes_with_one(memory: Memory, other: Memory) -> None:
+    talk(memory, 2, "a")
+    talk(memory, 2, "b")
+    memory.append(
+        observed("one", "a0"),
+        observed("two", "a1"),
+        observed("three", "b0"),
+        observed("both", "a0", "a1", parents=("one", "two")),
+        observed("across", "a0", "b0", parents=("one", "three")),
+        observed("above", "a0", "a1", "b0", parents=("both", "three")),
+    )
+    bring(other, exported(memory, "a"))
+    assert {each.id: each.parents for each in other.readings.memories(now=NOON)} == {
+        "one": (),
+        "two": (),
+        "both": ("one", "two"),
+    }
+    bring(other, exported(memory))
+    assert state(other) == state(memory)
+    memory.append(ObservationDeleted(series="two"))
+    assert bring(other, exported(memory)).deleted > 0
+    assert {each.id for each in other.readings.memories(now=NOON)} == {"one", "three", "across"}
+    assert state(other) == state(memory)
+    other.append(ObservationDeleted(series="three"))
+    bring(other, exported(memory))  # it brings nothing back
+    assert {each.id for each in other.readings.memories(now=NOON)} == {"one"}

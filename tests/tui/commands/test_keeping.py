@@ -54,7 +54,7 @@ KEYS = {
         "at",
         "first_seen",
     ),
-    *("reference_count", "last_referenced_at", "tags", "relationship"),
+    *("reference_count", "last_referenced_at", "tags", "relationship", "parents", "fact_type", "whose"),
 }
 
 
@@ -372,3 +372,44 @@ def test_an_unknown_id_names_where_to_look(clew: Run) -> None:
         ended = clew(*argv)
         assert ended.code == 66
         assert "clew memories" in ended.err
+
+
+@pytest.mark.restarts
+def test_a_memory_is_made_from_two_and_shows_both(clew: Run) -> None:
+    lyon, boat = stated(clew, "I live in Lyon."), stated(clew, "I like my boat.", "--kind", "preference")
+    made = clew("synthesize", lyon["id"], boat["id"][:14], "I like my boat in Lyon.", "--json")
+    assert (made.code, made.json["parents"], made.json["status"]) == (0, [lyon["id"], boat["id"]], "active")
+    assert f"`clew show {made.json['id']}` shows both" in made.err
+    shown = clew("show", made.json["id"])
+    assert ("made from" in shown.out, "I live in Lyon." in shown.out, boat["id"] in shown.out) == (True, True, True)
+    story = clew("show", made.json["id"], "--json").json
+    assert [each["text"] for each in story["made_from"]] == ["I live in Lyon.", "I like my boat."]
+    waits = clew("synthesize", made.json["id"], stated(clew, "I row.")["id"])
+    assert (waits.code, "candidate" in waits.out, "waits for review" in waits.err) == (0, True, True)
+    assert clew("review", "--reject", boat["id"]).code == 0
+    assert "not in use (what it was made from no longer is)" in clew("show", made.json["id"]).out
+    assert [each["id"] for each in clew("memories", "--type", "opinion", "--json").json] == []
+    assert clew("undo").code == 0
+    assert [each["id"] for each in clew("memories", "--type", "opinion", "--json").json] == [boat["id"]]
+
+
+@pytest.mark.restarts
+@pytest.mark.parametrize(
+    ("ids", "text", "code", "says"),
+    [
+        (("0", "0"), ["Both."], 1, "Both are the same memory"),
+        (("0", "NOSUCHID1"), ["Both."], 66, "There is no memory NOSUCHID1"),
+        (("0", "1"), [" "], 2, "Missing text"),
+        (("0", "1"), ["word " * 31], 1, "That is 31 words"),
+        (("0", "1"), ["I row."], 1, "same memory is already there"),
+    ],
+)
+def test_what_cannot_be_made_from_two_says_why(
+    clew: Run, ids: tuple[str, str], text: list[str], code: int, says: str
+) -> None:
+    known = [stated(clew, "I live in Lyon.")["id"], stated(clew, "I row.")["id"]]
+    chosen = [known[int(id)] if id.isdigit() else id for id in ids]
+    ended = clew("synthesize", *chosen, *text)
+    assert (ended.code, says in ended.err) == (code, True), ended.err
+    assert len(clew("memories", "--json").json) == 2
+    assert clew("memories", "--type", "rumour").code == 2

@@ -1,0 +1,64 @@
+"""The type of a fact: by its words, its relationship, its kind, told of every memory there is."""
+
+from typing import get_args
+
+import pytest
+
+from graph.events import EntityNoted, ObservationKind, Relation, RelationNoted, SessionStarted
+from graph.fact_types import FactType, _table, fact_type
+from graph.memory import Memory
+from graph.relations import kinds
+from graph.values import Wanted
+from tests.graph.talk import NOON, said
+from tests.graph.teach import observed
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "relation", "expected"),
+    [
+        ("I live in Lyon.", "state", None, "world"),
+        ("My brother works at Siemens.", "relationship", "works_for", "world"),
+        ("I climbed Ben Nevis.", "episode", None, "experience"),
+        ("I met Ada.", "relationship", "met", "experience"),
+        ("I like tea.", "preference", None, "opinion"),
+        ("Bob does not trust Ada.", "relationship", "trusts", "opinion"),
+        ("I  THINK the ferry is late.", "fact", None, "opinion"),
+        ("Meiner Meinung nach ist das Boot zu klein.", "fact", None, "opinion"),
+        ("I rethink my plans.", "fact", None, "world"),
+        ("", "fact", None, "world"),
+    ],
+)
+def test_words_go_before_the_relationship_and_that_before_the_kind(
+    text: str, kind: str, relation: str | None, expected: FactType
+) -> None:
+    assert fact_type(text, kind, relation) == expected
+
+
+def test_the_table_names_kinds_relationships_and_types_that_there_are() -> None:
+    table = _table()
+    assert table.relations.keys() <= kinds().keys()
+    assert table.kinds.keys() <= set(ObservationKind)
+    assert {*table.relations.values(), *table.kinds.values()} <= set(get_args(FactType))
+
+
+def test_memories_are_filtered_by_it_and_say_whose_it_is(memory: Memory) -> None:
+    memory.append(
+        SessionStarted(session="s", client="test"),
+        said("q"),
+        *(EntityNoted(entity=name, category="person", by_turn="q", text=name.title()) for name in ("ada", "adam")),
+        observed("one", "q", text="Adam left Siemens.", about=("ada", "adam", "you")),
+        observed("two", "q", text="I like Ada.", category=ObservationKind.PREFERENCE, about=("ada", "you")),
+        observed("three", "q", text="Ada does not trust Adam.", about=("ada",)),
+        RelationNoted.of("three", Relation(subject="ada", kind="trusts", object="adam", polarity=False)),
+        observed("four", "q", text="I climbed Ben Nevis.", category=ObservationKind.EPISODE),
+    )
+    found = {each.id: (each.fact_type, each.whose) for each in memory.readings.memories(now=NOON)}
+    assert found == {
+        "one": ("world", "Adam"),
+        "two": ("opinion", "you"),
+        "three": ("opinion", "Ada"),
+        "four": ("experience", "you"),
+    }
+    opinions = memory.readings.memories(Wanted(fact_type="opinion"), now=NOON, limit=10)
+    assert [each.id for each in opinions] == ["three", "two"]
+    assert memory.readings.memories(Wanted(fact_type="opinion"), now=NOON, limit=1)[0].id == "three"

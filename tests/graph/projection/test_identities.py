@@ -1,0 +1,72 @@
+"""Who is who: the tables and the graph say of main what people said by hand, and a what-if says what it knows of that."""
+
+import tempfile
+
+import pytest
+from hypothesis import given
+
+from graph.events import EntityNoted, ObservationMade, RelationNoted
+from graph.memory import Memory
+from graph.projection.identities import Identities
+from tests.examples import examples
+from tests.graph.lessons import LESSONS, taught
+from tests.graph.projection.test_belief_histories import memory_of, of
+from tests.graph.projection.test_rebuild_equals_live import folded
+
+
+def told(memory: Memory) -> set[tuple[str, str, str]]:
+    """Relationship, item and entity, as each was told, of all that still has its words."""
+    found: set[tuple[str, str, str]] = set()
+    for stored in memory._reader.events(limit=1000):
+        match stored.event:
+            case EntityNoted(by_turn=turn, entity=entity):
+                found.add(("MENTIONS", turn, entity))
+            case ObservationMade(observation=id, about=about):
+                found |= {("ABOUT", id, entity) for entity in about}
+            case RelationNoted(observation=id) as event if event.relation is not None:
+                found |= {("ABOUT", id, end) for end in (event.relation.subject, event.relation.object)}
+    return found
+
+
+@pytest.mark.stateful
+@examples(60)
+@given(LESSONS)
+def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, int]]) -> None:
+    lessons = taught(steps)
+    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
+        memory.append(*lessons.events)
+        tables, main = folded(memory), lessons.who.view({"main": None})
+        hung = {(rel, *ends) for rel in ("MENTIONS", "ABOUT") for ends in tables.rels[rel, "Entity"]}
+        assert hung == {(rel, item, main.meant(entity, item), entity) for rel, item, entity in told(memory)}
+        said_by = {turn: (end,) for turn, end, *_ in tables.rels["SAID_BY", "Entity"]}
+        assert said_by == {id: (main.meant(who, id),) for id, (who,) in of(tables, "Turn", "speaker").items()}
+        for id, (kind, noted, same_as) in of(tables, "Entity", "kind", "noted_kind", "same_as").items():
+            assert (kind, same_as) == (main.kinds.get(id) or noted, main.same.get(id))
+        for id, (name, by, noted_by) in of(tables, "Entity", "name", "name_seq", "noted_seq").items():
+            if id in main.names:
+                assert name == main.names[id]
+            elif id not in lessons.who.others():
+                assert by == noted_by
+
+
+@pytest.mark.stateful
+@examples(60)
+@given(LESSONS)
+def test_each_world_knows_who_is_who_as_far_as_it_goes(steps: list[tuple[int, int, int]]) -> None:
+    lessons = taught(steps)
+    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
+        memory.append(*lessons.events)
+        entities = [id for id in folded(memory).nodes["Entity"]]
+        items = [*lessons.home, *lessons.revisions]
+        with memory.readings.snapshot() as db:
+            for world in {"main", *lessons.world.values()}:
+                expected, found = lessons.who.view(lessons.worlds_of(world)), Identities(db, world)
+                for id in entities:
+                    assert found.meant(id) == expected.meant(id)
+                    assert found.given(id) == expected.names.get(id)
+                    assert [found.meant(id, item) for item in items] == [expected.meant(id, item) for item in items]
+                    meant, told = expected.meant(id), found.told([expected.meant(id)])
+                    for item in items:
+                        query = f"SELECT {told.condition(':entity', ':item')}"
+                        row = db.execute(query, {**told.values(), "entity": id, "item": item}).fetchone()
+                        assert bool(row[0]) == (expected.meant(id, item) == meant)

@@ -1,0 +1,64 @@
+"""Who is who, straight from what people said by hand: the plainest reading of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graph.events import EntityChange, EntityKinded, EntityMerged, EntityNamed, EntitySplit
+
+
+@dataclass
+class Meaning:
+    """What a world knows: names and kinds by hand, who is the same as whom, and what means another."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    same: dict[str, str] = field(default_factory=dict)
+    split: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def meant(self, told: str, item: str = "") -> str:
+        """Step by step: to another that was split off for this item, once from each; else to the one that is the same."""
+        asked: list[str] = []
+        while True:
+            other = self.split.get((told, item)) if told not in asked else None
+            asked.append(told)
+            if (there := other or self.same.get(told)) is None:
+                return told
+            told = there
+
+
+@dataclass
+class Who:
+    """All that was said by hand, with the numbers of the events."""
+
+    events: list[tuple[int, EntityChange]] = field(default_factory=list)
+
+    def others(self) -> set[str]:
+        """Those who were ever split off."""
+        return {event.other for _, event in self.events if isinstance(event, EntitySplit)}
+
+    def view(self, worlds: Mapping[str, int | None]) -> Meaning:
+        """What a world knows that comes from these, each known up to an event."""
+        found, born = Meaning(), set[str]()
+        for number, event in self.events:
+            until = worlds.get(event.world, 0)
+            known = until is None or number <= until
+            match event:
+                case EntitySplit(other=other, text=str() as name) if other not in born and known:
+                    found.names[other] = name
+                case EntityNamed(entity=entity, text=text) if known:
+                    found.names.pop(entity, None)
+                    found.names |= {entity: text} if text is not None else {}
+                case EntityKinded(entity=entity, category=kind) if known:
+                    found.kinds.pop(entity, None)
+                    found.kinds |= {entity: kind} if kind is not None else {}
+                case EntityMerged(entity=entity, into=into) if known:
+                    found.same.pop(entity, None)
+                    found.same |= {entity: into} if into is not None else {}
+            if isinstance(event, EntitySplit):
+                born.add(event.other)
+                if known:
+                    before = {
+                        k: other for k, other in found.split.items() if (k[0], other) != (event.entity, event.other)
+                    }
+                    found.split = before | {(event.entity, item): event.other for item in event.items}
+        return found

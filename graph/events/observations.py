@@ -184,13 +184,16 @@ class EntityKinded(Base):
 
 
 class EntityAliased(Base):
-    """An entity has another name beside its own in a world, `text`; None: it has this `alias` no more."""
+    """A name is an alias of an entity in a world, or (None) no more; the first such event makes it, `text` is the name.
+
+    It is an entity that is the same as that one, so that what was told by it can come apart again.
+    """
 
     kind: Literal["entity.aliased"] = "entity.aliased"
     alias: str
-    entity: str
+    entity: str | None
     world: str = MAIN_WORLD
-    text: str | None
+    text: str | None = None
 
 
 class EntityMerged(Base):

@@ -253,25 +253,35 @@ def _admit_relation(db: sqlite3.Connection, event: RelationNoted) -> None:
 
 def _admit_entity(db: sqlite3.Connection, event: EntityChange) -> None:
     """It is of entities that are there and not the same yet, in a world that is; and nobody becomes themselves."""
-    _require_entity(db, event.entity)
+    if event.entity is not None:
+        _require_entity(db, event.entity)
     require_world(db, event.world)
     if isinstance(event, EntityNamed | EntityAliased | EntitySplit):
         require_name(event.text, "the entity")
     match event:
         case EntityKinded():
             require(event.entity not in SELVES, f"{event.entity} is always the same kind")
-        case EntityMerged(into=str() as into):
+        case EntityMerged(entity=entity, into=str() as into):
             _require_entity(db, into)
-            require(event.entity not in SELVES, f"{event.entity} is always one of its own")
-            ends = Identities(db, event.world).meant(into)
-            require(ends != event.entity, f"{event.entity} would be the same as itself")
+            require(entity not in SELVES, f"{entity} is always one of its own")
+            require(Identities(db, event.world).meant(into) != entity, f"{entity} would be the same as itself")
+        case EntityAliased(alias=alias, entity=of):
+            _require_born(db, event, alias)
+            circle = of is not None and Identities(db, event.world).meant(of) == alias
+            require(not circle, f"{alias} would be an alias of itself")
         case EntitySplit(entity=entity, other=other):
             require(entity != other, "nobody is split off from themselves")
-            begun = other if found(db, "SELECT 1 FROM entities WHERE id = ?", other) else None
-            require(begun is None or item_exists(db, "entity.split", other), f"{other} exists already")
-            require(begun is not None or event.text is not None, "who is split off has no name")
+            _require_born(db, event, other)
             unknown = db.execute(_NO_ITEM, (json.dumps(event.items),)).fetchone()
             require(unknown is None, f"there is no message or memory {unknown and unknown[0]}")
+
+
+def _require_born(db: sqlite3.Connection, event: EntitySplit | EntityAliased, id: str) -> None:
+    """It is the first such event, with a name, or a later one of what that made."""
+    if found(db, "SELECT 1 FROM entities WHERE id = ?", id):
+        require(item_exists(db, event.kind, id), f"{id} exists already")
+    else:
+        require(event.text is not None and event.entity is not None, f"{id} has no name, or is nobody's")
 
 
 def _require_entity(db: sqlite3.Connection, entity: str) -> None:

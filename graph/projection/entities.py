@@ -8,7 +8,7 @@ and where that is the same as another, that other one. Only what was said by han
 from collections.abc import Callable
 from typing import Any
 
-from graph.events import EntityKinded, EntityNamed, EntityNoted, EntitySplit
+from graph.events import EntityAliased, EntityKinded, EntityNamed, EntityNoted, EntitySplit
 from graph.events.codec import Stored
 from graph.projection.sink import Sink, node
 
@@ -92,11 +92,12 @@ def kind(sink: Sink, event: EntityKinded) -> None:
     sink.set_node("Entity", event.entity, {"kind": event.category or noted})
 
 
-def split_off(sink: Sink, stored: Stored, event: EntitySplit) -> None:
-    """The other one is there from the first splitting on."""
-    if sink.node("Entity", event.other) is None:
+def bear(sink: Sink, stored: Stored, event: EntitySplit | EntityAliased) -> None:
+    """One that is split off, and an alias, is there from the first such event on."""
+    new = event.other if isinstance(event, EntitySplit) else event.alias
+    if sink.node("Entity", new) is None and event.entity is not None:
         kind = node(sink, "Entity", event.entity)["kind"]
-        _put(sink, event.other, "person" if kind in ("you", "assistant") else kind, event.text, stored.seq)
+        _put(sink, new, "person" if kind in ("you", "assistant") else kind, event.text, stored.seq)
 
 
 def erase_noted(sink: Sink, event: EntityNoted, seq: int) -> None:
@@ -114,9 +115,11 @@ def erase_noted(sink: Sink, event: EntityNoted, seq: int) -> None:
     _learn(sink, told, found, by)
 
 
-def erase_named(sink: Sink, event: EntityNamed | EntitySplit, seq: int) -> None:
+def erase_named(sink: Sink, event: EntityNamed | EntitySplit | EntityAliased, seq: int) -> None:
     """Take a name away that a person gave, if it is the one shown."""
-    entity = event.entity if isinstance(event, EntityNamed) else event.other
+    match event:
+        case EntityNamed(entity=entity) | EntitySplit(other=entity) | EntityAliased(alias=entity):
+            pass
     if node(sink, "Entity", entity)["name_seq"] == seq:
         _call_as_noted(sink, entity)
 

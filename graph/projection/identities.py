@@ -71,10 +71,10 @@ class Identities:
         self._db = db
         self._names: dict[str, str] = {}
         self._kinds: dict[str, str] = {}
-        self._aliases: dict[str, tuple[str, str]] = {}
+        self._aliases: dict[str, str] = {}
         self._same: dict[str, str] = {}
         self._split: dict[tuple[str, str], str] = {}
-        self._born: dict[str, bool] = {}  # those that were split off, and whether the world knows of it
+        self._born: dict[str, bool] = {}  # those that were split off or are aliases: whether they are so in the world
         self._noted: dict[str, tuple[str, str | None]] = {}
         self._all = False
         lineage = lineage_of(db, world)
@@ -83,15 +83,13 @@ class Identities:
             event = stored.event
             assert isinstance(event, EntityChange)
             known = lineage.knows(event.world, stored.seq)
-            if isinstance(event, EntitySplit):
-                self._bear(event, known)
+            match event:
+                case EntitySplit(other=new, text=text) | EntityAliased(alias=new, text=text):
+                    if new not in self._born and text is not None and known:
+                        self._names[new] = text
+                    self._born[new] = known or self._born.get(new, False)
             if known:
                 self._take(event)
-
-    def _bear(self, event: EntitySplit, known: bool) -> None:
-        if event.other not in self._born and event.text is not None and known:
-            self._names[event.other] = event.text
-        self._born[event.other] = known or self._born.get(event.other, False)
 
     def _take(self, event: EntityChange) -> None:
         match event:
@@ -99,8 +97,10 @@ class Identities:
                 _put(self._names, entity, text)
             case EntityKinded(entity=entity, category=kind):
                 _put(self._kinds, entity, kind)
-            case EntityAliased(alias=alias, entity=entity, text=text):
-                _put(self._aliases, alias, (entity, text) if text is not None else None)
+            case EntityAliased(alias=alias, entity=of):
+                _put(self._aliases, alias, of)
+                _put(self._same, alias, of)
+                self._born[alias] = of is not None
             case EntityMerged(entity=entity, into=into):
                 _put(self._same, entity, into)
             case EntitySplit(entity=entity, other=other, items=items):
@@ -130,26 +130,37 @@ class Identities:
 
     def called(self, name: str) -> list[str]:
         """Those who have a name or an alias, in any case, or an id; a speaker is the first."""
-        return self.lookup([name]).get(" ".join(name.split()).casefold(), [])
+        return list(self.lookup([name]).get(" ".join(name.split()).casefold(), ()))
 
-    def lookup(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """The same of several names, read once for all, by these in small letters."""
+    def lookup(self, names: Iterable[str]) -> dict[str, dict[str, str]]:
+        """The same of several names, read once for all, by these in small letters; and who is told by that name."""
         wanted = {" ".join(name.split()).casefold() for name in names}
-        found: dict[str, dict[str, None]] = {}
+        found: dict[str, dict[str, str]] = {}
         speakers = {id for (id,) in self._db.execute(_SPEAKERS)} if wanted else set[str]()
         every = sorted(self._every(), key=lambda id: (id not in speakers, id)) if wanted else []
         told = [(id, name) for id in every for name in (id, self.name(id))]
-        for id, name in [*told, *self._aliases.values()]:
+        for id, name in told:
             if name is not None and (folded := name.casefold()) in wanted:
-                found.setdefault(folded, {})[self.meant(id)] = None
-        return {name: list(ids) for name, ids in found.items()}
+                found.setdefault(folded, {}).setdefault(self.meant(id), id)
+        return found
 
     def one_of(self, ids: Sequence[str]) -> str | None:
-        """Who is meant by a name that some have: nobody where a person told them apart, else a speaker, or the last."""
-        if len(ids) > 1 and any(id in self._born or id in self._names for id in ids):
-            return None
-        speaks = self._db.execute(f"{_SPEAKERS} AND id = ?", ids[:1]).fetchone() if ids else None
-        return None if not ids else ids[0] if speaks is not None else ids[-1]
+        """Who is meant by a name that some have: a speaker, or who was named last where a person told them apart."""
+        if len(ids) < 2:
+            return ids[0] if ids else None
+        if self.are_told_apart(ids):
+            return max(ids, key=self._named_last)
+        speaks = self._db.execute(f"{_SPEAKERS} AND id = ?", ids[:1]).fetchone()
+        return ids[0] if speaks is not None else ids[-1]
+
+    def are_told_apart(self, ids: Collection[str]) -> bool:
+        """Whether a person told some apart: one was split off from another, or named so by hand."""
+        return len(ids) > 1 and any(id in self._born or id in self._names for id in ids)
+
+    def _named_last(self, id: str) -> tuple[int, str]:
+        told = self.told([id])
+        last = f"SELECT max(seq) FROM links WHERE rel = 'MENTIONS' AND {told.condition('key', 'start')}"
+        return self._db.execute(last, told.values()).fetchone()[0] or 0, id
 
     def told(self, meant: Collection[str]) -> Told:
         """Who is told where some are meant."""
@@ -165,14 +176,11 @@ class Identities:
 
     def entity(self, id: str) -> Entity:
         """One that is meant, with all it is called besides."""
-        merged = [each for each in self._same if self.meant(each) == id]
-        aliases = [(alias, text) for alias, (of, text) in self._aliases.items() if self.meant(of) == id]
+        merged = sorted(each for each in self._same if self.meant(each) == id)
+        aliases = [(alias, text) for alias in self._aliases if alias in merged and (text := self.name(alias))]
         name = self.name(id) or ""
-        others = dict.fromkeys(
-            each for each in [*(self.name(each) for each in merged), *(text for _, text in aliases)] if each
-        )
-        others.pop(name, None)
-        return Entity(id, name, self._kind(id), tuple(others), tuple(aliases), tuple(sorted(merged)))
+        others = dict.fromkeys(other for each in merged if (other := self.name(each)) and other != name)
+        return Entity(id, name, self._kind(id), tuple(others), tuple(aliases), tuple({*merged} - {*self._aliases}))
 
     def everyone(self) -> list[Entity]:
         """All that are someone of their own and have a name, by that."""

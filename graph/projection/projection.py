@@ -142,13 +142,17 @@ def _learn(stored: Stored, sink: Sink) -> None:
         case EntityKinded() as event if event.world == MAIN_WORLD:
             entities.kind(sink, event)
         case EntityMerged() as event if event.world == MAIN_WORLD:
-            regrouping.merge(sink, event)
+            regrouping.merge(sink, event.entity, event.into)
         case EntitySplit() as event:
-            entities.split_off(sink, stored, event)
+            entities.bear(sink, stored, event)
             if event.world == MAIN_WORLD:
                 regrouping.split(sink, event)
-        case EntityNamed() | EntityKinded() | EntityMerged() | EntityAliased():
-            pass  # what holds in a what-if only, and aliases, are read from the log (readings/identities.py)
+        case EntityAliased() as event:
+            entities.bear(sink, stored, event)
+            if event.world == MAIN_WORLD:
+                regrouping.merge(sink, event.alias, event.entity)
+        case EntityNamed() | EntityKinded() | EntityMerged():
+            pass  # what holds in a what-if only is read from the log (identities.py)
         case ProjectMade() as event:
             turns.make_project(sink, stored, event)
         case ProjectAssigned() as event:
@@ -191,7 +195,7 @@ def _erase(sink: Sink, seq: int, *, touched: int) -> None:
             wording.erase_wording(sink, "CoreBlock", wording.block_id(event.block, event.world, event.project), seq)
         case EntityNoted() as event:
             entities.erase_noted(sink, event, seq)
-        case EntityNamed() | EntitySplit() as event:
+        case EntityNamed() | EntitySplit() | EntityAliased() as event:
             entities.erase_named(sink, event, seq)
         case SessionRenamed() as event if node(sink, "Session", event.session)["name_seq"] == seq:
             sink.set_node("Session", event.session, {"name": None})

@@ -6,19 +6,19 @@ who was told, so that they come apart again as they were put together.
 
 from collections.abc import Callable, Iterable
 
-from graph.events import EntityMerged, EntitySplit
+from graph.events import EntitySplit
 from graph.projection import observations
 from graph.projection.entities import led_to, meant
 from graph.projection.sink import Sink, node
 
 
-def merge(sink: Sink, event: EntityMerged) -> None:
+def merge(sink: Sink, entity: str, into: str | None) -> None:
     """An entity is the same as another, or one of its own again."""
 
     def change() -> None:
-        sink.set_node("Entity", event.entity, {"same_as": event.into})
+        sink.set_node("Entity", entity, {"same_as": into})
 
-    _regroup(sink, led_to(sink, event.entity), change)
+    _regroup(sink, led_to(sink, entity), change)
 
 
 def split(sink: Sink, event: EntitySplit) -> None:

@@ -167,8 +167,8 @@ TURN = NodeTable(
     log_only=(("placed", "INT64"),),  # the event that gave it its place: its saying, or its taking if it was queued
 )
 
-# A speaker's id is the name it first spoke as. What people said by hand counts here as it does in main; for a what-if it
-# is read from the log.
+# A speaker's id is the name it spoke as first. What people said by hand counts here as it does in main; what a what-if
+# says is read from the log.
 ENTITY = NodeTable(
     "Entity",
     (

@@ -92,6 +92,22 @@ def _words(who: Identities, meant: list[str], wanted: str) -> list[str]:
     return sorted(each for each in called - {""} if set(who.called(each)) <= set(meant)) if meant else [wanted]
 
 
+_MADE_OF = """
+WITH chosen (id) AS (SELECT value FROM json_each(:items)),
+series (id) AS (SELECT own.id FROM observations AS own WHERE own.series IN (
+    SELECT series FROM observations WHERE id IN (SELECT id FROM chosen)
+))
+SELECT links.start FROM links WHERE links.rel = 'DERIVED_FROM' AND links.target IN (SELECT id FROM chosen)
+AND NOT EXISTS (
+    SELECT 1 FROM links AS other WHERE other.start = links.start AND other.rel = 'DERIVED_FROM'
+    AND other.target NOT IN (SELECT id FROM chosen)
+)
+UNION SELECT id FROM series
+UNION SELECT links.target FROM links JOIN turns ON turns.id = links.target
+WHERE links.rel = 'DERIVED_FROM' AND turns.role = 'note' AND links.start IN (SELECT id FROM series)
+"""
+
+
 class Entities(ABC):
     """The questions about entities, for whoever can take a snapshot of the log."""
 
@@ -100,22 +116,59 @@ class Entities(ABC):
         """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
     def entities(self, names: Iterable[str], *, world: str = MAIN_WORLD) -> dict[str, str]:
-        """Whom a world means by those names that an entity has, in any case of letters, or by an id: their ids.
+        """The ids of those names that an entity has, in any case of letters, or an id: of whom they tell.
 
-        Without those that several have whom a person told apart.
+        Of several who have one, a speaker, or who was named last. An alias tells an entity of its own.
         """
-        wanted = list(names)
+        return {name: told for name, (told, _) in self._found(names, world).items()}
+
+    def meant(self, names: Iterable[str], *, world: str = MAIN_WORLD) -> dict[str, str]:
+        """The same: the ids of whom a world means by those names."""
+        return {name: meant for name, (_, meant) in self._found(names, world).items()}
+
+    def _found(self, names: Iterable[str], world: str) -> dict[str, tuple[str, str]]:
+        wanted, found = list(names), dict[str, tuple[str, str]]()
         with self.snapshot() as db:
             who = Identities(db, world)
             called = who.lookup(wanted)
-            meant = {name: who.one_of(called.get(" ".join(name.split()).casefold(), [])) for name in wanted}
-        return {name: id for name, id in meant.items() if id is not None}
+            for name in wanted:
+                there = called.get(" ".join(name.split()).casefold(), {})
+                if (one := who.one_of(list(there))) is not None:
+                    found[name] = there[one], one
+        return found
 
     def called(self, name: str, *, world: str = MAIN_WORLD) -> list[Entity]:
         """All that have a name or an alias in a world, in any case, or an id."""
         with self.snapshot() as db:
             who = Identities(db, world)
             return [who.entity(id) for id in who.called(name)]
+
+    def told_apart(self, name: str, *, world: str = MAIN_WORLD) -> list[Entity]:
+        """Those who have one name in a world and whom a person told apart; nobody where it means one."""
+        with self.snapshot() as db:
+            who = Identities(db, world)
+            ids = who.called(name)
+            return [who.entity(id) for id in ids] if who.are_told_apart(ids) else []
+
+    def names(self, entities: Iterable[str], *, world: str = MAIN_WORLD) -> dict[str, str]:
+        """What a world calls entities that have a name, by their ids; also those that are the same as others."""
+        with self.snapshot() as db:
+            return Identities(db, world).names(entities)
+
+    def naming(self, entity: str, *, world: str = MAIN_WORLD) -> set[str]:
+        """The turns and observations that mean an entity in a world: that it says, or that name it."""
+        with self.snapshot() as db:
+            told = Identities(db, world).told([entity])
+            values = told.values()
+            said = db.execute(f"SELECT id FROM turns WHERE {told.condition('speaker', 'id')}", values)
+            links = f"SELECT start FROM links WHERE rel IN ('MENTIONS', 'ABOUT') AND {told.condition('key', 'start')}"
+            return {id for (id,) in [*said, *db.execute(links, values)]}
+
+    def made_of(self, items: Iterable[str]) -> set[str]:
+        """The observations that were made of some turns and no others; all revisions of some, with what states them."""
+        listed = json.dumps(list(items))
+        with self.snapshot() as db:
+            return {id for (id,) in db.execute(_MADE_OF, {"items": listed})}
 
     def everyone(self, *, world: str = MAIN_WORLD) -> list[Entity]:
         """All people, places and things that a world knows, by name."""

@@ -14,6 +14,7 @@ from graph.events import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityAliased,
     EntityChange,
     EntityKinded,
     EntityMerged,
@@ -50,7 +51,7 @@ SELDOM = {0, 1, 8, 11, 14, 17}
 
 # Talk, then what is learned of it; twice as much of the latter as there are kinds of it.
 LESSONS = st.lists(
-    st.tuples(st.integers(0, 18) | st.integers(19, 48), st.integers(0, 999), st.integers(0, 999)),
+    st.tuples(st.integers(0, 18) | st.integers(19, 49), st.integers(0, 999), st.integers(0, 999)),
     min_size=20,
     max_size=80,
 )
@@ -229,7 +230,8 @@ class Lessons(Believed):
 
     def _care(self, kind: int, a: int, b: int) -> None:
         """A person says who somebody is, in a world."""
-        known = sorted({each.entity for each in self.events if isinstance(each, EntityNoted)} | self.who.others())
+        noted = {each.entity for each in self.events if isinstance(each, EntityNoted)}
+        known = sorted(noted | self.who.others() | self.who.aliases())
         if any(getattr(event, "speaker", None) == "you" for event in self.events):
             known.append("you")
         world = list(self.world.values())[b % len(self.world)] if b % 3 else "main"
@@ -245,6 +247,8 @@ class Lessons(Believed):
         elif kind == 47 and entity != "you":
             there = other if b % 3 and self.who.view(lineage).meant(other) != entity else None
             event = EntityMerged(entity=entity, into=there, world=world)
+        elif kind == 49:
+            event = self._alias(entity, world, a, b)
         elif kind == 48:
             event = self._split(entity, world, a, b)
         if event is not None:
@@ -259,6 +263,15 @@ class Lessons(Believed):
             return EntitySplit(entity=entity, other=others[b % len(others)], items=items, world=world)
         other = f"other{len(self.events)}"
         return EntitySplit(entity=entity, other=other, items=items, world=world, text=f"born {b}")
+
+    def _alias(self, entity: str, world: str, a: int, b: int) -> EntityAliased | None:
+        there = sorted(self.who.aliases())
+        if not there or a % 2:
+            new = f"alias{len(self.events)}"
+            return EntityAliased(alias=new, entity=entity, world=world, text=f"alias {b}")
+        alias = there[a % len(there)]
+        circle = self.who.view(self.worlds_of(world)).meant(entity) == alias
+        return EntityAliased(alias=alias, entity=entity if b % 2 and not circle else None, world=world)
 
     def worlds_of(self, world: str) -> dict[str, int | None]:
         """A world and those it comes from, each with the event up to which it knows of it."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graph.events import EntityChange, EntityKinded, EntityMerged, EntityNamed, EntitySplit
+from graph.events import EntityAliased, EntityChange, EntityKinded, EntityMerged, EntityNamed, EntitySplit
 
 
 @dataclass
@@ -16,7 +16,7 @@ class Meaning:
     split: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def meant(self, told: str, item: str = "") -> str:
-        """Step by step: to another that was split off for this item, once from each; else to the one that is the same."""
+        """Step by step: to one that was split off for this item, once from each; else to the one that is the same."""
         asked: list[str] = []
         while True:
             other = self.split.get((told, item)) if told not in asked else None
@@ -36,6 +36,10 @@ class Who:
         """Those who were ever split off."""
         return {event.other for _, event in self.events if isinstance(event, EntitySplit)}
 
+    def aliases(self) -> set[str]:
+        """All that was ever an alias."""
+        return {event.alias for _, event in self.events if isinstance(event, EntityAliased)}
+
     def view(self, worlds: Mapping[str, int | None]) -> Meaning:
         """What a world knows that comes from these, each known up to an event."""
         found, born = Meaning(), set[str]()
@@ -43,8 +47,10 @@ class Who:
             until = worlds.get(event.world, 0)
             known = until is None or number <= until
             match event:
-                case EntitySplit(other=other, text=str() as name) if other not in born and known:
-                    found.names[other] = name
+                case EntitySplit(other=new, text=str() as name) | EntityAliased(alias=new, text=str() as name):
+                    if new not in born and known:
+                        found.names[new] = name
+                    born.add(new)
                 case EntityNamed(entity=entity, text=text) if known:
                     found.names.pop(entity, None)
                     found.names |= {entity: text} if text is not None else {}

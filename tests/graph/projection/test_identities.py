@@ -1,17 +1,18 @@
-"""Who is who: the tables and the graph say of main what people said by hand, and a what-if says what it knows of that."""
+"""Who is who: tables and graph say of main what people said by hand, and a what-if says what it knows of that."""
 
 import tempfile
 
 import pytest
 from hypothesis import given
 
-from graph.events import EntityNoted, ObservationMade, RelationNoted
+from graph.events import EntityChange, EntityNoted, ObservationMade, RelationNoted
 from graph.memory import Memory
 from graph.projection.identities import Identities
 from tests.examples import examples
-from tests.graph.lessons import LESSONS, taught
+from tests.graph.lessons import LESSONS, Lessons, taught
 from tests.graph.projection.test_belief_histories import memory_of, of
 from tests.graph.projection.test_rebuild_equals_live import folded
+from tests.graph.who import Who
 
 
 def told(memory: Memory) -> set[tuple[str, str, str]]:
@@ -28,14 +29,25 @@ def told(memory: Memory) -> set[tuple[str, str, str]]:
     return found
 
 
+def said_by_hand(memory: Memory, lessons: Lessons) -> Who:
+    """Store a history; what people said of entities in it, without the words that were erased since."""
+    stored = memory.append(*lessons.events)
+    found = Who()
+    for number, _ in lessons.who.events:
+        event = memory._reader.event(stored[number - 1].seq)
+        assert isinstance(event, EntityChange)
+        found.events.append((number, event))
+    return found
+
+
 @pytest.mark.stateful
 @examples(60)
 @given(LESSONS)
 def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
     with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.append(*lessons.events)
-        tables, main = folded(memory), lessons.who.view({"main": None})
+        main = said_by_hand(memory, lessons).view({"main": None})
+        tables = folded(memory)
         hung = {(rel, *ends) for rel in ("MENTIONS", "ABOUT") for ends in tables.rels[rel, "Entity"]}
         assert hung == {(rel, item, main.meant(entity, item), entity) for rel, item, entity in told(memory)}
         said_by = {turn: (end,) for turn, end, *_ in tables.rels["SAID_BY", "Entity"]}
@@ -45,7 +57,7 @@ def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, in
         for id, (name, by, noted_by) in of(tables, "Entity", "name", "name_seq", "noted_seq").items():
             if id in main.names:
                 assert name == main.names[id]
-            elif id not in lessons.who.others():
+            elif id not in lessons.who.others() | lessons.who.aliases():
                 assert by == noted_by
 
 
@@ -55,12 +67,12 @@ def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, in
 def test_each_world_knows_who_is_who_as_far_as_it_goes(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
     with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.append(*lessons.events)
+        who = said_by_hand(memory, lessons)
         entities = [id for id in folded(memory).nodes["Entity"]]
         items = [*lessons.home, *lessons.revisions]
         with memory.readings.snapshot() as db:
             for world in {"main", *lessons.world.values()}:
-                expected, found = lessons.who.view(lessons.worlds_of(world)), Identities(db, world)
+                expected, found = who.view(lessons.worlds_of(world)), Identities(db, world)
                 for id in entities:
                     assert found.meant(id) == expected.meant(id)
                     assert found.given(id) == expected.names.get(id)

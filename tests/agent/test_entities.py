@@ -28,14 +28,11 @@ def tell(memory: Memory) -> None:
         said("t2", text="Ada and Bobby left.", parent="t1"),
         said("t3", text="In Lisbon it rained.", parent="t2"),
         said("t4", text="I stayed.", parent="t3", speaker="Tom"),
-        *(
-            EntityNoted(entity=id, category=kind, by_turn=turn, text=name)
-            for id, kind, turn, name in (
-                ("ada", "person", "t1", "Ada"), ("ada", "person", "t2", "Ada"), ("bobby", "person", "t2", "Bobby"),
-                ("lisbon", "place", "t3", "Lisbon"),
-            )
-        ),
-    )  # fmt: skip
+        EntityNoted(entity="ada", category="person", by_turn="t1", text="Ada"),
+        EntityNoted(entity="ada", category="person", by_turn="t2", text="Ada"),
+        EntityNoted(entity="bobby", category="person", by_turn="t2", text="Bobby"),
+        EntityNoted(entity="lisbon", category="place", by_turn="t3", text="Lisbon"),
+    )
 
 
 async def mentions(agent: Agent) -> set[tuple[str, str]]:

@@ -82,6 +82,7 @@ COMMANDS = {
     "remember": "tui.commands.memories",
     "relate": "tui.commands.relations",
     "relations": "tui.commands.relations",
+    "entity": "tui.commands.entities",
     "correct": "tui.commands.memories",
     "forget": "tui.commands.removing",
     "pin": "tui.commands.memories",

@@ -182,6 +182,15 @@ class Identities:
         others = dict.fromkeys(other for each in merged if (other := self.name(each)) and other != name)
         return Entity(id, name, self._kind(id), tuple(others), tuple(aliases), tuple({*merged} - {*self._aliases}))
 
+    def names_of(self, told: Iterable[str]) -> dict[str, list[str]]:
+        """All that those are called whom some are, and which of these they are; as they speak, too."""
+        found: dict[str, list[str]] = {}
+        for id in told:
+            who = self.entity(self.meant(id)) if id in self._names or self._same else None
+            for name in dict.fromkeys([id, *((who.name, *who.others) if who is not None else ())]):
+                found.setdefault(name, []).append(id)
+        return found
+
     def everyone(self) -> list[Entity]:
         """All that are someone of their own and have a name, by that."""
         found = [self.entity(id) for id in self._every() if self.meant(id) == id and self.name(id)]

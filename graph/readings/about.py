@@ -53,7 +53,7 @@ def about(db: sqlite3.Connection, name: str, *, limit: int, world: str, project:
     told = who.told(meant)
     named, sessions = _project(db, wanted)
     sessions = [session for session in sessions if belongings.open_to(project, session)]
-    words = " OR ".join(f'"{each.replace(chr(34), " ")}"' for each in _words(who, meant, wanted))
+    words = " ".join(f'"{each.replace(chr(34), " ")}"' for each in _words(who, meant, wanted))
     values = {**told.values(), "sessions": json.dumps(sessions), "words": fts_query(words, every=False) or NOTHING}
     said_by, naming = told.condition("said.speaker", "said.id"), told.condition("links.key", "links.start")
     paths = Paths(db)

@@ -1,5 +1,7 @@
 """What a person says of people and things: named, merged, split, in one world, undone; and what is refused."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from agent.agent import Agent
@@ -7,7 +9,7 @@ from agent.errors import AgentError
 from graph.errors import Ambiguous, NotFound
 from graph.events import EntityNoted, SessionStarted
 from graph.memory import Memory
-from graph.values import Wanted
+from graph.values import Filters, Wanted
 from tests.agent.conftest import MakeAgent
 from tests.agent.relations.test_relating import edges, relate
 from tests.agent.test_recall import ready
@@ -222,3 +224,26 @@ async def test_a_change_in_a_what_if_holds_only_there(make_agent: MakeAgent) -> 
     await agent.history.undo()
     assert (await agent.entities.find("Ada", world=world)).name == "Ada"
     assert unsound(agent) == []
+
+
+async def test_recall_knows_a_speaker_by_every_name_in_the_world_that_is_asked(agent: Agent) -> None:
+    tell(agent._memory)
+    agent._memory.append(
+        said("t5", text="I slept at the old mill.", parent="t4", speaker="Tom"),
+        said("t6", text="I slept at the old mill, too.", parent="t5", speaker="Eve"),
+        said("t7", text="I slept at the old mill, as ever.", parent="t6", speaker="Ada"),
+    )
+
+    def first(question: str, world: str = "main") -> tuple[str, bool]:
+        hits = agent._memory.recall.search(question, filters=Filters(world=world), now=datetime.now(UTC), timezone=UTC)
+        return hits[0].id, any(each.name == "speaker" for each in hits[0].boosts)
+
+    assert not first("Where did Thomas sleep, at the old mill?")[1]
+    fork = await agent.branches.fork("s", what_if=True)
+    world = (await agent.chats.get(fork)).world
+    await agent.entities.rename("Tom", "Thomas")
+    await agent.entities.alias("Eve", "Evita", world=world)
+    assert first("Where did Thomas sleep, at the old mill?") == ("t5", True)
+    assert first("Where did Evita sleep, at the old mill?", world) == ("t6", True)
+    assert not first("Where did Evita sleep, at the old mill?")[1]
+    assert not first("Where did Thomas sleep, at the old mill?", world)[1]

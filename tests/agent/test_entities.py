@@ -247,3 +247,24 @@ async def test_recall_knows_a_speaker_by_every_name_in_the_world_that_is_asked(a
     assert first("Where did Evita sleep, at the old mill?", world) == ("t6", True)
     assert not first("Where did Evita sleep, at the old mill?")[1]
     assert not first("Where did Thomas sleep, at the old mill?", world)[1]
+
+
+@pytest.mark.restarts
+async def test_what_one_was_called_by_hand_goes_with_the_last_words_that_name_them(agent: Agent) -> None:
+    tell(agent._memory)
+    await agent.entities.rename("Ada", "Quillon")
+    await agent.entities.alias("Quillon", "Zyphoria")
+    other = await agent.entities.split("Quillon", ["t1"], called="Wexley")
+    await agent.entities.rename(other.id, "Brunhild")
+
+    def left() -> str:
+        with agent._memory.readings.snapshot() as db:
+            texts = [text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")]
+        return " ".join(texts)
+
+    await agent.plans.carry_out(await agent.plans.delete("t1"))
+    assert all(word in left() for word in ("Quillon", "Zyphoria", "Wexley", "Brunhild")), "t2 names Ada still"
+    await agent.plans.carry_out(await agent.plans.delete("t2"))
+    assert not any(word in left() for word in ("Ada", "Quillon", "Zyphoria", "Wexley", "Brunhild"))
+    assert [each.name for each in await agent.entities.everyone() if each.id != "you"] == ["Lisbon", "Tom"]
+    assert unsound(agent) == []

@@ -60,11 +60,11 @@ class Who:
                 case EntityMerged(entity=entity, into=into) if known:
                     found.same.pop(entity, None)
                     found.same |= {entity: into} if into is not None else {}
-            if isinstance(event, EntitySplit):
-                born.add(event.other)
-                if known:
-                    before = {
-                        k: other for k, other in found.split.items() if (k[0], other) != (event.entity, event.other)
-                    }
-                    found.split = before | {(event.entity, item): event.other for item in event.items}
+            match event:
+                case EntityAliased(alias=alias, entity=of) if known:
+                    found.same.pop(alias, None)
+                    found.same |= {alias: of} if of is not None else {}
+                case EntitySplit(entity=entity, other=other, items=items) if known:
+                    before = {at: there for at, there in found.split.items() if (at[0], there) != (entity, other)}
+                    found.split = before | {(entity, item): other for item in items}
         return found

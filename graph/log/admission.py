@@ -264,10 +264,11 @@ def _admit_entity(db: sqlite3.Connection, event: EntityChange) -> None:
         case EntityMerged(entity=entity, into=str() as into):
             _require_entity(db, into)
             require(entity not in SELVES, f"{entity} is always one of its own")
-            require(Identities(db, event.world).meant(into) != entity, f"{entity} would be the same as itself")
+            circle = Identities(db, event.world).leads_to(into, entity)
+            require(not circle, f"{entity} would be the same as itself")
         case EntityAliased(alias=alias, entity=of):
             _require_born(db, event, alias)
-            circle = of is not None and Identities(db, event.world).meant(of) == alias
+            circle = of is not None and Identities(db, event.world).leads_to(of, alias)
             require(not circle, f"{alias} would be an alias of itself")
         case EntitySplit(entity=entity, other=other):
             require(entity != other, "nobody is split off from themselves")

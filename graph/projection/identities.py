@@ -118,6 +118,13 @@ class Identities:
         self._load([entity])
         return self._names.get(entity) or self._noted.get(entity, ("", None))[1]
 
+    def leads_to(self, entity: str, other: str) -> bool:
+        """Whether an entity is another, or the same as it over others."""
+        here: str | None = entity
+        while here not in (None, other):
+            here = self._same.get(here or "")
+        return here == other
+
     def given(self, entity: str) -> str | None:
         """What a person calls one by hand."""
         return self._names.get(entity)

@@ -245,7 +245,7 @@ class Lessons(Believed):
         elif kind == 46 and entity != "you":
             event = EntityKinded(entity=entity, world=world, category="group" if b % 3 else None)
         elif kind == 47 and entity != "you":
-            there = other if b % 3 and self.who.view(lineage).meant(other) != entity else None
+            there = other if b % 3 and not self.who.view(lineage).leads_to(other, entity) else None
             event = EntityMerged(entity=entity, into=there, world=world)
         elif kind == 49:
             event = self._alias(entity, world, a, b)
@@ -270,7 +270,7 @@ class Lessons(Believed):
             new = f"alias{len(self.events)}"
             return EntityAliased(alias=new, entity=entity, world=world, text=f"alias {b}")
         alias = there[a % len(there)]
-        circle = self.who.view(self.worlds_of(world)).meant(entity) == alias
+        circle = self.who.view(self.worlds_of(world)).leads_to(entity, alias)
         return EntityAliased(alias=alias, entity=entity if b % 2 and not circle else None, world=world)
 
     def worlds_of(self, world: str) -> dict[str, int | None]:

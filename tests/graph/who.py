@@ -25,6 +25,10 @@ class Meaning:
                 return told
             told = there
 
+    def leads_to(self, entity: str, other: str) -> bool:
+        """Whether one is another, or the same over others."""
+        return entity == other or (entity in self.same and self.leads_to(self.same[entity], other))
+
 
 @dataclass
 class Who:

@@ -1,5 +1,6 @@
 """Who is who: tables and graph say of main what people said by hand, and a what-if says what it knows of that."""
 
+import json
 import tempfile
 
 import pytest
@@ -27,6 +28,9 @@ def told(memory: Memory) -> set[tuple[str, str, str]]:
             case RelationNoted(observation=id) as event if event.relation is not None:
                 found |= {("ABOUT", id, end) for end in (event.relation.subject, event.relation.object)}
     return found
+
+
+_EVERY = "SELECT e.value, i.value FROM json_each(:ids) AS e, json_each(:items) AS i WHERE {}"
 
 
 def said_by_hand(memory: Memory, lessons: Lessons) -> Who:
@@ -77,8 +81,8 @@ def test_each_world_knows_who_is_who_as_far_as_it_goes(steps: list[tuple[int, in
                     assert found.meant(id) == expected.meant(id)
                     assert found.given(id) == expected.names.get(id)
                     assert [found.meant(id, item) for item in items] == [expected.meant(id, item) for item in items]
-                    meant, told = expected.meant(id), found.told([expected.meant(id)])
-                    for item in items:
-                        query = f"SELECT {told.condition(':entity', ':item')}"
-                        row = db.execute(query, {**told.values(), "entity": id, "item": item}).fetchone()
-                        assert bool(row[0]) == (expected.meant(id, item) == meant)
+                for meant in {expected.meant(id) for id in entities}:
+                    told, values = found.told([meant]), {"ids": json.dumps(entities), "items": json.dumps(items)}
+                    rows = db.execute(_EVERY.format(told.condition("e.value", "i.value")), values | told.values())
+                    every = {(id, item) for id in entities for item in items}
+                    assert set(rows) == {each for each in every if expected.meant(*each) == meant}

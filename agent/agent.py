@@ -24,8 +24,8 @@ from models.errors import ModelError
 
 PARTS = frozenset(
     (
-        "chats", "branches", "memories", "projects", "proposals", "plans", "history", "past", "search", "documents",
-        "graph", "queries", "models", "private", "reflection", "erasure", "syntheses",
+        "chats", "branches", "memories", "entities", "projects", "proposals", "plans", "history", "past", "search",
+        "documents", "graph", "queries", "models", "private", "reflection", "erasure", "syntheses",
     )
 )  # fmt: skip
 NOT_OPEN = "The memory is not open yet, or was closed. Nothing was changed. Try again in a moment."
@@ -304,7 +304,7 @@ class Agent:
             changes.chats,
             changes.branches,
         )
-        self.memories, self.proposals = changes.memories, changes.proposals
+        self.memories, self.entities, self.proposals = changes.memories, changes.entities, changes.proposals
         self.projects, self.documents = changes.projects, changes.documents
         learning = compose_learning(context, talk, changes, apply=self._apply)
         self.models, self._reflector, self.reflection = learning.models, learning.reflector, learning.reflection

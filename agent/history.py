@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agent.entities import KINDS, refuse_joined
 from agent.errors import AgentError
 from agent.marks import Marks
 from agent.planning import Planner
@@ -20,6 +21,12 @@ from graph.events import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityAliased,
+    EntityChange,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
+    EntitySplit,
     Event,
     HeadMoved,
     MarkRestored,
@@ -76,7 +83,8 @@ def what_was(memory: Memory, entry: UserChange) -> str:
         return f"deleted {_messages(memory, deleted)}"
     if read := {event.document: event for event in events if isinstance(event, DocumentRead)}:
         return _read_in([event for event in read.values() if event.chunks]) or _taken_out(list(read.values()))
-    return _what_of_chats(memory, events) or _what_of_memories(memory, events) or "changed something"
+    told = _what_of_chats(memory, events) or _what_of_memories(memory, events) or _what_of_entities(memory, events)
+    return told or "changed something"
 
 
 def _read_in(read: Sequence[DocumentRead]) -> str:
@@ -180,6 +188,31 @@ def _what_of_memories(memory: Memory, events: Sequence[Event]) -> str:
                     "observation.supported": "said again",
                 }[event.kind]
                 return f"{did} the memory {quoted(memory.history.changes.stated([id]).get(id) or 'erased')}"
+    return ""
+
+
+def _what_of_entities(memory: Memory, events: Sequence[Event]) -> str:
+    for event in events:
+        if not isinstance(event, EntityChange):
+            continue
+        ids = [
+            event.entity,
+            getattr(event, "into", None),
+            getattr(event, "other", None) or getattr(event, "alias", None),
+        ]
+        names = memory.readings.names([id for id in ids if id is not None], world=event.world)
+        who, other = (names.get(id or "") or "someone whose name was erased" for id in (ids[0], ids[1] or ids[2]))
+        match event:
+            case EntityNamed(text=text):
+                return f"gave {who} the name {quoted(text)}" if text else f"took back the name of {who}"
+            case EntityKinded(category=kind):
+                return f"said what {who} is: {KINDS[kind]}" if kind else f"took back what {who} is"
+            case EntityAliased(entity=of):
+                return f"gave {who} the alias {quoted(other)}" if of else f"took the alias {quoted(other)} away"
+            case EntityMerged(into=into):
+                return f"merged {who} into {other}" if into else f"told {who} apart again"
+            case EntitySplit():
+                return f"split {other} off from {who}"
     return ""
 
 
@@ -293,9 +326,14 @@ class History:
         if not change.undoable:
             raise AgentError(f"That cannot be undone: {change.what}. {change.why_not} Nothing was changed.")
         try:
-            return change, self._memory.history.changes.undoing(entry)
+            events = self._memory.history.changes.undoing(entry)
         except CannotUndo as error:
             raise AgentError(f"{error} Nothing was changed.") from error
+        for event in events:
+            if isinstance(event, EntityMerged) and event.into is not None:
+                ends = [self._memory.readings.called(id, world=event.world) for id in (event.into, event.entity)]
+                refuse_joined(self._memory, ends[0][0], ends[1][0], event.world)
+        return change, events
 
     def _last(self) -> UserChange:
         """The last change that is not undone. Raises AgentError where there is none, or that is a delete."""
@@ -349,6 +387,11 @@ _SORTS: dict[type[object], tuple[str, str]] = {
     DocumentRead: ("document goes back to its earlier version", "documents go back to their earlier versions"),
     ObservationRejected: ("memory is rejected again", "memories are rejected again"),
     ObservationReturned: ("review decision is undone", "review decisions are undone"),
+    EntityNamed: ("name goes back to what it was", "names go back to what they were"),
+    EntityKinded: ("person or thing is what it was again", "people or things are what they were again"),
+    EntityAliased: ("alias goes back to what it was", "aliases go back to what they were"),
+    EntityMerged: ("merge is undone or made again", "merges are undone or made again"),
+    EntitySplit: ("split is undone or made again", "splits are undone or made again"),
 }
 
 

@@ -7,6 +7,7 @@ same candidate the second finds it reviewed. What is stated by hand is a note (a
 import asyncio
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -14,7 +15,7 @@ from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
 from agent.relations.relating import YOU, Origin, Relating, Stated
 from agent.relations.whom import whom
-from graph.errors import NotFound
+from graph.errors import Ambiguous, NotFound
 from graph.events import (
     MAIN_WORLD,
     CoreWritten,
@@ -262,6 +263,7 @@ class Memories(MemoryReader):
         return notes.remembering(self._memory, said, kind=guessed, project=project, tags=tags, world=world)
 
     def _relating(self, stated: Stated, project: str | None, world: str) -> list[Event]:
+        stated, noted = self._with_names(stated, world)
         text = kinds()[stated.kind].says(
             *(SPEAKER if end == YOU else end for end in (stated.subject, stated.object)),
             polarity=stated.polarity,
@@ -269,9 +271,28 @@ class Memories(MemoryReader):
             until=stated.until,
         )
         events, turn = notes.noted(self._memory, text, project=project, world=world)
-        relating = Relating(self._memory.readings)
+        relating = Relating(self._memory.readings, noted)
         relating.state(stated, Origin(turn, datetime.now().date(), world=world, project=project))
         return [*events, *relating.sorted(relating.events)]
+
+    def _with_names(self, stated: Stated, world: str) -> tuple[Stated, dict[str, str]]:
+        """The same with both ends by name, also those that were told by an id; and the ids of these names.
+
+        Raises Ambiguous for a name that several have whom a person told apart.
+        """
+        ends, noted = [], dict[str, str]()
+        for end in (stated.subject, stated.object):
+            several = self._memory.readings.told_apart(end, world=world)
+            if several:
+                each = "; ".join(f"{one.name} ({one.kind}, {one.id})" for one in several[:5])
+                raise Ambiguous(
+                    f"Several are called {end}: {each}. Nothing was stored. Give the id or an alias of one."
+                )
+            found = self._memory.readings.called(end, world=world)
+            is_id = len(found) == 1 and found[0].id.casefold() == end.casefold() and bool(found[0].name)
+            ends.append(found[0].name if is_id else end)
+            noted |= {found[0].name: found[0].id} if is_id and found[0].id != YOU else {}
+        return replace(stated, subject=ends[0], object=ends[1]), noted
 
     def _same(self, said: str, project: str | None, tags: tuple[str, ...], world: str) -> list[Observation]:
         """What is in use and says the same in the same scope; what is under review may say it too."""

@@ -11,7 +11,8 @@ from pathlib import Path
 class RelationKind:
     """A kind, told from subject to object: "Ada works for Siemens"; read from the other end: "Siemens employs Ada".
 
-    Of a `single` one a subject has one at a time; one that is not told to hold is `denied`, one that is over `ended`.
+    Of a `single` one a subject has one at a time; one that is not `circular` leads nobody back to themselves. One that
+    is not told to hold is `denied`, one that is over `ended`.
     """
 
     name: str
@@ -21,6 +22,7 @@ class RelationKind:
     denied: str
     symmetric: bool = False
     single: bool = False
+    circular: bool = True
 
     def says(
         self,
@@ -67,7 +69,8 @@ def _kind(
     denied: str | None = None,
     symmetric: bool = False,
     single: bool = False,
+    circular: bool = True,
 ) -> RelationKind:
     verb, _, rest = label.partition(" ")
     negated = denied or f"{verb} not {rest}".strip()
-    return RelationKind(name, label, inverse or label, ended, negated, symmetric, single)
+    return RelationKind(name, label, inverse or label, ended, negated, symmetric, single, circular)

@@ -180,6 +180,22 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Entity:
+    """A person, place or thing as a world knows it; `name` as for Named.
+
+    `others` is what else it is called, `aliases` those of them that were given by hand, by their ids, and `merged` are
+    the entities that are the same.
+    """
+
+    id: str
+    name: str
+    kind: str
+    others: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    merged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Relationship:
     """How one entity stands to another: a kind of graph/relations.toml, from subject to object.
 

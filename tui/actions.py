@@ -76,6 +76,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("review", "Review uncertain memories", ActionGroup.MEMORY, "review"),
     Action("remember", "Remember something", ActionGroup.MEMORY, "remember", argument="text"),
     Action("relate", "Say how two stand to each other", ActionGroup.MEMORY, "relate", argument="who kind whom"),
+    Action("entity", "Say who somebody is: rename, merge, split", ActionGroup.MEMORY, "entity", argument="[verb] name"),
     Action("forget", "Forget a memory (asks first)", ActionGroup.MEMORY, "forget", argument="[words|id]"),
     Action("synthesize", "Make a memory from two others", ActionGroup.MEMORY, "synthesize", argument="[id id] [text]"),
     Action("correct", "Correct a memory", ActionGroup.MEMORY, "correct", argument="[words: text|id text]"),

@@ -67,6 +67,7 @@ HANDLERS: dict[str, Handler] = {
     "unlearn": memory_handlers.unlearn,
     "remember": memory_handlers.remember,
     "relate": memory_handlers.relate,
+    "entity": memory_handlers.entity,
     "forget": memory_handlers.forget,
     "synthesize": memory_handlers.synthesize,
     "correct": memory_handlers.correct,

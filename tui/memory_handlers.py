@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 REMEMBER = "What should clew remember?"
 RELATE = "Who stands how to whom?"
+LOOKS = ("show",)
 CHOICES = 20
 NO_PROJECT = ("none", "-")
 HOW_PROJECTS = (
@@ -106,6 +107,26 @@ async def relate(parts: Parts, argument: str) -> None:
         where = " in this what-if" if parts.view.state.what_if else ""
         parts.ui.say(f"Noted{where}: {cut(made.text or '', 80)} · F4 shows it")
         parts.memory.point_at(made.id)
+
+
+async def entity(parts: Parts, argument: str) -> None:
+    if parts.view.chat is None:
+        parts.ui.say(NOT_YET)
+        return
+    from tui.entities import asked, line, typed
+
+    words, called, another = typed(argument)
+    if words and words[0] not in LOOKS and not await may_keep(parts.view):
+        _left(parts, "entity", argument)
+        return
+    service, world = parts.view.chat.service, parts.view.state.world
+    told, found = await asked(service.entities, words, called=called, another=another, world=world)
+    if len(found) == 1 and words:
+        where = " In this what-if only." if told and parts.view.state.what_if else ""
+        parts.ui.say(f"{told or line(found[0])}{where}")
+    else:
+        listed = "\n".join(map(line, found)) or "Nobody and nothing is known by name yet."
+        parts.ui.show(Reader("People, places and things", plain(listed)))
 
 
 async def forget(parts: Parts, argument: str) -> None:

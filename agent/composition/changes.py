@@ -10,6 +10,7 @@ from agent.chats import Chats, Projects
 from agent.composition import Context
 from agent.composition.conversation import ConversationParts
 from agent.documents import Documents
+from agent.entities import Entities
 from agent.erasure import Erasure
 from agent.history import History
 from agent.marks import Marks
@@ -35,6 +36,7 @@ class ChangeParts:
     chats: Chats
     branches: Branches
     memories: Memories
+    entities: Entities
     proposals: Proposals
     projects: Projects
     documents: Documents
@@ -73,6 +75,7 @@ def compose_changes(
         chats=Chats(memory, talk.conversation, talk.private, recorder, plans, client=client, tell=tell),
         branches=Branches(memory, talk.private, recorder, plans, client=client, tell=tell),
         memories=memories,
+        entities=Entities(memory, recorder),
         proposals=Proposals(memory, memories, recorder),
         projects=Projects(memory, recorder),
         documents=Documents(memory, jobs, tell=tell, erase=erasure.begin),

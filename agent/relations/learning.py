@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Literal
 
+from agent.errors import AgentError
 from agent.relations.clauses import FoundRelation
 from agent.relations.find import find_relations
 from agent.relations.naming import End
@@ -71,8 +73,12 @@ def _state(relating: Relating, found: FoundRelation, told: Origin, beside: Seque
     if subject is None or object is None or subject.casefold() == object.casefold():
         return
     stated = Stated(subject, found.kind, object, found.since, found.until, found.polarity, found.ended, found.word)
-    relating.state(stated, told, _said_by(found, (subject, object), told, beside))
+    with suppress(
+        AgentError
+    ):  # two names of one, or a circle of parents: nobody is asked, and nothing is learned of it
+        relating.state(stated, told, _said_by(found, (subject, object), told, beside))
 
 
 def _named(relating: Relating, end: End, told: Origin) -> str | None:
-    return end if isinstance(end, str) else relating.of_word(end.owner, end.word, told)
+    name = end if isinstance(end, str) else relating.of_word(end.owner, end.word, told)
+    return None if name is None or relating.is_told_apart(name, told) else name

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
 
+from agent.errors import AgentError
 from graph.events import (
     MAIN_WORLD,
     EntityKind,
@@ -98,6 +99,7 @@ class Relating:
         self._replaced = {each.supersedes: each.observation for each in made if each.supersedes is not None}
         self._retired = {each.observation for each in beside if isinstance(each, ObservationRetired)}
         self._supported = {(each.observation, each.source) for each in beside if isinstance(each, ObservationSupported)}
+        self._meant: dict[tuple[str, str], str | None] = {}  # by what names somebody, and the world
         self._saying: set[str] = set()  # observations of the append that say a relationship by now
         self._made: dict[str, _Held] = {}
         self._ended: set[str] = set()  # observations that have a later revision by now
@@ -107,13 +109,19 @@ class Relating:
     def state(self, stated: Stated, told: Origin, said_by: str | None = None) -> str | None:
         """Take one in; the id of the observation that says it now. None where the turn said it before.
 
-        `said_by` is an observation of the same append that says this and no other. Raises ValueError where both ends
-        are one.
+        `said_by` is an observation of the same append that says this and no other. Raises AgentError where both ends
+        are one, or would stand so to themselves over others, as parents of their parents.
         """
         rule = kinds()[stated.kind]
         subject, object = self._entity(stated.subject, told), self._entity(stated.object, told)
         if subject == object:
-            raise ValueError(f"{stated.subject} and {stated.object} are the same")
+            raise AgentError(f"{stated.subject} and {stated.object} are the same. Nothing was stored.")
+        if not rule.circular and stated.polarity and self._is_below(subject, object, stated.kind, told):
+            verb = rule.label
+            raise AgentError(
+                f"{stated.subject} {verb} {stated.object} would make {stated.subject} stand so to themselves, over "
+                f"others. Nothing was stored. `clew relations {stated.object}` shows what is known."
+            )
         relation = Relation(
             subject=subject,
             kind=stated.kind,
@@ -158,6 +166,18 @@ class Relating:
             if each.relation.word == word and each.relation.until is None and each.relation.polarity
         }
         return found.pop() if len(found) == 1 else None
+
+    def _is_below(self, subject: str, object: str, kind: str, told: Origin) -> bool:
+        """Whether somebody stands so, over others, to whom they would be set above."""
+        seen, ahead = {object}, [object]
+        while ahead:
+            here = ahead.pop()
+            for each in self._known(told, here):
+                there = each.relation
+                if (there.kind, there.subject, there.polarity) == (kind, here, True) and there.object not in seen:
+                    seen.add(there.object)
+                    ahead.append(there.object)
+        return subject in seen
 
     def _close(self, other: _Held, new: Relation, told: Origin) -> None:
         """End what held until a new one of the kind came."""
@@ -253,9 +273,15 @@ class Relating:
     def _find(self, name: str, told: Origin) -> str | None:
         called = " ".join(name.split())
         folded = called.casefold()
-        if folded == YOU:
-            return told.speaker
-        return self._noted.get(folded) or self._readings.entities([called]).get(called)
+        told_as = told.speaker if folded == YOU else self._noted.get(folded)
+        key = told_as or called, told.world
+        if key not in self._meant:
+            self._meant[key] = self._readings.meant([key[0]], world=told.world).get(key[0])
+        return self._meant[key] or told_as
+
+    def is_told_apart(self, name: str, told: Origin) -> bool:
+        """Whether several have a name whom a person told apart: nobody knows which of them it means."""
+        return len(self._readings.told_apart(name, world=told.world)) > 1
 
     def _tell_kinds(self, relation: Relation) -> None:
         """What a relationship says of what its ends are; what it said first stays."""

@@ -24,9 +24,12 @@ def kin_of(words: str) -> Kin | None:
 
 
 def whom(readings: MemoryReadings, name: str, *, world: str = MAIN_WORLD, project: str | None = None) -> str:
-    """The name of who is meant, where exactly one is known to be; else the words as they are. Blocks."""
+    """The name of who is meant, where exactly one is known to be; else the words as they are. Blocks.
+
+    An alias that was given by hand goes before what the words say.
+    """
     kin = kin_of(name)
-    if kin is None:
+    if kin is None or readings.called(name, world=world):
         return name
     told = Origin("", date.today(), world=world, project=project)
     return Relating(readings).of_word(kin.owner, kin.word, told) or name

@@ -46,6 +46,7 @@ TABLES: dict[str, str] = {
     "SYNTHESIZED_FROM": "one of the two memories that it was made from",
     "WORDED_FROM": "the words a title or core block was made from",
     "ABOUT": "who or what a memory is about",
+    "SPLIT_FROM": "whom an entity was split off from: by each message and memory that means it",
     "RELATES": "how two people, places or things stand to each other, as a memory in use says",
     "SCOPED_TO": "the project of a chat",
     "PART_OF": "the document of a piece",
@@ -117,10 +118,14 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "total_ms": "milliseconds until it ended",
     },
     "Entity": {
-        "id": "its id; of who speaks, the name",
-        "kind": "you, assistant, person, or what else it was noted as",
+        "id": "its id; of who speaks, the name it spoke as first",
+        "kind": "you, assistant, person, or what else it was noted as, or you said it is",
         "name": "what it is called",
         "name_seq": "the number of the event the name came from, or 0",
+        "noted_kind": "what it was noted as",
+        "noted_seq": "the number of the event that noted its name last, or 0",
+        "same_as": "the id of the one it is the same as, which has all its relationships",
+        "split": "whether some that name it were said to mean another",
     },
     "Observation": {
         "id": ID,
@@ -216,7 +221,12 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "rank": "its place among what was found, from 1",
         "score": "how well it fitted",
     },
-    "MENTIONS": {"seq": "the number of the event that noted it"},
+    "MENTIONS": {
+        "seq": "the number of the event that noted it",
+        "told": "the id of the entity that was noted; it may be the same as another since",
+    },
+    "ABOUT": {"told": "the id of the entity it was made about; it may be the same as another since"},
+    "SPLIT_FROM": {"item": "the id of the message or memory that means it"},
     "DERIVED_FROM": {"at": f"when that was said, {TIME}"},
     "RELATES": {
         "observation": "the id of the memory that says it",

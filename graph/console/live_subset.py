@@ -37,11 +37,12 @@ _KEPT = (  # what of each table stays, in this order; a null counts as a no
     ("Wording", "false"),
     ("Entity", "EXISTS { MATCH (n)--() }"),
 )
-# What a memory says that is not here.
+# What a memory says that is not here; and how the user told people apart.
 _UNPROVED = """
 MATCH (:Entity)-[r:RELATES]->(:Entity)
 WHERE NOT EXISTS { MATCH (o:Observation) WHERE o.id = r.observation } DELETE r
 """
+_TOLD_APART = "MATCH (:Entity)-[r:SPLIT_FROM]->(:Entity) DELETE r"
 _BLANKED = (("Session", "wording"), ("Session", "system_prompt"))
 
 
@@ -54,5 +55,6 @@ def cuts(project: str) -> Iterator[tuple[str, dict[str, str]]]:
         yield statement, {"project": project} if "$project" in statement else {}
         if table == "Observation":
             yield _UNPROVED, {}
+            yield _TOLD_APART, {}
     for table, column in _BLANKED:
         yield f"MATCH (n:`{table}`) SET n.`{column}` = NULL", {}

@@ -48,8 +48,14 @@ from graph.events.observations import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityAliased,
+    EntityChange,
     EntityKind,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
     EntityNoted,
+    EntitySplit,
     ObservationDeleted,
     ObservationKind,
     ObservationMade,
@@ -97,6 +103,11 @@ Event = Annotated[
     | ObservationReinforced
     | ObservationDeleted
     | EntityNoted
+    | EntityNamed
+    | EntityKinded
+    | EntityAliased
+    | EntityMerged
+    | EntitySplit
     | ProjectMade
     | ProjectAssigned
     | CoreWritten
@@ -132,8 +143,14 @@ __all__ = [
     "CoreWritten",
     "DocumentRead",
     "DocumentRemoved",
+    "EntityAliased",
+    "EntityChange",
     "EntityKind",
+    "EntityKinded",
+    "EntityMerged",
+    "EntityNamed",
     "EntityNoted",
+    "EntitySplit",
     "Event",
     "HeadMoved",
     "MarkCleared",

@@ -168,6 +168,63 @@ class EntityNoted(Base):
     text: str | None
 
 
+class EntityNamed(Base):
+    """An entity is called `text` in a world, by hand; None: what it is called where it is spoken of."""
+
+    kind: Literal["entity.named"] = "entity.named"
+    entity: str
+    world: str = MAIN_WORLD
+    text: str | None
+
+
+class EntityKinded(Base):
+    """What an entity is in a world, by hand; None: what it was noted as."""
+
+    kind: Literal["entity.kinded"] = "entity.kinded"
+    entity: str
+    world: str = MAIN_WORLD
+    category: EntityKind | None
+
+
+class EntityAliased(Base):
+    """A name is an alias of an entity in a world, or (None) no more; the first such event makes it, `text` is the name.
+
+    It is an entity that is the same as that one, so that what was told by it can come apart again.
+    """
+
+    kind: Literal["entity.aliased"] = "entity.aliased"
+    alias: str
+    entity: str | None
+    world: str = MAIN_WORLD
+    text: str | None = None
+
+
+class EntityMerged(Base):
+    """An entity is the same as another in a world, whose name and kind count; None: it is one of its own again."""
+
+    kind: Literal["entity.merged"] = "entity.merged"
+    entity: str
+    into: str | None
+    world: str = MAIN_WORLD
+
+
+class EntitySplit(Base):
+    """In a world these turns and observations that name an entity mean another one, `other`, and no others do.
+
+    The first such event makes the other one; `text` is its name.
+    """
+
+    kind: Literal["entity.split"] = "entity.split"
+    entity: str
+    other: str
+    items: tuple[str, ...]
+    world: str = MAIN_WORLD
+    text: str | None = None
+
+
+EntityChange = EntityNamed | EntityKinded | EntityAliased | EntityMerged | EntitySplit
+
+
 class ProjectMade(Base):
     """A project, or what it is now; `text` describes it."""
 

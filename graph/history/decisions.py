@@ -9,13 +9,18 @@ hidden, a memory rejected, a document that holds nothing.
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from graph.events import (
     MAIN_WORLD,
     CoreWritten,
     DocumentRead,
+    EntityAliased,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
+    EntitySplit,
     Event,
     HeadMoved,
     ObservationMade,
@@ -57,20 +62,26 @@ Sort = Literal[
     "review",
     "block",
     "document",
+    "entity name",
+    "entity kind",
+    "entity alias",
+    "entity merge",
+    "entity split",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One thing that is decided: of which session, turn, observation, block or document; `world` where it has one.
+    """One thing that is decided: of which session, turn, observation, block, document or entity; `world` if it has one.
 
-    A block may also be of a project.
+    A block may also be of a project. One that was split off is so `of` an entity.
     """
 
     sort: Sort
     item: str
     world: str | None = None
     project: str | None = None
+    of: str | None = None
 
 
 _FORGOTTEN = "SELECT 1 FROM observations WHERE id = ? AND deleted"
@@ -114,6 +125,16 @@ def decisions(event: Event) -> Iterator[Decision]:
             yield Decision("block", block, world, project)
         case DocumentRead(document=document):
             yield Decision("document", document)
+        case EntityNamed(entity=entity, world=world):
+            yield Decision("entity name", entity, world)
+        case EntityKinded(entity=entity, world=world):
+            yield Decision("entity kind", entity, world)
+        case EntityAliased(alias=alias, world=world):
+            yield Decision("entity alias", alias, world)
+        case EntityMerged(entity=entity, world=world):
+            yield Decision("entity merge", entity, world)
+        case EntitySplit(entity=entity, other=other, world=world):
+            yield Decision("entity split", other, world, of=entity)
         case _:
             return
 
@@ -154,6 +175,8 @@ def restoring(facet: Decision, stood: Any) -> Event:
             text, by, sources = stood or ("", "user", ())
             written = {"block": block, "world": world or MAIN_WORLD, "by": by, "sources": sources, "text": text}
             return CoreWritten.model_validate({**written, "project": project})
+        case Decision(of=of, world=world) if facet.sort in _OF_ENTITIES:
+            return _restoring_entity(facet, stood, world or MAIN_WORLD, of or facet.item)
         case Decision("document"):
             read: DocumentRead = stood
             return read
@@ -163,10 +186,26 @@ def restoring(facet: Decision, stood: Any) -> Event:
             return ObservationReturned(observation=facet.item, status=stood)
 
 
+def _restoring_entity(facet: Decision, stood: Any, world: str, entity: str) -> Event:
+    match facet.sort:
+        case "entity name":
+            return EntityNamed(entity=entity, world=world, text=stood)
+        case "entity kind":
+            return EntityKinded(entity=entity, world=world, category=stood)
+        case "entity alias":
+            return EntityAliased(alias=facet.item, entity=stood, world=world)
+        case "entity merge":
+            return EntityMerged(entity=entity, world=world, into=stood)
+        case _:
+            return EntitySplit(entity=entity, other=facet.item, world=world, items=stood or ())
+
+
 def reachable(db: sqlite3.Connection, facet: Decision) -> bool:
     """Whether what a facet is of is still there: its session, turn, memory or document was not deleted."""
     match facet.sort:
         case "block":
+            return True
+        case sort if sort in _OF_ENTITIES:
             return True
         case "memory pin" | "review":
             return db.execute(_FORGOTTEN, (facet.item,)).fetchone() is None
@@ -292,6 +331,25 @@ def _block(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str, s
     return _block(db, Decision("block", facet.item, left[0], facet.project), min(before, left[1]))
 
 
+def _of_entity(kind: str, field: str) -> Callable[[sqlite3.Connection, Decision, int], Any]:
+    """What was said last of an entity; a what-if in which nothing was has what was said in the world it left."""
+
+    def read(db: sqlite3.Connection, facet: Decision, before: int) -> Any:
+        world = facet.world or MAIN_WORLD
+        for told, said, text in _past(db, facet.item, before, kind, "entity.split"):
+            if said["world"] != world:
+                continue
+            if told == kind and facet.of in (None, said["entity"]):
+                found = text if field == "text" else said.get(field)
+                return tuple(found) if isinstance(found, list) else found
+            if told != kind and kind == "entity.named" and said["other"] == facet.item and text is not None:
+                return text  # it was called so from the beginning
+        left = db.execute("SELECT parent, seq FROM worlds WHERE id = ? AND parent IS NOT NULL", (world,)).fetchone()
+        return None if left is None else read(db, replace(facet, world=left[0]), min(before, left[1]))
+
+    return read
+
+
 def _document(db: sqlite3.Connection, facet: Decision, before: int) -> DocumentRead:
     """What a document was read as; before its first reading it held nothing."""
     then = _last(db, facet.item, before, "document.read")
@@ -315,4 +373,10 @@ _READ: dict[str, Callable[[sqlite3.Connection, Decision, int], Any]] = {
     "review": _review,
     "block": _block,
     "document": _document,
+    "entity name": _of_entity("entity.named", "text"),
+    "entity kind": _of_entity("entity.kinded", "category"),
+    "entity alias": _of_entity("entity.aliased", "entity"),
+    "entity merge": _of_entity("entity.merged", "into"),
+    "entity split": _of_entity("entity.split", "items"),
 }
+_OF_ENTITIES = ("entity name", "entity kind", "entity alias", "entity merge", "entity split")

@@ -20,6 +20,7 @@ from typing import Any
 
 from graph.errors import CannotUndo, NotFound
 from graph.events import (
+    MAIN_WORLD,
     DocumentRead,
     DocumentRemoved,
     Event,
@@ -40,6 +41,7 @@ from graph.events import (
 from graph.events.codec import SELECT_EVENT, Stored, event_of, fields_of
 from graph.history.decisions import Decision, decisions, reachable, restoring, standing
 from graph.ids import as_datetime
+from graph.projection.identities import Identities
 from graph.projection.paths import EVER, path_to
 from graph.readings.rows import AMONG, session_by_id
 
@@ -64,6 +66,9 @@ def named(db: sqlite3.Connection, facet: Decision) -> str:
     """What a facet is of, by words that may be shown, and by its id only where it has none."""
     if facet.sort == "block":
         return f"The core block {facet.item}"
+    if facet.sort not in _NAMES:
+        called = Identities(db, facet.world or MAIN_WORLD).name(facet.of or facet.item)
+        return f"What was said by hand of {quoted(called) if called else facet.item}"
     words: str | None
     match _NAMES[facet.sort]:
         case "chat":
@@ -173,6 +178,11 @@ _OF_CHANGES = (  # the kinds by which changes are found
     "observation.returned",
     "observation.deleted",
     "document.removed",
+    "entity.named",
+    "entity.kinded",
+    "entity.aliased",
+    "entity.merged",
+    "entity.split",
     "mark.restored",
     "undone",
     *_BY_HAND,

@@ -77,14 +77,16 @@ class Overlay:
         was_there, _ = self._rels.get(changed, (True, None))
         self._change(changed, was_there, None)
 
-    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
-        key = rel, to or _RELS[rel].ends[0], start, end, ""
-        if key in self._rels:
-            return self._rels[key][1] is not None
-        if (_RELS[rel].start, start) in self._new or (key[1], end) in self._new:
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> bool:
+        sought = rel, to or _RELS[rel].ends[0], start, end, key
+        if sought in self._rels:
+            return self._rels[sought][1] is not None
+        if (_RELS[rel].start, start) in self._new or (sought[1], end) in self._new:
             return False
-        pattern = f"(a:`{_RELS[rel].start}` {{id: $a}})-[:`{rel}`]->(b:`{key[1]}` {{id: $b}})"
-        return bool(self._store.execute(f"MATCH {pattern} RETURN 1", {"a": start, "b": end}))
+        told = {"key": key} if key else {}
+        of = f" {{`{_RELS[rel].key}`: $key}}" if key else ""
+        pattern = f"(a:`{_RELS[rel].start}` {{id: $a}})-[:`{rel}`{of}]->(b:`{sought[1]}` {{id: $b}})"
+        return bool(self._store.execute(f"MATCH {pattern} RETURN 1", {"a": start, "b": end, **told}))
 
     def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
         found = self._stored(rels, end, to) if (to, end) not in self._new else set()
@@ -105,16 +107,21 @@ class Overlay:
             self._nodes.setdefault((table.name, id), dict(zip(columns, (id, *values), strict=True)))
         return {(rel, id) for rel, id, *_ in rows}
 
-    def values(self, rel: str, column: str, end: str, *, to: str) -> list[Any]:
-        pattern = f"(a:`{_RELS[rel].start}`)-[r:`{rel}`]->(b:`{to}` {{id: $id}})"
-        rows = self._store.execute(f"MATCH {pattern} RETURN a.id, r.`{column}`", {"id": end})
-        found = {start: value for start, value in rows}
-        for start in self._back.get((rel, to, end), ()):
-            now = self._rels[rel, to, start, end, ""][1]
-            found.pop(start, None)
-            if now is not None:
-                found[start] = now[column]
-        return list(found.values())
+    def edges(self, rel: str, end: str, *, to: str) -> list[tuple[str, Mapping[str, Any]]]:
+        table = _RELS[rel]
+        found: dict[tuple[str, str], Mapping[str, Any]] = {}
+        if (to, end) not in self._new:
+            pattern = f"(a:`{table.start}`)-[r:`{rel}`]->(b:`{to}` {{id: $id}})"
+            listed = ", ".join(f"r.`{name}`" for name in table.names)
+            for start, *values in self._store.execute(f"MATCH {pattern} RETURN a.id, {listed}", {"id": end}):
+                told = dict(zip(table.names, values, strict=True))
+                found[start, told[table.key]] = told
+        for (name, leads_to, start, at, key), (_, now) in self._rels.items():
+            if (name, leads_to, at) == (rel, to, end):
+                found.pop((start, key), None)
+                if now is not None:
+                    found[start, key] = now
+        return [(start, told) for (start, _), told in found.items()]
 
     def ends(self, rel: str, start: str, *, to: str) -> list[str]:
         pattern = f"(a:`{_RELS[rel].start}` {{id: $id}})-[:`{rel}`]->(b:`{to}`)"

@@ -27,7 +27,13 @@ from graph.events import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityAliased,
+    EntityChange,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
     EntityNoted,
+    EntitySplit,
     Event,
     HeadMoved,
     MarkCleared,
@@ -68,6 +74,7 @@ from graph.events import (
     Undone,
 )
 from graph.ids import as_ms
+from graph.projection.identities import Identities
 from graph.projection.paths import lineage_of
 from graph.relations import DATE, kinds
 
@@ -134,6 +141,11 @@ def require_name(name: str | None, of: str) -> None:
 
 
 _PROVED = "SELECT 1 FROM named JOIN subjects USING (seq) WHERE named.name = ? AND named.kind = ? AND subjects.id = ?"
+SELVES = ("you", "assistant")
+_NO_ITEM = """
+SELECT item.value FROM json_each(?) AS item WHERE NOT EXISTS (SELECT 1 FROM turns WHERE id = item.value)
+AND NOT EXISTS (SELECT 1 FROM observations WHERE id = item.value)
+"""
 Lifecycle = (
     ObservationSupported
     | ObservationRetired
@@ -167,6 +179,8 @@ def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
             require_name(event.entity, "the entity")
             require_turn(db, event.by_turn)
             require(bool((event.text or "").strip()), "it names nothing")
+        case EntityNamed() | EntityKinded() | EntityAliased() | EntityMerged() | EntitySplit():
+            _admit_entity(db, event)
         case ProjectMade():
             require_name(event.project, "the project")
         case ProjectAssigned():
@@ -198,8 +212,7 @@ def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
     require_world(db, event.world)
     require_sources(db, event.sources)
     for entity in event.about:
-        known = found(db, "SELECT 1 FROM entities WHERE id = ?", entity)
-        require(known, f"there is no entity {entity}")
+        _require_entity(db, entity)
     if event.supersedes is None:
         require(event.series == event.observation, "a first revision names another series")
     else:
@@ -243,7 +256,7 @@ def _admit_relation(db: sqlite3.Connection, event: RelationNoted) -> None:
     assert relation is not None
     require(relation.kind in kinds(), f"there is no kind of relationship {relation.kind}")
     for entity in (relation.subject, relation.object):
-        require(found(db, "SELECT 1 FROM entities WHERE id = ?", entity), f"there is no entity {entity}")
+        _require_entity(db, entity)
     require(relation.subject != relation.object, "nobody stands to themselves in a relationship")
     since, until = relation.since, relation.until
     for date in (since, until):
@@ -251,6 +264,44 @@ def _admit_relation(db: sqlite3.Connection, event: RelationNoted) -> None:
     if since is not None and until is not None:
         shared = min(len(since), len(until))
         require(since[:shared] <= until[:shared], "it would be over before it begins")
+
+
+def _admit_entity(db: sqlite3.Connection, event: EntityChange) -> None:
+    """It is of entities that are there and not the same yet, in a world that is; and nobody becomes themselves."""
+    if event.entity is not None:
+        _require_entity(db, event.entity)
+    require_world(db, event.world)
+    if isinstance(event, EntityNamed | EntityAliased | EntitySplit):
+        require_name(event.text, "the entity")
+    match event:
+        case EntityKinded():
+            require(event.entity not in SELVES, f"{event.entity} is always the same kind")
+        case EntityMerged(entity=entity, into=str() as into):
+            _require_entity(db, into)
+            require(entity not in SELVES, f"{entity} is always one of its own")
+            circle = Identities(db, event.world).leads_to(into, entity)
+            require(not circle, f"{entity} would be the same as itself")
+        case EntityAliased(alias=alias, entity=of):
+            _require_born(db, event, alias)
+            circle = of is not None and Identities(db, event.world).leads_to(of, alias)
+            require(not circle, f"{alias} would be an alias of itself")
+        case EntitySplit(entity=entity, other=other):
+            require(entity != other, "nobody is split off from themselves")
+            _require_born(db, event, other)
+            unknown = db.execute(_NO_ITEM, (json.dumps(event.items),)).fetchone()
+            require(unknown is None, f"there is no message or memory {unknown and unknown[0]}")
+
+
+def _require_born(db: sqlite3.Connection, event: EntitySplit | EntityAliased, id: str) -> None:
+    """It is the first such event, with a name, or a later one of what that made."""
+    if found(db, "SELECT 1 FROM entities WHERE id = ?", id):
+        require(item_exists(db, event.kind, id), f"{id} exists already")
+    else:
+        require(event.text is not None and event.entity is not None, f"{id} has no name, or is nobody's")
+
+
+def _require_entity(db: sqlite3.Connection, entity: str) -> None:
+    require(found(db, "SELECT 1 FROM entities WHERE id = ?", entity), f"there is no entity {entity}")
 
 
 def _require_above(db: sqlite3.Connection, observation: str, world: str) -> None:

@@ -48,6 +48,20 @@ SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
 _RELATIONS = """
 SELECT seq FROM subjects WHERE kind = 'relation.noted' AND id IN (SELECT value FROM json_each(?))
 """
+# What people said by hand of some entities, and whom they said it of: what was split off, and aliases.
+_SAID_OF = """
+SELECT seq FROM subjects WHERE kind IN ('entity.named', 'entity.aliased', 'entity.split')
+AND id IN (SELECT value FROM json_each(?))
+"""
+_OF_EVENTS = "SELECT DISTINCT id FROM subjects WHERE kind LIKE 'entity.%' AND seq IN (SELECT value FROM json_each(?))"
+# Those of some entities whom nothing names any more but some events, and who never spoke.
+_NAMELESS = """
+SELECT e.id FROM entities AS e WHERE e.id IN (SELECT value FROM json_each(:ids)) AND e.noted_seq IS NOT NULL
+AND NOT EXISTS (
+    SELECT 1 FROM subjects JOIN events AS event USING (seq) WHERE subjects.id = e.id
+    AND subjects.kind = 'entity.noted' AND event.text IS NOT NULL AND seq NOT IN (SELECT value FROM json_each(:seqs))
+)
+"""
 _WORDLESS = "SELECT 1 FROM observations AS o JOIN events AS e ON e.seq = o.seq WHERE o.id = ? AND e.text IS NULL"
 _OF_TOOLS = "SELECT seq, version, structure FROM events WHERE seq IN (SELECT seq FROM turns WHERE role = 'tool')"
 # A turn or a chunk whose words are gone for good.
@@ -79,7 +93,21 @@ def texts_of(db: sqlite3.Connection, event: TurnDeleted | ObservationDeleted | D
     learned = "SELECT id FROM observations WHERE seq IN (SELECT value FROM json_each(?))"
     gone |= {id for (id,) in db.execute(learned, (_list(seqs),))}
     seqs |= _seqs(db, _RELATIONS, _list(gone))
+    seqs |= _said_by_hand(db, seqs)
     return tuple(sorted(seqs | set(_quoting(db, gone))))
+
+
+def _said_by_hand(db: sqlite3.Connection, seqs: set[int]) -> set[int]:
+    """What people called those by hand whom nothing names any more once the words of some events are gone."""
+    found, known = set[int](), set[str]()
+    ids = {id for (id,) in db.execute(_OF_EVENTS, (_list(seqs),))}
+    while ids - known:
+        known |= ids
+        nameless = db.execute(_NAMELESS, {"ids": _list(ids), "seqs": _list(seqs)}).fetchall()
+        said = {seq for (seq,) in db.execute(_SAID_OF, (_list(id for (id,) in nameless),))}
+        found |= said
+        ids = {id for (id,) in db.execute(_OF_EVENTS, (_list(said),))} - known
+    return found
 
 
 def _quoting(db: sqlite3.Connection, gone: set[str]) -> Iterator[int]:

@@ -17,7 +17,7 @@ A revision says more than the one before it while it is live and in use, or whil
 what was under review and then edited takes its predecessor's place. Hence a change may pass along the whole series.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graph.events import (
@@ -28,6 +28,7 @@ from graph.events import (
     RelationNoted,
 )
 from graph.events.codec import Stored
+from graph.projection.entities import meant
 from graph.projection.sink import Properties, Sink, node
 from graph.projection.sources import fallen, find, hang, sees_revision, stands_in, told, unhang
 
@@ -91,15 +92,19 @@ def relate(sink: Sink, event: RelationNoted, seq: int) -> None:
         "word": relation.word,
     }
     sink.set_node("Observation", event.observation, {**fields, "touched": seq})
-    _draw(sink, event.observation, node(sink, "Observation", event.observation), held=False)
+    _tell(sink, event.observation, (relation.subject, relation.object))
+    redraw(sink, event.observation, None)
 
 
 def unrelate(sink: Sink, observation: str, seq: int) -> None:
     """What it said of two entities is erased."""
-    now = node(sink, "Observation", observation)
-    if _holds(now):
-        sink.drop_rel("RELATES", now["subject"], now["object"], key=observation)
+    now, before = node(sink, "Observation", observation), drawn(sink, observation)
+    made = sink.event(now["seq"])
+    about = made.about if isinstance(made, ObservationMade) else ()
+    for end in {now["subject"], now["object"]} - {None, *about}:
+        sink.drop_rel("ABOUT", observation, meant(sink, end, observation), key=end)
     sink.set_node("Observation", observation, {**dict.fromkeys(_RELATION), "touched": seq})
+    redraw(sink, observation, before)
 
 
 def support(sink: Sink, event: ObservationSupported, seq: int) -> None:
@@ -159,10 +164,10 @@ def _settle_series(sink: Sink, observation: str, seq: int, changes: dict[str, An
     here: str | None = observation
     while here is not None:
         now = node(sink, "Observation", here)
-        was_live, said_more, before, held = now["live"], _says_more(now), now["supersedes"], _holds(now)
+        was_live, said_more, before, edge = now["live"], _says_more(now), now["supersedes"], drawn(sink, here)
         sink.set_node("Observation", here, {**changes, **_standing(sink, now, changes), "touched": seq})
         now = node(sink, "Observation", here)
-        _draw(sink, here, now, held=held)
+        redraw(sink, here, edge)
         if now["live"] != was_live:
             recount(sink, here, seq)
         if _says_more(now) == said_more or before is None:
@@ -200,9 +205,9 @@ def reconsider(sink: Sink, observation: str, seq: int) -> None:
 def _weigh(sink: Sink, observation: str, seq: int) -> None:
     """Work out anew how a revision stands, of which nothing changed but what it depends on."""
     now = node(sink, "Observation", observation)
-    held = _holds(now)
+    edge = drawn(sink, observation)
     sink.set_node("Observation", observation, {**_standing(sink, now, {}), "touched": seq})
-    _draw(sink, observation, node(sink, "Observation", observation), held=held)
+    redraw(sink, observation, edge)
 
 
 def _made_from(sink: Sink, observation: str) -> list[str]:
@@ -277,20 +282,34 @@ def _says_more_in(sink: Sink, world: str, observation: str) -> bool:
     return in_use or _revised_in(sink, world, observation)
 
 
-def _holds(now: Properties) -> bool:
-    """Whether it draws an edge between two entities."""
-    return bool(now["relation"] is not None and now["current"] and now["status"] == "active")
+def drawn(sink: Sink, observation: str) -> tuple[str, str] | None:
+    """The two between whom it draws an edge: while it is in force and in use, and they are two."""
+    now = node(sink, "Observation", observation)
+    if now["relation"] is None or not now["current"] or now["status"] != "active":
+        return None
+    ends = meant(sink, now["subject"], observation), meant(sink, now["object"], observation)
+    return ends if ends[0] != ends[1] else None
 
 
-def _draw(sink: Sink, observation: str, now: Properties, *, held: bool) -> None:
-    """Draw the edge that it says, or take it away, if that is not as it `held` before."""
-    holds = _holds(now)
-    if holds and not held:
+def redraw(sink: Sink, observation: str, before: tuple[str, str] | None) -> None:
+    """Draw the edge that it says, in place of the one between those of `before`."""
+    ends = drawn(sink, observation)
+    if ends == before:
+        return
+    if before is not None:
+        sink.drop_rel("RELATES", *before, key=observation)
+    if ends is not None:
+        now = node(sink, "Observation", observation)
         edge = {name: now[name] for name in ("since", "until", "polarity", "confidence", "world")}
-        edge |= {"observation": observation, "kind": now["relation"]}
-        sink.put_rel("RELATES", now["subject"], now["object"], edge, key=observation)
-    elif held and not holds:
-        sink.drop_rel("RELATES", now["subject"], now["object"], key=observation)
+        sink.put_rel("RELATES", *ends, edge | {"observation": observation, "kind": now["relation"]}, key=observation)
+
+
+def _tell(sink: Sink, observation: str, entities: Iterable[str]) -> None:
+    """It is about some entities, or whom it means by them."""
+    for entity in dict.fromkeys(entities):
+        means = meant(sink, entity, observation)
+        if not sink.has_rel("ABOUT", observation, means, key=entity):
+            sink.put_rel("ABOUT", observation, means, {"told": entity}, key=entity)
 
 
 def _says_more(now: Properties) -> bool:
@@ -308,8 +327,7 @@ def _relate(sink: Sink, event: ObservationMade, sources: tuple[str, ...]) -> Non
         sink.put_rel("INSTEAD_OF", id, event.instead_of)
         there = node(sink, "Observation", event.instead_of)["substitutes"]
         sink.set_node("Observation", event.instead_of, {"substitutes": there + 1})
-    for entity in dict.fromkeys(event.about):
-        sink.put_rel("ABOUT", id, entity)
+    _tell(sink, id, event.about)
     _descend(sink, event)
 
 

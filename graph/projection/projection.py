@@ -5,6 +5,7 @@ log's rules (log/admission.py) make sure that what it looks for is there.
 """
 
 from graph.events import (
+    MAIN_WORLD,
     ApprovalAsked,
     ApprovalGiven,
     ApprovalRefused,
@@ -12,7 +13,12 @@ from graph.events import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityAliased,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
     EntityNoted,
+    EntitySplit,
     HeadMoved,
     MarkCleared,
     MarkRestored,
@@ -52,7 +58,7 @@ from graph.events import (
     Undone,
 )
 from graph.events.codec import Stored
-from graph.projection import documents, observations, turns, wording
+from graph.projection import documents, entities, observations, regrouping, turns, wording
 from graph.projection.liveness import change_turn, move_head
 from graph.projection.sink import Sink, node
 
@@ -130,7 +136,23 @@ def _learn(stored: Stored, sink: Sink) -> None:
         case ObservationDeleted() as event:
             observations.delete(sink, event.series, stored.seq)
         case EntityNoted() as event:
-            turns.note(sink, stored, event)
+            entities.note(sink, stored, event)
+        case EntityNamed() as event if event.world == MAIN_WORLD:
+            entities.name(sink, event, stored.seq)
+        case EntityKinded() as event if event.world == MAIN_WORLD:
+            entities.kind(sink, event)
+        case EntityMerged() as event if event.world == MAIN_WORLD:
+            regrouping.merge(sink, event.entity, event.into)
+        case EntitySplit() as event:
+            entities.bear(sink, stored, event)
+            if event.world == MAIN_WORLD:
+                regrouping.split(sink, event)
+        case EntityAliased() as event:
+            entities.bear(sink, stored, event)
+            if event.world == MAIN_WORLD:
+                regrouping.merge(sink, event.alias, event.entity)
+        case EntityNamed() | EntityKinded() | EntityMerged():
+            pass  # what holds in a what-if only is read from the log (identities.py)
         case ProjectMade() as event:
             turns.make_project(sink, stored, event)
         case ProjectAssigned() as event:
@@ -172,7 +194,9 @@ def _erase(sink: Sink, seq: int, *, touched: int) -> None:
         case CoreWritten() as event:
             wording.erase_wording(sink, "CoreBlock", wording.block_id(event.block, event.world, event.project), seq)
         case EntityNoted() as event:
-            turns.erase_name(sink, event, seq)
+            entities.erase_noted(sink, event, seq)
+        case EntityNamed() | EntitySplit() | EntityAliased() as event:
+            entities.erase_named(sink, event, seq)
         case SessionRenamed() as event if node(sink, "Session", event.session)["name_seq"] == seq:
             sink.set_node("Session", event.session, {"name": None})
         case SessionConfigured() as event if node(sink, "Session", event.session)["prompt_seq"] == seq:

@@ -150,7 +150,7 @@ TURN = NodeTable(
         ("first_token_ms", "DOUBLE"),
         ("total_ms", "DOUBLE"),
     ),
-    read=("world", "seq", *_LIVENESS, *_PLACE, "at", "evidence"),
+    read=("world", "seq", "speaker", *_LIVENESS, *_PLACE, "at", "evidence"),
     beside="turns",
     graph_only=(
         "text",
@@ -167,11 +167,24 @@ TURN = NodeTable(
     log_only=(("placed", "INT64"),),  # the event that gave it its place: its saying, or its taking if it was queued
 )
 
-# A speaker's id is its name; whoever is only named has a name that can be erased: by the event it came from, or 0.
+# A speaker's id is the name it spoke as first. What people said by hand counts here as it does in main; what a what-if
+# says is read from the log.
 ENTITY = NodeTable(
     "Entity",
-    (_ID, ("kind", "STRING"), ("name", "STRING"), ("name_seq", "INT64")),
-    read=("name_seq",),
+    (
+        _ID,
+        ("kind", "STRING"),
+        ("name", "STRING"),
+        (
+            "name_seq",
+            "INT64",
+        ),  # the event the name came from, so that erasing that erases it here; null: its id, 0: none
+        ("noted_kind", "STRING"),  # the same as long as nobody says otherwise by hand
+        ("noted_seq", "INT64"),
+        ("same_as", "STRING"),  # the entity that it is the same as: it has no relationships then, that one has them
+        ("split", "BOOL"),  # whether some that name it ever meant another
+    ),
+    read=("kind", "name_seq", "noted_kind", "noted_seq", "same_as", "split"),
     beside="entities",
     graph_only=("name",),
 )
@@ -330,7 +343,7 @@ RELS = (
     RelTable("HEAD", "Session", ("Turn",), backwards=True),  # deleted turns are passed by, here and in REPLIES_TO
     RelTable("IN_SESSION", "Turn", ("Session",)),
     RelTable("REPLIES_TO", "Turn", ("Turn",), backwards=True),
-    RelTable("SAID_BY", "Turn", ("Entity",)),
+    RelTable("SAID_BY", "Turn", ("Entity",), backwards=True),
     # What was put before the model for a reply, or what a tool's result quotes; by the strategy that ranked it best.
     RelTable(
         "RECALLED",
@@ -338,9 +351,16 @@ RELS = (
         ("Turn", "Observation", "Chunk"),
         (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE")),
     ),
+    # Whom a turn names, and what an observation is about: those who are meant today. `told` is the entity it told.
     RelTable(
-        "MENTIONS", "Turn", ("Entity",), (("seq", "INT64"),), backwards=True, links=True
-    ),  # seq: the event that noted it
+        "MENTIONS",
+        "Turn",
+        ("Entity",),
+        (("seq", "INT64"), ("told", "STRING")),  # seq: the event that noted it
+        backwards=True,
+        links=True,
+        key="told",
+    ),
     RelTable(
         "DERIVED_FROM", "Observation", ("Turn", "Chunk"), (_AT,), backwards=True, links=True
     ),  # at: when that was said
@@ -351,7 +371,9 @@ RELS = (
     RelTable("INSTEAD_OF", "Observation", ("Observation",), backwards=True),
     RelTable("SYNTHESIZED_FROM", "Observation", ("Observation",), backwards=True, links=True),
     RelTable("WORDED_FROM", "Wording", ("Turn", "Chunk"), backwards=True, links=True),
-    RelTable("ABOUT", "Observation", ("Entity",), links=True),
+    RelTable("ABOUT", "Observation", ("Entity",), (("told", "STRING"),), backwards=True, links=True, key="told"),
+    # An entity that was split off from another, by the turns and observations that mean it.
+    RelTable("SPLIT_FROM", "Entity", ("Entity",), (("item", "STRING"),), backwards=True, links=True, key="item"),
     # What an observation says of two entities, while it is in force and in use.
     RelTable(
         "RELATES",

@@ -58,19 +58,22 @@ class Sink(Protocol):
         """A relationship that is there."""
         ...
 
-    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> bool:
         """Whether a relationship is there."""
         ...
 
     def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> Sequence[tuple[str, str]]:
         """The relationships of some names that lead to a node, with where each starts, in order.
 
-        They start in one table, and their tables say that they are looked at `backwards`.
+        They start in one table; their tables say that they are looked at `backwards`, and have no `key`.
         """
         ...
 
-    def values(self, rel: str, column: str, end: str, *, to: str) -> Sequence[Any]:
-        """A column of the relationships of one name that lead to a node, in no order; it is looked at `backwards`."""
+    def edges(self, rel: str, end: str, *, to: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The relationships of one name that lead to a node, in no order: where each starts, and its columns.
+
+        Their table says that they are looked at `backwards` and told apart by a `key`.
+        """
         ...
 
     def ends(self, rel: str, start: str, *, to: str) -> Sequence[str]:

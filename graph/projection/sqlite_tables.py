@@ -45,12 +45,13 @@ _TYPES = {"STRING": "TEXT", "INT64": "INTEGER", "BOOL": "INTEGER", "DOUBLE": "RE
 _TABLES = {table.name: table for table in NODES}
 _LINKS = {rel.name for rel in RELS if rel.links}
 _FIRST_END = {rel.name: rel.ends[0] for rel in RELS}
+_KEYS = {rel.name: rel.key for rel in RELS if rel.key}
 _BY_NUMBER = ("Turn", "Observation", "Chunk")  # whose rows are in the order of the log
 _MORE = (
     """
     CREATE TABLE links (
-        rel TEXT NOT NULL, start TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
-        at INTEGER, amount REAL, seq INTEGER, PRIMARY KEY (start, rel, target)
+        rel TEXT NOT NULL, start TEXT NOT NULL, target TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL,
+        at INTEGER, amount REAL, seq INTEGER, PRIMARY KEY (start, rel, target, key)
     ) STRICT, WITHOUT ROWID
     """,
     """
@@ -171,9 +172,9 @@ def _rebuild(
         db.executemany(f"INSERT INTO {table.beside} VALUES ({_marks(len(table.stored))})", rows)
     for rel in RELS:
         for end in rel.ends if rel.links else ():
-            for (start, target, *_), values in tables.rels[rel.name, end].items():
+            for (start, target, *key), values in tables.rels[rel.name, end].items():
                 named = dict(zip(rel.names, values, strict=True))
-                _link(db, rel.name, start, target, end, named)
+                _link(db, rel.name, start, target, end, named, "".join(key))
     for statement in _INDEXES:
         db.execute(statement)
 
@@ -216,7 +217,19 @@ class TablesInMemory:
         self._db.close()
 
 
-_SUBJECTS = ("session", "turn", "observation", "series", "chunk", "document", "entity", "approval", "mark")
+_SUBJECTS = (
+    "session",
+    "turn",
+    "observation",
+    "series",
+    "chunk",
+    "document",
+    "entity",
+    "other",
+    "alias",
+    "approval",
+    "mark",
+)
 
 
 class Entries:
@@ -357,15 +370,16 @@ class SqliteSink:
         key: str = "",
     ) -> None:
         if rel in _LINKS:
-            _link(self._db, rel, start, end, to or _FIRST_END[rel], properties)
+            _link(self._db, rel, start, end, to or _FIRST_END[rel], properties, key)
 
     def drop_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> None:
         if rel in _LINKS:
-            self._db.execute("DELETE FROM links WHERE start = ? AND rel = ? AND target = ?", (start, rel, end))
+            dropped = "DELETE FROM links WHERE start = ? AND rel = ? AND target = ? AND key = ?"
+            self._db.execute(dropped, (start, rel, end, key))
 
-    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
-        query = "SELECT 1 FROM links WHERE start = ? AND rel = ? AND target = ?"
-        return self._db.execute(query, (start, rel, end)).fetchone() is not None
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> bool:
+        query = "SELECT 1 FROM links WHERE start = ? AND rel = ? AND target = ? AND key = ?"
+        return self._db.execute(query, (start, rel, end, key)).fetchone() is not None
 
     def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> Sequence[tuple[str, str]]:
         self._flush()
@@ -374,9 +388,9 @@ class SqliteSink:
         query = f"SELECT rel, start FROM links WHERE target = ? AND rel IN ({_marks(len(rels))}) ORDER BY rel, start"
         return self._db.execute(query, (end, *rels)).fetchall()
 
-    def values(self, rel: str, column: str, end: str, *, to: str) -> Sequence[Any]:
-        rows = self._db.execute(f"SELECT {column} FROM links WHERE target = ? AND rel = ?", (end, rel))
-        return [value for (value,) in rows]
+    def edges(self, rel: str, end: str, *, to: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        rows = self._db.execute("SELECT start, key, seq FROM links WHERE target = ? AND rel = ?", (end, rel))
+        return [(start, {_KEYS[rel]: key, "seq": seq}) for start, key, seq in rows.fetchall()]
 
     def ends(self, rel: str, start: str, *, to: str) -> Sequence[str]:
         query = "SELECT target FROM links WHERE start = ? AND rel = ? AND kind = ? ORDER BY target"
@@ -403,6 +417,7 @@ class SqliteSink:
 _COLUMNS = {
     "REPLIES_TO": "SELECT id FROM turns WHERE above = ? AND NOT deleted ORDER BY id",
     "HEAD": "SELECT id FROM sessions WHERE id = ? AND false",
+    "SAID_BY": "SELECT id FROM turns WHERE id = ? AND false",  # by whom it was told, and who that is, has no row
     "SUPERSEDES": "SELECT id FROM observations WHERE supersedes = ? ORDER BY id",
     "INSTEAD_OF": "SELECT id FROM observations WHERE instead_of = ? ORDER BY id",
     "PART_OF": "SELECT id FROM chunks WHERE document = ? AND live ORDER BY id",
@@ -414,9 +429,11 @@ def _select(table: NodeTable) -> str:
     return f"SELECT {listed} FROM {table.beside} WHERE id = ?"
 
 
-def _link(db: sqlite3.Connection, rel: str, start: str, target: str, kind: str, properties: Mapping[str, Any]) -> None:
-    values = (rel, start, target, kind, *map(properties.get, ("at", "amount", "seq")))
-    db.execute("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+def _link(
+    db: sqlite3.Connection, rel: str, start: str, target: str, kind: str, properties: Mapping[str, Any], key: str
+) -> None:
+    values = (rel, start, target, key, kind, *map(properties.get, ("at", "amount", "seq")))
+    db.execute("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def _marks(count: int) -> str:

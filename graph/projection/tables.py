@@ -12,6 +12,8 @@ from graph.projection.schema import NODES, RELS
 from graph.projection.sink import NOTHING
 
 _Columns = dict[str, tuple[str, ...]]
+_Start = str | tuple[str, str]  # with the key, where the table has one
+_Starts = _Start | set[_Start]
 GRAPH: _Columns = {table.name: table.names for table in NODES}
 BESIDE: _Columns = {table.name: tuple(name for name, _ in table.stored) for table in NODES}
 _OF_REL = {rel.name: rel.names for rel in RELS}
@@ -34,7 +36,7 @@ class Tables:
         self.rels: dict[tuple[str, str], dict[tuple[str, ...], tuple[Any, ...]]] = {
             (rel.name, end): {} for rel in RELS for end in rel.ends
         }
-        self._back: dict[tuple[str, str], dict[str, str | set[str]]] = {
+        self._back: dict[tuple[str, str], dict[str, _Starts]] = {
             (rel.name, end): {} for rel in RELS if rel.backwards for end in rel.ends
         }
         self._forth: dict[tuple[str, str], dict[str, set[str]]] = {}
@@ -73,7 +75,7 @@ class Tables:
         table = rel, to or _FIRST_END[rel]
         self.rels[table][_ends(start, end, key)] = tuple(map(properties.get, _OF_REL[rel]))
         if table in self._back:
-            _add(self._back[table], end, start)
+            _add(self._back[table], end, _from(start, key))
         if table in self._forth:
             self._forth[table].setdefault(start, set()).add(end)
 
@@ -83,19 +85,20 @@ class Tables:
         table = rel, to or _FIRST_END[rel]
         del self.rels[table][_ends(start, end, key)]
         if table in self._back:
-            _discard(self._back[table], end, start)
+            _discard(self._back[table], end, _from(start, key))
         if table in self._forth:
             self._forth[table][start].discard(end)
 
-    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None) -> bool:
-        return (start, end) in self.rels[rel, to or _FIRST_END[rel]]
+    def has_rel(self, rel: str, start: str, end: str, *, to: str | None = None, key: str = "") -> bool:
+        return _ends(start, end, key) in self.rels[rel, to or _FIRST_END[rel]]
 
     def starts(self, rels: tuple[str, ...], end: str, *, to: str) -> list[tuple[str, str]]:
-        return sorted((rel, start) for rel in rels for start in _all(self._back[rel, to].get(end)))
+        return sorted((rel, str(start)) for rel in rels for start in _all(self._back[rel, to].get(end)))
 
-    def values(self, rel: str, column: str, end: str, *, to: str) -> list[Any]:
-        place, rows = _OF_REL[rel].index(column), self.rels[rel, to]
-        return [rows[start, end][place] for start in _all(self._back[rel, to].get(end))]
+    def edges(self, rel: str, end: str, *, to: str) -> list[tuple[str, Mapping[str, Any]]]:
+        names, rows = _OF_REL[rel], self.rels[rel, to]
+        starts = [each for each in _all(self._back[rel, to].get(end)) if isinstance(each, tuple)]
+        return [(start, dict(zip(names, rows[start, end, key], strict=True))) for start, key in starts]
 
     def ends(self, rel: str, start: str, *, to: str) -> list[str]:
         table = rel, to
@@ -110,7 +113,11 @@ def _ends(start: str, end: str, key: str) -> tuple[str, ...]:
     return (start, end, key) if key else (start, end)
 
 
-def _add(starts: dict[str, str | set[str]], end: str, start: str) -> None:
+def _from(start: str, key: str) -> _Start:
+    return (start, key) if key else start
+
+
+def _add(starts: dict[str, _Starts], end: str, start: _Start) -> None:
     """Most turns have one reply, and a set takes four times the memory of all else that is kept of it."""
     there = starts.get(end)
     if there is None:
@@ -121,7 +128,7 @@ def _add(starts: dict[str, str | set[str]], end: str, start: str) -> None:
         starts[end] = {there, start}
 
 
-def _discard(starts: dict[str, str | set[str]], end: str, start: str) -> None:
+def _discard(starts: dict[str, _Starts], end: str, start: _Start) -> None:
     there = starts[end]
     if isinstance(there, set):
         there.discard(start)
@@ -129,8 +136,8 @@ def _discard(starts: dict[str, str | set[str]], end: str, start: str) -> None:
         del starts[end]
 
 
-def _all(starts: str | set[str] | None) -> Collection[str]:
-    return () if starts is None else (starts,) if isinstance(starts, str) else starts
+def _all(starts: _Starts | None) -> Collection[_Start]:
+    return () if starts is None else starts if isinstance(starts, set) else (starts,)
 
 
 class _Row:

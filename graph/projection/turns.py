@@ -1,51 +1,13 @@
-"""How a conversation comes into the graph: sessions that begin, turns that are said, and whom they name.
-
-An entity is called what the latest event with a text says that noted it. A speaker is called what it speaks as.
-"""
+"""How a conversation comes into the graph: sessions that begin, and turns that are said."""
 
 from typing import Any
 
-from graph.events import EntityNoted, ProjectMade, SessionForked, SessionStarted, TurnSaid, TurnTaken
+from graph.events import ProjectMade, SessionForked, SessionStarted, TurnSaid, TurnTaken
 from graph.events.codec import Stored
+from graph.projection.entities import meant, speaker
 from graph.projection.liveness import move_head
 from graph.projection.sink import Sink, node
 from graph.projection.sources import place
-
-NAMELESS = 0  # in `name_seq`, where all that named it was erased
-
-
-def speaker(sink: Sink, name: str) -> None:
-    """Whoever speaks is an entity, of a name that nothing erases."""
-    known = sink.node("Entity", name)
-    if known is None:
-        kind = name if name in ("you", "assistant") else "person"
-        sink.put_node("Entity", name, {"kind": kind, "name": name})
-    elif known["name_seq"] is not None:
-        sink.set_node("Entity", name, {"name": name, "name_seq": None})
-
-
-def note(sink: Sink, stored: Stored, event: EntityNoted) -> None:
-    """A turn names an entity; that it does so again adds nothing."""
-    if sink.node("Entity", event.entity) is None:
-        sink.put_node("Entity", event.entity, {"kind": event.category, "name_seq": NAMELESS})
-    elif sink.has_rel("MENTIONS", event.by_turn, event.entity):
-        return
-    sink.put_rel("MENTIONS", event.by_turn, event.entity, {"seq": stored.seq})
-    if event.text is not None and node(sink, "Entity", event.entity)["name_seq"] is not None:
-        sink.set_node("Entity", event.entity, {"name": event.text, "name_seq": stored.seq})
-
-
-def erase_name(sink: Sink, event: EntityNoted, seq: int) -> None:
-    """Take a name away if it is the one shown; the latest other event that noted it, with a text, names it then."""
-    if node(sink, "Entity", event.entity)["name_seq"] != seq:
-        return
-    name, by = None, NAMELESS
-    for other in sorted(sink.values("MENTIONS", "seq", event.entity, to="Entity"), reverse=True):
-        noted = sink.event(other)
-        if isinstance(noted, EntityNoted) and noted.text is not None:
-            name, by = noted.text, other
-            break
-    sink.set_node("Entity", event.entity, {"name": name, "name_seq": by})
 
 
 def make_project(sink: Sink, stored: Stored, event: ProjectMade) -> None:
@@ -147,7 +109,7 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
     }
     sink.put_node("Turn", event.turn, properties)
     sink.put_rel("IN_SESSION", event.turn, event.session)
-    sink.put_rel("SAID_BY", event.turn, event.speaker)
+    sink.put_rel("SAID_BY", event.turn, meant(sink, event.speaker, event.turn))
     counted = {"turns": session["turns"] + 1}
     if not session["turns"] or told >= session["last_at"]:
         counted |= {"last_at": told, "last_seq": stored.seq}

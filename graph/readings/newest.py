@@ -17,6 +17,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from graph.events import MAIN_WORLD
 from graph.ids import as_datetime, as_ms
+from graph.projection.identities import Identities
 from graph.projection.paths import Paths
 from graph.readings import kept
 from graph.readings.belonging import Belongings, said_to
@@ -42,7 +43,7 @@ _NAMES = """
 ))
 """
 _NAMED = """
-SELECT links.target, event.text FROM links JOIN events AS event ON event.seq = links.seq
+SELECT links.key, event.text FROM links JOIN events AS event ON event.seq = links.seq
 WHERE links.start = ? AND links.rel = 'MENTIONS' AND event.text IS NOT NULL ORDER BY links.seq
 """
 
@@ -107,12 +108,14 @@ class Recent:
     def named(self, limit: int) -> list[tuple[str, str, datetime]]:
         """Who and what live turns name, and who else speaks in them: id, name and when that was last."""
         found: dict[str, tuple[str, str, datetime]] = {}
+        who = Identities(self._db, self._world)
         for row in self._live(_NAMES):
             turn = turn_of(row)
             names = self._db.execute(_NAMED, (turn.id,)).fetchall()
-            for id, name in [*names, (turn.speaker, turn.speaker)]:
+            for told, name in [*names, (turn.speaker, turn.speaker)]:
+                id = who.meant(told, turn.id)
                 if len(found) < limit and id not in ("you", "assistant"):
-                    found.setdefault(id, (id, name, turn.at))
+                    found.setdefault(id, (id, who.given(id) or (name if id == told else who.name(id) or name), turn.at))
             if len(found) >= limit:
                 break
         return list(found.values())

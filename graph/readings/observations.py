@@ -16,6 +16,7 @@ from typing import Any, Unpack
 from graph.errors import Ambiguous, NotFound
 from graph.events import MAIN_WORLD
 from graph.ids import as_ms
+from graph.projection.identities import Identities
 from graph.projection.paths import family_of, lineage_of
 from graph.readings.exchanges import SHORTEST_PREFIX
 from graph.readings.finding import fts_query
@@ -31,10 +32,6 @@ ANY = Wanted()
 
 _IN_USE = "o.current"
 _BY_DEATH = "(o.current OR NOT o.live AND o.status IN ('candidate', 'active'))"
-_NAMES = """
-SELECT DISTINCT e.id, coalesce(event.text, e.id) FROM links JOIN entities AS e ON e.id = links.target
-LEFT JOIN events AS event ON event.seq = e.name_seq WHERE links.rel = 'ABOUT'
-"""
 _WORDS = "SELECT rowid FROM learned WHERE learned MATCH ?"
 _MADE = "SELECT id, series, world FROM observations WHERE"
 _OF_PROJECTS = f"""
@@ -223,11 +220,6 @@ def _condition(
         "status": ("o.status = :status", wanted.status if view is None else None),
         "kind": ("o.kind = :kind", wanted.kind and str(wanted.kind)),
         "project": (_OF_PROJECT, wanted.project),
-        "about": (
-            f"EXISTS (SELECT 1 FROM links WHERE start = o.id AND rel = 'ABOUT' AND target {among('about')})",
-            json.dumps(_entities(db, wanted.about)) if wanted.about is not None else None,
-        ),
-        "entity": ("(o.subject = :entity OR o.object = :entity)", wanted.entity),
         "text": (f"o.seq {among('text')}", json.dumps(_worded(db, wanted.text)) if wanted.text is not None else None),
         "since": ("o.at >= :since", wanted.since and as_ms(wanted.since)),
         "until": ("o.at < :until", wanted.until and as_ms(wanted.until)),
@@ -237,13 +229,18 @@ def _condition(
         if value is not None:
             conditions.append(condition)
             values[name] = value
+    who = Identities(db, wanted.world)
+    if wanted.about is not None:
+        told = who.told(who.called(wanted.about))
+        named = told.condition("key", "start", of="about")
+        conditions.append(f"EXISTS (SELECT 1 FROM links WHERE start = o.id AND rel = 'ABOUT' AND {named})")
+        values |= told.values(of="about")
+    if wanted.entity is not None:
+        told = who.told([who.meant(wanted.entity)])
+        ends = " OR ".join(told.condition(end, "o.id", of="entity") for end in ("o.subject", "o.object"))
+        conditions.append(f"({ends})")
+        values |= told.values(of="entity")
     return " AND ".join(conditions), values
-
-
-def _entities(db: sqlite3.Connection, name: str) -> list[str]:
-    """The entities of a name, in any case."""
-    sought = " ".join(name.split()).casefold()
-    return [id for id, called in db.execute(_NAMES) if called.casefold() == sought]
 
 
 def _worded(db: sqlite3.Connection, text: str) -> list[int]:

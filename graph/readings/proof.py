@@ -10,6 +10,7 @@ from typing import Any
 
 from graph.events import MAIN_WORLD, ObservationKind, Role
 from graph.ids import as_datetime
+from graph.projection.identities import Identities
 from graph.readings.rows import AMONG, dicts
 from graph.readings.statistics import trend
 from graph.readings.worlds import InWorld
@@ -30,17 +31,7 @@ FROM links LEFT JOIN turns AS t ON t.id = links.target LEFT JOIN chunks AS c ON 
 WHERE links.start {AMONG} AND links.rel IN ('DERIVED_FROM', 'SUPPORTED_BY', 'REINFORCED_BY') AND ({{}})
 ORDER BY links.at, links.target
 """
-_ABOUT = f"""
-SELECT * FROM (
-    SELECT links.start AS observation, CASE WHEN e.name_seq IS NULL THEN e.id ELSE event.text END AS name
-    FROM links JOIN entities AS e ON e.id = links.target LEFT JOIN events AS event ON event.seq = e.name_seq
-    WHERE links.start {AMONG} AND links.rel = 'ABOUT'
-) WHERE name IS NOT NULL ORDER BY name
-"""
-_NAMES = f"""
-SELECT e.id, CASE WHEN e.name_seq IS NULL THEN e.id ELSE event.text END FROM entities AS e
-LEFT JOIN events AS event ON event.seq = e.name_seq WHERE e.id {AMONG}
-"""
+_ABOUT = f"SELECT start AS observation, key AS told FROM links WHERE start {AMONG} AND rel = 'ABOUT'"
 _PARENTS = f"""
 SELECT links.start AS observation, links.target AS id FROM links
 WHERE links.start {AMONG} AND links.rel = 'SYNTHESIZED_FROM' ORDER BY links.target
@@ -102,9 +93,8 @@ def with_proof(
     ids = (json.dumps([row["id"] for row in rows]),)
     if not rows:
         return []
-    about: dict[str, list[str]] = defaultdict(list)
-    for row in dicts(db, _ABOUT, ids):
-        about[row["observation"]].append(row["name"])
+    who = Identities(db, MAIN_WORLD if view is None else view.lineage.world)
+    about = _about(who, dicts(db, _ABOUT, ids))
     proof: dict[str, _Found] = defaultdict(_Found)
     for row in dicts(db, _OWNERS, ids):
         proof[row["observation"]].projects.append(row["project"])
@@ -116,23 +106,33 @@ def with_proof(
     if any(row["parents"] for row in rows):
         for row in dicts(db, _PARENTS, ids):
             proof[row["observation"]].parents.append(row["id"])
-    related = relationships(db, rows)
+    related = relationships(who, rows)
     return [
-        _observation(row, proof[row["id"]], tuple(about[row["id"]]), now, row["series"] in pinned, related)
+        _observation(row, proof[row["id"]], about.get(row["id"], ()), now, row["series"] in pinned, related)
         for row in rows
     ]
 
 
-def relationships(db: sqlite3.Connection, rows: Sequence[Row]) -> dict[str, Relationship]:
+def _about(who: Identities, rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
+    """Whom observations are about, by name, from the entities that each is told about."""
+    meant: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        meant[row["observation"]].add(who.meant(row["told"], row["observation"]))
+    names = who.names({id for ids in meant.values() for id in ids})
+    return {of: tuple(sorted(names[id] for id in ids if id in names)) for of, ids in meant.items()}
+
+
+def relationships(who: Identities, rows: Sequence[Row]) -> dict[str, Relationship]:
     """How two stand to each other, by the observation that says it, from rows of OBSERVATION."""
     telling = [row for row in rows if row["relation"] is not None]
-    ids = {row[end] for row in telling for end in ("subject", "object")}
-    names = dict(db.execute(_NAMES, (json.dumps(sorted(ids)),)).fetchall()) if ids else {}
+    ends = {row["id"]: [who.meant(row[end], row["id"]) for end in ("subject", "object")] for row in telling}
+    names = who.names({id for each in ends.values() for id in each})
+    named = {of: [Named(id, names.get(id, "")) for id in each] for of, each in ends.items()}
     return {
         row["id"]: Relationship(
-            subject=Named(row["subject"], names.get(row["subject"]) or ""),
+            subject=named[row["id"]][0],
             kind=row["relation"],
-            object=Named(row["object"], names.get(row["object"]) or ""),
+            object=named[row["id"]][1],
             since=row["since"],
             until=row["until"],
             polarity=bool(row["polarity"]),

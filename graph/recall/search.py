@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graph.errors import GraphFailure
+from graph.events import MAIN_WORLD
 from graph.ids import as_datetime, as_ms
+from graph.projection.identities import Identities
 from graph.projection.paths import lineage_of
 from graph.projection.sqlite_tables import TablesInMemory, last_of
 from graph.readings.worlds import InWorld
@@ -104,10 +106,11 @@ class Recall:
         with self._lock, self._reading() as (columns, db):
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
-            intent = read_intent(query, now=now, timezone=timezone, names=_people(columns))
+            people = _people(columns, db, filters.world)
+            intent = read_intent(query, now=now, timezone=timezone, names=people)
             asked = RecallRequest(query, intent, vector, filters, as_ms(now))
             sight = see(db, columns, self._learned, self._standings, filters)
-            evidence = self._weigh(db, columns, asked, sight)
+            evidence = self._weigh(db, columns, asked, sight, people)
             terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
             something = evidence.cosines is not None or any((evidence.terms, *terms))
             if intent.route in ("recent", "thread") or not something:
@@ -211,8 +214,8 @@ class Recall:
 
     def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
         """What to embed for a query: speakers' names and times in it mislead."""
-        with self._lock, self._reading() as (columns, _):
-            names = _people(columns)
+        with self._lock, self._reading() as (columns, db):
+            names = _people(columns, db, MAIN_WORLD)
         return spoken(query, now=now, timezone=timezone, names=names)
 
     def communities(
@@ -295,7 +298,14 @@ class Recall:
         self._matrix.sync(db)
         return self._matrix
 
-    def _weigh(self, db: sqlite3.Connection, columns: Columns, asked: RecallRequest, sight: VisibleRows) -> Evidence:
+    def _weigh(
+        self,
+        db: sqlite3.Connection,
+        columns: Columns,
+        asked: RecallRequest,
+        sight: VisibleRows,
+        people: Mapping[str, Sequence[str]],
+    ) -> Evidence:
         cosines, intent = None, asked.intent
         if asked.vector is not None:
             cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector.values, columns)
@@ -311,7 +321,7 @@ class Recall:
             seen=_seeds(columns, sight, asked.filters),
             terms=tuple(self._words.terms(db, intent.words, columns, without=intent.names)),
             cosines=cosines,
-            named=tuple(columns.speakers.code(name) for name in intent.names),
+            named=tuple(columns.speakers.code(speaker) for name in intent.names for speaker in people[name]),
             since=None if intent.since is None else as_ms(intent.since),
             until=None if intent.until is None else as_ms(intent.until),
             trait=lambda trait, rows: self._traits.read(db, columns, trait, rows),
@@ -361,9 +371,11 @@ def _told_later(columns: Columns, row: int, text: str) -> Later:
     )
 
 
-def _people(columns: Columns) -> list[str]:
-    """Who speaks in the memory, besides the user and the assistant."""
-    return [name for name in columns.speakers.names if name not in NOBODY]
+def _people(columns: Columns, db: sqlite3.Connection, world: str) -> dict[str, list[str]]:
+    """Who speaks in the memory, besides the user and the assistant, by all that a world calls them."""
+    speakers = [name for name in columns.speakers.names if name not in NOBODY]
+    called = Identities(db, world).names_of(speakers) if speakers else {}
+    return {name: who for name, who in called.items() if name not in NOBODY}
 
 
 def _seeds(columns: Columns, sight: VisibleRows, filters: Filters) -> "NDArray[np.bool_]":

@@ -23,7 +23,12 @@ from typing import Any
 from graph.errors import InvalidEvent, LogDamaged, LogNewer
 from graph.events import (
     CoreWritten,
+    EntityAliased,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
     EntityNoted,
+    EntitySplit,
     Event,
     HeadMoved,
     MarkCleared,
@@ -81,6 +86,12 @@ def decided_later(db: sqlite3.Connection, event: Event, *, at: int, but: Collect
             of, kinds = event.turn, ("turn.withheld", "turn.released")
         case TurnRated():
             of = event.turn
+        case EntityNamed() | EntityKinded() | EntityMerged():
+            of = event.entity
+        case EntityAliased():
+            of = event.alias
+        case EntitySplit():
+            of = event.other
         case PinSet() | PinCleared():
             of, kinds = event.turn or event.observation or "", ("pin.set", "pin.cleared")
         case CoreWritten():
@@ -372,6 +383,8 @@ class Batch:
             case RelationNoted(text=None):
                 return  # it says nothing any more
             case ObservationMade(text=None) | EntityNoted(text=None):
+                self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
+            case EntitySplit(text=None) | EntityAliased(text=None) if brought.erased:
                 self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
             case _:
                 self._put(event, brought.id)

@@ -94,7 +94,8 @@ TABLES: Mapping[str, NodeWording] = {
     ),
     "Entity": NodeWording(
         words="m.name",
-        open=f"(m.name_seq IS NULL OR {_NAMED})",
+        there="m.same_as IS NULL",
+        open=f"(m.noted_seq IS NULL OR m.name_seq <> m.noted_seq OR {_NAMED})",
         order="m.name, m.id",
         brief=("kind",),
         details=("kind",),

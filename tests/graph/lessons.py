@@ -14,7 +14,13 @@ from graph.events import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityAliased,
+    EntityChange,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
     EntityNoted,
+    EntitySplit,
     ObservationDeleted,
     ObservationKind,
     ObservationMade,
@@ -39,12 +45,13 @@ from graph.events import (
 )
 from tests.graph.believed import Believed, Judged, Revision
 from tests.graph.talk import reply
+from tests.graph.who import Who
 
 SELDOM = {0, 1, 8, 11, 14, 17}
 
 # Talk, then what is learned of it; twice as much of the latter as there are kinds of it.
 LESSONS = st.lists(
-    st.tuples(st.integers(0, 18) | st.integers(19, 44), st.integers(0, 999), st.integers(0, 999)),
+    st.tuples(st.integers(0, 18) | st.integers(19, 49), st.integers(0, 999), st.integers(0, 999)),
     min_size=20,
     max_size=80,
 )
@@ -81,6 +88,7 @@ class Lessons(Believed):
     """A conversation of which something is learned."""
 
     related: dict[str, tuple[str, str]] = field(default_factory=dict)  # by observation, whom it says something of
+    who: Who = field(default_factory=Who)
 
     def step(self, kind: int, a: int, b: int) -> None:
         turns, kept = list(self.home), [id for id, each in self.revisions.items() if not each.deleted]
@@ -218,17 +226,72 @@ class Lessons(Believed):
         session, turn = sessions[a % len(sessions)], turns[b % len(turns)]
         project = f"project{b % 2}"
         if kind == 41:
-            self.events.append(EntityNoted(entity=f"entity{a % 2}", category="place", by_turn=turn, text=f"name {b}"))
+            self.events.append(EntityNoted(entity=f"entity{a % 3}", category="place", by_turn=turn, text=f"name {b}"))
         elif kind == 42 and b % 3:
             self.events.append(ProjectAssigned(session=session, project=project if b % 2 else None))
             self.projects[session] = project if b % 2 else None
         elif kind == 42:
             self.events.append(ProjectMade(project=project, text=f"description {b}"))
+        elif kind >= 45:
+            self._care(kind, a, b)
         elif kind == 43:
             self._write(self.world[session], self._some(a, b, self.world[session]) if a % 3 else (), b)
         else:
             self._quote(session, a, b)
             self.events.append(ReflectionDone(reflection=f"r{len(self.events)}", turns=(turn,), trust="verbatim"))
+
+    def _care(self, kind: int, a: int, b: int) -> None:
+        """A person says who somebody is, in a world."""
+        noted = {each.entity for each in self.events if isinstance(each, EntityNoted)}
+        known = sorted(noted | self.who.others() | self.who.aliases())
+        if any(getattr(event, "speaker", None) == "you" for event in self.events):
+            known.append("you")
+        world = list(self.world.values())[b % len(self.world)] if b % 3 else "main"
+        if not known:
+            return
+        entity, other = known[a % len(known)], known[(a + 1 + b) % len(known)]
+        lineage = self.worlds_of(world)
+        event: EntityChange | None = None
+        if kind == 45:
+            event = EntityNamed(entity=entity, world=world, text=f"called {b}" if b % 4 else None)
+        elif kind == 46 and entity != "you":
+            event = EntityKinded(entity=entity, world=world, category="group" if b % 3 else None)
+        elif kind == 47 and entity != "you":
+            there = other if b % 3 and not self.who.view(lineage).leads_to(other, entity) else None
+            event = EntityMerged(entity=entity, into=there, world=world)
+        elif kind == 49:
+            event = self._alias(entity, world, a, b)
+        elif kind == 48:
+            event = self._split(entity, world, a, b)
+        if event is not None:
+            self.events.append(event)
+            self.who.events.append((len(self.events), event))
+
+    def _split(self, entity: str, world: str, a: int, b: int) -> EntitySplit:
+        every = [*self.home, *self.revisions]
+        items = tuple(dict.fromkeys(every[(a + step * 7) % len(every)] for step in range(b % 4)))
+        others = sorted(self.who.others() - {entity})
+        if others and a % 2:
+            return EntitySplit(entity=entity, other=others[b % len(others)], items=items, world=world)
+        other = f"other{len(self.events)}"
+        return EntitySplit(entity=entity, other=other, items=items, world=world, text=f"born {b}")
+
+    def _alias(self, entity: str, world: str, a: int, b: int) -> EntityAliased | None:
+        there = sorted(self.who.aliases())
+        if not there or a % 2:
+            new = f"alias{len(self.events)}"
+            return EntityAliased(alias=new, entity=entity, world=world, text=f"alias {b}")
+        alias = there[a % len(there)]
+        circle = self.who.view(self.worlds_of(world)).leads_to(entity, alias)
+        return EntityAliased(alias=alias, entity=entity if b % 2 and not circle else None, world=world)
+
+    def worlds_of(self, world: str) -> dict[str, int | None]:
+        """A world and those it comes from, each with the event up to which it knows of it."""
+        found: dict[str, int | None] = {world: None}
+        while world in self.at_fork:
+            fork = self.at_fork[world]
+            world, found[fork.parent] = fork.parent, fork.number
+        return found
 
     def _write(self, world: str, sources: tuple[str, ...], b: int) -> None:
         block = "human" if world == "main" else f"human\n{world}"

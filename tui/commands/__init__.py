@@ -83,6 +83,7 @@ COMMANDS = {
     "relate": "tui.commands.relations",
     "relations": "tui.commands.relations",
     "synthesize": "tui.commands.memories",
+    "entity": "tui.commands.entities",
     "correct": "tui.commands.memories",
     "forget": "tui.commands.removing",
     "pin": "tui.commands.memories",

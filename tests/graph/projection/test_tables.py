@@ -55,7 +55,7 @@ def chat(memory: Memory) -> Memory:
 )
 def test_tables_that_were_changed_by_hand_are_found_and_made_anew(chat: Memory, folder: Path, damage: str) -> None:
     before = rows(folder)
-    change(folder, "INSERT INTO links VALUES ('ABOUT', 'x', 'y', 'Entity', 1, 1, 1)", damage)
+    change(folder, "INSERT INTO links VALUES ('ABOUT', 'x', 'y', 'y', 'Entity', 1, 1, 1)", damage)
     found = [check for check in chat.doctor() if not check.ok and check.name == "tables"]
     assert len(found) == 1
     assert "clew rebuild" in found[0].advice

@@ -44,14 +44,14 @@ class _Helped:
 
 @dataclass(slots=True)
 class Clauses:
-    """Reads one sentence; `sure`: else only what it takes for granted of the speaker's people is read."""
+    """Reads one sentence; of its `doubted` tokens only what they take for granted of the speaker's people."""
 
     naming: Naming
     words: Language
     known: Known
     times: Sequence[Time]
     sentence: str
-    sure: bool
+    doubted: Sequence[bool]
     begin: int = 0
     found: list[FoundRelation] = field(default_factory=list)
 
@@ -95,7 +95,7 @@ class Clauses:
         if self.words.has("not", self.naming.low(at - 1)):
             return
         for told in chunk.told:
-            if self.sure or told.owner == self.known.speaker:
+            if not self.doubted[at] or told.owner == self.known.speaker:
                 self._called(told)
 
     def _called(
@@ -137,7 +137,7 @@ class Clauses:
     def _does(self, at: int, subject: Chunk) -> int | None:
         """What somebody does, and where that ends; None where it is nothing that is known."""
         helped = _Helped()
-        while self.sure and at < len(self.naming.tokens):
+        while at < len(self.naming.tokens) and not self.doubted[at]:
             end = self._is(at, subject, helped) or self._has(at, subject, helped) or self._says(at, subject, helped)
             if end is not None:
                 return end

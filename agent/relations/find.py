@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import pairwise
 
 from agent.language.doubt import FICTION, GIVEN, JOKE, WRITE, injected, withdrawn
 from agent.language.sentences import sentences
@@ -12,6 +13,8 @@ from agent.relations.words import Language, Token, language_of
 from graph.relations import kinds
 
 LONGEST = 4_000  # characters that are looked at
+FEW = {"unsure": 6, "hedges": 4}  # words of a clause that says more than that another one is doubtful
+SUBJECTS = ("speaker", "mine", "he", "she", "his", "hers", "determiners")
 
 
 def find_relations(text: str, *, speaker: str, said_at: date) -> list[FoundRelation]:
@@ -27,13 +30,13 @@ def find_relations(text: str, *, speaker: str, said_at: date) -> list[FoundRelat
     start = 0
     for at, sentence in enumerate(said):
         plain = sentence.plain
-        if FICTION.search(plain) or GIVEN.search(plain) or WRITE.search(plain):
-            break
         tokens, times = without_times(words.tokens(plain), words, said_at)
+        if FICTION.search(plain) or GIVEN.search(plain) or WRITE.search(plain) or _of_tale(tokens, words):
+            break
         following = said[at + 1].plain if at + 1 < len(said) else ""
         if sentence.own and not JOKE.search(plain) and not withdrawn(following) and _earnest(tokens, words):
-            sure = not any(_stands(tokens, at, "unsure", words) for at in range(len(tokens)))
-            reader = Clauses(Naming(tokens, words, known, start), words, known, times, sentence.text, sure)
+            naming = Naming(tokens, words, known, start)
+            reader = Clauses(naming, words, known, times, sentence.text, _doubted(tokens, words))
             for each in reader.read():
                 found.setdefault(_key(each), each)
         start += len(tokens) + 1
@@ -66,7 +69,34 @@ def _earnest(tokens: Sequence[Token], words: Language) -> bool:
     if words.has("within", lows[0]) and "," in lows and tokens[1].capital and not words.starts("places", tokens, 1):
         return False  # "In Hamlet, …"
     titled = len(tokens) > 3 and all(token.capital for token in tokens if token.word)
-    return not titled and not any(_stands(tokens, at, "doubts", words) for at in range(len(tokens)))
+    begin = words.starts("leads", tokens, 0)
+    return not titled and not any(_stands(tokens, at, "doubts", words) for at in range(begin, len(tokens)))
+
+
+def _of_tale(tokens: Sequence[Token], words: Language) -> bool:
+    """Whether a book or film is told of: "Watching The Crown." """
+    size = words.starts("tales", tokens, 0)
+    return bool(size) and len(tokens) > size and tokens[size].capital
+
+
+def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
+    """Which tokens are somebody's opinion, word or plan.
+
+    What is reported goes on to the end of the sentence, a wish only to the next clause with a subject. What comes
+    before either is doubted as well, but for what is joined to it: "I work with Bob, and Ada says that …".
+    """
+    doubted, carried, size = [False] * len(tokens), "", len(tokens)
+    starts = [0, *(at for at in range(1, size) if not tokens[at].word or words.has("joins", tokens[at].low)), size]
+    for start, end in pairwise(starts):
+        joined = words.has("joins", tokens[start].low)
+        said = start + (joined or not tokens[start].word)
+        told = [role for role in ("unsure", "hedges") if any(_stands(tokens, at, role, words) for at in range(said, end))]
+        if told and not (joined and end - said >= FEW[told[0]]):
+            doubted[:start] = [True] * start
+        new = said < end and (tokens[said].capital or any(words.has(role, tokens[said].low) for role in SUBJECTS))
+        carried = "unsure" if "unsure" in (carried, *told) else "hedges" if told or (carried and not new) else ""
+        doubted[start:end] = [bool(carried)] * (end - start)
+    return doubted
 
 
 def _stands(tokens: Sequence[Token], at: int, role: str, words: Language) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from agent.relations.words import Language, Noun, Token
 
 OPENS, CLOSES = (",", "(", "-", "–", "—", ":"), (",", ")", "-", "–", "—", ";", ".", "!")
+OURS = ("works_with", "friend_of", "neighbour_of")
 OF_WORK = ("manages", "works_with", "works_for", "teaches", "treats", "landlord_of", "neighbour_of", "lives_with")
 
 
@@ -56,6 +57,12 @@ class Known:
     kin: dict[Kin, str] = field(default_factory=dict)
     small: set[str] = field(default_factory=set)  # names that were written in lower case
     things: set[End] = field(default_factory=set)
+    group: list[End] = field(default_factory=list)  # the last ones who were named together
+
+    def call(self, kin: Kin, name: str) -> None:
+        """Somebody's sister has a name."""
+        self.kin[kin] = name
+        self.people.pop(kin, None)
 
     def note(self, end: End, at: int, gender: str | None = None) -> None:
         first, known = self.people.get(end, (at, None))
@@ -71,6 +78,11 @@ class Known:
         ]
         return fitting if len(fitting) == 1 else []
 
+    def all(self, at: int) -> list[End]:
+        """Whom "they" are, where nobody but them was named."""
+        people = {end for end, (first, _) in self.people.items() if first < at} - self.things
+        return self.group if people == set(self.group) else []
+
 
 @dataclass(slots=True)
 class Naming:
@@ -82,6 +94,7 @@ class Naming:
     start: int
     subject: list[End] = field(default_factory=list)  # whom no pronoun means while its object is read
     near: list[End] = field(default_factory=list)  # who stands before "and"
+    ended: dict[int, Chunk] = field(default_factory=dict)  # who was named, by where that ended
 
     def low(self, at: int) -> str:
         return self.tokens[at].low if 0 <= at < len(self.tokens) else ""
@@ -91,7 +104,9 @@ class Naming:
 
     def chunk(self, at: int, *, whole: bool = False) -> Chunk | None:
         """Who is named from a token on: one, or a list. `whole`: of a list, only what surely belongs together."""
+        self.near = self.ended[at - 1].ends if self.has("and", at - 1) and at - 1 in self.ended else []
         first = self.single(at)
+        self.near = []
         if first is None:
             return None
         parts, end, joined = [first], first.end, False
@@ -113,12 +128,29 @@ class Naming:
         )  # "Ada and Bob's son"
         unclear = owned or not all(part.ends for part in parts)
         ends = [] if unclear else [each for part in parts for each in part.ends]
+        self.known.group = ends
         return Chunk(ends, end, [told for part in parts for told in part.told], parts=parts)
 
     def single(self, at: int) -> Chunk | None:
         """The one who is named from a token on."""
         one = self._one(at)
-        return self._apposed(one, at) if one is not None else None
+        if one is None:
+            return None
+        chunk = self.ended[one.end] = self._apposed(one, at)
+        return self.ended.setdefault(chunk.end, chunk)
+
+    def before(self, at: int) -> Chunk | None:
+        """The one who was named right before a token, or before a comma."""
+        chunk = self.ended.get(at) or (self.ended.get(at - 1) if self.low(at - 1) == "," else None)
+        return chunk if chunk and len(chunk.ends) == 1 and chunk.ends[0] != self.known.speaker else None
+
+    def ours(self, chunk: Chunk, at: int) -> Chunk:
+        """ "A colleague", "a good friend": where nothing else is said, of who speaks."""
+        if chunk.noun is None or chunk.owner is not None or chunk.ends or not self.has("some", at):
+            return chunk
+        if chunk.noun.kind not in OURS or chunk.noun.plural:
+            return chunk
+        return replace(chunk, ends=[Kin(self.known.speaker, chunk.noun.word)], owner=self.known.speaker)
 
     def _one(self, at: int) -> Chunk | None:
         chunk = self._begun(at)
@@ -139,10 +171,17 @@ class Naming:
             return Chunk([speaker], at + 1)
         if self.has("mine", at):
             return self._noun(at + 1, speaker, given=True)
+        if self.has("they", at):
+            return Chunk(who, at + 1) if (who := self.known.all(self.start + at)) else None
+        if self.has("whose", at):
+            whom = self.before(at)
+            return self._noun(at + 1, whom.ends[0], given=True) if whom else None
         for gender, own, pronoun in (("m", "his", "he"), ("f", "hers", "she")):
             if self.has(own, at) or self.has(pronoun, at):
                 who = self.known.one(gender, self.start + at, self.subject if self.has(pronoun, at) else [])
                 owned = None
+                if self.has(own, at) and self.has("name", at + 1):
+                    return Chunk(who, at + 2)
                 if self.has(own, at):
                     owner = self.known.one(gender, self.start + at, []) or self.near[:1] * self._is_of(gender)
                     owned = self._noun(at + 1, owner[0] if owner else None, given=True)
@@ -152,10 +191,8 @@ class Naming:
                 return self._noun(at + 3, speaker, given=True, single=self.has("determiners", at))
             if self.has("name", at + 1) and self.has("of", at + 2):
                 return self._begun(at + 3)
-            for person in range(at + 1, at + 4):
-                if self.has("persons", person) and self.has("named", person + 1):  # "an older lady called Agnes"
-                    end, name = self.name(person + 2, introduced=True)
-                    return Chunk([name], end) if name else None
+            if introduced := self._introduced(at + 1):
+                return introduced
             found = self._noun(at + 1, None)
             if found is not None:
                 return found
@@ -164,9 +201,12 @@ class Naming:
             at == 0 or not self.tokens[at - 1].word or self.has("after", at - 1) or self.low(at - 1) in self.words.forms
         )
         before = before and not any(self.has(role, at - 1) for role in roles)
+        if (alone := self._alone(at)) is not None:
+            return alone
         if before and self.has("bare", at) and not self.name(at)[1].count(" "):
             return self._noun(at, speaker, given=True, bare=True)
-        end, name = self.name(at + (self.has("determiners", at) and self.low(at) in ("the", "la", "el", "le")))
+        article = self.has("determiners", at) and (self.low(at) in ("the", "la", "el", "le") or self.has("titles", at + 1))
+        end, name = self.name(at + article)
         if name:
             if not self.has("places_before", at - 1):
                 self.known.note(name, self.start + at)
@@ -178,6 +218,37 @@ class Naming:
             return Chunk([name], end)
         return None
 
+    def _introduced(self, at: int) -> Chunk | None:
+        """After "an": "older lady called Agnes", "band called The Wet Socks"."""
+        for last in range(at, at + 5):
+            person = self.has("persons", last)
+            if not self.low(last).isalpha() or (self._matching(last)[1] and not person) or self.has("after", last):
+                return None
+            if self.has("named", last + 1):
+                end, name = self.name(last + 2, introduced=True)
+                if name and not person:
+                    self.known.things.add(name)
+                elif name:
+                    self.known.note(name, self.start + at)
+                return Chunk([name], end) if name else None
+        return None
+
+    def _alone(self, at: int) -> Chunk | None:
+        """The speaker's without "my", as in notes: "Boss is Carla", "sister: Ada", "old friend of Tom's, Bob"."""
+        opens = at == 0 or not self.tokens[at - 1].word or self.has("and", at - 1) or self.has("leads", at - 1)
+        if not opens or not self.words.option("implied") or self.low(at) in self.words.forms or self.has("copula", at):
+            return None
+        end, noun = self._matching(at)
+        if noun is None and self._matching(at + 1)[1] and self.has("fond", at):
+            end, noun = self._matching(at + 1)
+        if noun is None or noun.plural:
+            return None
+        if self.has("of", end):
+            return self._noun(at, None)
+        named = self.low(end) in (":", "(") and self.name(end + 1, introduced=True)[1]
+        copula = any(self.words.has("copula", lemma) for lemma, _ in self.words.forms.get(self.low(end), ()))
+        return self._noun(at, self.known.speaker, given=True) if named or copula else None
+
     def _apposed(self, chunk: Chunk, at: int) -> Chunk:
         """With what is told of a name right after it: "Carla, my boss, …", "Bob (a friend of mine)"."""
         single = len(chunk.ends) == 1 and isinstance(chunk.ends[0], str) and chunk.ends[0] != self.known.speaker
@@ -186,6 +257,7 @@ class Naming:
         if self.low(at - 1) == "," and at > 1 and self.tokens[at - 2].capital:
             return chunk  # one of a list
         told = self._one(chunk.end + 1)
+        told = told and self.ours(told, chunk.end + 1)
         if told is None or told.noun is None or told.owner is None or told.noun.plural or not told.ends:
             return chunk
         closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
@@ -274,7 +346,8 @@ class Naming:
         told = told + [Called(owner, noun, name, over) for name in names if name != owner]
         if names:
             if len(names) == 1 and isinstance(owner, str):
-                self.known.kin[Kin(owner, noun.word)] = names[0]
+                self.known.call(Kin(owner, noun.word), names[0])
+            self.known.group = list(names)
             return Chunk(list(names), after, told)
         if noun.plural or isinstance(owner, Kin):
             return Chunk([], end, told, noun, owner, over)
@@ -291,6 +364,7 @@ class Naming:
     def _names(self, at: int, noun: Noun, *, given: bool, own: bool) -> tuple[list[str], int]:
         """The names after a word of relationship: "Ada", ", Ada,", "(Ada)", "named Ada", of several "Tim and Tom"."""
         begin, opened = at, False
+        at += self.words.starts("aside", self.tokens, at)
         if self.has("named", at) and (not given or self.low(at) == "named"):
             at += 1
         elif self.low(at) in OPENS:
@@ -341,6 +415,9 @@ class Naming:
     def name(self, at: int, *, introduced: bool = False) -> tuple[int, str]:
         """A name at a token and where it ends; "" where there is none."""
         begin = at
+        skipped = self.has("fond", at) or (introduced and self.low(at) == "the")
+        at += skipped and at + 1 < len(self.tokens) and self.tokens[at + 1].capital
+        first = at
         titled = self.has("titles", at) and (self.tokens[at].capital or self.low(at + 1) == ".")
         if titled:
             at += 1 + (self.low(at + 1) == ".")
@@ -357,12 +434,13 @@ class Naming:
             if self._matching(next_)[1]:
                 break
             at = next_ + 1
-        return at, " ".join(token.text for token in self.tokens[begin:at]).replace(" .", ".")
+        return at, " ".join(token.text for token in self.tokens[first:at]).replace(" .", ".")
 
     def _can_be(self, at: int, *, introduced: bool) -> bool:
         token = self.tokens[at]
         if not token.capital:
-            return token.text in self.known.small
+            place = self.words.option("small_names") and self.has("places", at) and len(token.text) > 3
+            return token.text in self.known.small or (bool(place) and self.has("places_before", at - 1))
         if self._matching(at)[1] or not token.word or (len(token.text) == 1 and not introduced):
             return False
         if self.has("first_of_names", at) and at + 1 < len(self.tokens) and self.tokens[at + 1].capital:
@@ -370,7 +448,9 @@ class Naming:
         if self.has("no_names", at):
             within = at > 0 and self.tokens[at - 1].word and self.has("names_within", at)
             return within or (introduced and self.has("also_names", at))
-        first = at == 0 and (token.low in self.words.forms or self.has("adverbs", at) or self.has("leads", at))
+        opener = token.low in self.words.forms or any(self.has(role, at) for role in ("adverbs", "leads", "openers"))
+        opener |= any(self.has(role, at + 1) for role in ("determiners", "mine", "his", "hers"))
+        first = at == 0 and opener and not self.has("people", at)
         return not first and (not self.words.option("nouns_capital") or self._is_known(at, introduced=introduced))
 
     def _is_known(self, at: int, *, introduced: bool) -> bool:

@@ -42,7 +42,10 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What is said that somebody does; `words` are verbs' lemmas, other words, "~" for the object and "*" for any."""
+    """What is said that somebody does; `words` are verbs' lemmas, other words, "~" for the object and "*" for any.
+
+    `mine`: its object is who speaks; `needs`: an object that is called a "group" or a "doctor", or a "time".
+    """
 
     kind: str
     words: tuple[str, ...]
@@ -54,6 +57,8 @@ class Phrase:
     careful: bool = False
     loose: bool = False
     past: bool = False
+    mine: bool = False
+    needs: str = ""
     but: frozenset[str] = frozenset()
     not_before: frozenset[str] = frozenset()
 

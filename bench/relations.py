@@ -114,8 +114,14 @@ End = tuple[str, ...]
 
 def name(end: Any) -> End:
     """An end as it is compared: one word for a name, two for somebody's somebody."""
-    parts = (end,) if isinstance(end, str) else (end.owner, end.word)
+    parts = (end,) if isinstance(end, str) else (end.owner, _word(end.word))
     return tuple(TITLE.sub("", plain(part), count=1) if TITLE.match(plain(part)) else plain(part) for part in parts)
+
+
+def _word(said: str) -> str:
+    """A word of relationship as its like: "mum" and "mother" are one."""
+    noun = import_module("agent.relations.words").language("english").nouns.get(tuple(plain(said).split()))
+    return noun.word if noun is not None else said
 
 
 def day(value: Any) -> str | None:

@@ -62,7 +62,8 @@ class Clauses:
         while at < size:
             if self.naming.has("who", at) and (who := self.naming.before(at)) is not None:
                 end = self._does(at + 1, who)
-                at, fresh, opening, subject = end or at + 1, False, False, None
+                subject = who if self.naming.has("and", self._until(at + 1)) else None
+                at, fresh, opening = end or at + 1, False, False
                 continue
             if fresh:
                 self.begin = at
@@ -336,7 +337,9 @@ class Clauses:
             yield from self._match(phrase, word, at + 1, subject, what, negated or self.words.has("not", low))
 
     def _passes(self, phrase: Phrase, token: Token) -> bool:
-        return token.word and token.low not in phrase.but and not self.words.has("joins", token.low)
+        named = token.capital and not phrase.loose and not self.words.has("no_names", token.low)
+        said = token.text[0].isalnum() and not (named and self.words.option("agrees"))
+        return said and token.low not in phrase.but and not self.words.has("joins", token.low)
 
     def _said(
         self,
@@ -397,7 +400,8 @@ class Clauses:
             return False
         if phrase.kind == "lives_in":
             return not person
-        group = isinstance(other, str) and self.words.has("groups", other.split()[-1].lower())
+        group = other in self.known.groups
+        group |= isinstance(other, str) and self.words.has("groups", other.split()[-1].lower())
         doctor = isinstance(other, str) and self.words.has("doctors", other.split()[0].lower().rstrip("."))
         if (phrase.needs == "group" and not group) or (phrase.needs == "doctor" and not doctor):
             return False

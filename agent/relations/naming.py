@@ -57,6 +57,7 @@ class Known:
     kin: dict[Kin, str] = field(default_factory=dict)
     small: set[str] = field(default_factory=set)  # names that were written in lower case
     things: set[End] = field(default_factory=set)
+    groups: set[End] = field(default_factory=set)  # bands, clubs
     group: list[End] = field(default_factory=list)  # the last ones who were named together
 
     def call(self, kin: Kin, name: str) -> None:
@@ -80,8 +81,8 @@ class Known:
 
     def all(self, at: int) -> list[End]:
         """Whom "they" are, where nobody but them was named."""
-        people = {end for end, (first, _) in self.people.items() if first < at} - self.things
-        return self.group if people == set(self.group) else []
+        people = [end for end, (first, _) in self.people.items() if first < at and end not in self.things]
+        return people if len(people) == 2 or set(people) == set(self.group) else []
 
 
 @dataclass(slots=True)
@@ -121,7 +122,9 @@ class Naming:
             parts.append(next_)
             end = next_.end
             joined = joined and not self.has("and", end)
-        if len(parts) == 1 or not joined or (whole and end < len(self.tokens) and self.tokens[end].word):
+        if len(parts) == 1 or not joined or (
+            whole and end < len(self.tokens) and self.tokens[end].word and not self.has("joins", end)
+        ):
             return first
         owned = any(
             part.noun and part.owner not in (None, self.known.speaker) for part in parts[1:]
@@ -203,13 +206,20 @@ class Naming:
         before = before and not any(self.has(role, at - 1) for role in roles)
         if (alone := self._alone(at)) is not None:
             return alone
-        if before and self.has("bare", at) and not self.name(at)[1].count(" "):
+        if before and self.has("bare", at):
+            end, name = self.name(at)
+            noun = self._matching(at)[1]
+            if name.count(" ") and noun is not None:  # "Grandma Elsie"
+                self.known.note(name, self.start + at, noun.gender)
+                return Chunk([name], end, [Called(speaker, noun, name, False)])
             return self._noun(at, speaker, given=True, bare=True)
         article = self.has("determiners", at) and (self.low(at) in ("the", "la", "el", "le") or self.has("titles", at + 1))
         end, name = self.name(at + article)
         if name:
-            if not self.has("places_before", at - 1):
-                self.known.note(name, self.start + at)
+            gender = "f" if self.has("ladies", at) else "m" if self.has("gentlemen", at) else None
+            person = gender or self.low(end) == self.words.option("possessive") or self.has("people", end - 1)
+            if person or not self.has("places_before", at - 1):
+                self.known.note(name, self.start + at, gender)
             if (
                 self.words.option("genitive") and name.endswith("s") and not self.has("people", end - 1)
             ):  # "Adas Schwester"
@@ -228,6 +238,7 @@ class Naming:
                 end, name = self.name(last + 2, introduced=True)
                 if name and not person:
                     self.known.things.add(name)
+                    self.known.groups |= {name} if self.has("groups", last) else set()
                 elif name:
                     self.known.note(name, self.start + at)
                 return Chunk([name], end) if name else None
@@ -236,7 +247,7 @@ class Naming:
     def _alone(self, at: int) -> Chunk | None:
         """The speaker's without "my", as in notes: "Boss is Carla", "sister: Ada", "old friend of Tom's, Bob"."""
         opens = at == 0 or not self.tokens[at - 1].word or self.has("and", at - 1) or self.has("leads", at - 1)
-        if not opens or not self.words.option("implied") or self.low(at) in self.words.forms or self.has("copula", at):
+        if not opens or not self.words.option("implied"):
             return None
         end, noun = self._matching(at)
         if noun is None and self._matching(at + 1)[1] and self.has("fond", at):
@@ -295,7 +306,7 @@ class Naming:
             end, noun = self._matching(at)
             if self.has("over", at) and self._matching(at + 1)[1]:
                 over, noun = True, None
-            if noun is not None:
+            if noun is not None and not (self.has("fond", at) and self._matching(end)[1]):
                 break
             token = self.tokens[at] if at < len(self.tokens) else None
             closed = ("determiners", "mine", "and", "of", "not", "who", "speaker", "his", "hers", "after", "copula")
@@ -349,6 +360,8 @@ class Naming:
                 self.known.call(Kin(owner, noun.word), names[0])
             self.known.group = list(names)
             return Chunk(list(names), after, told)
+        if self.words.has("only_named", noun.word):
+            return Chunk([], end, told)
         if noun.plural or isinstance(owner, Kin):
             return Chunk([], end, told, noun, owner, over)
         kin: End = Kin(owner, noun.word)
@@ -415,7 +428,7 @@ class Naming:
     def name(self, at: int, *, introduced: bool = False) -> tuple[int, str]:
         """A name at a token and where it ends; "" where there is none."""
         begin = at
-        skipped = self.has("fond", at) or (introduced and self.low(at) == "the")
+        skipped = (self.has("fond", at) and self.low(at) == self.tokens[at].text) or (introduced and self.low(at) == "the")
         at += skipped and at + 1 < len(self.tokens) and self.tokens[at + 1].capital
         first = at
         titled = self.has("titles", at) and (self.tokens[at].capital or self.low(at + 1) == ".")

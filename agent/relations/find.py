@@ -1,6 +1,6 @@
 """Relationships found in what a person said, of those sentences that state something in earnest."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import pairwise
 
@@ -15,32 +15,43 @@ from graph.relations import kinds
 LONGEST = 4_000  # characters that are looked at
 FEW = {"unsure": 6, "hedges": 4}  # words of a clause that says more than that another one is doubtful
 SUBJECTS = ("speaker", "mine", "he", "she", "his", "hers", "determiners")
+HYPOTHETICAL, ANY_DOUBT = ("hypotheticals",), ("hypotheticals", "doubts")
 
 
 def find_relations(text: str, *, speaker: str, said_at: date) -> list[FoundRelation]:
     """The relationships that a text surely tells, in its order; `speaker` is the end that "I" and "my" mean."""
-    text = text[:LONGEST]
-    if injected(text) or text.isupper():
-        return []
-    words, known = language_of(text), Known(speaker)
-    said = sentences(text)
     found: dict[tuple[object, ...], FoundRelation] = {}
-    if any(_of_letter(words.tokens(sentence.text[:80]), words) for sentence in said):
-        return []
+    for clauses in earnest(text, speaker=speaker, said_at=said_at):
+        for each in clauses.read():
+            found.setdefault(_key(each), each)
+    return list(found.values())
+
+
+def earnest(text: str, *, speaker: str, said_at: date, doubts: Sequence[str] = ANY_DOUBT) -> Iterator[Clauses]:
+    """The sentences that state something in earnest, each to be read before the next; of the others only the names.
+
+    Nothing is quoted, asked, made up, taken back or supposed in them; `doubts` are the roles of words that leave a
+    sentence out.
+    """
+    text = text[:LONGEST]
+    words, known, said = language_of(text), Known(speaker), sentences(text)
+    if injected(text) or text.isupper() or any(_of_letter(words.tokens(each.text[:80]), words) for each in said):
+        return
     start = 0
-    for at, sentence in enumerate(said):
+    for sentence, following in pairwise([*said, None]):
+        if sentence is None:
+            continue
         plain = sentence.plain
         tokens, times = without_times(words.tokens(plain), words, said_at)
         if FICTION.search(plain) or GIVEN.search(plain) or WRITE.search(plain) or _of_tale(tokens, words):
-            break
-        following = said[at + 1].plain if at + 1 < len(said) else ""
-        if sentence.own and not JOKE.search(plain) and not withdrawn(following) and _earnest(tokens, words):
-            naming = Naming(tokens, words, known, start)
-            reader = Clauses(naming, words, known, times, sentence.text, _doubted(tokens, words))
-            for each in reader.read():
-                found.setdefault(_key(each), each)
+            return
+        naming = Naming(tokens, words, known, start)
+        kept = not JOKE.search(plain) and not withdrawn(following.plain if following else "")
+        if sentence.own and kept and _states(tokens, words, doubts):
+            yield Clauses(naming, words, known, times, sentence.text, _doubted(tokens, words))
+        elif sentence.own:
+            naming.named()
         start += len(tokens) + 1
-    return list(found.values())
 
 
 def _key(found: FoundRelation) -> tuple[object, ...]:
@@ -61,7 +72,7 @@ def _of_letter(tokens: Sequence[Token], words: Language) -> bool:
     )
 
 
-def _earnest(tokens: Sequence[Token], words: Language) -> bool:
+def _states(tokens: Sequence[Token], words: Language, doubts: Sequence[str]) -> bool:
     """Whether a sentence states something: no question, condition, story or comparison."""
     if not tokens or any(token.low in "?¿" for token in tokens) or words.has("asks", tokens[0].low):
         return False
@@ -70,7 +81,8 @@ def _earnest(tokens: Sequence[Token], words: Language) -> bool:
         return False  # "In Hamlet, …"
     titled = len(tokens) > 3 and all(token.capital for token in tokens if token.word)
     begin = words.starts("leads", tokens, 0)
-    return not titled and not any(_stands(tokens, at, "doubts", words) for at in range(begin, len(tokens)))
+    rest = range(begin, len(tokens))
+    return not titled and not any(_stands(tokens, at, role, words) for at in rest for role in doubts)
 
 
 def _of_tale(tokens: Sequence[Token], words: Language) -> bool:
@@ -90,7 +102,7 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
     for start, end in pairwise(starts):
         joined = words.has("joins", tokens[start].low)
         said = start + (joined or not tokens[start].word)
-        told = [role for role in ("unsure", "hedges") if any(_stands(tokens, at, role, words) for at in range(said, end))]
+        told = [role for role in FEW if any(_stands(tokens, at, role, words) for at in range(said, end))]
         if told and not (joined and end - said >= FEW[told[0]]):
             doubted[:start] = [True] * start
         new = said < end and (tokens[said].capital or any(words.has(role, tokens[said].low) for role in SUBJECTS))

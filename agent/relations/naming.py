@@ -142,6 +142,18 @@ class Naming:
         chunk = self.ended[one.end] = self._apposed(one, at)
         return self.ended.setdefault(chunk.end, chunk)
 
+    def named(self) -> set[End]:
+        """All whom the sentence names, or means by a word of relationship or a pronoun."""
+        found: set[End] = set()
+        at = 0
+        while at < len(self.tokens):
+            chunk = self.single(at)
+            told = chunk.told if chunk else ()
+            ends = [*(chunk.ends if chunk else ()), *(end for each in told for end in (each.owner, each.who))]
+            found |= {*ends, *(end.owner for end in ends if isinstance(end, Kin))}
+            at = max(chunk.end, at + 1) if chunk else at + 1
+        return found
+
     def before(self, at: int) -> Chunk | None:
         """The one who was named right before a token, or before a comma."""
         chunk = self.ended.get(at) or (self.ended.get(at - 1) if self.low(at - 1) == "," else None)

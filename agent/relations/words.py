@@ -5,11 +5,13 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 LANGUAGES = ("english", "german", "spanish", "french")
 TOKEN = re.compile(r"w/|\d+|[^\W\d_]+(?:['’\-.&+#]+[^\W_]+)*['’]?|[^\s]")
+NAMES = ("people", "places", "tools")
 APOSTROPHES = str.maketrans("’ʼ‘`", "''''")
 
 
@@ -91,6 +93,12 @@ class Language:
     @cached_property
     def _roles(self) -> dict[str, frozenset[tuple[str, ...]]]:
         return {}
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """All words that are told of here but the names."""
+        told = (each.split() for role, many in self.data["words"].items() if role not in NAMES for each in many)
+        return frozenset(chain(self.forms, *told, *self.nouns))
 
     @cached_property
     def nouns(self) -> dict[tuple[str, ...], Noun]:

@@ -91,7 +91,9 @@ def offered(text: str, *, said_at: date) -> Offered | None:
     for clauses in earnest(text, speaker=YOU, said_at=said_at, doubts=HYPOTHETICAL):
         read = clauses.read()
         naming = clauses.naming
-        named = naming.named() | set(clauses.known.people) | {end for each in read for end in (each.subject, each.object)}
+        named = (
+            naming.named() | set(clauses.known.people) | {end for each in read for end in (each.subject, each.object)}
+        )
         here = {_shown(end) for end in naming.named() | {end for each in read for end in (each.subject, each.object)}}
         fresh = {_shown(end): end for end in chain(sorted(named, key=str), _written(naming))}
         ends |= dict(list(fresh.items())[: MOST_NAMES - len(ends)])
@@ -108,7 +110,9 @@ def _shown(end: End) -> str:
 
 def _meant(naming: Naming, ends: dict[str, End]) -> Iterable[str]:
     """Whom a pronoun of a sentence may mean: which of them, is for the model to say."""
-    said = [gender for role, gender in PRONOUNS.items() if any(naming.has(role, at) for at in range(len(naming.tokens)))]
+    said = [
+        gender for role, gender in PRONOUNS.items() if any(naming.has(role, at) for at in range(len(naming.tokens)))
+    ]
     for shown, end in ends.items():
         known = naming.known.people.get(end, (0, None))[1]
         if end != YOU and any(None in (known, gender) or known == gender for gender in said):

@@ -65,6 +65,9 @@ class Clauses:
                 subject = who if self.naming.has("and", self._until(at + 1)) else None
                 at, fresh, opening = end or at + 1, False, False
                 continue
+            if (end := self._mine(at)) is not None:
+                at, fresh, opening = end, False, False
+                continue
             if fresh:
                 self.begin = at
                 chunk = self.naming.chunk(at)
@@ -105,6 +108,12 @@ class Clauses:
         forms = self.words.forms.get(self.naming.low(at), ())
         known = any(form in ("past", "ing") and lemma in self.words.phrases for lemma, form in forms)
         return opening and bool(self.words.option("implied")) and (known or self.naming.has("gets", at))
+
+    def _mine(self, at: int) -> int | None:
+        """What is told by "my job at Siemens", wherever it stands, and where that ends."""
+        if not self.naming.has("mine", at) or self.doubted[at]:
+            return None
+        return self._says(at, Chunk([self.known.speaker], at), _Helped())
 
     def _tell(self, chunk: Chunk, at: int) -> None:
         """What a chunk tells by itself; who died is nobody's any more, but for family."""
@@ -148,7 +157,7 @@ class Clauses:
 
     def _clause(self, chunk: Chunk) -> int | None:
         """A clause about whom its first chunk names, and where it ends; None where nothing was read."""
-        at = chunk.end + self.words.starts("aside", self.naming.tokens, chunk.end)
+        at = self.naming.aside(chunk.end)
         comma = self.naming.low(at) == ","
         if self.naming.has("who", at + comma):
             end = self._does(at + comma + 1, chunk)
@@ -160,7 +169,9 @@ class Clauses:
     def _does(self, at: int, subject: Chunk) -> int | None:
         """What somebody does, and where that ends; None where it is nothing that is known."""
         helped = _Helped()
-        if self.words.option("implied") and any(form == "ing" for _, form in self.words.forms.get(self.naming.low(at), ())):
+        if self.words.option("implied") and any(
+            form == "ing" for _, form in self.words.forms.get(self.naming.low(at), ())
+        ):
             helped.verbs.append(("be", "base"))  # "Working at Siemens now"
         while at < len(self.naming.tokens) and not self.doubted[at]:
             end = self._is(at, subject, helped) or self._has(at, subject, helped) or self._says(at, subject, helped)
@@ -291,7 +302,7 @@ class Clauses:
 
     def _fits(self, phrase: Phrase, lemma: str, form: str, subject: Chunk, helped: _Helped) -> bool:
         """Whether a verb's form goes with its subject and with the helping verbs before it."""
-        several = len(subject.ends)
+        several = len(subject.ends) + (subject.also is not None)
         if phrase.together and (several < 2 or (several > 2 and kinds()[phrase.kind].single)):
             return False
         if not self.words.option("agrees"):
@@ -359,7 +370,8 @@ class Clauses:
             if not self._may_end(end) and not loose:
                 return False
         if what is None and phrase.together:
-            pairs = list(combinations(subject.ends, 2))
+            also = [] if subject.also is None else [subject.also]
+            pairs = list(combinations([*subject.ends, *also], 2))
         elif phrase.mine:
             pairs = [(one, self.known.speaker) for one in subject.ends]
         else:

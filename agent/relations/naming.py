@@ -46,6 +46,7 @@ class Chunk:
     owner: End | None = None
     over: bool = False
     parts: "list[Chunk]" = field(default_factory=list)
+    also: End | None = None  # who "we" are, besides who speaks
 
 
 @dataclass(slots=True)
@@ -79,9 +80,13 @@ class Known:
         ]
         return fitting if len(fitting) == 1 else []
 
+    def others(self, at: int) -> list[End]:
+        """All people who were named before."""
+        return [end for end, (first, _) in self.people.items() if first < at and end not in self.things]
+
     def all(self, at: int) -> list[End]:
         """Whom "they" are, where nobody but them was named."""
-        people = [end for end, (first, _) in self.people.items() if first < at and end not in self.things]
+        people = self.others(at)
         return people if len(people) == 2 or set(people) == set(self.group) else []
 
 
@@ -122,8 +127,10 @@ class Naming:
             parts.append(next_)
             end = next_.end
             joined = joined and not self.has("and", end)
-        if len(parts) == 1 or not joined or (
-            whole and end < len(self.tokens) and self.tokens[end].word and not self.has("joins", end)
+        if (
+            len(parts) == 1
+            or not joined
+            or (whole and end < len(self.tokens) and self.tokens[end].word and not self._goes_on(end, parts[-1]))
         ):
             return first
         owned = any(
@@ -133,6 +140,21 @@ class Naming:
         ends = [] if unclear else [each for part in parts for each in part.ends]
         self.known.group = ends
         return Chunk(ends, end, [told for part in parts for told in part.told], parts=parts)
+
+    def _goes_on(self, at: int, last: Chunk) -> bool:
+        """Whether a list surely ends before a word: not "at Siemens and Tom at Bosch"."""
+        return self.has("joins", at) or (bool(last.told) and self.has("after", at) and not self.has("tells", at))
+
+    def aside(self, at: int) -> int:
+        """Where what only says which one ends: "Trevor from the flat upstairs"."""
+        size = self.words.starts("aside", self.tokens, at)
+        if size or not self.has("aside_begins", at):
+            return at + size
+        for end in range(at + 2, at + 6):
+            closed = end < len(self.tokens) and (self.low(end) in OPENS or self.low(end) in self.words.forms)
+            if closed and all(token.word and not token.capital for token in self.tokens[at:end]):
+                return end
+        return at
 
     def single(self, at: int) -> Chunk | None:
         """The one who is named from a token on."""
@@ -183,7 +205,8 @@ class Naming:
     def _begun(self, at: int) -> Chunk | None:
         speaker = self.known.speaker
         if self.has("speaker", at):
-            return Chunk([speaker], at + 1)
+            others = self.known.others(self.start + at) if self.has("ours", at) else []
+            return Chunk([speaker], at + 1, also=others[0] if len(others) == 1 else None)
         if self.has("mine", at):
             return self._noun(at + 1, speaker, given=True)
         if self.has("they", at):
@@ -218,19 +241,22 @@ class Naming:
         before = before and not any(self.has(role, at - 1) for role in roles)
         if (alone := self._alone(at)) is not None:
             return alone
-        if before and self.has("bare", at):
+        if before and self.has("bare", at) and not self.words.starts("nobody", self.tokens, at):
             end, name = self.name(at)
             noun = self._matching(at)[1]
             if name.count(" ") and noun is not None:  # "Grandma Elsie"
                 self.known.note(name, self.start + at, noun.gender)
                 return Chunk([name], end, [Called(speaker, noun, name, False)])
             return self._noun(at, speaker, given=True, bare=True)
-        article = self.has("determiners", at) and (self.low(at) in ("the", "la", "el", "le") or self.has("titles", at + 1))
+        article = self.has("determiners", at) and (
+            self.low(at) in ("the", "la", "el", "le") or self.has("titles", at + 1)
+        )
         end, name = self.name(at + article)
         if name:
             gender = "f" if self.has("ladies", at) else "m" if self.has("gentlemen", at) else None
             person = gender or self.low(end) == self.words.option("possessive") or self.has("people", end - 1)
-            if person or not self.has("places_before", at - 1):
+            to_person = self.has("toward", at - 1) and not self.has("motion", at - 2) and not self.has("places", at)
+            if person or to_person or not self.has("places_before", at - 1):
                 self.known.note(name, self.start + at, gender)
             if (
                 self.words.option("genitive") and name.endswith("s") and not self.has("people", end - 1)
@@ -248,7 +274,7 @@ class Naming:
                 return None
             if self.has("named", last + 1):
                 end, name = self.name(last + 2, introduced=True)
-                if name and not person:
+                if name and (self.has("things", last) or self.has("groups", last)):
                     self.known.things.add(name)
                     self.known.groups |= {name} if self.has("groups", last) else set()
                 elif name:
@@ -389,7 +415,8 @@ class Naming:
     def _names(self, at: int, noun: Noun, *, given: bool, own: bool) -> tuple[list[str], int]:
         """The names after a word of relationship: "Ada", ", Ada,", "(Ada)", "named Ada", of several "Tim and Tom"."""
         begin, opened = at, False
-        at += self.words.starts("aside", self.tokens, at)
+        after = self.aside(at)
+        at = after if self.words.starts("aside", self.tokens, at) or self.low(after) in OPENS else at
         if self.has("named", at) and (not given or self.low(at) == "named"):
             at += 1
         elif self.low(at) in OPENS:
@@ -429,7 +456,9 @@ class Naming:
             return at, ""
         if token.low.endswith(("ing", "ed", "ly")) or not self.words.option("small_names"):
             return at, ""
-        finite = any(form in ("third", "past", "base") for _, form in self.words.forms.get(self.low(at + 1), ()))
+        next_ = at + 1 + self.has("adverbs", at + 1)
+        finite = any(form in ("third", "past", "base") for _, form in self.words.forms.get(self.low(next_), ()))
+        finite |= self.low(next_).endswith("ed")
         people = self.words.has("people", token.low)
         ends = at + 1 >= len(self.tokens) or not self.tokens[at + 1].word or self.has("after", at + 1)
         if not (finite and self.low(at + 1) != "like") and not ((people or named) and ends) and not people:
@@ -440,7 +469,9 @@ class Naming:
     def name(self, at: int, *, introduced: bool = False) -> tuple[int, str]:
         """A name at a token and where it ends; "" where there is none."""
         begin = at
-        skipped = (self.has("fond", at) and self.low(at) == self.tokens[at].text) or (introduced and self.low(at) == "the")
+        skipped = (self.has("fond", at) and self.low(at) == self.tokens[at].text) or (
+            introduced and self.low(at) == "the"
+        )
         at += skipped and at + 1 < len(self.tokens) and self.tokens[at + 1].capital
         first = at
         titled = self.has("titles", at) and (self.tokens[at].capital or self.low(at + 1) == ".")
@@ -454,12 +485,19 @@ class Naming:
         while at < len(self.tokens):
             inside = self.has("inside_names", at) and not self.tokens[at].capital
             next_ = at + inside
+            possessive = self.low(at) == self.words.option("possessive")
+            if possessive and self.has("houses", at + 1) and self.tokens[at + 1].capital:
+                at += 2  # "Queen's Hospital"
+                continue
             if next_ >= len(self.tokens) or not self.tokens[next_].capital or self.has("no_names", next_):
                 break
             if self._matching(next_)[1]:
                 break
             at = next_ + 1
-        return at, " ".join(token.text for token in self.tokens[first:at]).replace(" .", ".")
+        grouped = next((size for size in (1, 2) if self.has("groups", at + size - 1)), 0)  # "Ravens hockey team"
+        if grouped and all(token.word and token.low not in self.words.forms for token in self.tokens[at : at + grouped]):
+            at += grouped
+        return at, " ".join(token.text for token in self.tokens[first:at]).replace(" .", ".").replace(" 's", "'s")
 
     def _can_be(self, at: int, *, introduced: bool) -> bool:
         token = self.tokens[at]

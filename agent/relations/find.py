@@ -1,6 +1,7 @@
 """Relationships found in what a person said, of those sentences that state something in earnest."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
@@ -23,7 +24,9 @@ def find_relations(text: str, *, speaker: str, said_at: date) -> list[FoundRelat
     found: dict[tuple[object, ...], FoundRelation] = {}
     for clauses in earnest(text, speaker=speaker, said_at=said_at):
         for each in clauses.read():
-            found.setdefault(_key(each), each)
+            known = found.get(_key(each))
+            if known is None or ((each.since or each.until) and not (known.since or known.until)):
+                found[_key(each)] = each if known is None else replace(each, word=known.word)
     return list(found.values())
 
 

@@ -161,8 +161,17 @@ class Naming:
         one = self._one(at)
         if one is None:
             return None
+        self._placed(one)
         chunk = self.ended[one.end] = self._apposed(one, at)
         return self.ended.setdefault(chunk.end, chunk)
+
+    def _placed(self, one: Chunk) -> None:
+        """What "Rita from next door" and "Chris from work" tell, of who speaks."""
+        size, noun = self.words.calls(self.tokens, one.end)
+        if noun is not None and len(one.ends) == 1 and isinstance(one.ends[0], str) and one.ends[0] != self.known.speaker:
+            if one.ends[0] not in self.known.things:
+                one.told = [*one.told, Called(self.known.speaker, noun, one.ends[0], False)]
+                one.end += size
 
     def named(self) -> set[End]:
         """All whom the sentence names, or means by a word of relationship or a pronoun."""
@@ -208,11 +217,13 @@ class Naming:
             others = self.known.others(self.start + at) if self.has("ours", at) else []
             return Chunk([speaker], at + 1, also=others[0] if len(others) == 1 else None)
         if self.has("mine", at):
-            return self._noun(at + 1, speaker, given=True)
+            return self._noun(at + 1, speaker, given=True) or self._some(at + 1)
         if self.has("they", at):
             return Chunk(who, at + 1) if (who := self.known.all(self.start + at)) else None
         if self.has("whose", at):
             whom = self.before(at)
+            if whom and self.has("name", at + 1):
+                return Chunk(whom.ends, at + 2)
             return self._noun(at + 1, whom.ends[0], given=True) if whom else None
         for gender, own, pronoun in (("m", "his", "he"), ("f", "hers", "she")):
             if self.has(own, at) or self.has(pronoun, at):
@@ -280,6 +291,18 @@ class Naming:
                 elif name:
                     self.known.note(name, self.start + at)
                 return Chunk([name], end) if name else None
+        return None
+
+    def _some(self, at: int) -> Chunk | None:
+        """After "our": "goalkeeper Ines", of whom that tells nothing that is known."""
+        for name in range(at + 1, at + 4):
+            before = self.tokens[name - 1] if name < len(self.tokens) else None
+            if before is None or not before.word or before.capital or before.low in self.words.forms:
+                return None
+            if self.has("after", name - 1) or self.has("joins", name - 1):
+                return None
+            if self.tokens[name].capital:
+                return self._begun(name)
         return None
 
     def _alone(self, at: int) -> Chunk | None:
@@ -421,7 +444,8 @@ class Naming:
             at += 1
         elif self.low(at) in OPENS:
             at, opened = at + 1, True
-        end, name = self.name(at, introduced=not opened)
+        shown = self._introduced(at + 1) if opened and self.has("some", at) else None
+        end, name = (shown.end, str(shown.ends[0])) if shown else self.name(at, introduced=not opened)
         if not name and not opened:
             end, name = self.small(at, noun, named=at > begin) if own or at > begin else (at, "")
         if not name:
@@ -494,10 +518,13 @@ class Naming:
             if self._matching(next_)[1]:
                 break
             at = next_ + 1
-        grouped = next((size for size in (1, 2) if self.has("groups", at + size - 1)), 0)  # "Ravens hockey team"
-        if grouped and all(token.word and token.low not in self.words.forms for token in self.tokens[at : at + grouped]):
+        grouped = next((size for size in (2, 1) if self.has("groups", at + size - 1)), 0)  # "Ravens hockey team"
+        if grouped and all(token.word and not self._finite(token) for token in self.tokens[at : at + grouped]):
             at += grouped
         return at, " ".join(token.text for token in self.tokens[first:at]).replace(" .", ".").replace(" 's", "'s")
+
+    def _finite(self, token: Token) -> bool:
+        return any(form != "ing" for _, form in self.words.forms.get(token.low, ()))
 
     def _can_be(self, at: int, *, introduced: bool) -> bool:
         token = self.tokens[at]

@@ -86,13 +86,19 @@ class Language:
 
     def _role(self, role: str) -> frozenset[tuple[str, ...]]:
         if role not in self._roles:
-            told = self.data["words"].get(role) or self.data["times"].get(role) or ()
+            told = self.data["words"].get(role) or self.data["times"].get(role) or self.data.get(role) or ()
             self._roles[role] = frozenset(tuple(self._spelled(each)) for each in told)
         return self._roles[role]
 
     @cached_property
     def _roles(self) -> dict[str, frozenset[tuple[str, ...]]]:
         return {}
+
+    def calls(self, tokens: Sequence[Token], at: int) -> tuple[int, Noun | None]:
+        """How many tokens from `at` on say where from somebody is known, and what that makes of them."""
+        size = self.starts("calls", tokens, at)
+        word = self.data.get("calls", {}).get(" ".join(each.low for each in tokens[at : at + size]), "")
+        return size, self.nouns.get((word,))
 
     @cached_property
     def common(self) -> frozenset[str]:

@@ -5,7 +5,8 @@
 The file has messages, each with the day it was said on and the relations that it clearly tells, by a strict reader;
 most of the class `nothing` have names and words for relations all the same. What may be read out of a message without
 its being said is in `accept`: neither right nor wrong. Names are compared without case, "the" and titles. `floor` is
-what is found without a chat model, `perfect` where one chooses that answers from the file. `--why` names what is amiss, on stderr.
+what is found without a chat model, `perfect` where one chooses that answers from the file. `--why` names what is
+amiss, on stderr.
 
 `precision` and `recall`: a relation is right with its kind, both its ends in their direction, and its polarity.
 `direction`: of those found between two ends that are related in this kind, the share that goes the right way; symmetric

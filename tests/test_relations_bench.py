@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from bench.expected import plain
-from bench.relations import FILE, KINDS, Message, Relation, Tally, Told, Unnamed, figures, measure, read, score
+from bench.relations import FILE, FINDERS, KINDS, Message, Relation, Tally, Told, Unnamed, figures, measure, read, score
 
 TREVOR = Relation(subject="you", kind="works_with", object="Trevor")
 HALE = Relation(subject="Mr. Hale", kind="teaches", object="Ben")
@@ -99,3 +99,19 @@ def test_what_is_accepted_does_not_count_and_what_is_found_in_nothing_does() -> 
     found = figures(measure([message(category="nothing"), message(HALE)], lambda text, said_at: [HALE]))
     assert found["overall"]["from_nothing"] == 1
     assert (found["overall"]["precision"], found["overall"]["recall"]) == (0.5, 1.0)
+
+
+def test_a_perfect_model_is_held_to_what_a_message_offers() -> None:
+    said = {"id": "b", "class": "indirect", "said_at": date(2026, 10, 14), "text": "Trevor does my tax, at my office."}
+    hidden = message(HALE)
+    grounded = Message.model_validate({**said, "relations": (TREVOR,)})
+    find = FINDERS["perfect"]([hidden, grounded])
+    found = figures(measure([hidden, grounded], find))["overall"]
+    assert (found["right"], found["found"], found["expected"]) == (1, 1, 2)
+
+
+def test_words_of_relationship_that_mean_the_same_are_the_same() -> None:
+    mum, mother = (
+        Relation(subject=Unnamed(owner="you", word=word), kind="likes", object="Leeds") for word in ("mum", "mother")
+    )
+    assert counts(score(message(mum), [mother])) == (1, 1, 1)

@@ -14,7 +14,7 @@ from agent.relations.words import Language, Token, language_of
 from graph.relations import kinds
 
 LONGEST = 4_000  # characters that are looked at
-FEW = {"unsure": 6, "hedges": 4}  # words of a clause that says more than that another one is doubtful
+FEW = {"unsure": 6, "hedges": 4}  # words, to its end, of a sentence that says more than that the rest is doubtful
 SUBJECTS = ("speaker", "mine", "he", "she", "his", "hers", "determiners")
 HYPOTHETICAL, ANY_DOUBT = ("hypotheticals",), ("hypotheticals", "doubts")
 
@@ -106,7 +106,7 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
         joined = words.has("joins", tokens[start].low)
         said = start + (joined or not tokens[start].word)
         told = [role for role in FEW if any(_stands(tokens, at, role, words) for at in range(said, end))]
-        if told and not (joined and end - said >= FEW[told[0]]):
+        if told and not (joined and size - said >= FEW[told[0]]):
             doubted[:start] = [True] * start
         new = said < end and (tokens[said].capital or any(words.has(role, tokens[said].low) for role in SUBJECTS))
         carried = "unsure" if "unsure" in (carried, *told) else "hedges" if told or (carried and not new) else ""

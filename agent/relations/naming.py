@@ -168,7 +168,12 @@ class Naming:
     def _placed(self, one: Chunk) -> None:
         """What "Rita from next door" and "Chris from work" tell, of who speaks."""
         size, noun = self.words.calls(self.tokens, one.end)
-        if noun is not None and len(one.ends) == 1 and isinstance(one.ends[0], str) and one.ends[0] != self.known.speaker:
+        if (
+            noun is not None
+            and len(one.ends) == 1
+            and isinstance(one.ends[0], str)
+            and one.ends[0] != self.known.speaker
+        ):
             if one.ends[0] not in self.known.things:
                 one.told = [*one.told, Called(self.known.speaker, noun, one.ends[0], False)]
                 one.end += size

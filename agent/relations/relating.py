@@ -114,12 +114,16 @@ class Relating:
         subject, object = self._entity(stated.subject, told), self._entity(stated.object, told)
         if subject == object:
             raise ValueError(f"{stated.subject} and {stated.object} are the same")
+        day = told.day.isoformat()
+        since, until = stated.since, stated.until or (day if stated.ended else None)
+        if _after(since, until):  # one of both was read wrong, or said so: neither is kept
+            since, until = None, day
         relation = Relation(
             subject=subject,
             kind=stated.kind,
             object=object,
-            since=stated.since,
-            until=stated.until or (told.day.isoformat() if stated.ended else None),
+            since=since,
+            until=until,
             polarity=stated.polarity,
             word=stated.word,
         )
@@ -167,7 +171,7 @@ class Relating:
         if was.subject != new.subject and not kinds()[new.kind].symmetric:
             return
         until = new.since or told.day.isoformat()
-        if was.since is not None and until[: len(was.since)] < was.since[: len(until)]:
+        if _after(was.since, until):
             return  # the new one is the older one: it was told later
         over = was.model_copy(update={"until": until})
         if other.id in self._replaced:  # by what says the new one: what was is told beside it
@@ -196,8 +200,9 @@ class Relating:
         if before is not None:
             self._ended.add(before.id)
             known = before.relation
+            began = None if _after(known.since, relation.until) else known.since
             relation = relation.model_copy(
-                update={"since": relation.since or known.since, "word": relation.word or known.word}
+                update={"since": relation.since or began, "word": relation.word or known.word}
             )
         made = ObservationMade(
             observation=id,
@@ -300,6 +305,11 @@ def _held(known: Observation) -> _Held:
     return _Held(
         known.id, known.series, relation, names, known.sources, known.supports, in_use=known.status == "active"
     )
+
+
+def _after(since: str | None, until: str | None) -> bool:
+    """Whether something would begin only after its end, as far as both are known."""
+    return since is not None and until is not None and until[: len(since)] < since[: len(until)]
 
 
 def _same(there: Relation, relation: Relation) -> bool:

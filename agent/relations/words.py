@@ -24,7 +24,9 @@ class Token:
 
     @property
     def capital(self) -> bool:
-        return self.text[:1].isupper()
+        """Whether it is written as names are; a script without capitals has nothing else."""
+        first = self.text[:1]
+        return first.isupper() or (first.isalpha() and first.lower() == first.upper())
 
     @property
     def word(self) -> bool:

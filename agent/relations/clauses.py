@@ -68,8 +68,8 @@ class Clauses:
             if (end := self._mine(at)) is not None:
                 at, fresh, opening = end, False, False
                 continue
-            if fresh:
-                self.begin = at
+            if fresh or self.naming.has("nominative", at):
+                self.begin, fresh = at, True
                 chunk = self.naming.chunk(at)
                 lead = self.words.starts("leads", self.naming.tokens, at)
                 if chunk is None and self._implied(at, opening=opening):
@@ -469,7 +469,7 @@ class Clauses:
             if not (past or perfect or done or (over and phrase and phrase.words[0] == "be")):
                 return None
             if over:
-                return True, True, {"until": until or when.get("in")}
+                return True, True, {"until": until or when.get("in") or since}
             ended = until is not None
             return ended, True, {"since": since or when.get("in"), "until": until}
         if phrase and phrase.denied:

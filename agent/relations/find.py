@@ -14,7 +14,7 @@ from agent.relations.words import Language, Token, language_of
 from graph.relations import kinds
 
 LONGEST = 4_000  # characters that are looked at
-FEW = {"unsure": 6, "hedges": 4}  # words, to its end, of a sentence that says more than that the rest is doubtful
+FEW = {"unsure": 6, "comments": 4}  # words, to its end, of a sentence that says more than that the rest is doubtful
 SUBJECTS = ("speaker", "mine", "he", "she", "his", "hers", "determiners")
 HYPOTHETICAL, ANY_DOUBT = ("hypotheticals",), ("hypotheticals", "doubts")
 
@@ -98,15 +98,15 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
     """Which tokens are somebody's opinion, word or plan.
 
     What is reported goes on to the end of the sentence, a wish only to the next clause with a subject. What comes
-    before either is doubted as well, but for what is joined to it: "I work with Bob, and Ada says that …".
+    before reports and comments is doubted as well, but for what is joined to more: "I work with Bob, and Ada says …".
     """
     doubted, carried, size = [False] * len(tokens), "", len(tokens)
     starts = [0, *(at for at in range(1, size) if not tokens[at].word or words.has("joins", tokens[at].low)), size]
     for start, end in pairwise(starts):
         joined = words.has("joins", tokens[start].low)
         said = start + (joined or not tokens[start].word)
-        told = [role for role in FEW if any(_stands(tokens, at, role, words) for at in range(said, end))]
-        if told and not (joined and size - said >= FEW[told[0]]):
+        told = [role for role in (*FEW, "hedges") if any(_stands(tokens, at, role, words) for at in range(said, end))]
+        if told and told[0] in FEW and not (joined and size - said >= FEW[told[0]]):
             doubted[:start] = [True] * start
         new = said < end and (tokens[said].capital or any(words.has(role, tokens[said].low) for role in SUBJECTS))
         carried = "unsure" if "unsure" in (carried, *told) else "hedges" if told or (carried and not new) else ""

@@ -176,7 +176,8 @@ class Language:
             return [(word[:-2], head), ("'s", "'s")]
         if head and not tail:
             return [(word[:-1], head), *([("'s", "'s")] if head.endswith("s") else [])]
-        if "-" in word and not (word[0].isupper() and word.rpartition("-")[2][0].isupper()):
+        name = word[0].isupper() and (word.rpartition("-")[2][0].isupper() or low.partition("-")[0] not in self.common)
+        if "-" in word and not name:
             return [(part, part.lower()) for part in word.split("-") if part]
         return [(word, low)]
 

@@ -83,7 +83,7 @@ class Clauses:
                 opening = opening and chunk is None and not self.naming.tokens[at].word
                 if chunk is not None:
                     self._tell(chunk, at)
-                    subject = chunk
+                    subject = chunk if end is not None or subject is None else None
                     end = end or chunk.end
                 if end is not None:
                     at, fresh = max(end, at + 1), False
@@ -381,7 +381,8 @@ class Clauses:
         if not pairs or not all(self._plausible(phrase, *pair) for pair in pairs):
             return False
         until = self._until(end)
-        if phrase.needs == "time" and not self._when(until).keys() & {"since", "until", "lasting"}:
+        lasts = {"since", "until", "lasting"} if helped.verbs else {"since", "until"}
+        if phrase.needs == "time" and not self._when(until).keys() & lasts:
             return False
         negated |= helped.negated or (bool(self.words.option("not_after")) and self.naming.has("not", end))
         state = self._state(form, helped, negated, until, phrase)

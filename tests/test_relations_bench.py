@@ -41,6 +41,18 @@ def test_the_file_has_every_kind_and_every_end_stands_in_its_message() -> None:
                 assert all(word == "you" or plain(word) in plain(each.text) for word in words), each.id
 
 
+def test_the_messages_to_tune_on_are_others_and_sound() -> None:
+    messages = read(FILE.with_name("relations-dev.json"))
+    assert len({each.id for each in messages}) == len({each.text for each in messages}) == len(messages) >= 120
+    assert not {each.text for each in messages} & {each.text for each in read(FILE)}
+    for each in messages:
+        assert (each.category == "nothing") == (not each.relations), each.id
+        for told in (*each.relations, *each.accept):
+            for end in (told.subject, told.object):
+                words = (end,) if isinstance(end, str) else (end.owner,)
+                assert all(word == "you" or plain(word) in plain(each.text) for word in words), (each.id, end)
+
+
 def test_a_finder_that_finds_it_all_is_right_in_all() -> None:
     messages = read(FILE)
     answers = {each.text: each.relations for each in messages}

@@ -111,8 +111,7 @@ class Naming:
     def chunk(self, at: int, *, whole: bool = False) -> Chunk | None:
         """Who is named from a token on: one, or a list. `whole`: of a list, only what surely belongs together."""
         self.near = self.ended[at - 1].ends if self.has("and", at - 1) and at - 1 in self.ended else []
-        first = self.single(at)
-        self.near = []
+        first, self.near = self.single(at), []
         if first is None:
             return None
         parts, end, joined = [first], first.end, False
@@ -120,22 +119,18 @@ class Naming:
             joined = self.has("and", end) or self.has("and", end + 1)
             self.near = parts[-1].ends
             next_ = self._one(end + 1 + (self.low(end) == "," and self.has("and", end + 1)))
-            self.near = []
             if next_ is None:
                 joined = False
                 break
             parts.append(next_)
             end = next_.end
             joined = joined and not self.has("and", end)
-        if (
-            len(parts) == 1
-            or not joined
-            or (whole and end < len(self.tokens) and self.tokens[end].word and not self._goes_on(end, parts[-1]))
-        ):
+        self.near = []
+        followed = whole and end < len(self.tokens) and self.tokens[end].word
+        if len(parts) == 1 or not joined or (followed and not self._goes_on(end, parts[-1])):
             return first
-        owned = any(
-            part.noun and part.owner not in (None, self.known.speaker) for part in parts[1:]
-        )  # "Ada and Bob's son"
+        speaker = self.known.speaker  # "Ada and Bob's son" is one, or two
+        owned = any(part.noun and part.owner not in (None, speaker) for part in parts[1:])
         unclear = owned or not all(part.ends for part in parts)
         ends = [] if unclear else [each for part in parts for each in part.ends]
         self.known.group = ends
@@ -168,15 +163,10 @@ class Naming:
     def _placed(self, one: Chunk) -> None:
         """What "Rita from next door" and "Chris from work" tell, of who speaks."""
         size, noun = self.words.calls(self.tokens, one.end)
-        if (
-            noun is not None
-            and len(one.ends) == 1
-            and isinstance(one.ends[0], str)
-            and one.ends[0] != self.known.speaker
-        ):
-            if one.ends[0] not in self.known.things:
-                one.told = [*one.told, Called(self.known.speaker, noun, one.ends[0], False)]
-                one.end += size
+        who = one.ends[0] if len(one.ends) == 1 else self.known.speaker
+        if noun is not None and isinstance(who, str) and who not in (self.known.speaker, *self.known.things):
+            one.told = [*one.told, Called(self.known.speaker, noun, who, False)]
+            one.end += size
 
     def named(self) -> set[End]:
         """All whom the sentence names, or means by a word of relationship or a pronoun."""
@@ -232,14 +222,7 @@ class Naming:
             return self._noun(at + 1, whom.ends[0], given=True) if whom else None
         for gender, own, pronoun in (("m", "his", "he"), ("f", "hers", "she")):
             if self.has(own, at) or self.has(pronoun, at):
-                who = self.known.one(gender, self.start + at, self.subject if self.has(pronoun, at) else [])
-                owned = None
-                if self.has(own, at) and self.has("name", at + 1):
-                    return Chunk(who, at + 2)
-                if self.has(own, at):
-                    owner = self.known.one(gender, self.start + at, []) or self.near[:1] * self._is_of(gender)
-                    owned = self._noun(at + 1, owner[0] if owner else None, given=True)
-                return owned or (Chunk(who, at + 1) if self.has(pronoun, at) else None)
+                return self._pronoun(at, gender, own=self.has(own, at), pronoun=self.has(pronoun, at))
         if self.has("determiners", at) or self.has("numbers", at):
             if self.has("of", at + 1) and self.has("mine", at + 2):
                 return self._noun(at + 3, speaker, given=True, single=self.has("determiners", at))
@@ -250,37 +233,45 @@ class Naming:
             found = self._noun(at + 1, None)
             if found is not None:
                 return found
-        roles = ("determiners", "mine", "his", "hers", "numbers")
-        before = (
-            at == 0 or not self.tokens[at - 1].word or self.has("after", at - 1) or self.low(at - 1) in self.words.forms
-        )
-        before = before and not any(self.has(role, at - 1) for role in roles)
-        if (alone := self._alone(at)) is not None:
-            return alone
-        if before and self.has("bare", at) and not self.words.starts("nobody", self.tokens, at):
-            end, name = self.name(at)
-            noun = self._matching(at)[1]
-            if name.count(" ") and noun is not None:  # "Grandma Elsie"
-                self.known.note(name, self.start + at, noun.gender)
-                return Chunk([name], end, [Called(speaker, noun, name, False)])
-            return self._noun(at, speaker, given=True, bare=True)
-        article = self.has("determiners", at) and (
-            self.low(at) in ("the", "la", "el", "le") or self.has("titles", at + 1)
-        )
-        end, name = self.name(at + article)
-        if name:
-            gender = "f" if self.has("ladies", at) else "m" if self.has("gentlemen", at) else None
-            person = gender or self.low(end) == self.words.option("possessive") or self.has("people", end - 1)
-            to_person = self.has("toward", at - 1) and not self.has("motion", at - 2) and not self.has("places", at)
-            if person or to_person or not self.has("places_before", at - 1):
-                self.known.note(name, self.start + at, gender)
-            if (
-                self.words.option("genitive") and name.endswith("s") and not self.has("people", end - 1)
-            ):  # "Adas Schwester"
-                owned = self._noun(end, name[:-1], given=True) if self._matching(end)[1] else None
-                return owned or Chunk([name], end)
-            return Chunk([name], end)
-        return None
+        return self._alone(at) or self._bare(at) or self._by_name(at)
+
+    def _pronoun(self, at: int, gender: str, *, own: bool, pronoun: bool) -> Chunk | None:
+        who = self.known.one(gender, self.start + at, self.subject if pronoun else [])
+        if own and self.has("name", at + 1):
+            return Chunk(who, at + 2)
+        if own:
+            owner = self.known.one(gender, self.start + at, []) or self.near[:1] * self._is_of(gender)
+            owned = self._noun(at + 1, owner[0] if owner else None, given=True)
+            if owned is not None:
+                return owned
+        return Chunk(who, at + 1) if pronoun else None
+
+    def _bare(self, at: int) -> Chunk | None:
+        """ "Mum", "Grandma Elsie": the speaker's."""
+        owned = any(self.has(role, at - 1) for role in ("determiners", "mine", "his", "hers", "numbers"))
+        verb = self.low(at - 1) in self.words.forms
+        before = at == 0 or not self.tokens[at - 1].word or self.has("after", at - 1) or verb
+        if owned or not before or not self.has("bare", at) or self.words.starts("nobody", self.tokens, at):
+            return None
+        (end, name), noun = self.name(at), self._matching(at)[1]
+        if name.count(" ") and noun is not None:
+            self.known.note(name, self.start + at, noun.gender)
+            return Chunk([name], end, [Called(self.known.speaker, noun, name, False)])
+        return self._noun(at, self.known.speaker, given=True, bare=True)
+
+    def _by_name(self, at: int) -> Chunk | None:
+        the = self.low(at) in ("the", "la", "el", "le") or self.has("titles", at + 1)
+        end, name = self.name(at + (the and self.has("determiners", at)))
+        if not name:
+            return None
+        gender = "f" if self.has("ladies", at) else "m" if self.has("gentlemen", at) else None
+        owns, known = self.low(end) == self.words.option("possessive"), self.has("people", end - 1)
+        to_person = self.has("toward", at - 1) and not self.has("motion", at - 2) and not self.has("places", at)
+        if gender or owns or known or to_person or not self.has("places_before", at - 1):
+            self.known.note(name, self.start + at, gender)
+        if self.words.option("genitive") and name.endswith("s") and not known and self._matching(end)[1]:
+            return self._noun(end, name[:-1], given=True) or Chunk([name], end)  # "Adas Schwester"
+        return Chunk([name], end)
 
     def _introduced(self, at: int) -> Chunk | None:
         """After "an": "older lady called Agnes", "band called The Wet Socks"."""

@@ -420,6 +420,8 @@ class Clauses:
             return False
         if phrase.careful and (person or place or group):
             return False
+        if phrase.kind == "owns" and self.known.speaker == (one if phrase.turned else other):
+            return False
         if one == other or (place and phrase.kind in NO_PLACES):
             return False
         return not (phrase.kind in NO_PLACES and other in self.known.things)

@@ -326,7 +326,7 @@ class Naming:
             return chunk  # one of a list
         told = self._one(chunk.end + 1)
         told = told and self.ours(told, chunk.end + 1)
-        if told is None or told.noun is None or told.owner is None or told.noun.plural or not told.ends:
+        if told is None or told.noun is None or told.owner is None or told.noun.plural:
             return chunk
         closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
         last = told.end >= len(self.tokens) or self.low(told.end) in (".", "!", ";")

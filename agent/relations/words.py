@@ -173,7 +173,7 @@ class Language:
         if low.endswith("n't") and len(low) > 3:
             return [(word[:-3], low[:-3]), ("not", "not")]
         if head and tail == "s":
-            return [(word[:-2], head), ("'s", "'s")]
+            return [*self._parts(word[:-2]), ("'s", "'s")]
         if head and not tail:
             return [(word[:-1], head), *([("'s", "'s")] if head.endswith("s") else [])]
         name = word[0].isupper() and (word.rpartition("-")[2][0].isupper() or low.partition("-")[0] not in self.common)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
-from agent.language.doubt import FICTION, GIVEN, JOKE, WRITE, injected, withdrawn
+from agent.language.doubt import FICTION, GIVEN, JOKE, LATER_FICTION, LAUGH, TAKEN_BACK, WRITE, injected, withdrawn
 from agent.language.sentences import sentences
 from agent.relations.clauses import Clauses, FoundRelation
 from agent.relations.naming import Known, Naming
@@ -37,7 +37,8 @@ def earnest(text: str, *, speaker: str, said_at: date, doubts: Sequence[str] = A
     sentence out.
     """
     text = text[:LONGEST]
-    words, known, said = language_of(text), Known(speaker), sentences(text)
+    words, known = language_of(text), Known(speaker)
+    said = sentences(_without_heading(text, words))
     if injected(text) or text.isupper() or any(_of_letter(words.tokens(each.text[:80]), words) for each in said):
         return
     start = 0
@@ -49,12 +50,39 @@ def earnest(text: str, *, speaker: str, said_at: date, doubts: Sequence[str] = A
         if FICTION.search(plain) or GIVEN.search(plain) or WRITE.search(plain) or _of_tale(tokens, words):
             return
         naming = Naming(tokens, words, known, start)
-        kept = not JOKE.search(plain) and not withdrawn(following.plain if following else "")
-        if sentence.own and kept and _states(tokens, words, doubts):
+        kept = not _jokes(plain) and not _withdrawn(following.plain if following else "", words)
+        if kept and _states(tokens, words, doubts):
             yield Clauses(naming, words, known, times, sentence.text, _doubted(tokens, words))
-        elif sentence.own:
+        else:
             naming.named()
         start += len(tokens) + 1
+
+
+def _without_heading(text: str, words: Language) -> str:
+    """A text that begins with "Quick question:" or the like, which is nobody who speaks, with a comma there."""
+    head, colon, rest = text.partition(":")
+    last = words.tokens(head[:40])[-1:]
+    heading = (
+        colon and len(head) < 40 and last and (words.has("headings", last[0].low) or (last[0].low,) in words.nouns)
+    )
+    return f"{head},{rest}" if heading and rest[:1] == " " else text
+
+
+def _jokes(plain: str) -> bool:
+    """Whether somebody says so, or laughs at first or more than once: a "lol" at the end takes nothing back."""
+    return bool(LAUGH.match(plain) or JOKE.search(LAUGH.sub(" ", plain))) or len(LAUGH.findall(plain)) > 1
+
+
+def _withdrawn(following: str, words: Language) -> bool:
+    """Whether what is said next takes back what was said; "It's my second year there" does not."""
+    plain = LAUGH.sub(" ", following).strip()
+    match = LATER_FICTION.match(plain)
+    tokens = words.tokens(match[0])[-2:] if match else []
+    personal = any(words.has(role, token.low) for token in tokens for role in ("he", "she", "they", "mine"))
+    told = words.tokens(plain)
+    if personal and not any(_stands(told, at, "unsure", words) for at in range(len(told))):
+        return bool(JOKE.search(plain) or TAKEN_BACK.match(plain))
+    return withdrawn(plain)
 
 
 def _key(found: FoundRelation) -> tuple[object, ...]:
@@ -77,7 +105,7 @@ def _of_letter(tokens: Sequence[Token], words: Language) -> bool:
 
 def _states(tokens: Sequence[Token], words: Language, doubts: Sequence[str]) -> bool:
     """Whether a sentence states something: no question, condition, story or comparison."""
-    if not tokens or any(token.low in "?¿" for token in tokens) or words.has("asks", tokens[0].low):
+    if not tokens or any(token.low in "?¿" for token in tokens) or _asks(tokens, words):
         return False
     lows = [token.low for token in tokens]
     if words.has("within", lows[0]) and "," in lows and tokens[1].capital and not words.starts("places", tokens, 1):
@@ -86,6 +114,16 @@ def _states(tokens: Sequence[Token], words: Language, doubts: Sequence[str]) -> 
     begin = words.starts("leads", tokens, 0)
     rest = range(begin, len(tokens))
     return not titled and not any(_stands(tokens, at, role, words) for at in rest for role in doubts)
+
+
+def _asks(tokens: Sequence[Token], words: Language) -> bool:
+    """Whether a sentence begins as a question does: "is Ada …", "when did …", but not "when I …" or "was at …"."""
+    first, next_ = tokens[0].low, tokens[1] if len(tokens) > 1 else tokens[0]
+    helps = any(words.has("helping", lemma) for lemma, _ in words.forms.get(next_.low, ()))
+    if words.has("asks_helped", first):
+        return helps or words.has("asks", next_.low)
+    subject = next_.capital or any(words.has(role, next_.low) for role in (*SUBJECTS, "they", "who", "subjects"))
+    return words.has("asks", first) and (subject or not words.has("asks_of", first))
 
 
 def _of_tale(tokens: Sequence[Token], words: Language) -> bool:
@@ -108,7 +146,8 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
         told = [role for role in (*FEW, "hedges") if any(_stands(tokens, at, role, words) for at in range(said, end))]
         if told and told[0] in FEW and not (joined and size - said >= FEW[told[0]]):
             doubted[:start] = [True] * start
-        new = said < end and (tokens[said].capital or any(words.has(role, tokens[said].low) for role in SUBJECTS))
+        apart = said < end and not words.has("complements", tokens[start].low)
+        new = apart and (tokens[said].capital or any(words.has(role, tokens[said].low) for role in SUBJECTS))
         carried = "unsure" if "unsure" in (carried, *told) else "hedges" if told or (carried and not new) else ""
         doubted[start:end] = [bool(carried)] * (end - start)
     return doubted

@@ -41,6 +41,7 @@ def earnest(text: str, *, speaker: str, said_at: date, doubts: Sequence[str] = A
     said = sentences(_without_heading(text, words))
     if injected(text) or text.isupper() or any(_of_letter(words.tokens(each.text[:80]), words) for each in said):
         return
+    known.small |= words.small_names(text) if words.option("small_names") else set()
     start = 0
     for sentence, following in pairwise([*said, None]):
         if sentence is None:

@@ -102,6 +102,19 @@ class Language:
         word = self.data.get("calls", {}).get(" ".join(each.low for each in tokens[at : at + size]), "")
         return size, self.nouns.get((word,))
 
+    def small_names(self, text: str) -> set[str]:
+        """Names in lower case: of people and places that are known for such, and, if nothing has capitals, after slots."""
+        tokens, found = self.tokens(text), set[str]()
+        none = not any(token.capital and len(token.text) > 1 for token in tokens)
+        for at, token in enumerate(tokens):
+            if (self.has("people", token.low) or self.has("places", token.low)) and not self.has("no_lower", token.low):
+                found |= {token.text} - {token.text.capitalize()}
+            size = self.starts("slots", tokens, at) if none else 0
+            after = tokens[at + size] if 0 < size < len(tokens) - at else None
+            if after is not None and after.word and after.low not in self.common and not self.has("unnamed", after.low):
+                found.add(after.text)
+        return found
+
     @cached_property
     def common(self) -> frozenset[str]:
         """All words that are told of here but the names."""

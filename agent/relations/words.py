@@ -103,7 +103,7 @@ class Language:
         return size, self.nouns.get((word,))
 
     def small_names(self, text: str) -> set[str]:
-        """Names in lower case: of people and places that are known for such, and, if nothing has capitals, after slots."""
+        """Names in lower case: those that are known for names, and, where nothing has capitals, what follows slots."""
         tokens, found = self.tokens(text), set[str]()
         none = not any(token.capital and len(token.text) > 1 for token in tokens)
         for at, token in enumerate(tokens):

@@ -15,6 +15,7 @@ from graph.relations import kinds
 
 LONGEST = 4_000  # characters that are looked at
 FEW = {"unsure": 6, "comments": 4}  # words, to its end, of a sentence that says more than that the rest is doubtful
+TAG = 4  # words that are no question of their own: "isn't she?"
 SUBJECTS = ("speaker", "mine", "he", "she", "his", "hers", "determiners")
 HYPOTHETICAL, ANY_DOUBT = ("hypotheticals",), ("hypotheticals", "doubts")
 
@@ -50,10 +51,10 @@ def earnest(text: str, *, speaker: str, said_at: date, doubts: Sequence[str] = A
         tokens, times = without_times(words.tokens(plain), words, said_at)
         if FICTION.search(plain) or GIVEN.search(plain) or WRITE.search(plain) or _of_tale(tokens, words):
             return
-        naming = Naming(tokens, words, known, start)
+        naming = Naming(_before_question(tokens, words), words, known, start)
         kept = not _jokes(plain) and not _withdrawn(following.plain if following else "", words)
-        if kept and _states(tokens, words, doubts):
-            yield Clauses(naming, words, known, times, sentence.text, _doubted(tokens, words))
+        if kept and _states(naming.tokens, words, doubts):
+            yield Clauses(naming, words, known, times, sentence.text, _doubted(naming.tokens, words))
         else:
             naming.named()
         start += len(tokens) + 1
@@ -125,6 +126,17 @@ def _asks(tokens: Sequence[Token], words: Language) -> bool:
         return helps or words.has("asks", next_.low)
     subject = next_.capital or any(words.has(role, next_.low) for role in (*SUBJECTS, "they", "who", "subjects"))
     return words.has("asks", first) and (subject or not words.has("asks_of", first))
+
+
+def _before_question(tokens: Sequence[Token], words: Language) -> Sequence[Token]:
+    """What is stated before a question: "My boss Ada is leaving, what do I give her?", but not ", isn't she?"."""
+    if not tokens or tokens[-1].low != "?":
+        return tokens
+    for at in range(3, len(tokens) - TAG):
+        opened = words.has("joins", tokens[at - 1].low) or not tokens[at - 1].word
+        if opened and words.has("asks_on", tokens[at].low) and not any(token.low == "?" for token in tokens[:at]):
+            return tokens[: at - 1]
+    return tokens
 
 
 def _of_tale(tokens: Sequence[Token], words: Language) -> bool:

@@ -1,11 +1,12 @@
 """What is found in everyday messages of how people, places and things stand to each other: all of it, or made up.
 
-    python -m bench.relations [PATH] [--json] [--only floor] [--why]
+    python -m bench.relations [PATH] [--json] [--only floor|perfect] [--why]
 
 The file has messages, each with the day it was said on and the relations that it clearly tells, by a strict reader;
 most of the class `nothing` have names and words for relations all the same. What may be read out of a message without
 its being said is in `accept`: neither right nor wrong. Names are compared without case, "the" and titles. `floor` is
-what is found without a chat model. `--why` names what is amiss, on stderr.
+what is found without a chat model, `perfect` where one chooses that answers from the file. `--why` names what is
+amiss, on stderr.
 
 `precision` and `recall`: a relation is right with its kind, both its ends in their direction, and its polarity.
 `direction`: of those found between two ends that are related in this kind, the share that goes the right way; symmetric
@@ -15,6 +16,7 @@ or a year that was told is the same. `from_nothing`: how many were found in mess
 """
 
 import argparse
+import asyncio
 import json
 import re
 import tomllib
@@ -30,6 +32,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 import graph
 from bench.expected import plain
 from bench.report import say
+from models.protocols import Answer
+from tests.fakes import FakeGenerator
 
 FILE = Path(__file__).with_name("relations.json")
 KINDS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -114,8 +118,14 @@ End = tuple[str, ...]
 
 def name(end: Any) -> End:
     """An end as it is compared: one word for a name, two for somebody's somebody."""
-    parts = (end,) if isinstance(end, str) else (end.owner, end.word)
+    parts = (end,) if isinstance(end, str) else (end.owner, _word(end.word))
     return tuple(TITLE.sub("", plain(part), count=1) if TITLE.match(plain(part)) else plain(part) for part in parts)
+
+
+def _word(said: str) -> str:
+    """A word of relationship as its like: "mum" and "mother" are one."""
+    noun = import_module("agent.relations.words").language("english").nouns.get(tuple(plain(said).split()))
+    return noun.word if noun is not None else said
 
 
 def day(value: Any) -> str | None:
@@ -263,15 +273,57 @@ def figures(tallies: Mapping[str, Tally]) -> dict[str, Any]:
     return {"overall": overall, "hard": rows.get("hard", Tally().figures()), "by_class": classes}
 
 
-def floor() -> Find:
+def floor(messages: Sequence[Message]) -> Find:
     """What is found without a chat model."""
     # By its name, so that this file and its test stand without it.
     find_relations = import_module("agent.relations.find").find_relations
     return lambda text, said_at: find_relations(text, speaker="you", said_at=said_at)
 
 
-# A finder for which a perfect model answers goes here, as "perfect": perfect.
-FINDERS: dict[str, Callable[[], Find]] = {"floor": floor}
+class PerfectChooser(FakeGenerator):
+    """Chooses what the file says of a message, as far as the lists of the question have it."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        super().__init__(name="scripted-perfect")
+        self._messages = {each.text: each for each in messages}
+        self.message = ""
+
+    async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
+        """The relations of the message, each with the sentence that has most of its ends."""
+        words = self.detokenize(prompt)
+        shown = {name(_end(label)): label for label in re.findall(r"^- (.*)$", words.partition("The names:")[2], re.M)}
+        told = dict(re.findall(r"^\[(\d+)\] (.*)$", words, re.M))
+        chosen = []
+        for each in self._messages[self.message].relations:
+            ends = [shown.get(name(end)) for end in (each.subject, each.object)]
+            counts = {int(number): sum(str(end) in text for end in ends) for number, text in told.items()}
+            if None not in ends:
+                where = max(counts, key=lambda number: counts[number])
+                fields = {"subject": ends[0], "kind": each.kind, "object": ends[1], "sentence": where}
+                chosen.append({**fields, "holds": each.polarity, "over": each.ended})
+        return schema.model_validate({"relations": chosen})
+
+
+def _end(label: str) -> Any:
+    """An end as a question shows it: a name, or "Ada's boss"."""
+    owner, possessive, word = label.partition("'s ") if not label.startswith("your ") else ("you", "'s ", label[5:])
+    return Unnamed(owner=owner, word=word) if possessive and word.islower() else label
+
+
+def perfect(messages: Sequence[Message]) -> Find:
+    """What is found where a perfect model chooses, and the floor beside it."""
+    choosing, plainly, model = import_module("agent.relations.choosing"), floor(messages), PerfectChooser(messages)
+
+    def find(text: str, said_at: date) -> Iterable[Told]:
+        model.message = text
+        chosen = asyncio.run(choosing.choose(model, text, said_at=said_at, ask=asyncio.ensure_future))
+        found: list[Told] = choosing.merged(plainly(text, said_at), chosen)
+        return found
+
+    return find
+
+
+FINDERS: dict[str, Callable[[Sequence[Message]], Find]] = {"floor": floor, "perfect": perfect}
 
 
 def show(label: str, found: Mapping[str, Any]) -> None:
@@ -296,7 +348,7 @@ def main() -> None:
     arguments = parser.parse_args()
     messages = read(arguments.path)
     wanted = FINDERS if arguments.only is None else [arguments.only]
-    done = {label: measure(messages, FINDERS[label]()) for label in wanted}
+    done = {label: measure(messages, FINDERS[label](messages)) for label in wanted}
     if arguments.why:
         for label, tallies in done.items():
             for line in tallies["overall"].amiss:

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from bench.expected import plain
-from bench.relations import FILE, KINDS, Message, Relation, Tally, Told, Unnamed, figures, measure, read, score
+from bench.relations import FILE, FINDERS, KINDS, Message, Relation, Tally, Told, Unnamed, figures, measure, read, score
 
 TREVOR = Relation(subject="you", kind="works_with", object="Trevor")
 HALE = Relation(subject="Mr. Hale", kind="teaches", object="Ben")
@@ -39,6 +39,18 @@ def test_the_file_has_every_kind_and_every_end_stands_in_its_message() -> None:
             for end in (told.subject, told.object):
                 words = (end,) if isinstance(end, str) else (end.owner, end.word)
                 assert all(word == "you" or plain(word) in plain(each.text) for word in words), each.id
+
+
+def test_the_messages_to_tune_on_are_others_and_sound() -> None:
+    messages = read(FILE.with_name("relations-dev.json"))
+    assert len({each.id for each in messages}) == len({each.text for each in messages}) == len(messages) >= 120
+    assert not {each.text for each in messages} & {each.text for each in read(FILE)}
+    for each in messages:
+        assert (each.category == "nothing") == (not each.relations), each.id
+        for told in (*each.relations, *each.accept):
+            for end in (told.subject, told.object):
+                words = (end,) if isinstance(end, str) else (end.owner,)
+                assert all(word == "you" or plain(word) in plain(each.text) for word in words), (each.id, end)
 
 
 def test_a_finder_that_finds_it_all_is_right_in_all() -> None:
@@ -99,3 +111,19 @@ def test_what_is_accepted_does_not_count_and_what_is_found_in_nothing_does() -> 
     found = figures(measure([message(category="nothing"), message(HALE)], lambda text, said_at: [HALE]))
     assert found["overall"]["from_nothing"] == 1
     assert (found["overall"]["precision"], found["overall"]["recall"]) == (0.5, 1.0)
+
+
+def test_a_perfect_model_is_held_to_what_a_message_offers() -> None:
+    said = {"id": "b", "class": "indirect", "said_at": date(2026, 10, 14), "text": "Trevor does my tax, at my office."}
+    hidden = message(HALE)
+    grounded = Message.model_validate({**said, "relations": (TREVOR,)})
+    find = FINDERS["perfect"]([hidden, grounded])
+    found = figures(measure([hidden, grounded], find))["overall"]
+    assert (found["right"], found["found"], found["expected"]) == (1, 1, 2)
+
+
+def test_words_of_relationship_that_mean_the_same_are_the_same() -> None:
+    mum, mother = (
+        Relation(subject=Unnamed(owner="you", word=word), kind="likes", object="Leeds") for word in ("mum", "mother")
+    )
+    assert counts(score(message(mum), [mother])) == (1, 1, 1)

@@ -12,7 +12,7 @@ Invariants:
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from agent.background import Foreground
 from agent.errors import AgentError
 from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
 from agent.prompts import Prompts
-from agent.relations.learning import learn
+from agent.relations.learning import choose_all, learn
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
 from graph.events import EntityNoted, Event, ObservationMade, ReflectionDone, ReflectionFailed
 from graph.memory import Memory
@@ -28,7 +28,8 @@ from graph.values import Unreflected
 from models.errors import EngineClosed, ModelError
 from models.protocols import Generator
 
-from .learning import Learning
+from .consolidation import within
+from .learning import OWN_TIME_S, Learning
 from .making import Review
 from .material import Material, Outcome, gather, still_there
 from .steps import echoed, make_title, note_names, rate_turns
@@ -37,6 +38,7 @@ T = TypeVar("T")
 TRIES = 2  # at one exchange, where what it stands on changes meanwhile
 FAILURES = (ModelError, AgentError, TimeoutError, InvalidEvent, NotFound, *SURPRISES)
 Step = Any  # of ReflectionFailed
+Chosen = Mapping[str, Sequence[Any]]  # what a model chose of relationships, by turn
 
 
 class Changed(Exception):
@@ -223,7 +225,11 @@ class Reflector:
         if outcome.failure is not None:
             failed.append(_failure(material, "observations", model, outcome.failure))
         plain: tuple[list[Event], list[Event]] = [*names], []
-        related = thread(self._related, material, names, ids, outcome.events)
+        chosen: Chosen = {}
+        if model is not None and outcome.trust == "model":
+            chosen = await step("relations", choose_all(material.said, model, self._in_own_time), chosen)
+            await self._quiet()
+        related = thread(self._related, material, names, ids, outcome.events, chosen)
         known, relations = await step("relations", related, plain)
         made = [each for each in (*outcome.events, *relations) if isinstance(each, ObservationMade)]
         await self._quiet()
@@ -238,7 +244,7 @@ class Reflector:
             self._notify(Learned(material.session, texts, waiting))
 
     def _related(
-        self, material: Material, names: list[EntityNoted], ids: dict[str, str], learned: list[Event]
+        self, material: Material, names: list[EntityNoted], ids: dict[str, str], learned: list[Event], chosen: Chosen
     ) -> tuple[list[Event], list[Event]]:
         return learn(
             self._memory,
@@ -251,7 +257,11 @@ class Reflector:
             reflection=material.reflection,
             instead_of=material.instead_of,
             review=self._review(),
+            chosen=chosen,
         )
+
+    def _in_own_time(self, call: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
+        return within(OWN_TIME_S, call, self._foreground)
 
     async def title(self, found: Unreflected, model: Generator) -> None:
         """Better a chat's title that is only its first words. Raises MemoryFailure."""

@@ -1,7 +1,7 @@
 """The clauses of a sentence, read by a language's words as who, does what, to whom: each tells a relationship."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from agent.language.words import wordset
@@ -11,7 +11,7 @@ from agent.relations.words import Language, Phrase, Token
 from graph.relations import kinds
 
 FAMILY = frozenset({"parent_of", "grandparent_of", "sibling_of", "relative_of"})  # it ends with nobody's leaving
-DENIABLE = wordset("likes trusts works_with works_for lives_with lives_in knows manages teaches treats owns")
+DENIABLE = wordset("met likes trusts works_with works_for lives_with lives_in knows manages teaches treats owns")
 FELT = frozenset({"likes", "trusts", "knows", "friend_of"})  # of which the past tense does not say that it is over
 NO_PLACES = frozenset(kinds()) - {"lives_in", "likes", "knows", "owns", "works_for", "member_of", "other"}
 OF_THINGS = frozenset({"lives_in", "works_for", "member_of", "owns"})  # their objects are nobody
@@ -44,27 +44,35 @@ class _Helped:
 
 @dataclass(slots=True)
 class Clauses:
-    """Reads one sentence; `sure`: else only what it takes for granted of the speaker's people is read."""
+    """Reads one sentence; of its `doubted` tokens only what they take for granted of the speaker's people."""
 
     naming: Naming
     words: Language
     known: Known
     times: Sequence[Time]
     sentence: str
-    sure: bool
+    doubted: Sequence[bool]
     begin: int = 0
     found: list[FoundRelation] = field(default_factory=list)
 
     def read(self) -> list[FoundRelation]:
         """All of the sentence, clause by clause."""
-        at, fresh, subject = 0, True, None
+        at, fresh, subject, opening = 0, True, None, True
         size = len(self.naming.tokens)
         while at < size:
-            if fresh:
-                self.begin = at
+            if self.naming.has("who", at) and (who := self.naming.before(at)) is not None:
+                end = self._does(at + 1, who)
+                subject = who if self.naming.has("and", self._until(at + 1)) else None
+                at, fresh, opening = end or at + 1, False, False
+                continue
+            if (end := self._mine(at)) is not None:
+                at, fresh, opening = end, False, False
+                continue
+            if fresh or self.naming.has("nominative", at):
+                self.begin, fresh = at, True
                 chunk = self.naming.chunk(at)
                 lead = self.words.starts("leads", self.naming.tokens, at)
-                if chunk is None and self.words.has("implied", self.naming.low(at)):
+                if chunk is None and self._implied(at, opening=opening):
                     chunk = Chunk([self.known.speaker], at)
                 end = self._clause(chunk) if chunk else None
                 if end is None and chunk is None and subject is not None:
@@ -72,9 +80,10 @@ class Clauses:
                 if end is None and lead:
                     at += lead
                     continue
+                opening = opening and chunk is None and not self.naming.tokens[at].word
                 if chunk is not None:
                     self._tell(chunk, at)
-                    subject = chunk
+                    subject = chunk if end is not None or subject is None else None
                     end = end or chunk.end
                 if end is not None:
                     at, fresh = max(end, at + 1), False
@@ -90,13 +99,36 @@ class Clauses:
             at, fresh = at + 1, ended
         return self.found
 
+    def _implied(self, at: int, *, opening: bool) -> bool:
+        """Whether who speaks is left out: "Just moved to Lyon", "trabajo en Siemens"."""
+        if self.naming.has("implied", at):
+            return True
+        while self.naming.has("adverbs", at):
+            at += 1
+        forms = self.words.forms.get(self.naming.low(at), ())
+        known = any(form in ("past", "ing") and lemma in self.words.phrases for lemma, form in forms)
+        return opening and bool(self.words.option("implied")) and (known or self.naming.has("gets", at))
+
+    def _mine(self, at: int) -> int | None:
+        """What is told by "my job at Siemens", wherever it stands, and where that ends."""
+        if not self.naming.has("mine", at) or self.doubted[at]:
+            return None
+        return self._says(at, Chunk([self.known.speaker], at), _Helped())
+
     def _tell(self, chunk: Chunk, at: int) -> None:
-        """What a chunk tells by itself."""
+        """What a chunk tells by itself; who died is nobody's any more, but for family."""
         if self.words.has("not", self.naming.low(at - 1)):
             return
+        died = self.words.starts("died", self.naming.tokens, chunk.end) > 0
         for told in chunk.told:
-            if self.sure or told.owner == self.known.speaker:
-                self._called(told)
+            over = died and told.noun.kind not in FAMILY
+            until = self._when(self._until(chunk.end)).get("in") if over else None
+            if not self.doubted[at] or told.owner == self.known.speaker:
+                self._called(replace(told, over=told.over or over), until=until)
+
+    def _when(self, end: int) -> dict[str, str | None]:
+        """The times that the clause up to a token tells."""
+        return {time.role: time.value for time in self.times if self.begin <= time.at <= end}
 
     def _called(
         self, told: Called, *, polarity: bool = True, since: str | None = None, until: str | None = None
@@ -125,7 +157,7 @@ class Clauses:
 
     def _clause(self, chunk: Chunk) -> int | None:
         """A clause about whom its first chunk names, and where it ends; None where nothing was read."""
-        at = chunk.end + self.words.starts("aside", self.naming.tokens, chunk.end)
+        at = self.naming.aside(chunk.end)
         comma = self.naming.low(at) == ","
         if self.naming.has("who", at + comma):
             end = self._does(at + comma + 1, chunk)
@@ -137,7 +169,11 @@ class Clauses:
     def _does(self, at: int, subject: Chunk) -> int | None:
         """What somebody does, and where that ends; None where it is nothing that is known."""
         helped = _Helped()
-        while self.sure and at < len(self.naming.tokens):
+        if self.words.option("implied") and any(
+            form == "ing" for _, form in self.words.forms.get(self.naming.low(at), ())
+        ):
+            helped.verbs.append(("be", "base"))  # "Working at Siemens now"
+        while at < len(self.naming.tokens) and not self.doubted[at]:
             end = self._is(at, subject, helped) or self._has(at, subject, helped) or self._says(at, subject, helped)
             if end is not None:
                 return end
@@ -166,11 +202,14 @@ class Clauses:
         while self.words.has("adverbs", self.naming.low(at)) or self.words.has("not", self.naming.low(at)):
             negated = negated or self.words.has("not", self.naming.low(at))
             at += 1
+        if subject.noun is None and len(subject.ends) == 1 and isinstance(kin := subject.ends[0], Kin):
+            subject = replace(subject, noun=self.words.nouns.get(tuple(kin.word.split())), owner=kin.owner)
         unnamed = subject.noun is not None and subject.owner is not None
         at += called if (called := unnamed and self.naming.has("named", at)) else 0
         self.naming.subject = subject.ends
         what = self.naming.chunk(at, whole=True)
         self.naming.subject = []
+        what = what and self.naming.ours(what, at)
         if what is None and called:
             end, small = self.naming.small(at, subject.noun, named=True) if subject.noun else (at, "")
             what = Chunk([small], end) if small else None
@@ -193,7 +232,7 @@ class Clauses:
             if what.noun is None and what.ends and as_many:
                 called_so = [Called(subject.owner, subject.noun, name, subject.over) for name in names]
                 if polarity and len(names) == 1 and isinstance(subject.owner, str):
-                    self.known.kin[Kin(subject.owner, subject.noun.word)] = names[0]
+                    self.known.call(Kin(subject.owner, subject.noun.word), names[0])
         if not called_so:
             return None
         for told in called_so:
@@ -201,6 +240,8 @@ class Clauses:
             if kind in OF_THINGS and isinstance(told.who, Kin):
                 return None
             self.known.note(told.who, self.naming.start + at, told.noun.gender)
+            if polarity and isinstance(told.who, str) and isinstance(told.owner, str) and len(subject.ends) == 1:
+                self.known.call(Kin(told.owner, told.noun.word), told.who)
             if polarity:
                 ended = told.over or (over and kind not in FAMILY)
                 if over and kind in FAMILY and negated:
@@ -212,18 +253,24 @@ class Clauses:
                 )
             elif kind in DENIABLE:
                 self._called(Called(told.owner, told.noun, told.who, False, told.first), polarity=False)
-        self._tell(what, -1)
+        for told in what.told:
+            self._called(told)
         return what.end
 
     def _has(self, at: int, subject: Chunk, helped: _Helped) -> int | None:
         """ "I have a sister called Ada", "Bob's got two kids, Timo and Bea"."""
-        size = self.words.starts("has", self.naming.tokens, at)
+        size = self.words.starts("has", self.naming.tokens, at) or self.words.starts("gets", self.naming.tokens, at)
         if not size or helped.negated or helped.used or len(subject.ends) > 2:
             return None
         what = self.naming.chunk(at + size)
-        if what is None or what.noun is None or what.owner is not None or not what.ends:
+        if what is None or what.noun is None or what.owner is not None:
+            return None
+        if not what.ends and not what.noun.plural and len(subject.ends) == 1 and isinstance(subject.ends[0], str):
+            self.known.note(Kin(subject.ends[0], what.noun.word), self.naming.start + at, what.noun.gender)
+        if not what.ends:
             return None
         past = any(form == "past" for _, form in self.words.forms.get(self.naming.low(at), ())) and not helped.verbs
+        past = past and not self.naming.has("gets", at)
         for owner in subject.ends:
             for who in what.ends:
                 self._called(Called(owner, what.noun, who, past and what.noun.kind not in FAMILY))
@@ -255,7 +302,7 @@ class Clauses:
 
     def _fits(self, phrase: Phrase, lemma: str, form: str, subject: Chunk, helped: _Helped) -> bool:
         """Whether a verb's form goes with its subject and with the helping verbs before it."""
-        several = len(subject.ends)
+        several = len(subject.ends) + (subject.also is not None)
         if phrase.together and (several < 2 or (several > 2 and kinds()[phrase.kind].single)):
             return False
         if not self.words.option("agrees"):
@@ -274,7 +321,7 @@ class Clauses:
     ) -> Iterator[tuple[int, Chunk | None, bool]]:
         """The ways in which a phrase's words stand from a token on: where they end, the object, and whether "not"."""
         rest = phrase.words[word:]
-        if not rest and (phrase.together or what is not None):
+        if not rest and (phrase.together or phrase.mine or what is not None):
             yield at, what, negated
             return
         low = self.naming.low(at)
@@ -287,6 +334,8 @@ class Clauses:
                 yield from self._match(phrase, word, at + 1, subject, None, negated or no)
             elif what is not None and (what.ends or what.noun):
                 yield from self._match(phrase, word + 1, what.end, subject, what, negated)
+                if what.parts:  # "in Ghent, my husband and I": no list
+                    yield from self._match(phrase, word + 1, what.parts[0].end, subject, what.parts[0], negated)
         elif rest[0] == "*":
             for more in range(1, 5):
                 passed = self.naming.tokens[at : at + more]
@@ -299,7 +348,9 @@ class Clauses:
             yield from self._match(phrase, word, at + 1, subject, what, negated or self.words.has("not", low))
 
     def _passes(self, phrase: Phrase, token: Token) -> bool:
-        return token.word and token.low not in phrase.but and not self.words.has("joins", token.low)
+        named = token.capital and not phrase.loose and not self.words.has("no_names", token.low)
+        said = token.text[0].isalnum() and not (named and self.words.option("agrees"))
+        return said and token.low not in phrase.but and not self.words.has("joins", token.low)
 
     def _said(
         self,
@@ -319,7 +370,10 @@ class Clauses:
             if not self._may_end(end) and not loose:
                 return False
         if what is None and phrase.together:
-            pairs = list(combinations(subject.ends, 2))
+            also = [] if subject.also is None else [subject.also]
+            pairs = list(combinations([*subject.ends, *also], 2))
+        elif phrase.mine:
+            pairs = [(one, self.known.speaker) for one in subject.ends]
         else:
             pairs = [(one, other) for one in subject.ends for other in (what.ends if what else ())]
         if what is not None and not what.ends:
@@ -327,6 +381,9 @@ class Clauses:
         if not pairs or not all(self._plausible(phrase, *pair) for pair in pairs):
             return False
         until = self._until(end)
+        lasts = {"since", "until", "lasting"} if helped.verbs else {"since", "until"}
+        if phrase.needs == "time" and not self._when(until).keys() & lasts:
+            return False
         negated |= helped.negated or (bool(self.words.option("not_after")) and self.naming.has("not", end))
         state = self._state(form, helped, negated, until, phrase)
         if state is None:
@@ -340,8 +397,8 @@ class Clauses:
             self._add(ends, phrase.kind, times.get("since"), times.get("until"), polarity, over)
             if phrase.kind in OF_THINGS and not self.words.has("people", str(ends[1]).lower()):
                 self.known.things.add(ends[1])
-        if what is not None:
-            self._tell(what, -1)
+        for told in what.told if what is not None else ():
+            self._called(told)
         return True
 
     def _plausible(self, phrase: Phrase, one: End, other: End) -> bool:
@@ -356,8 +413,14 @@ class Clauses:
             return False
         if phrase.kind == "lives_in":
             return not person
-        group = isinstance(other, str) and self.words.has("groups", other.split()[-1].lower())
+        group = other in self.known.groups
+        group |= isinstance(other, str) and self.words.has("groups", other.split()[-1].lower())
+        doctor = isinstance(other, str) and self.words.has("doctors", other.split()[0].lower().rstrip("."))
+        if (phrase.needs == "group" and not group) or (phrase.needs == "doctor" and not doctor):
+            return False
         if phrase.careful and (person or place or group):
+            return False
+        if phrase.kind == "owns" and self.known.speaker == (one if phrase.turned else other):
             return False
         if one == other or (place and phrase.kind in NO_PLACES):
             return False
@@ -385,8 +448,7 @@ class Clauses:
         self, form: tuple[str, str], helped: _Helped, negated: bool, end: int, phrase: Phrase | None = None
     ) -> tuple[bool, bool, dict[str, str | None]] | None:
         """Whether what is said is over, whether it holds, and since and until when; None where that is unclear."""
-        told = [time for time in self.times if self.begin <= time.at <= end]
-        when = {time.role: time.value for time in told}
+        when = self._when(end)
         since, until = when.get("since"), when.get("until")
         begins = bool(phrase and phrase.begins) or self.words.has("becoming", form[0])
         over = bool(phrase and phrase.over)
@@ -399,6 +461,8 @@ class Clauses:
         if negated:
             if gone and not begins and not over and not (phrase and phrase.denied):
                 return True, True, {"until": when.get("in") or until}
+            if helped.never and kind == "met":
+                return False, False, {}
             if begins or over or gone or (past and not helped.never) or (phrase and (phrase.denied or phrase.together)):
                 return None
             return False, False, {"since": since}
@@ -408,7 +472,7 @@ class Clauses:
             if not (past or perfect or done or (over and phrase and phrase.words[0] == "be")):
                 return None
             if over:
-                return True, True, {"until": until or when.get("in")}
+                return True, True, {"until": until or when.get("in") or since}
             ended = until is not None
             return ended, True, {"since": since or when.get("in"), "until": until}
         if phrase and phrase.denied:

@@ -1,11 +1,14 @@
-"""Relationships learned from what people said, without a model: sure ones only, each with the turn that says it."""
+"""Relationships learned from what people said: sure ones only, each with the turn that says it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Literal
 
 from agent.errors import AgentError
+from agent.relations.choosing import Ask, choose, merged
 from agent.relations.clauses import FoundRelation
 from agent.relations.find import find_relations
 from agent.relations.naming import End
@@ -13,6 +16,7 @@ from agent.relations.relating import YOU, Origin, Relating, Stated
 from graph.events import Event, ObservationMade
 from graph.memory import Memory
 from graph.values import Turn
+from models.protocols import Generator
 
 SURE = 0.8  # the confidence of what was read out of a sentence
 
@@ -29,11 +33,13 @@ def learn(
     reflection: str,
     instead_of: str | None = None,
     review: Literal["auto", "ask"],
+    chosen: Mapping[str, Sequence[FoundRelation]] = MappingProxyType({}),
 ) -> tuple[list[Event], list[Event]]:
     """The names that turns note, and what they say of how these stand to each other; one reflection's. Blocks.
 
     `ids` are those of the names, `beside` is what the reflection learned besides: an observation that says a
-    relationship and no other carries it. A relationship tells what those are whom it joins.
+    relationship and no other carries it. A relationship tells what those are whom it joins. `chosen` is what a trusted
+    model found in turns.
     """
     relating = Relating(memory.readings, ids, beside)
     for turn in turns:
@@ -49,11 +55,21 @@ def learn(
             reflection=reflection,
             instead_of=instead_of,
         )
-        found = find_relations(turn.text or "", speaker=YOU, said_at=told.day)
+        found = merged(find_relations(turn.text or "", speaker=YOU, said_at=told.day), chosen.get(turn.id, ()))
         alone = {sentence for sentence, count in Counter(each.sentence for each in found).items() if count == 1}
         for each in found:
-            _state(relating, each, told, beside if each.sentence in alone else ())
+            by_model = each in chosen.get(turn.id, ())
+            origin = replace(told, origin="model") if by_model else told
+            _state(relating, each, origin, beside if each.sentence in alone else ())
     return relating.sorted(noted), relating.sorted(relating.events)
+
+
+async def choose_all(turns: Iterable[Turn], generator: Generator, ask: Ask) -> dict[str, Sequence[FoundRelation]]:
+    """What a trusted model finds in turns, by their ids. Raises RunError, TimeoutError."""
+    return {
+        turn.id: await choose(generator, turn.text or "", said_at=turn.at.astimezone().date(), ask=ask)
+        for turn in turns
+    }
 
 
 def _said_by(found: FoundRelation, names: tuple[str, str], told: Origin, beside: Sequence[Event]) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from agent.relations.words import Language, Noun, Token
 
 OPENS, CLOSES = (",", "(", "-", "–", "—", ":"), (",", ")", "-", "–", "—", ";", ".", "!")
+OURS = ("works_with", "friend_of", "neighbour_of")
 OF_WORK = ("manages", "works_with", "works_for", "teaches", "treats", "landlord_of", "neighbour_of", "lives_with")
 
 
@@ -45,6 +46,7 @@ class Chunk:
     owner: End | None = None
     over: bool = False
     parts: "list[Chunk]" = field(default_factory=list)
+    also: End | None = None  # who "we" are, besides who speaks
 
 
 @dataclass(slots=True)
@@ -56,6 +58,13 @@ class Known:
     kin: dict[Kin, str] = field(default_factory=dict)
     small: set[str] = field(default_factory=set)  # names that were written in lower case
     things: set[End] = field(default_factory=set)
+    groups: set[End] = field(default_factory=set)  # bands, clubs
+    group: list[End] = field(default_factory=list)  # the last ones who were named together
+
+    def call(self, kin: Kin, name: str) -> None:
+        """Somebody's sister has a name."""
+        self.kin[kin] = name
+        self.people.pop(kin, None)
 
     def note(self, end: End, at: int, gender: str | None = None) -> None:
         first, known = self.people.get(end, (at, None))
@@ -71,6 +80,15 @@ class Known:
         ]
         return fitting if len(fitting) == 1 else []
 
+    def others(self, at: int) -> list[End]:
+        """All people who were named before."""
+        return [end for end, (first, _) in self.people.items() if first < at and end not in self.things]
+
+    def all(self, at: int) -> list[End]:
+        """Whom "they" are, where nobody but them was named."""
+        people = self.others(at)
+        return people if len(people) == 2 or set(people) == set(self.group) else []
+
 
 @dataclass(slots=True)
 class Naming:
@@ -82,6 +100,7 @@ class Naming:
     start: int
     subject: list[End] = field(default_factory=list)  # whom no pronoun means while its object is read
     near: list[End] = field(default_factory=list)  # who stands before "and"
+    ended: dict[int, Chunk] = field(default_factory=dict)  # who was named, by where that ended
 
     def low(self, at: int) -> str:
         return self.tokens[at].low if 0 <= at < len(self.tokens) else ""
@@ -91,7 +110,8 @@ class Naming:
 
     def chunk(self, at: int, *, whole: bool = False) -> Chunk | None:
         """Who is named from a token on: one, or a list. `whole`: of a list, only what surely belongs together."""
-        first = self.single(at)
+        self.near = self.ended[at - 1].ends if self.has("and", at - 1) and at - 1 in self.ended else []
+        first, self.near = self.single(at), []
         if first is None:
             return None
         parts, end, joined = [first], first.end, False
@@ -99,26 +119,79 @@ class Naming:
             joined = self.has("and", end) or self.has("and", end + 1)
             self.near = parts[-1].ends
             next_ = self._one(end + 1 + (self.low(end) == "," and self.has("and", end + 1)))
-            self.near = []
             if next_ is None:
                 joined = False
                 break
             parts.append(next_)
             end = next_.end
             joined = joined and not self.has("and", end)
-        if len(parts) == 1 or not joined or (whole and end < len(self.tokens) and self.tokens[end].word):
+        self.near = []
+        followed = whole and end < len(self.tokens) and self.tokens[end].word
+        if len(parts) == 1 or not joined or (followed and not self._goes_on(end, parts[-1])):
             return first
-        owned = any(
-            part.noun and part.owner not in (None, self.known.speaker) for part in parts[1:]
-        )  # "Ada and Bob's son"
+        speaker = self.known.speaker  # "Ada and Bob's son" is one, or two
+        owned = any(part.noun and part.owner not in (None, speaker) for part in parts[1:])
         unclear = owned or not all(part.ends for part in parts)
         ends = [] if unclear else [each for part in parts for each in part.ends]
+        self.known.group = ends
         return Chunk(ends, end, [told for part in parts for told in part.told], parts=parts)
+
+    def _goes_on(self, at: int, last: Chunk) -> bool:
+        """Whether a list surely ends before a word: not "at Siemens and Tom at Bosch"."""
+        return self.has("joins", at) or (bool(last.told) and self.has("after", at) and not self.has("tells", at))
+
+    def aside(self, at: int) -> int:
+        """Where what only says which one ends: "Trevor from the flat upstairs"."""
+        size = self.words.starts("aside", self.tokens, at)
+        if size or not self.has("aside_begins", at):
+            return at + size
+        for end in range(at + 2, at + 6):
+            closed = end < len(self.tokens) and (self.low(end) in OPENS or self.low(end) in self.words.forms)
+            if closed and all(token.word and not token.capital for token in self.tokens[at:end]):
+                return end
+        return at
 
     def single(self, at: int) -> Chunk | None:
         """The one who is named from a token on."""
         one = self._one(at)
-        return self._apposed(one, at) if one is not None else None
+        if one is None:
+            return None
+        self._placed(one)
+        chunk = self.ended[one.end] = self._apposed(one, at)
+        return self.ended.setdefault(chunk.end, chunk)
+
+    def _placed(self, one: Chunk) -> None:
+        """What "Rita from next door" and "Chris from work" tell, of who speaks."""
+        size, noun = self.words.calls(self.tokens, one.end)
+        who = one.ends[0] if len(one.ends) == 1 else self.known.speaker
+        if noun is not None and isinstance(who, str) and who not in (self.known.speaker, *self.known.things):
+            one.told = [*one.told, Called(self.known.speaker, noun, who, False)]
+            one.end += size
+
+    def named(self) -> set[End]:
+        """All whom the sentence names, or means by a word of relationship or a pronoun."""
+        found: set[End] = set()
+        at = 0
+        while at < len(self.tokens):
+            chunk = self.single(at)
+            told = chunk.told if chunk else ()
+            ends = [*(chunk.ends if chunk else ()), *(end for each in told for end in (each.owner, each.who))]
+            found |= {*ends, *(end.owner for end in ends if isinstance(end, Kin))}
+            at = max(chunk.end, at + 1) if chunk else at + 1
+        return found
+
+    def before(self, at: int) -> Chunk | None:
+        """The one who was named right before a token, or before a comma."""
+        chunk = self.ended.get(at) or (self.ended.get(at - 1) if self.low(at - 1) == "," else None)
+        return chunk if chunk and len(chunk.ends) == 1 and chunk.ends[0] != self.known.speaker else None
+
+    def ours(self, chunk: Chunk, at: int) -> Chunk:
+        """ "A colleague", "a good friend": where nothing else is said, of who speaks."""
+        if chunk.noun is None or chunk.owner is not None or chunk.ends or not self.has("some", at):
+            return chunk
+        if chunk.noun.kind not in OURS or chunk.noun.plural:
+            return chunk
+        return replace(chunk, ends=[Kin(self.known.speaker, chunk.noun.word)], owner=self.known.speaker)
 
     def _one(self, at: int) -> Chunk | None:
         chunk = self._begun(at)
@@ -136,47 +209,113 @@ class Naming:
     def _begun(self, at: int) -> Chunk | None:
         speaker = self.known.speaker
         if self.has("speaker", at):
-            return Chunk([speaker], at + 1)
+            others = self.known.others(self.start + at) if self.has("ours", at) else []
+            return Chunk([speaker], at + 1, also=others[0] if len(others) == 1 else None)
         if self.has("mine", at):
-            return self._noun(at + 1, speaker, given=True)
+            return self._noun(at + 1, speaker, given=True) or self._some(at + 1)
+        if self.has("they", at):
+            return Chunk(who, at + 1) if (who := self.known.all(self.start + at)) else None
+        if self.has("whose", at):
+            whom = self.before(at)
+            if whom and self.has("name", at + 1):
+                return Chunk(whom.ends, at + 2)
+            return self._noun(at + 1, whom.ends[0], given=True) if whom else None
         for gender, own, pronoun in (("m", "his", "he"), ("f", "hers", "she")):
             if self.has(own, at) or self.has(pronoun, at):
-                who = self.known.one(gender, self.start + at, self.subject if self.has(pronoun, at) else [])
-                owned = None
-                if self.has(own, at):
-                    owner = self.known.one(gender, self.start + at, []) or self.near[:1] * self._is_of(gender)
-                    owned = self._noun(at + 1, owner[0] if owner else None, given=True)
-                return owned or (Chunk(who, at + 1) if self.has(pronoun, at) else None)
+                return self._pronoun(at, gender, own=self.has(own, at), pronoun=self.has(pronoun, at))
         if self.has("determiners", at) or self.has("numbers", at):
             if self.has("of", at + 1) and self.has("mine", at + 2):
                 return self._noun(at + 3, speaker, given=True, single=self.has("determiners", at))
             if self.has("name", at + 1) and self.has("of", at + 2):
                 return self._begun(at + 3)
-            for person in range(at + 1, at + 4):
-                if self.has("persons", person) and self.has("named", person + 1):  # "an older lady called Agnes"
-                    end, name = self.name(person + 2, introduced=True)
-                    return Chunk([name], end) if name else None
+            if introduced := self._introduced(at + 1):
+                return introduced
             found = self._noun(at + 1, None)
             if found is not None:
                 return found
-        roles = ("determiners", "mine", "his", "hers", "numbers")
-        before = (
-            at == 0 or not self.tokens[at - 1].word or self.has("after", at - 1) or self.low(at - 1) in self.words.forms
-        )
-        before = before and not any(self.has(role, at - 1) for role in roles)
-        if before and self.has("bare", at) and not self.name(at)[1].count(" "):
-            return self._noun(at, speaker, given=True, bare=True)
-        end, name = self.name(at + (self.has("determiners", at) and self.low(at) in ("the", "la", "el", "le")))
-        if name:
-            if not self.has("places_before", at - 1):
-                self.known.note(name, self.start + at)
-            if (
-                self.words.option("genitive") and name.endswith("s") and not self.has("people", end - 1)
-            ):  # "Adas Schwester"
-                owned = self._noun(end, name[:-1], given=True) if self._matching(end)[1] else None
-                return owned or Chunk([name], end)
-            return Chunk([name], end)
+        return self._alone(at) or self._bare(at) or self._by_name(at)
+
+    def _pronoun(self, at: int, gender: str, *, own: bool, pronoun: bool) -> Chunk | None:
+        who = self.known.one(gender, self.start + at, self.subject if pronoun else [])
+        if own and self.has("name", at + 1):
+            return Chunk(who, at + 2)
+        if own:
+            owner = self.known.one(gender, self.start + at, []) or self.near[:1] * self._is_of(gender)
+            owned = self._noun(at + 1, owner[0] if owner else None, given=True)
+            if owned is not None:
+                return owned
+        return Chunk(who, at + 1) if pronoun else None
+
+    def _bare(self, at: int) -> Chunk | None:
+        """ "Mum", "Grandma Elsie": the speaker's."""
+        owned = any(self.has(role, at - 1) for role in ("determiners", "mine", "his", "hers", "numbers"))
+        verb = self.low(at - 1) in self.words.forms
+        before = at == 0 or not self.tokens[at - 1].word or self.has("after", at - 1) or verb
+        if owned or not before or not self.has("bare", at) or self.words.starts("nobody", self.tokens, at):
+            return None
+        (end, name), noun = self.name(at), self._matching(at)[1]
+        if name.count(" ") and noun is not None:
+            self.known.note(name, self.start + at, noun.gender)
+            return Chunk([name], end, [Called(self.known.speaker, noun, name, False)])
+        return self._noun(at, self.known.speaker, given=True, bare=True)
+
+    def _by_name(self, at: int) -> Chunk | None:
+        the = self.low(at) in ("the", "la", "el", "le") or self.has("titles", at + 1)
+        end, name = self.name(at + (the and self.has("determiners", at)))
+        if not name:
+            return None
+        gender = "f" if self.has("ladies", at) else "m" if self.has("gentlemen", at) else None
+        owns, known = self.low(end) == self.words.option("possessive"), self.has("people", end - 1)
+        to_person = self.has("toward", at - 1) and not self.has("motion", at - 2) and not self.has("places", at)
+        if gender or owns or known or to_person or not self.has("places_before", at - 1):
+            self.known.note(name, self.start + at, gender)
+        if self.words.option("genitive") and name.endswith("s") and not known and self._matching(end)[1]:
+            return self._noun(end, name[:-1], given=True) or Chunk([name], end)  # "Adas Schwester"
+        return Chunk([name], end)
+
+    def _introduced(self, at: int) -> Chunk | None:
+        """After "an": "older lady called Agnes", "band called The Wet Socks"."""
+        for last in range(at, at + 5):
+            person = self.has("persons", last)
+            if not self.low(last).isalpha() or (self._matching(last)[1] and not person) or self.has("after", last):
+                return None
+            if self.has("named", last + 1):
+                end, name = self.name(last + 2, introduced=True)
+                if name and (self.has("things", last) or self.has("groups", last)):
+                    self.known.things.add(name)
+                    self.known.groups |= {name} if self.has("groups", last) else set()
+                elif name:
+                    self.known.note(name, self.start + at)
+                return Chunk([name], end) if name else None
         return None
+
+    def _some(self, at: int) -> Chunk | None:
+        """After "our": "goalkeeper Ines", of whom that tells nothing that is known."""
+        for name in range(at + 1, at + 4):
+            before = self.tokens[name - 1] if name < len(self.tokens) else None
+            if before is None or not before.word or before.capital or before.low in self.words.forms:
+                return None
+            if self.has("after", name - 1) or self.has("joins", name - 1):
+                return None
+            if self.tokens[name].capital:
+                return self._begun(name)
+        return None
+
+    def _alone(self, at: int) -> Chunk | None:
+        """The speaker's without "my", as in notes: "Boss is Carla", "sister: Ada", "old friend of Tom's, Bob"."""
+        opens = at == 0 or not self.tokens[at - 1].word or self.has("and", at - 1) or self.has("leads", at - 1)
+        if not opens or not self.words.option("implied"):
+            return None
+        end, noun = self._matching(at)
+        if noun is None and self._matching(at + 1)[1] and self.has("fond", at):
+            end, noun = self._matching(at + 1)
+        if noun is None or noun.plural:
+            return None
+        if self.has("of", end):
+            return self._noun(at, None)
+        named = self.low(end) in (":", "(") and self.name(end + 1, introduced=True)[1]
+        copula = any(self.words.has("copula", lemma) for lemma, _ in self.words.forms.get(self.low(end), ()))
+        return self._noun(at, self.known.speaker, given=True) if named or copula else None
 
     def _apposed(self, chunk: Chunk, at: int) -> Chunk:
         """With what is told of a name right after it: "Carla, my boss, …", "Bob (a friend of mine)"."""
@@ -186,7 +325,8 @@ class Naming:
         if self.low(at - 1) == "," and at > 1 and self.tokens[at - 2].capital:
             return chunk  # one of a list
         told = self._one(chunk.end + 1)
-        if told is None or told.noun is None or told.owner is None or told.noun.plural or not told.ends:
+        told = told and self.ours(told, chunk.end + 1)
+        if told is None or told.noun is None or told.owner is None or told.noun.plural:
             return chunk
         closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
         last = told.end >= len(self.tokens) or self.low(told.end) in (".", "!", ";")
@@ -223,7 +363,7 @@ class Naming:
             end, noun = self._matching(at)
             if self.has("over", at) and self._matching(at + 1)[1]:
                 over, noun = True, None
-            if noun is not None:
+            if noun is not None and not (self.has("fond", at) and self._matching(end)[1]):
                 break
             token = self.tokens[at] if at < len(self.tokens) else None
             closed = ("determiners", "mine", "and", "of", "not", "who", "speaker", "his", "hers", "after", "copula")
@@ -274,8 +414,11 @@ class Naming:
         told = told + [Called(owner, noun, name, over) for name in names if name != owner]
         if names:
             if len(names) == 1 and isinstance(owner, str):
-                self.known.kin[Kin(owner, noun.word)] = names[0]
+                self.known.call(Kin(owner, noun.word), names[0])
+            self.known.group = list(names)
             return Chunk(list(names), after, told)
+        if self.words.has("only_named", noun.word):
+            return Chunk([], end, told)
         if noun.plural or isinstance(owner, Kin):
             return Chunk([], end, told, noun, owner, over)
         kin: End = Kin(owner, noun.word)
@@ -291,11 +434,14 @@ class Naming:
     def _names(self, at: int, noun: Noun, *, given: bool, own: bool) -> tuple[list[str], int]:
         """The names after a word of relationship: "Ada", ", Ada,", "(Ada)", "named Ada", of several "Tim and Tom"."""
         begin, opened = at, False
+        after = self.aside(at)
+        at = after if self.words.starts("aside", self.tokens, at) or self.low(after) in OPENS else at
         if self.has("named", at) and (not given or self.low(at) == "named"):
             at += 1
         elif self.low(at) in OPENS:
             at, opened = at + 1, True
-        end, name = self.name(at, introduced=not opened)
+        shown = self._introduced(at + 1) if opened and self.has("some", at) else None
+        end, name = (shown.end, str(shown.ends[0])) if shown else self.name(at, introduced=not opened)
         if not name and not opened:
             end, name = self.small(at, noun, named=at > begin) if own or at > begin else (at, "")
         if not name:
@@ -330,7 +476,9 @@ class Naming:
             return at, ""
         if token.low.endswith(("ing", "ed", "ly")) or not self.words.option("small_names"):
             return at, ""
-        finite = any(form in ("third", "past", "base") for _, form in self.words.forms.get(self.low(at + 1), ()))
+        next_ = at + 1 + self.has("adverbs", at + 1)
+        finite = any(form in ("third", "past", "base") for _, form in self.words.forms.get(self.low(next_), ()))
+        finite |= self.low(next_).endswith("ed")
         people = self.words.has("people", token.low)
         ends = at + 1 >= len(self.tokens) or not self.tokens[at + 1].word or self.has("after", at + 1)
         if not (finite and self.low(at + 1) != "like") and not ((people or named) and ends) and not people:
@@ -341,6 +489,11 @@ class Naming:
     def name(self, at: int, *, introduced: bool = False) -> tuple[int, str]:
         """A name at a token and where it ends; "" where there is none."""
         begin = at
+        skipped = (self.has("fond", at) and self.low(at) == self.tokens[at].text) or (
+            introduced and self.low(at) == "the"
+        )
+        at += skipped and at + 1 < len(self.tokens) and self.tokens[at + 1].capital
+        first = at
         titled = self.has("titles", at) and (self.tokens[at].capital or self.low(at + 1) == ".")
         if titled:
             at += 1 + (self.low(at + 1) == ".")
@@ -352,17 +505,28 @@ class Naming:
         while at < len(self.tokens):
             inside = self.has("inside_names", at) and not self.tokens[at].capital
             next_ = at + inside
+            possessive = self.low(at) == self.words.option("possessive")
+            if possessive and self.has("houses", at + 1) and self.tokens[at + 1].capital:
+                at += 2  # "Queen's Hospital"
+                continue
             if next_ >= len(self.tokens) or not self.tokens[next_].capital or self.has("no_names", next_):
                 break
             if self._matching(next_)[1]:
                 break
             at = next_ + 1
-        return at, " ".join(token.text for token in self.tokens[begin:at]).replace(" .", ".")
+        grouped = next((size for size in (2, 1) if self.has("groups", at + size - 1)), 0)  # "Ravens hockey team"
+        if grouped and all(token.word and not self._finite(token) for token in self.tokens[at : at + grouped]):
+            at += grouped
+        return at, " ".join(token.text for token in self.tokens[first:at]).replace(" .", ".").replace(" 's", "'s")
+
+    def _finite(self, token: Token) -> bool:
+        return any(form != "ing" for _, form in self.words.forms.get(token.low, ()))
 
     def _can_be(self, at: int, *, introduced: bool) -> bool:
         token = self.tokens[at]
         if not token.capital:
-            return token.text in self.known.small
+            place = self.words.option("small_names") and self.has("places", at) and len(token.text) > 3
+            return token.text in self.known.small or (bool(place) and self.has("places_before", at - 1))
         if self._matching(at)[1] or not token.word or (len(token.text) == 1 and not introduced):
             return False
         if self.has("first_of_names", at) and at + 1 < len(self.tokens) and self.tokens[at + 1].capital:
@@ -370,7 +534,9 @@ class Naming:
         if self.has("no_names", at):
             within = at > 0 and self.tokens[at - 1].word and self.has("names_within", at)
             return within or (introduced and self.has("also_names", at))
-        first = at == 0 and (token.low in self.words.forms or self.has("adverbs", at) or self.has("leads", at))
+        opener = token.low in self.words.forms or any(self.has(role, at) for role in ("adverbs", "leads", "openers"))
+        opener |= any(self.has(role, at + 1) for role in ("determiners", "mine", "his", "hers"))
+        first = at == 0 and opener and not self.has("people", at)
         return not first and (not self.words.option("nouns_capital") or self._is_known(at, introduced=introduced))
 
     def _is_known(self, at: int, *, introduced: bool) -> bool:

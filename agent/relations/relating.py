@@ -122,12 +122,16 @@ class Relating:
                 f"{stated.subject} {verb} {stated.object} would make {stated.subject} stand so to themselves, over "
                 f"others. Nothing was stored. `clew relations {stated.object}` shows what is known."
             )
+        day = told.day.isoformat()
+        since, until = stated.since, stated.until or (day if stated.ended else None)
+        if _after(since, until):  # one of both was read wrong, or said so: neither is kept
+            since, until = None, day
         relation = Relation(
             subject=subject,
             kind=stated.kind,
             object=object,
-            since=stated.since,
-            until=stated.until or (told.day.isoformat() if stated.ended else None),
+            since=since,
+            until=until,
             polarity=stated.polarity,
             word=stated.word,
         )
@@ -187,7 +191,7 @@ class Relating:
         if was.subject != new.subject and not kinds()[new.kind].symmetric:
             return
         until = new.since or told.day.isoformat()
-        if was.since is not None and until[: len(was.since)] < was.since[: len(until)]:
+        if _after(was.since, until):
             return  # the new one is the older one: it was told later
         over = was.model_copy(update={"until": until})
         if other.id in self._replaced:  # by what says the new one: what was is told beside it
@@ -216,8 +220,9 @@ class Relating:
         if before is not None:
             self._ended.add(before.id)
             known = before.relation
+            began = None if _after(known.since, relation.until) else known.since
             relation = relation.model_copy(
-                update={"since": relation.since or known.since, "word": relation.word or known.word}
+                update={"since": relation.since or began, "word": relation.word or known.word}
             )
         made = ObservationMade(
             observation=id,
@@ -326,6 +331,11 @@ def _held(known: Observation) -> _Held:
     return _Held(
         known.id, known.series, relation, names, known.sources, known.supports, in_use=known.status == "active"
     )
+
+
+def _after(since: str | None, until: str | None) -> bool:
+    """Whether something would begin only after its end, as far as both are known."""
+    return since is not None and until is not None and until[: len(since)] < since[: len(until)]
 
 
 def _same(there: Relation, relation: Relation) -> bool:

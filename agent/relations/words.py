@@ -5,11 +5,13 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 LANGUAGES = ("english", "german", "spanish", "french")
 TOKEN = re.compile(r"w/|\d+|[^\W\d_]+(?:['’\-.&+#]+[^\W_]+)*['’]?|[^\s]")
+NAMES = ("people", "places", "tools")
 APOSTROPHES = str.maketrans("’ʼ‘`", "''''")
 
 
@@ -22,7 +24,9 @@ class Token:
 
     @property
     def capital(self) -> bool:
-        return self.text[:1].isupper()
+        """Whether it is written as names are; a script without capitals has nothing else."""
+        first = self.text[:1]
+        return first.isupper() or (first.isalpha() and first.lower() == first.upper())
 
     @property
     def word(self) -> bool:
@@ -42,7 +46,10 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What is said that somebody does; `words` are verbs' lemmas, other words, "~" for the object and "*" for any."""
+    """What is said that somebody does; `words` are verbs' lemmas, other words, "~" for the object and "*" for any.
+
+    `mine`: its object is who speaks; `needs`: an object that is called a "group" or a "doctor", or a "time".
+    """
 
     kind: str
     words: tuple[str, ...]
@@ -54,6 +61,8 @@ class Phrase:
     careful: bool = False
     loose: bool = False
     past: bool = False
+    mine: bool = False
+    needs: str = ""
     but: frozenset[str] = frozenset()
     not_before: frozenset[str] = frozenset()
 
@@ -79,13 +88,38 @@ class Language:
 
     def _role(self, role: str) -> frozenset[tuple[str, ...]]:
         if role not in self._roles:
-            told = self.data["words"].get(role) or self.data["times"].get(role) or ()
+            told = self.data["words"].get(role) or self.data["times"].get(role) or self.data.get(role) or ()
             self._roles[role] = frozenset(tuple(self._spelled(each)) for each in told)
         return self._roles[role]
 
     @cached_property
     def _roles(self) -> dict[str, frozenset[tuple[str, ...]]]:
         return {}
+
+    def calls(self, tokens: Sequence[Token], at: int) -> tuple[int, Noun | None]:
+        """How many tokens from `at` on say where from somebody is known, and what that makes of them."""
+        size = self.starts("calls", tokens, at)
+        word = self.data.get("calls", {}).get(" ".join(each.low for each in tokens[at : at + size]), "")
+        return size, self.nouns.get((word,))
+
+    def small_names(self, text: str) -> set[str]:
+        """Names in lower case: those that are known for names, and, where nothing has capitals, what follows slots."""
+        tokens, found = self.tokens(text), set[str]()
+        none = not any(token.capital and len(token.text) > 1 for token in tokens)
+        for at, token in enumerate(tokens):
+            if (self.has("people", token.low) or self.has("places", token.low)) and not self.has("no_lower", token.low):
+                found |= {token.text} - {token.text.capitalize()}
+            size = self.starts("slots", tokens, at) if none else 0
+            after = tokens[at + size] if 0 < size < len(tokens) - at else None
+            if after is not None and after.word and after.low not in self.common and not self.has("unnamed", after.low):
+                found.add(after.text)
+        return found
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """All words that are told of here but the names."""
+        told = (each.split() for role, many in self.data["words"].items() if role not in NAMES for each in many)
+        return frozenset(chain(self.forms, *told, *self.nouns))
 
     @cached_property
     def nouns(self) -> dict[tuple[str, ...], Noun]:
@@ -152,10 +186,11 @@ class Language:
         if low.endswith("n't") and len(low) > 3:
             return [(word[:-3], low[:-3]), ("not", "not")]
         if head and tail == "s":
-            return [(word[:-2], head), ("'s", "'s")]
+            return [*self._parts(word[:-2]), ("'s", "'s")]
         if head and not tail:
             return [(word[:-1], head), *([("'s", "'s")] if head.endswith("s") else [])]
-        if "-" in word and not (word[0].isupper() and word.rpartition("-")[2][0].isupper()):
+        name = word[0].isupper() and (word.rpartition("-")[2][0].isupper() or low.partition("-")[0] not in self.common)
+        if "-" in word and not name:
             return [(part, part.lower()) for part in word.split("-") if part]
         return [(word, low)]
 

@@ -85,3 +85,25 @@ async def test_questions_suppositions_and_quotations_teach_nothing(make_agent: M
     ):
         session, _, _ = await say(agent, session, text)
     assert await edges(agent) == []
+
+
+async def test_it_does_not_end_before_it_begins(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "I lived in Rome from 2022 until 2019. My sister Ada is here.")
+    await say(agent, session, "Ada has worked at Siemens since 2023.")
+    await say(agent, session, "Ada worked at Siemens until 2020.")
+    found = {each[:3]: each[4] for each in await edges(agent)}
+    assert found.keys() == {("you", "lives_in", "Rome"), ("you", "sibling_of", "Ada"), ("Ada", "works_for", "Siemens")}
+    assert "2019" not in str(found["you", "lives_in", "Rome"])
+
+
+async def test_the_same_pair_twice_from_either_end_is_one_relationship(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "Ada is Bob's mother. Bob is Ada's son. Bob is married to Eva.")
+    await say(agent, session, "Eva is Bob's wife.")
+    assert sorted(each[:3] for each in await edges(agent)) == [
+        ("Ada", "parent_of", "Bob"),
+        ("Bob", "spouse_of", "Eva"),
+    ]
+    (married,) = [each for each in await agent.memories.find(Wanted(related=True)) if "married" in (each.text or "")]
+    assert married.proof_count == 2

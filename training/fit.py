@@ -3,7 +3,7 @@
     python -m training.fit [--check]
 
 training/lasting/*.jsonl: messages, each with the stretches that last (`keep`), a file for each hand that wrote them.
-training/kinds.jsonl: such stretches with kind and significance. training/changes/pairs.jsonl: a fact, something said
+training/kinds.jsonl: such stretches with kind and significance. training/changes/*.jsonl: a fact, something said
 later, and whether that changes it. None of it is text that a benchmark counts. Without --check weights are written for
 the default embedder and for words alone; with it, what fits one part of the messages is tried on the others, and the
 figures are printed. It takes about five minutes the first time, most of them
@@ -182,7 +182,7 @@ def of_texts(texts: Sequence[str], right: Sequence[int], vectors: Vectors | None
 
 def of_pairs(vectors: Vectors) -> tuple[Examples, Examples]:
     """What tells of a change, and of one of a certain fact: for that the cue is one fitted without the pair's part."""
-    pairs = read(HERE / "changes" / "pairs.jsonl")
+    pairs = [line for path in sorted((HERE / "changes").glob("*.jsonl")) for line in read(path)]
     changed = [int(each["label"] == "change") for each in pairs]
     later, facts = [each["later"] for each in pairs], [each["fact"] for each in pairs]
     cues = of_texts(later, changed, vectors)

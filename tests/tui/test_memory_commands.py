@@ -295,3 +295,18 @@ async def test_a_command_behind_stray_letters_is_asked_about_before_it_is_sent(c
 @pytest.mark.parametrize("text", ["and/or", "24/7", "he/she", "/usr/bin is", "some/memory", "a /private", "1/2"])
 def test_words_with_a_slash_are_words(text: str) -> None:
     assert meant(text) is None
+
+
+async def test_entity_says_who_somebody_is_and_what_cannot_be_is_told(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        for typed, told in (
+            ("/relate Ada works_with Bob", "Noted: Ada works with Bob."),
+            ('/entity rename Ada "Ada Lovelace"', "Renamed Ada to Ada Lovelace."),
+            ("/entity merge Bob Zed", "Nobody and nothing is called “Zed”. Nothing was changed."),
+            ('/entity rename "Ada', "A quote is not closed. Nothing was changed."),
+            ("/entity Ada Lovelace", "Ada Lovelace · person"),
+        ):
+            app.view.composer.put(typed)
+            await pilot.press("enter")
+            await wait_until(pilot, lambda told=told: told in words(app), told)

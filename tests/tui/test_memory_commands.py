@@ -1,5 +1,7 @@
 """The slash commands of the memory, private chats, and messages that are kept out of memory."""
 
+from functools import partial
+
 import pytest
 from textual.widgets import TextArea
 
@@ -9,6 +11,7 @@ from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words
 from tui.actions import meant
+from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import AskText, Confirm, Reader
 from tui.widgets.impact import ImpactScreen
@@ -309,4 +312,8 @@ async def test_entity_says_who_somebody_is_and_what_cannot_be_is_told(chat: Runn
         ):
             app.view.composer.put(typed)
             await pilot.press("enter")
-            await wait_until(pilot, lambda told=told: told in words(app), told)
+            await wait_until(pilot, partial(_shown, app, told), told)
+
+
+def _shown(app: ClewApp, told: str) -> bool:
+    return told in words(app)

@@ -214,8 +214,8 @@ class Identities:
         return [id for id in self._noted if self._born.get(id, True)]
 
     def _load(self, ids: Iterable[str]) -> None:
-        lacking = [id for id in ids if id not in self._noted]
-        if lacking and not self._all:
+        lacking = [id for id in ids if id not in self._noted] if not self._all else []
+        if lacking:
             rows = self._db.execute(f"{_NOTED} WHERE e.id {_among('ids')}", {"ids": json.dumps(lacking)})
             self._noted |= {id: (kind, name) for id, kind, name in rows}
 

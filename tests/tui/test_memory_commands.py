@@ -1,5 +1,7 @@
 """The slash commands of the memory, private chats, and messages that are kept out of memory."""
 
+from functools import partial
+
 import pytest
 from textual.widgets import TextArea
 
@@ -9,6 +11,7 @@ from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.test_memories_screen import listed, words
 from tui.actions import meant
+from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import AskText, Confirm, Reader
 from tui.widgets.impact import ImpactScreen
@@ -315,3 +318,22 @@ async def test_synthesize_makes_one_from_two_and_asks_what_it_says(chat: Running
         await wait_until(pilot, lambda: "Both are the same memory" in words(app))
         assert app.view.composer.text == f"/synthesize {SISTER} {SISTER} Twice"
         assert [each.text for each in await agent.memories.find() if each.parents] == ["Ada came to Berlin"]
+
+
+async def test_entity_says_who_somebody_is_and_what_cannot_be_is_told(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        for typed, told in (
+            ("/relate Ada works_with Bob", "Noted: Ada works with Bob."),
+            ('/entity rename Ada "Ada Lovelace"', "Renamed Ada to Ada Lovelace."),
+            ("/entity merge Bob Zed", "Nobody and nothing is called “Zed”. Nothing was changed."),
+            ('/entity rename "Ada', "A quote is not closed. Nothing was changed."),
+            ("/entity Ada Lovelace", "Ada Lovelace · person"),
+        ):
+            app.view.composer.put(typed)
+            await pilot.press("enter")
+            await wait_until(pilot, partial(_shown, app, told), told)
+
+
+def _shown(app: ClewApp, told: str) -> bool:
+    return told in words(app)

@@ -18,7 +18,7 @@ def entity(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[VERB] NAME", help="rename, kind, alias, unalias, merge, split, or show, and names."),
+        typer.Argument(metavar="NAME", help="A name; or rename, kind, alias, unalias, merge or split, and names."),
     ] = None,
     called: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="What the one split off is called.")

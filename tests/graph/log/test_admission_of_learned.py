@@ -14,7 +14,13 @@ from graph.events import (
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
+    EntityAliased,
+    EntityKinded,
+    EntityMerged,
+    EntityNamed,
     EntityNoted,
+    EntitySplit,
+    Event,
     ObservationDeleted,
     ObservationPromoted,
     ObservationReinforced,
@@ -191,3 +197,40 @@ def test_an_observation_says_how_two_stand_once(taught: Memory) -> None:
     taught.append(related())
     with pytest.raises(InvalidEvent, match="already"):
         taught.append(related(kind="likes"))
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (EntityNamed(entity="nobody", text="Ann"), "no entity nobody"),
+        (EntityNamed(entity="e1", text="two\nlines"), "no fit name"),
+        (EntityNamed(entity="e1", world="elsewhere", text="Ann"), "no world elsewhere"),
+        (EntityKinded(entity="you", category="thing"), "always the same kind"),
+        (EntityMerged(entity="e1", into="nobody"), "no entity nobody"),
+        (EntityMerged(entity="e1", into="e1"), "the same as itself"),
+        (EntityMerged(entity="e2", into="e1"), "the same as itself"),
+        (EntityMerged(entity="e3", into="e1"), "the same as itself"),
+        (EntityMerged(entity="you", into="e1"), "one of its own"),
+        (EntityAliased(alias="e2", entity="e1", text="Annie"), "exists already"),
+        (EntityAliased(alias="a1", entity=None), "no name"),
+        (EntitySplit(entity="e1", other="e1", items=(), text="Ann"), "from themselves"),
+        (EntitySplit(entity="e1", other="e2", items=(), text="Ann"), "exists already"),
+        (EntitySplit(entity="e1", other="e9", items=()), "no name"),
+        (EntitySplit(entity="e1", other="e9", items=("nothing",), text="Ann"), "no message or memory nothing"),
+    ],
+)
+def test_what_is_said_of_an_entity_is_of_one_and_leads_nobody_back_to_themselves(
+    taught: Memory, event: Event, why: str
+) -> None:
+    taught.append(
+        *(
+            EntityNoted(entity=f"e{number}", category="person", by_turn="s0", text=f"Ann {number}")
+            for number in (1, 2, 3)
+        ),
+        EntityMerged(entity="e1", into="e3"),
+        EntityMerged(entity="e3", into="e2"),
+    )
+    head = taught.head()
+    with pytest.raises(InvalidEvent, match=why):
+        taught.append(event)
+    assert taught.head() == head

@@ -201,6 +201,14 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """A relationship that is in force in a world, and the id of the observation that says it."""
+
+    memory: str
+    relationship: Relationship
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One revision of something that was learned, as it stands now. `text` is None once erased.
 
@@ -611,6 +619,21 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How a neighbour stands to the node in the middle, by a kind of graph/relations.toml.
+
+    `memories` are the ids of the observations that say so, `proofs` how many live turns and chunks are behind them.
+    """
+
+    kind: str
+    memories: tuple[str, ...]
+    since: str | None = None
+    until: str | None = None
+    polarity: bool = True
+    proofs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A node in words. `title` is one line of what it says (never of what is hidden); `mark` why it is not in force.
 
@@ -623,11 +646,12 @@ class Node:
     mark: str = ""  # "hidden", "off the path", "deleted", "superseded", "retired", "under review", "kept out" …
     world: str | None = None  # the what-if it is of; None of main and of what has no world
     details: Mapping[str, Any] = field(default_factory=dict)
+    stands: Standing | None = None  # of a neighbour by a kind of relationship
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A directed relationship: REPLIES_TO, DERIVED_FROM …"""
+    """A directed relationship: REPLIES_TO, DERIVED_FROM …; of RELATES its kind in words: "works with"."""
 
     start: Ref
     end: Ref
@@ -646,7 +670,10 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The neighbours of a node by one relationship, one direction and one table: how many, and the first of them."""
+    """The neighbours of a node by one relationship, one direction and one table: how many, and the first of them.
+
+    Of RELATES there is a side for each kind, called by that; one that holds both ways leads away.
+    """
 
     relation: str
     outgoing: bool

@@ -204,6 +204,7 @@ class Tools:
         proof), and what a message, memory, chat, document or name is directly related to in the memory's graph: what
         names it, what was learned about it, what proves it. Takes a name, or an id from another answer.
         """
+        from graph.relations import kinds
         from graph.values import Ref, Wanted
 
         name = " ".join(of.split())
@@ -227,7 +228,7 @@ class Tools:
             raise missing
         relations = []
         for side in ego.sides:
-            if side.table in UNTOLD or side.relation == "RELATES":  # those are told by their memories
+            if side.table in UNTOLD or side.relation in kinds():  # those are told by their memories
                 continue
             nodes = [node for node in side.nodes if in_force(node)]
             nodes = await asyncio.to_thread(self._seen, nodes, project)

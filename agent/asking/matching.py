@@ -21,6 +21,7 @@ from agent.asking.readings import (
     LONGEST_SUBJECT,
     MOST_WORDS,
     NONE,
+    STANDS,
     Example,
     Language,
     Reading,
@@ -28,10 +29,21 @@ from agent.asking.readings import (
     readings,
     tidy,
 )
-from agent.asking.shelf import ENTITIES, Speaker, Translation, fill, of_entities, of_speaker, of_time, ready_queries
+from agent.asking.shelf import (
+    ENTITIES,
+    Speaker,
+    Translation,
+    fill,
+    of_entities,
+    of_relationship,
+    of_speaker,
+    of_time,
+    ready_queries,
+)
 from graph.console.lexing import parameters_of
 from graph.recall.times import Span, find_time
-from graph.values import Vector
+from graph.relations import kinds
+from graph.values import YOU, Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -259,8 +271,11 @@ def translation(match: Match, question: AskedQuestion) -> Translation:
     if match.span is not None and not query.time:
         raise Unfit  # a time that was said is never left out
     _fill_subjects(made, match, question)
+    if query.mine and query.mine not in made.parameters:
+        made.parameters[query.mine], made.words[query.mine] = YOU, YOU
     _fill_speaker(made, match)
     _fill_kinds(made, match)
+    _fill_relationship(made, match)
     _fill_numbers(made, match, question)
     if match.span is not None:
         _fill_time(made, match.span, query.time, question.zone)
@@ -326,6 +341,24 @@ def _fill_kinds(made: _Made, match: Match) -> None:
     memories = _spoken_of(said, match.language.observations)
     if memories is not None:
         made.parameters["kind"], made.words["kind"] = str(memories), f"“{memories}”"
+
+
+def _fill_relationship(made: _Made, match: Match) -> None:
+    """Of which kind a relationship is, which end of it is asked for, and whether it is over."""
+    example = match.example
+    if example.query != STANDS:
+        return
+    over = any(word in match.language.over for word in match.reading.text.casefold().split())
+    made.places["related"] = of_relationship(example.kind, example.asked, over=over if example.kind else None)
+    whose = made.words["what"]
+    made.words["relationship"] = f"The relationships of {whose}"
+    if example.kind:
+        told = kinds()[example.kind]
+        made.parameters["kind"] = example.kind
+        if example.asked == "who":
+            made.words["relationship"] = f"Who {told.ended if over else told.label} {whose}"
+        else:
+            made.words["relationship"] = f"Who or what {f'{whose} {told.ended}' if over else f'{told.inverse} {whose}'}"
 
 
 AnyKind = TypeVar("AnyKind", bound=str)

@@ -319,13 +319,15 @@ class Walk:
     def around(self, ref: Ref, *, limit: int = 40, world: str = MAIN_WORLD) -> Subgraph:
         """A node, its neighbours, some of theirs where there is room, and the edges among them. Raises NotFound.
 
-        `more_nodes` are its neighbours that are left out.
+        A memory that says no more than an edge that is drawn is not drawn beside it. `more_nodes` are its neighbours
+        that are left out.
         """
         ego, near = self.ego(ref, per=limit, world=world), Neighbours(self._query)
         shown = {ego.node.ref: ego.node}
+        edges = sum(_is_edge(node) for side in ego.sides for node in side.nodes)
         for rank in zip_longest(*(side.nodes for side in ego.sides)):
             _add(shown, [node for node in rank if node is not None], limit)
-        left_out = max(0, sum(side.total for side in ego.sides) - (len(shown) - 1))
+        left_out = max(0, sum(side.total for side in ego.sides) - edges - (len(shown) - 1))
         for each in list(shown)[1:]:
             if len(shown) < limit:
                 _add(shown, self._few(near, each, world), limit)
@@ -353,7 +355,12 @@ class Walk:
         return [node for side in sides for node in side.nodes]
 
 
+def _is_edge(node: Node) -> bool:
+    """Whether it is a memory of how two stand to each other, which is in force."""
+    return node.ref.table == "Observation" and "relation" in node.details and not node.mark
+
+
 def _add(shown: dict[Ref, Node], nodes: Iterable[Node], limit: int) -> None:
     for node in nodes:
-        if len(shown) < limit:
+        if len(shown) < limit and not _is_edge(node):
             shown.setdefault(node.ref, replace(node, stands=None))

@@ -54,6 +54,7 @@ RECENT = timedelta(days=30)
 SURE = 0.6  # of a cosine; tests/agent/asking/test_questions.py measures how often that is right
 SURE_BY_WORDS = 0.7  # of the words
 MARGIN = 0.06  # to the next nearest query: else it may be that one
+WORD_FOR_WORD = 0.99  # what is more is an example itself
 LIKELY = 0.4  # what is further away is not even offered
 
 Timed = tuple[Reading, Span | None]  # a reading, and the time that was taken out of the question for it
@@ -124,7 +125,7 @@ class Matcher:
         for match in sorted(found, key=lambda match: -match.score):
             nearest.setdefault(match.example.query, match)
         scores = [match.score for match in nearest.values()]
-        alone = len(scores) < 2 or scores[0] - scores[1] >= MARGIN
+        alone = len(scores) < 2 or scores[0] - scores[1] >= MARGIN or scores[0] > WORD_FOR_WORD > scores[1]
         return [replace(match, sure=match.sure and alone and at == 0) for at, match in enumerate(nearest.values())]
 
     async def _embedded(self, texts: Sequence[str]) -> "list[NDArray[np.float32]] | None":

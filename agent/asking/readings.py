@@ -23,7 +23,7 @@ from graph.events import ObservationKind
 
 NONE = "none"  # the examples of what no ready query answers
 KNOWN, STANDS = "known", "stands"  # the ready queries of what is known of somebody, and of relationships
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(r"\{(\w+)\}(?:'s)?")  # a reading has no 's behind a subject either
 _AROUND = " ?!,.;:…-"
 _WORD = re.compile(r"\w+(?:'\w+)?")
 

@@ -120,11 +120,7 @@ PIECES = {
     # Of a relationship, that it is in force.
     "stands": "r.world = $world AND r.polarity",
     "path": """\
-MATCH p = (a:Entity)-[:RELATES* ALL SHORTEST 1..3
-  (r, n | WHERE r.world = $world AND r.polarity AND r.until IS NULL)]-(b:Entity)
-WHERE lower(coalesce(a.name, a.id)) = lower($one) AND lower(coalesce(b.name, b.id)) = lower($other)
-RETURN p AS path, length(p) AS steps LIMIT 3
-UNION ALL WITH $world AS world
+WITH $world AS world
 MATCH p = (a:Entity)-[:MENTIONS|ABOUT|DERIVED_FROM|SUPPORTED_BY|REPLIES_TO* ALL SHORTEST 1..8]-(b:Entity)
 WHERE lower(coalesce(a.name, a.id)) = lower($one) AND lower(coalesce(b.name, b.id)) = lower($other)
   AND all(n IN nodes(p) WHERE coalesce(n.live, true) = true AND coalesce(n.world, world) = world)

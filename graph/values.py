@@ -292,8 +292,8 @@ class Wanted:
 
     `text` is looked for in words. `dead` shows those that are not live too. `project` asks for those of one, `viewer`
     for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and of
-    when a revision was made. `related` asks for those that say how two stand to each other, `entity` for those in which
-    one of them is the entity of that id, `plain` for those that say a relationship and nothing else, or for the others.
+    when a revision was made. `related` asks for those that say how two stand to each other, `relation` for those that
+    say one kind of that, `entity` for those in which one of them is the entity of that id, `plain` for those that say a relationship and nothing else, or for the others.
     """
 
     status: Status | None = None
@@ -310,6 +310,7 @@ class Wanted:
     since: datetime | None = None
     until: datetime | None = None
     related: bool = False
+    relation: str | None = None
     entity: str | None = None
     plain: bool | None = None
 

@@ -249,6 +249,7 @@ def _condition(
             f"EXISTS (SELECT 1 FROM links WHERE start = o.id AND rel = 'ABOUT' AND target {among('about')})",
             json.dumps(_entities(db, wanted.about)) if wanted.about is not None else None,
         ),
+        "relation": ("o.relation = :relation", wanted.relation),
         "entity": ("(o.subject = :entity OR o.object = :entity)", wanted.entity),
         "text": (f"o.seq {among('text')}", json.dumps(_worded(db, wanted.text)) if wanted.text is not None else None),
         "since": ("o.at >= :since", wanted.since and as_ms(wanted.since)),

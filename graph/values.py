@@ -291,9 +291,10 @@ class Wanted:
     """Which observations; None means any. Without `status`, those that are current. `about` is a name, in any case.
 
     `text` is looked for in words. `dead` shows those that are not live too. `project` asks for those of one, `viewer`
-    for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and of
-    when a revision was made. `related` asks for those that say how two stand to each other, `relation` for those that
-    say one kind of that, `entity` for those in which one of them is the entity of that id, `plain` for those that say a relationship and nothing else, or for the others.
+    for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and
+    of when a revision was made. `related` asks for those that say how two stand to each other, `relation` for those
+    that say one kind of that, `entity` for those in which one of them is the entity of that id, `plain` for those
+    that say a relationship and nothing else, or for the others.
     """
 
     status: Status | None = None

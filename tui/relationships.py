@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from graph.values import Relationship, Standing
 
 
-def related(told: "Relationship") -> str:
-    """How one stands to another: "Ada —works with→ Bob", with what is known of when; an end that is erased is "…"."""
+def related(told: "Relationship", now: datetime | None = None) -> str:
+    """How one stands to another: "Ada —works with→ Bob", with what is known of when; an end that is erased is "…".
+
+    Dates are as they are stored, or as people say them `now`.
+    """
     from graph.relations import kinds
 
     label = kinds()[told.kind].verb(polarity=told.polarity, until=told.until)
-    times = [f"{word} {date}" for word, date in (("since", told.since), ("until", told.until)) if date is not None]
+    dates = (("since", told.since), ("until", told.until))
+    times = [f"{word} {date if now is None else day_of(date, now)}" for word, date in dates if date is not None]
     arrow = f"{one_line(told.subject.name) or '…'} —{label}→ {one_line(told.object.name) or '…'}"
     return ", ".join([arrow, *times])
 

@@ -67,7 +67,7 @@ async def test_remember_and_correct_answer_in_a_line_and_f4_shows_it(chat: Runni
 
 async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for_there(chat: Running) -> None:
     agent = learned_agent()
-    asked, asked_about = agent.watch_calls("memories.find"), agent.watch_calls("search.about")
+    asked, asked_about = agent.watch_calls("memories.find"), agent.watch_calls("search.dossier")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: app.view.state.what_if == "Atlantis")

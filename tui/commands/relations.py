@@ -99,10 +99,6 @@ def relations(
         say(f"No relationships{of_whom} are known{then}. `clew relate Ada works_with Bob` adds one.")
 
 
-def is_over(memory: "Observation") -> bool:
-    return memory.relationship is not None and memory.relationship.until is not None
-
-
 def line(memory: "Observation") -> str:
     """A relationship for people, on one line."""
     told = related(memory.relationship) if memory.relationship is not None else ""

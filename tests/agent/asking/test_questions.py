@@ -354,10 +354,8 @@ def statements() -> set[str]:
     speakers = [of_speaker("you"), of_speaker("assistant"), "", " AND lower(t.speaker) = lower($who)"]
     bounds = (("since", ">="), ("until", "<"))
     edges = [of_relationship("", "", over=None)]
-    edges += [
-        of_relationship(kind, asked, over=over)
-        for kind, asked, over in itertools.product(relations.kinds(), ("who", "whom"), (False, True))
-    ]
+    for kind, over in itertools.product(relations.kinds(), (False, True)):
+        edges += [of_relationship(kind, "who", over=over), of_relationship(kind, "whom", over=over)]
     return {
         unlimited(query.filled(by=by, entities=kind, related=edge, time=of_time(query.time, *bounds[first:last])))
         for query in ready_queries().values()

@@ -44,7 +44,7 @@ async def asked(agent: Agent, question: str, world: str = "main") -> list[tuple[
     return [tuple(brief(each) if isinstance(each, dict) else each for each in row) for row in answer.rows]
 
 
-ANSWERS = {
+ANSWERS: dict[str, list[tuple[object, ...]]] = {
     "Who works with Ada?": [("Ada", "works with", "Bob", "2026-05", None)],
     "who does Ada work with": [("Ada", "works with", "Bob", "2026-05", None)],
     "Who used to work with Ada?": [("Tom", "works with", "Ada", None, "2024")],

@@ -59,12 +59,18 @@ def dossier(
     was.sort(key=lambda each: each.at, reverse=True)
     instead = {each.supersedes: each for each in (*was, *stands, *believed)}
     return Dossier(
-        words=readings.about(wanted, limit=limit, world=world, project=project),
+        words=_called(readings.about(wanted, limit=limit, world=world, project=project), (*stands, *believed, *was)),
         relationships=tuple(sorted(stands, key=_place)),
         believed=tuple(believed),
         was=tuple((each, instead.get(each.id)) for each in was[:MOST_BELIEVED]),
         timeline=tuple(_timeline([*stands, *believed], was)),
     )
+
+
+def _called(words: About, memories: Iterable[Observation]) -> About:
+    """The words under the name as it is written, where no speaker and no project has it."""
+    names = (name for each in memories for name in each.about if name.casefold() == words.name.casefold())
+    return replace(words, name=next(names, words.name)) if words.kind == "word" else words
 
 
 def _said(readings: MemoryReadings, asked: Wanted) -> list[Observation]:

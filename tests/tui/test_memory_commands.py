@@ -163,7 +163,7 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
 async def test_about_shows_what_was_learned_above_what_was_said(chat: Running) -> None:
     async with chat(learned_agent(), size=(80, 40)) as (app, pilot):
         await pilot.press(*"/about Ada", "enter")
-        await wait_until(pilot, lambda: "Memories" in words(app))
+        await wait_until(pilot, lambda: "Believed now" in words(app))
         said = words(app)
         assert said.index("Has a sister called Ada") < said.index("Messages") < said.index("Ada carried everything")
         assert "? Wants to learn the cello" in said

@@ -9,7 +9,7 @@ from agent.agent import Agent
 from agent.relations.stating import read
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import screen_text, wait_until
-from tests.tui.test_queries_for_real import opened_with
+from tests.tui.queries.test_screen import opened_with
 from tests.tui.test_recall_for_real import running, say
 from tui.about import AboutPage
 from tui.app import ClewApp
@@ -99,7 +99,7 @@ async def test_of_a_what_if_main_shows_nothing_and_the_what_if_all_it_sees(tmp_p
         screen = await walk(pilot, app, "Ada")
         await shown(pilot, app, "works with → Bob")
         assert "manages" not in screen_text(app)
-        assert [side.relation for side in screen.walk.sides][0] == "works_with"
+        assert screen.walk.sides[0].relation == "works_with"
 
 
 async def test_f4_filters_by_kind_of_relationship_and_by_person(tmp_path: Path) -> None:
@@ -134,8 +134,8 @@ async def test_about_is_a_dossier_that_follows_and_leads_to_the_graph(tmp_path: 
             "Timeline",
             "no longer: Ada works for Siemens",
         )
-        await agent.memories.forget(made)
-        await wait_until(pilot, lambda: "works with" not in screen_text(app))
+        await agent.memories.reject(made)
+        await wait_until(pilot, lambda: "—works with→" not in screen_text(app))
         assert isinstance(app.screen, AboutPage)
         await pilot.press("g")
         await wait_until(
@@ -154,5 +154,7 @@ async def test_a_question_in_plain_words_is_answered_in_words(tmp_path: Path) ->
         await pilot.press("f5")
         await wait_until(pilot, lambda: screen.editor.text.startswith("// how are Eve and Bob related?\n"))
         await wait_until(pilot, lambda: "F5 runs it." in screen_text(app), "F5 runs it.")
+        await pilot.press("f5")
+        await shown(pilot, app, "What the query asks for", "Eve")
         await pilot.press("f5")
         await shown(pilot, app, "▲ Eve —manages→ ▲ Ada —works with→ ▲ Bob")

@@ -48,14 +48,24 @@ class Dossier:
 
 
 def dossier(
-    readings: MemoryReadings, name: str, *, limit: int = 20, world: str = MAIN_WORLD, project: Viewer = EVERYONE
+    readings: MemoryReadings,
+    name: str,
+    *,
+    limit: int = 20,
+    world: str = MAIN_WORLD,
+    project: Viewer = EVERYONE,
+    private: bool = True,
 ) -> Dossier:
-    """The dossier of a name, or of whom a word of relationship means, with at most `limit` messages. Blocks."""
+    """The dossier of a name, or of whom a word of relationship means, with at most `limit` messages. Blocks.
+
+    Without `private` there is neither what waits for review nor what was rejected: both are the user's own affair.
+    """
     wanted = whom(readings, name, world=world, project=project if isinstance(project, str) else None)
     asked = Wanted(about=wanted, world=world, viewer=project)
     stands = readings.memories(replace(asked, status="active", related=True), now=datetime.now(UTC), limit=MOST)
-    believed = _said(readings, asked)
-    was = [each for status in ("superseded", "invalid") for each in _said(readings, replace(asked, status=status))]
+    believed = _said(readings, asked if private else replace(asked, status="active"))
+    was = _said(readings, replace(asked, status="superseded"))
+    was += _said(readings, replace(asked, status="invalid")) if private else []
     was.sort(key=lambda each: each.at, reverse=True)
     instead = {each.supersedes: each for each in (*was, *stands, *believed)}
     return Dossier(

@@ -122,8 +122,8 @@ def _timeline(moments: "Sequence[Moment]", width: int, now: datetime) -> Iterato
     if len(moments) > MOST_MOMENTS:
         yield plain(f"… {spaced(len(moments) - MOST_MOMENTS)} earlier", f"italic {MUTED}")
     for each in moments[-MOST_MOMENTS:]:
-        told = row(day_of(each.when, now), cut(each.what or "erased", LONGEST), width, DATES)
-        yield plain(told.plain, MUTED) if each.over else told
+        what = cut(each.what or "erased", max(20, width - DATES))
+        yield plain(f"{day_of(each.when, now):<{DATES}}", MUTED) + plain(what, MUTED if each.over else "")
 
 
 def _message(turn: "Turn", now: datetime) -> Iterator[Content]:

@@ -360,7 +360,7 @@ class Tools:
         except MemoryMissing:
             return serializers.AboutShape(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
         with closing(reader), readings_beside(reader, self._home.memory) as readings:
-            whole = dossier(readings, wanted, limit=limit, project=project)
+            whole = dossier(readings, wanted, limit=limit, project=project, private=False)
         found = whole.words
         titles = {id: title for id, title, _ in found.sessions}
         return serializers.AboutShape(
@@ -375,7 +375,7 @@ class Tools:
                 for each in whole.relationships
                 if each.relationship is not None
             ],
-            believed=[serializers.told_belief(each) for each in whole.believed if each.status == "active"],
+            believed=[serializers.told_belief(each) for each in whole.believed],
             was=[serializers.told_belief(*each) for each in whole.was],
             timeline=[
                 serializers.MomentShape(when=each.when, what=each.what, over=each.over, memory=each.memory)

@@ -1,5 +1,6 @@
 """`clew relate` and `relations`: who stands how to whom, and how a person says so."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -130,7 +131,8 @@ def _list_kinds(*, as_json: bool) -> None:
 def _found(ctx: typer.Context, wanted: "Wanted", at: "datetime | int | None") -> "list[Observation]":
     async def ask(agent: "Agent", narration: "Narration") -> "list[Observation]":
         if at is None:
-            return await agent.memories.find(wanted, limit=MOST)
+            meant = await agent.memories.whom(wanted.about, world=wanted.world) if wanted.about is not None else None
+            return await agent.memories.find(replace(wanted, about=meant), limit=MOST)
         async with looking_back(agent, narration, at) as past:
             return await past.memories.find(wanted, limit=MOST)
 

@@ -15,7 +15,8 @@ from graph.console.console import ROWS, TIMEOUT_S, Answer
 from graph.events import MAIN_WORLD
 from graph.memory_view import MemoryView
 from graph.values import Ego, Node, ProofStep, Ref, Side, Subgraph
-from graph.walk.neighbours import PER, Key
+from graph.walk.neighbours import PER
+from graph.walk.standings import Key
 
 if TYPE_CHECKING:
     from graph.readings.statistics import Statistics
@@ -79,25 +80,29 @@ class GraphReader:
         """A node with its particulars; an entity by its name too. Raises NotFound."""
         return await asyncio.to_thread(self._asked.walk.node, ref)
 
-    async def ego(self, ref: Ref, *, per: int = PER) -> Ego:
+    async def ego(self, ref: Ref, *, per: int = PER, world: str = MAIN_WORLD) -> Ego:
         """A node and the first of its neighbours by each relationship. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.walk.ego, ref, per=per)
+        return await asyncio.to_thread(self._asked.walk.ego, ref, per=per, world=world)
 
-    async def neighbours(self, ref: Ref, key: Key, *, text: str = "", offset: int = 0, limit: int = 50) -> Side:
+    async def neighbours(
+        self, ref: Ref, key: Key, *, text: str = "", offset: int = 0, limit: int = 50, world: str = MAIN_WORLD
+    ) -> Side:
         """More neighbours of one side of an Ego (`Side.key`), or those with these words. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.walk.neighbours, ref, key, text=text, offset=offset, limit=limit)
+        return await asyncio.to_thread(
+            self._asked.walk.neighbours, ref, key, text=text, offset=offset, limit=limit, world=world
+        )
 
     async def provenance(self, observation: str) -> tuple[ProofStep, ...]:
         """The way from a memory down to the words that prove it. Raises NotFound."""
         return await asyncio.to_thread(self._asked.walk.provenance, observation)
 
-    async def around(self, ref: Ref, *, limit: int = 40) -> Subgraph:
+    async def around(self, ref: Ref, *, limit: int = 40, world: str = MAIN_WORLD) -> Subgraph:
         """A node with what is around it, to be drawn. Raises NotFound."""
-        return await asyncio.to_thread(self._asked.walk.around, ref, limit=limit)
+        return await asyncio.to_thread(self._asked.walk.around, ref, limit=limit, world=world)
 
-    async def subgraph(self, refs: Iterable[Ref]) -> Subgraph:
+    async def subgraph(self, refs: Iterable[Ref], *, world: str = MAIN_WORLD) -> Subgraph:
         """The given nodes that are there, and the edges among them."""
-        return await asyncio.to_thread(self._asked.walk.subgraph, list(refs))
+        return await asyncio.to_thread(self._asked.walk.subgraph, list(refs), world=world)
 
     async def schema(self) -> Schema:
         """The tables of the graph, each with how much is in it now."""

@@ -10,10 +10,11 @@ from graph.events import MAIN_WORLD, Recalled
 from graph.memory import Memory
 from graph.readings.newest import NewestFilter, NewestItem, NodeKind
 from graph.readings.quoted import Believed
-from graph.values import About, Boost, Exchange, Filters, FoundTurn, Hit, Reason, Step, Turn
+from graph.values import Boost, Exchange, Filters, FoundTurn, Hit, Reason, Step, Turn
 from graph.visibility import EVERYONE, Viewer
 from models.protocols import Generator
 
+from .dossier import Dossier, dossier
 from .recall import Recaller
 from .relevance import open_quotes
 from .themes import Overview, Progress, Theme, ThemeMaker
@@ -68,9 +69,11 @@ class Search:
         """
         return await asyncio.to_thread(lambda: self._memory.readings.newest(kinds, limit, **within))
 
-    async def about(self, name: str, *, world: str = MAIN_WORLD, project: Viewer = EVERYONE) -> About:
-        """What a world, and there a chat of a project, knows about one person, place or project."""
-        return await asyncio.to_thread(self._memory.readings.about, name, world=world, project=project)
+    async def dossier(
+        self, name: str, *, limit: int = 20, world: str = MAIN_WORLD, project: Viewer = EVERYONE
+    ) -> Dossier:
+        """All there is to a person, place or project, or to whom a word of relationship ("my sister") means."""
+        return await asyncio.to_thread(dossier, self._memory.readings, name, limit=limit, world=world, project=project)
 
     async def words(self, text: str, limit: int = 50) -> list[FoundTurn]:
         """A search for words in everything ever said, hidden turns and alternatives too, which are marked."""

@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from agent import notes
+from agent.dossier import dossier
 from agent.errors import AgentError
 from agent.events import MemoriesChanged, Notice
 from agent.packs import Pack
@@ -35,7 +36,7 @@ from graph.values import CoreBlock, Filters, Hit, Kind, Observation, Recorded, S
 from models.protocols import Generator, ModelInfo
 
 MOST_STEPS = 6
-MOST_THEMES = 5
+MOST_THEMES, MOST_STANDS = 5, 20
 MOST_LISTED = 20
 WHOLE = 2000  # characters of a turn that is opened
 PIECE = 200  # of one that is listed
@@ -235,13 +236,17 @@ class Toolbox:
         return self._listed([turn for each in exchanges for turn in (each.turn, each.reply) if turn is not None])
 
     def _about(self, call: AboutName, here: Session) -> Answered:
-        about = self._memory.readings.about(call.name, limit=10, world=here.world, project=here.project)
-        if not about.turns:
+        found = dossier(self._memory.readings, call.name, limit=10, world=here.world, project=here.project)
+        about = found.words
+        if found.empty:
             return Answered(f"Nothing was said by or about {neutral(call.name)}.")
         head = f"{neutral(about.name)} ({about.kind}): said {about.said} {'turn' if about.said == 1 else 'turns'}, "
         head += f"named in {about.mentioned} {'other' if about.mentioned == 1 else 'others'}."
+        stands = [each for each in found.relationships if each.relationship is not None][:MOST_STANDS]
+        said = [neutral(each.relationship.sentence) for each in stands if each.relationship is not None]
         listed = self._listed(about.turns)
-        return Answered(f"{head}\n{listed.text}", listed.quoted)
+        proof = [id for each in stands for id in (*each.sources, *each.supports)]  # what is deleted goes from here too
+        return Answered("\n".join([head, *said, listed.text]), tuple(dict.fromkeys((*turns_of(proof), *listed.quoted))))
 
     def _open(self, call: OpenTurn, known: Sequence[str], here: Session) -> Answered:
         asked = call.id.strip().lstrip("#").upper()

@@ -32,7 +32,7 @@ class MemoryView:
         self._asked_graph = graph
         self.readings, self.recall = readings, recall
         self.console = Console(workers, self.query)
-        self.walk = Walk(self.query, self.readings.meant)
+        self.walk = Walk(self.query, self.readings)
 
     @property
     def graph_ready(self) -> bool:

@@ -24,6 +24,10 @@ class RelationKind:
     single: bool = False
     circular: bool = True
 
+    def verb(self, *, polarity: bool = True, until: str | None = None) -> str:
+        """How it reads from subject to object: as it holds, as it is over, or as it is said not to be so."""
+        return self.denied if not polarity else self.ended if until is not None else self.label
+
     def says(
         self,
         subject: str,
@@ -34,7 +38,7 @@ class RelationKind:
         until: str | None = None,
     ) -> str:
         """The relationship of two, in a sentence; "I" and "me" are who says it."""
-        verb = self.denied if not polarity else self.ended if until is not None else self.label
+        verb = self.verb(polarity=polarity, until=until)
         if subject == SPEAKER:
             verb = _of_speaker(verb)
         times = "".join(f" {word} {time}" for word, time in (("since", since), ("until", until)) if time is not None)

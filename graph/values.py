@@ -231,6 +231,14 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """A relationship that is in force in a world, and the id of the observation that says it."""
+
+    memory: str
+    relationship: Relationship
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One revision of something that was learned, as it stands now. `text` is None once erased.
 
@@ -335,9 +343,10 @@ class Wanted:
     """Which observations; None means any. Without `status`, those that are current. `about` is a name, in any case.
 
     `text` is looked for in words. `dead` shows those that are not live too. `project` asks for those of one, `viewer`
-    for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and of
-    when a revision was made. `related` asks for those that say how two stand to each other, `entity` for those in which
-    one of them is the entity of that id, `plain` for those that say a relationship and nothing else, or for the others.
+    for those that a chat of a project, or of none, sees. `since` (inclusive) and `until` (exclusive) are aware, and
+    of when a revision was made. `related` asks for those that say how two stand to each other, `relation` for those
+    that say one kind of that, `entity` for those in which one of them is the entity of that id, `plain` for those
+    that say a relationship and nothing else, or for the others.
     `fact_type` asks for what is true of the world, happened, or is an opinion.
     """
 
@@ -355,6 +364,7 @@ class Wanted:
     since: datetime | None = None
     until: datetime | None = None
     related: bool = False
+    relation: str | None = None
     entity: str | None = None
     plain: bool | None = None
     fact_type: FactType | None = None
@@ -671,6 +681,21 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How a neighbour stands to the node in the middle, by a kind of graph/relations.toml.
+
+    `memories` are the ids of the observations that say so, `proofs` how many live turns and chunks are behind them.
+    """
+
+    kind: str
+    memories: tuple[str, ...]
+    since: str | None = None
+    until: str | None = None
+    polarity: bool = True
+    proofs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A node in words. `title` is one line of what it says (never of what is hidden); `mark` why it is not in force.
 
@@ -683,11 +708,12 @@ class Node:
     mark: str = ""  # "hidden", "off the path", "deleted", "superseded", "retired", "under review", "kept out" …
     world: str | None = None  # the what-if it is of; None of main and of what has no world
     details: Mapping[str, Any] = field(default_factory=dict)
+    stands: Standing | None = None  # of a neighbour by a kind of relationship
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A directed relationship: REPLIES_TO, DERIVED_FROM …"""
+    """A directed relationship: REPLIES_TO, DERIVED_FROM …; of RELATES its kind in words: "works with"."""
 
     start: Ref
     end: Ref
@@ -706,7 +732,10 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The neighbours of a node by one relationship, one direction and one table: how many, and the first of them."""
+    """The neighbours of a node by one relationship, one direction and one table: how many, and the first of them.
+
+    Of RELATES there is a side for each kind, called by that; one that holds both ways leads away.
+    """
 
     relation: str
     outgoing: bool

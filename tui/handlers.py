@@ -12,6 +12,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from tui import (
+    about,
     branch_handlers,
     chat_handlers,
     help,
@@ -56,7 +57,7 @@ HANDLERS: dict[str, Handler] = {
     "back": chat_handlers.back,
     "memory": page_handlers.memory,
     "recall": page_handlers.recall,
-    "about": help.about,
+    "about": about.about,
     "graph": page_handlers.graph,
     "ego": page_handlers.ego,
     "stats": page_handlers.stats,

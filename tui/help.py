@@ -1,30 +1,23 @@
 """The words of /help, /status and /about, each a page over the chat, and what opens them."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.content import Content
 
 from tui import keymaps
 from tui.actions import by_group, key_name
 from tui.chat_view import NOT_YET
-from tui.keymaps import ABOUT, READER, KeyContext, KeyRow, bindings
-from tui.node_links import walk_from
+from tui.keymaps import KeyContext
 from tui.parts import Parts
-from tui.reasons import who
-from tui.relationships import related
-from tui.text import MUTED, counted, cut, one_line, plain, size_of, spaced, when
-from tui.widgets.dialogs import AskLine, Reader
+from tui.text import counted, size_of
+from tui.widgets.dialogs import Reader
 from tui.widgets.foot import row
 from tui.widgets.pages import WIDE, heading, keys_content
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from graph.values import About, Observation, Relationship
+    pass
 
 
 PLACES = (
@@ -62,71 +55,6 @@ def help_content(width: int) -> Content:
             words = f"{action.title} ({keys_of})" if keys_of else action.title
             parts.append(row(f"/{action.slash}", words, width, WIDE))
     return Content("\n").join(parts)
-
-
-KEYS = (*ABOUT, *READER)
-LONGEST = 200
-
-
-class AboutPage(Reader):
-    """The page; `walk` shows whom it is about in the graph."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings(ABOUT)
-    KEYS: ClassVar[tuple[KeyRow, ...]] = KEYS
-
-    def __init__(self, title: str, words: Content, *, walk: Callable[[], None]) -> None:
-        super().__init__(title, words)
-        self._walk = walk
-
-    def action_ego(self) -> None:
-        self._walk()
-
-
-def about_content(about: "About", width: int, beliefs: "Sequence[Observation]" = ()) -> Content:
-    """The page, `width` cells wide inside; `beliefs` are what was learned about it, relationships among them."""
-    if not about.said and not about.mentioned and not about.turns and not beliefs:
-        return plain(f"Nothing in the memory mentions {one_line(about.name)}.")
-    now = datetime.now().astimezone()
-    lines = [
-        row("said", _messages(about.said), width, 14),
-        row("mentioned", f"mentioned in {_messages(about.mentioned)} by others", width, 14),
-        row("", "the graph (g) counts only the messages linked to the name", width, 14),
-    ]
-    if about.first_at is not None and about.last_at is not None:
-        lines.append(row("from", f"{when(about.first_at, now)} to {when(about.last_at, now)}", width, 14))
-    for _, name, count in about.sessions:
-        lines.append(row("in", f"{one_line(name or 'New chat')} ({spaced(count)})", width, 14))
-    for title, over in (("Relationships", False), ("Over", True)):
-        told = [each for each in map(_relationship, beliefs) if each is not None and (each.until is not None) is over]
-        if told:
-            lines += [Content(""), plain(title, "bold $secondary")]
-            lines += [plain(related(each), MUTED if over else "") for each in told]
-    if said := [each for each in beliefs if not each.plain]:
-        lines += [Content(""), plain("Memories", "bold $secondary")]
-        lines += [_belief(belief, now) for belief in said]
-    if about.turns and beliefs:
-        lines += [Content(""), plain("Messages", "bold $secondary")]
-    for turn in about.turns:
-        head = f"{when(turn.at, now)} · {who(turn.role, turn.speaker)}"
-        lines += [Content(""), plain(head, MUTED), plain(cut(turn.text or "(erased)", LONGEST))]
-    return Content("\n").join(lines)
-
-
-def _relationship(belief: "Observation") -> "Relationship | None":
-    """What it says of two, if it is in use."""
-    return belief.relationship if belief.status == "active" else None
-
-
-def _messages(count: int) -> str:
-    return f"{spaced(count)} {'message' if count == 1 else 'messages'}"
-
-
-def _belief(belief: "Observation", now: datetime) -> Content:
-    mark = "? " if belief.status == "candidate" else "· "
-    return Content.assemble(
-        plain(f"{mark}{cut(belief.text or 'erased', LONGEST)}"),
-        plain(f"  {belief.kind}, {when(belief.at, now)}", MUTED),
-    )
 
 
 NAMES = 26  # cells for the names
@@ -196,23 +124,6 @@ def _disk(parts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     for name, size in sorted(parts.items(), key=lambda part: -part[1]):
         if size:
             yield f"disk: {name}", size_of(size)
-
-
-async def about(parts: Parts, argument: str) -> None:
-    if parts.view.chat is None:
-        parts.ui.say(NOT_YET)
-        return
-    name: str | None = argument.strip()
-    if not name:
-        name = await parts.ui.ask(AskLine("About what?", placeholder="A person, place or project", yes="show"))
-    if name:
-        world, project = parts.view.state.world, await parts.view.project()
-        name = await parts.view.chat.service.memories.whom(name, world=world, project=project)
-        found = await parts.view.chat.service.search.about(name, world=world, project=project)
-        beliefs = await parts.memory.about(name)
-        table, known = ("Project" if found.kind == "project" else "Entity"), found.name
-        words = about_content(found, parts.view.page_width, beliefs)
-        parts.ui.show(AboutPage(f"About {one_line(name)}", words, walk=lambda: walk_from(parts.view, table, known)))
 
 
 async def status(parts: Parts, argument: str) -> None:

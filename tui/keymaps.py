@@ -488,9 +488,9 @@ REVIEW = (
 )
 FILTERS = (
     KeyRow(
-        "S K W J T P",
-        "filter by status, kind, subject, project, trend or pin",
-        tuple(bind(key, f"filter('{key}')") for key in "SKWJTP"),
+        "S K R W J T P",
+        "filter by status, kind, relationship, subject, project, trend or pin",
+        tuple(bind(key, f"filter('{key}')") for key in "SKRWJTP"),
     ),
     KeyRow("/", "search by words", (bind("slash", "words"),)),
     KeyRow("Backspace", "clear all filters", (bind("backspace", "clear"),)),

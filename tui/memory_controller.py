@@ -1,6 +1,5 @@
 """What was learned, in the chat: the notice of it and its undoing, the memory screen, leave to change it, privacy."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui.chat_view import NOT_YET, ChatView
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 NOTICE_S = 45.0
 KEYS = " · F4 show · F8 undo"
 NOTHING_LEARNED = "Nothing has been learned since clew started. Press F4 to see earlier memories."
-MOST_ABOUT = 30
 
 
 class MemoryController:
@@ -230,21 +228,6 @@ class MemoryController:
         if len(found) == 1:
             return found[0]
         return found
-
-    async def about(self, name: str) -> "list[Observation]":
-        """What was learned about a name, then what has it among its words; nothing while the graph cannot tell."""
-        from graph.values import Wanted
-
-        view = self._view
-        if view.chat is None or view.backstage is None:
-            return []
-        try:
-            seen = Wanted(world=view.state.world, viewer=await view.project())
-            about = await view.chat.service.memories.find(replace(seen, about=name), limit=MOST_ABOUT)
-            named = await view.chat.service.memories.find(replace(seen, text=name), limit=MOST_ABOUT)
-        except view.failures:
-            return []
-        return list({each.id: each for each in (*about, *named)}.values())[:MOST_ABOUT]
 
     async def by_id(self, word: str) -> "Observation | None":
         """The observation whose id is, or begins with, this word, as it stands in the world of the chat."""

@@ -72,8 +72,10 @@ async def ego(parts: Parts, argument: str) -> None:
     if parts.view.chat is None:
         parts.ui.say(NOT_YET)
         return
-    if argument.strip():
-        await open_node(parts.view, Ref("Entity", argument.strip()))
+    if name := argument.strip():
+        world, project = parts.view.state.world, await parts.view.project()
+        name = await parts.view.chat.service.memories.whom(name, world=world, project=project)
+        await open_node(parts.view, Ref("Entity", name))
     elif parts.view.session is not None:
         await open_node(parts.view, Ref("Session", parts.view.session))
     else:

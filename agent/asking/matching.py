@@ -21,6 +21,7 @@ from agent.asking.readings import (
     LONGEST_SUBJECT,
     MOST_WORDS,
     NONE,
+    STANDS,
     Example,
     Language,
     Reading,
@@ -28,10 +29,21 @@ from agent.asking.readings import (
     readings,
     tidy,
 )
-from agent.asking.shelf import ENTITIES, Speaker, Translation, fill, of_entities, of_speaker, of_time, ready_queries
+from agent.asking.shelf import (
+    ENTITIES,
+    Speaker,
+    Translation,
+    fill,
+    of_entities,
+    of_relationship,
+    of_speaker,
+    of_time,
+    ready_queries,
+)
 from graph.console.lexing import parameters_of
 from graph.recall.times import Span, find_time
-from graph.values import Vector
+from graph.relations import kinds
+from graph.values import YOU, Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +54,7 @@ RECENT = timedelta(days=30)
 SURE = 0.6  # of a cosine; tests/agent/asking/test_questions.py measures how often that is right
 SURE_BY_WORDS = 0.7  # of the words
 MARGIN = 0.06  # to the next nearest query: else it may be that one
+WORD_FOR_WORD = 0.99  # what is more is an example itself
 LIKELY = 0.4  # what is further away is not even offered
 
 Timed = tuple[Reading, Span | None]  # a reading, and the time that was taken out of the question for it
@@ -112,7 +125,7 @@ class Matcher:
         for match in sorted(found, key=lambda match: -match.score):
             nearest.setdefault(match.example.query, match)
         scores = [match.score for match in nearest.values()]
-        alone = len(scores) < 2 or scores[0] - scores[1] >= MARGIN
+        alone = len(scores) < 2 or scores[0] - scores[1] >= MARGIN or scores[0] > WORD_FOR_WORD > scores[1]
         return [replace(match, sure=match.sure and alone and at == 0) for at, match in enumerate(nearest.values())]
 
     async def _embedded(self, texts: Sequence[str]) -> "list[NDArray[np.float32]] | None":
@@ -259,8 +272,11 @@ def translation(match: Match, question: AskedQuestion) -> Translation:
     if match.span is not None and not query.time:
         raise Unfit  # a time that was said is never left out
     _fill_subjects(made, match, question)
+    if query.mine and query.mine not in made.parameters:
+        made.parameters[query.mine], made.words[query.mine] = YOU, YOU
     _fill_speaker(made, match)
     _fill_kinds(made, match)
+    _fill_relationship(made, match)
     _fill_numbers(made, match, question)
     if match.span is not None:
         _fill_time(made, match.span, query.time, question.zone)
@@ -326,6 +342,24 @@ def _fill_kinds(made: _Made, match: Match) -> None:
     memories = _spoken_of(said, match.language.observations)
     if memories is not None:
         made.parameters["kind"], made.words["kind"] = str(memories), f"“{memories}”"
+
+
+def _fill_relationship(made: _Made, match: Match) -> None:
+    """Of which kind a relationship is, which end of it is asked for, and whether it is over."""
+    example = match.example
+    if example.query != STANDS:
+        return
+    over = any(word in match.language.over for word in match.reading.text.casefold().split())
+    made.places["related"] = of_relationship(example.kind, example.asked, over=over if example.kind else None)
+    whose = made.words["what"]
+    made.words["relationship"] = f"The relationships of {whose}"
+    if example.kind:
+        told = kinds()[example.kind]
+        made.parameters["kind"] = example.kind
+        if example.asked == "who":
+            made.words["relationship"] = f"Who {told.ended if over else told.label} {whose}"
+        else:
+            made.words["relationship"] = f"Who or what {f'{whose} {told.ended}' if over else f'{told.inverse} {whose}'}"
 
 
 AnyKind = TypeVar("AnyKind", bound=str)

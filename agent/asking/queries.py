@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from agent.graph import GraphReader
 from agent.home import Home
 from agent.model_host import ModelHost
 from agent.reflection.trust import Trusts, trusted
+from agent.relations.whom import named
 from agent.settings import Settings
 from agent.text import local_zone
 from graph.errors import GraphFailure
@@ -118,13 +120,18 @@ class Queries:
 
     async def _nearest(self, question: str, world: str) -> Translation | None:
         """The nearest ready query that fits; None where the question comes near to none."""
-        from agent.asking.matching import nearest
-
-        from .matching import AskedQuestion
+        from .matching import AskedQuestion, nearest
+        from .readings import KNOWN, STANDS, tidy
 
         names, speakers = await asyncio.to_thread(self._names, world)
         asked = AskedQuestion(question, _by_key(names), _by_key(speakers), datetime.now(UTC), local_zone())
-        return await nearest(asked, self._matcher)
+        found = await nearest(asked, self._matcher)
+        text = tidy(question)
+        meant = await asyncio.to_thread(named, self._memory.readings, text, world=world)
+        told = await nearest(replace(asked, text=meant), self._matcher) if meant != text else None
+        if told is None or (told.ready == KNOWN and found is not None and found.ready == STANDS):
+            return found  # "who is my boss" asks for who that is
+        return replace(told, question=question)
 
     @cached_property
     def _matcher(self) -> "Matcher":

@@ -11,9 +11,10 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -21,7 +22,8 @@ from agent.asking.shelf import Speaker
 from graph.events import ObservationKind
 
 NONE = "none"  # the examples of what no ready query answers
-_SLOT = re.compile(r"\{(\w+)\}")
+KNOWN, STANDS = "known", "stands"  # the ready queries of what is known of somebody, and of relationships
+_SLOT = re.compile(r"\{(\w+)\}(?:'s)?")  # a reading has no 's behind a subject either
 _AROUND = " ?!,.;:…-"
 _WORD = re.compile(r"\w+(?:'\w+)?")
 
@@ -30,13 +32,23 @@ _WORD = re.compile(r"\w+(?:'\w+)?")
 class Example:
     """One phrasing of the ready query of that id: `text` with its slots filled, the slots in their order.
 
-    One that is `timed` is only meant where a time is said.
+    One that is `timed` is only meant where a time is said. One of a relationship has its kind, and which end of it is
+    asked for.
     """
 
     query: str
     text: str
     slots: tuple[str, ...]
     timed: bool
+    kind: str = ""
+    asked: Literal["who", "whom", ""] = ""
+
+
+class Stands(BaseModel, extra="forbid", frozen=True):
+    """Examples of how one kind of relationship is asked for: its subjects, and its objects."""
+
+    who: tuple[str, ...] = ()
+    whom: tuple[str, ...] = ()
 
 
 class Language(BaseModel, extra="forbid", frozen=True):
@@ -53,11 +65,22 @@ class Language(BaseModel, extra="forbid", frozen=True):
     entities: dict[str, tuple[str, ...]]
     observations: dict[ObservationKind, tuple[str, ...]]
     examples: dict[str, tuple[str, ...]]
+    over: frozenset[str] = frozenset()
+    relations: dict[str, Stands] = {}
 
     @cached_property
     def phrasings(self) -> tuple[Example, ...]:
         """All examples, with what stands for a subject in the place of the slots."""
-        return tuple(self._example(query, text) for query, texts in self.examples.items() for text in texts)
+        return (
+            *(self._example(query, text) for query, texts in self.examples.items() for text in texts),
+            *(each for kind, stands in self.relations.items() for each in self._standing(kind, stands)),
+        )
+
+    def _standing(self, kind: str, stands: Stands) -> Iterator[Example]:
+        for text in stands.who:
+            yield replace(self._example(STANDS, text), kind=kind, asked="who")
+        for text in stands.whom:
+            yield replace(self._example(STANDS, text), kind=kind, asked="whom")
 
     @cached_property
     def vocabularies(self) -> tuple[frozenset[str], ...]:
@@ -66,6 +89,7 @@ class Language(BaseModel, extra="forbid", frozen=True):
         First those of what is answered, for a weather can be asked about too; then of what no ready query answers.
         """
         asked = [each for query, texts in self.examples.items() if query != NONE for each in texts]
+        asked += [each for stands in self.relations.values() for each in (*stands.who, *stands.whom)]
         narrow = self._stems(asked)
         return narrow, narrow | self._stems(self.examples[NONE])
 
@@ -120,6 +144,7 @@ class Language(BaseModel, extra="forbid", frozen=True):
             *self.before,
             *self.after,
             *self.articles,
+            *self.over,
             self.words,
             *(each for table in tables for each in table),
         )

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from graph.relations import kinds
+
 
 @dataclass(frozen=True, slots=True)
 class Ran:
@@ -115,6 +117,8 @@ PIECES = {
         f"WITH o, {_whole('o.text')} AS words, wanted, one\nWHERE {_are_in('words')}\n"
         f"  OR EXISTS {{ MATCH (o)-[:ABOUT]->(e:Entity) WHERE {_are_in(_whole('coalesce(e.name, e.id)'))} }}"
     ),
+    # Of a relationship, that it is in force.
+    "stands": "r.world = $world AND r.polarity",
     "path": """\
 WITH $world AS world
 MATCH p = (a:Entity)-[:MENTIONS|ABOUT|DERIVED_FROM|SUPPORTED_BY|REPLIES_TO* ALL SHORTEST 1..8]-(b:Entity)
@@ -139,6 +143,7 @@ class ReadyQuery(BaseModel, extra="forbid", frozen=True):
     cypher: str
     on_shelf: str = ""
     by: Speaker = "everybody"
+    mine: str = ""
     parameters: Mapping[str, str] = {}
 
     def filled(self, **places: str) -> str:
@@ -173,6 +178,18 @@ def of_entities(kind: str) -> str:
     return f" AND e.kind = '{kind}'" if kind else " AND e.kind <> 'you' AND e.kind <> 'assistant'"
 
 
+def of_relationship(kind: str, asked: Literal["who", "whom", ""], *, over: bool | None = False) -> str:
+    """The condition on an edge from `a` to `b`: its kind, which end is asked for, whether it is over (None: either).
+
+    Of a kind that holds both ways either end may be the one that is asked for.
+    """
+    asked = "" if kind and kinds()[kind].symmetric else asked
+    ends = {each: f"lower(coalesce({each}.name, {each}.id)) = lower($what)" for each in ("a", "b")}
+    end = {"who": ends["b"], "whom": ends["a"], "": f"({ends['a']} OR {ends['b']})"}[asked]
+    held = "" if over is None else f" AND r.until IS {'NOT ' if over else ''}NULL"
+    return f"{' AND r.kind = $kind' if kind else ''}{held} AND {end}"
+
+
 def shelf(now: datetime | None = None) -> tuple[Ready, ...]:
     """The shelf; `now` (aware) is what "this month" is seen from, by default the time it is."""
     local = now or datetime.now().astimezone()
@@ -186,6 +203,7 @@ def _on_shelf(query: ReadyQuery, month: str) -> Ready:
         time=of_time(query.time, ("since", ">=")) if since else "",
         by=of_speaker(query.by),
         entities=of_entities(ENTITIES),
+        related=of_relationship("", "", over=None),
     )
     parameters = {**query.parameters, **({"since": month} if since else {})}
     return Ready(query.name, query.on_shelf or fill(query.about, {}), cypher, parameters)

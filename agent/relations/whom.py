@@ -4,14 +4,16 @@ from datetime import date
 
 from agent.relations.naming import Kin
 from agent.relations.relating import YOU, Origin, Relating
-from agent.relations.words import language_of
+from agent.relations.words import Language, language_of
 from graph.events import MAIN_WORLD
 from graph.readings.memory import MemoryReadings
 
+LONGEST = 6  # words of somebody's sister: "Mary Ann Smith's best friend"
 
-def kin_of(words: str) -> Kin | None:
+
+def kin_of(words: str, language: Language | None = None) -> Kin | None:
     """Somebody's sister or boss, as a name is typed; None for any other words."""
-    language = language_of(words)
+    language = language or language_of(words)
     tokens = language.tokens(" ".join(words.split()))
     for at, token in enumerate(tokens):
         mine = at == 0 and language.has("mine", token.low)
@@ -33,3 +35,23 @@ def whom(readings: MemoryReadings, name: str, *, world: str = MAIN_WORLD, projec
         return name
     told = Origin("", date.today(), world=world, project=project)
     return Relating(readings).of_word(kin.owner, kin.word, told) or name
+
+
+def named(readings: MemoryReadings, text: str, *, world: str = MAIN_WORLD) -> str:
+    """A question with the names in place of its words of relationship ("my sister"), where each means exactly one.
+
+    Blocks.
+    """
+    language, words, found, at = language_of(text), text.split(), list[str](), 0
+    while at < len(words):
+        for size in range(min(LONGEST, len(words) - at), 1, -1):
+            said = " ".join(words[at : at + size])
+            bare = said.rstrip("?!.,;:").removesuffix("'s")
+            if kin_of(bare, language) is not None and (name := whom(readings, bare, world=world)) != bare:
+                found.append(name + said[len(bare) :])
+                at += size
+                break
+        else:
+            found.append(words[at])
+            at += 1
+    return " ".join(found)

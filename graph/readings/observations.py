@@ -21,11 +21,11 @@ from graph.projection.paths import family_of, lineage_of
 from graph.readings.exchanges import SHORTEST_PREFIX
 from graph.readings.finding import fts_query
 from graph.readings.newest import NewestFilter, NewestItem, NodeKind, first, learned
-from graph.readings.proof import OBSERVATION, OWNERS, Row, proofs, with_proof
+from graph.readings.proof import OBSERVATION, OWNERS, Row, proofs, relationships, with_proof
 from graph.readings.rows import among, dicts
 from graph.readings.unlearned import Unlearned
 from graph.readings.worlds import InWorld, is_wanted, pinned_series, standing_rows
-from graph.values import Observation, Project, Story, Wanted, seen_by
+from graph.values import Observation, Project, Related, Story, Wanted, seen_by
 from graph.visibility import EVERYONE, Viewer
 
 ANY = Wanted()
@@ -40,6 +40,13 @@ WHERE o.current AND o.world = 'main' GROUP BY of.project
 """
 _OF_PROJECT = f"o.id IN (SELECT observation FROM ({OWNERS}) WHERE project = :project)"
 _OLDEST_FIRST = "ORDER BY o.at, o.seq"
+_RELATED = f"""
+SELECT o.id, o.world, o.status, o.live, o.current, o.relation, o.subject, o.object, o.since, o.until, o.polarity, o.word
+FROM observations AS o WHERE o.relation IS NOT NULL AND NOT o.deleted AND o.world {among("worlds")}
+AND {{}} AND ({{}} {{}} {{}}) ORDER BY o.seq DESC LIMIT :most
+"""
+_IN_FORCE = Wanted(status="active")
+MOST_RELATED = 20_000  # relationships that are read at once
 
 
 SHORTEST_PAGE = 50  # observations that are read at once; a trend is known only when their proof is
@@ -123,6 +130,28 @@ class Remembered(Unlearned):
         wanted = {"ids": json.dumps(list(ids))}
         found = self.chosen(f"o.id {among('ids')} AND event.text IS NOT NULL", wanted, None, world)
         return {each.id: each for each in found if each.live}
+
+    def related(
+        self, entities: Collection[str], *, world: str = MAIN_WORLD, among_them: bool = False, limit: int = MOST_RELATED
+    ) -> list[Related]:
+        """The relationships of some entities, or only those `among_them`, that are in force in a world.
+
+        The newest first. It reads no proof, so that a hub with thousands of them costs milliseconds.
+        """
+        view = self._view(world)
+        standing = "o.current AND o.status = 'active'" if view is None else "true"
+        worlds = [world] if view is None else view.lineage.worlds
+        with self.snapshot() as db:
+            who = Identities(db, world)
+            told_of = who.told([who.meant(entity) for entity in entities])
+            one, other = (told_of.condition(end, "o.id") for end in ("o.subject", "o.object"))
+            query = _RELATED.format(standing, one, "AND" if among_them else "OR", other)
+            values = {**told_of.values(), "worlds": json.dumps(worlds), "most": max(limit, 0)}
+            rows = dicts(db, query, values)
+            if view is not None:
+                rows = [row for row in standing_rows(rows, view) if is_wanted(_IN_FORCE, row)]
+            told = relationships(who, rows)
+        return [Related(row["id"], told[row["id"]]) for row in rows]
 
     def pinned_observations(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[Observation]:
         """Current ones of a world whose series is pinned there, the oldest first.
@@ -220,6 +249,7 @@ def _condition(
         "status": ("o.status = :status", wanted.status if view is None else None),
         "kind": ("o.kind = :kind", wanted.kind and str(wanted.kind)),
         "project": (_OF_PROJECT, wanted.project),
+        "relation": ("o.relation = :relation", wanted.relation),
         "text": (f"o.seq {among('text')}", json.dumps(_worded(db, wanted.text)) if wanted.text is not None else None),
         "since": ("o.at >= :since", wanted.since and as_ms(wanted.since)),
         "until": ("o.at < :until", wanted.until and as_ms(wanted.until)),

@@ -6,18 +6,20 @@ the neighbours of that relationship, not with the memory.
 Each node stands there once, however the relationships lead in circles; a tool's turn leads on to what it quotes.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from typing import Any
 
 from graph.errors import NotFound
+from graph.events import MAIN_WORLD
 from graph.projection.schema import RELS
+from graph.relations import kinds
 from graph.values import Edge, Ego, Node, ProofStep, Ref, Side, Subgraph
 from graph.walk.nodes import HIDDEN, TABLES, NodeWording, Query, Row, node_of, veiled
-
-Key = tuple[str, bool, str]  # as of a Side: the relationship, whether it leads away, and to which table
+from graph.walk.standings import Key, Neighbour, Readings, Standings
 
 TOGETHER = 20  # nodes that are looked up in one query
 MANY = 500  # neighbours from which they are put in order before their words are read
@@ -52,7 +54,7 @@ class Neighbours:
         return {key: found[key] for key in sides_of(ref.table) if key in found}
 
     def edges(self, ref: Ref) -> list[Edge]:
-        """The relationships that lead away from a node: few, however many lead to it."""
+        """The relationships that lead away from a node: few, however many lead to it. RELATES is no part of it."""
         if not any(outgoing for _, outgoing, _ in sides_of(ref.table)):
             return []
         pattern = _pattern(ref.table, "", True, "")
@@ -87,6 +89,21 @@ class Neighbours:
         ids = [row["id"] for row in found[skip : skip + limit]]
         return self._filled(key, len(found), self._rows(key[2], ids))
 
+    def standing(self, key: Key, total: int, page: list[Neighbour]) -> Side:
+        """A page of those who stand to an entity in one way, who are so many in all."""
+        rows = self._rows("Entity", list(dict.fromkeys(each.id for each in page)))
+        nodes = {node.ref.id: node for node in veiled(self._query, [node_of("Entity", row) for row in rows])}
+        return Side(
+            *key, total, tuple(replace(nodes[each.id], stands=each.stands) for each in page if each.id in nodes)
+        )
+
+    def called(self, words: list[str]) -> set[str]:
+        """The ids of the entities whose names have all these words, in any case."""
+        told, values = TABLES["Entity"], {f"word{place}": word.lower() for place, word in enumerate(words)}
+        having = "".join(f" AND contains(lower({told.words}), ${name})" for name in values)
+        rows = self._query(f"MATCH (m:Entity) WHERE {told.there} AND {told.open}{having} RETURN m.id AS id", values)
+        return {row["id"] for row in rows}
+
     def _rows(self, table: str, ids: list[str]) -> list[Row]:
         """What is told of some nodes, in the order of their ids: each is looked up, where a filter would read all."""
         found: dict[str, Row] = {}
@@ -102,10 +119,13 @@ class Neighbours:
 
 @cache
 def sides_of(table: str) -> tuple[Key, ...]:
-    """Every side that a node of the table may have; what a title was worded from only from the title itself."""
+    """Every side that a node of the table may have; what a title was worded from only from the title itself.
+
+    RELATES has sides by its kinds instead (standings.py).
+    """
     found: list[Key] = []
     for rel in RELS:
-        if rel.name == "WORDED_FROM" and table != rel.start:
+        if rel.name == "RELATES" or (rel.name == "WORDED_FROM" and table != rel.start):
             continue
         if rel.start == table:
             found += [(rel.name, True, end) for end in rel.ends]
@@ -202,7 +222,6 @@ CROWD = 20  # neighbours from which a neighbour's side says nothing of the node 
 
 # What tells most about a node, first.
 TELLING = (
-    "RELATES",
     *("DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "SUPERSEDES", "INSTEAD_OF"),
     *("SYNTHESIZED_FROM", "ABOUT"),
     *("REPLIES_TO", "IN_SESSION", "SAID_BY", "PART_OF", "MENTIONS", "RECALLED", "WORDED_FROM", "SCOPED_TO"),
@@ -225,9 +244,10 @@ KINDS = {
 class Walk:
     """The questions about one node and its neighbours. Each raises GraphFailure while the graph is closed."""
 
-    def __init__(self, query: Query, entities: Callable[[Iterable[str]], dict[str, str]]) -> None:
-        """`query` is a trusted one of the graph, `entities` the ids of those names that an entity has."""
-        self._query, self._entities = query, entities
+    def __init__(self, query: Query, readings: Readings) -> None:
+        """`query` is a trusted one of the graph; `readings` tell who stands how to whom in a world."""
+        self._query, self._readings = query, readings
+        self._standings = Standings(readings)
 
     def node(self, ref: Ref) -> Node:
         """A node with its particulars and, in `details["text"]`, its whole text; an entity by its name too.
@@ -236,28 +256,48 @@ class Walk:
         """
         near = Neighbours(self._query)
         found = near.node(ref)
-        if found is None and ref.table == "Entity" and (id := self._entities([ref.id]).get(ref.id)) is not None:
+        if found is None and ref.table == "Entity" and (id := self._readings.meant([ref.id]).get(ref.id)) is not None:
             found = near.node(Ref("Entity", id))
         if found is None:
             kind = KINDS.get(ref.table, "node")
             raise NotFound(f"This {kind} is not in the memory. It may have been deleted.")
         return found
 
-    def ego(self, ref: Ref, *, per: int = PER) -> Ego:
-        """A node and the first `per` neighbours of each relationship, the most telling first. Raises NotFound."""
+    def ego(self, ref: Ref, *, per: int = PER, world: str = MAIN_WORLD) -> Ego:
+        """A node and the first `per` neighbours of each relationship, the most telling first. Raises NotFound.
+
+        Who stands how to whom is as a world has it, and comes before all else.
+        """
         node, near = self.node(ref), Neighbours(self._query)
+        most = max(0, per)
+        stands = [self._side(near, key, found, 0, most, world) for key, found in self._stands(node.ref, world).items()]
         counted = sorted(near.counted(node.ref).items(), key=lambda side: TELLING.index(side[0][0]))
         with ThreadPoolExecutor(AT_ONCE) as pool:  # most of it is waiting for the engine, which lets others run
-            sides = list(pool.map(lambda side: near.side(node.ref, side[0], limit=max(0, per), about=side[1]), counted))
-        return Ego(node, tuple(side for side in sides if side.total))
+            sides = list(pool.map(lambda side: near.side(node.ref, side[0], limit=most, about=side[1]), counted))
+        return Ego(node, tuple(side for side in (*stands, *sides) if side.total))
 
-    def neighbours(self, ref: Ref, key: Key, *, text: str = "", offset: int = 0, limit: int = 50) -> Side:
+    def neighbours(
+        self,
+        ref: Ref,
+        key: Key,
+        *,
+        text: str = "",
+        offset: int = 0,
+        limit: int = 50,
+        world: str = MAIN_WORLD,
+    ) -> Side:
         """More neighbours of a side, or those whose words have all the words of `text`, in any case.
 
         `total` counts all of these. Raises NotFound.
         """
         here, near = self.node(ref).ref, Neighbours(self._query)
         skip, most = max(0, offset), max(0, limit)
+        if key[0] in kinds():
+            found = self._stands(here, world).get(key, [])
+            if words := text.split():
+                called = near.called(words)
+                found = [each for each in found if each.id in called]
+            return self._side(near, key, found, skip, most, world)
         if key not in sides_of(here.table):
             return Side(*key, 0, ())
         if words := text.split():
@@ -268,41 +308,57 @@ class Walk:
         """The way from a memory down to the words that prove it, through the revisions before it. Raises NotFound."""
         return provenance(self._query, self.node(Ref("Observation", observation)))
 
-    def around(self, ref: Ref, *, limit: int = 40) -> Subgraph:
+    def _stands(self, ref: Ref, world: str) -> dict[Key, list[Neighbour]]:
+        return self._standings.of(ref.id, world) if ref.table == "Entity" else {}
+
+    def _side(self, near: Neighbours, key: Key, found: list[Neighbour], skip: int, most: int, world: str) -> Side:
+        return near.standing(key, len(found), self._standings.proven(found[skip : skip + most], world))
+
+    def around(self, ref: Ref, *, limit: int = 40, world: str = MAIN_WORLD) -> Subgraph:
         """A node, its neighbours, some of theirs where there is room, and the edges among them. Raises NotFound.
 
-        `more_nodes` are its neighbours that are left out.
+        A memory that says no more than an edge that is drawn is not drawn beside it. `more_nodes` are its neighbours
+        that are left out.
         """
-        ego, near = self.ego(ref, per=limit), Neighbours(self._query)
+        ego, near = self.ego(ref, per=limit, world=world), Neighbours(self._query)
         shown = {ego.node.ref: ego.node}
+        edges = sum(_is_edge(node) for side in ego.sides for node in side.nodes)
         for rank in zip_longest(*(side.nodes for side in ego.sides)):
             _add(shown, [node for node in rank if node is not None], limit)
-        left_out = max(0, sum(side.total for side in ego.sides) - (len(shown) - 1))
+        left_out = max(0, sum(side.total for side in ego.sides) - edges - (len(shown) - 1))
         for each in list(shown)[1:]:
             if len(shown) < limit:
-                _add(shown, self._few(near, each), limit)
-        return _joined(near, list(shown.values()), left_out)
+                _add(shown, self._few(near, each, world), limit)
+        return self._joined(near, list(shown.values()), left_out, world)
 
-    def subgraph(self, refs: Iterable[Ref]) -> Subgraph:
-        """The given nodes, without those that are not there, in their order, and the edges among them."""
+    def subgraph(self, refs: Iterable[Ref], *, world: str = MAIN_WORLD) -> Subgraph:
+        """The given nodes, without those that are not there, in their order, and the edges among them in a world."""
         near = Neighbours(self._query)
         found = (near.node(ref) for ref in dict.fromkeys(refs))
-        return _joined(near, [node for node in found if node is not None], 0)
+        return self._joined(near, [node for node in found if node is not None], 0, world)
 
-    def _few(self, near: Neighbours, ref: Ref) -> list[Node]:
+    def _joined(self, near: Neighbours, nodes: list[Node], left_out: int, world: str) -> Subgraph:
+        """Nodes with the edges among them."""
+        there = {node.ref for node in nodes}
+        edges = dict.fromkeys(edge for node in nodes for edge in near.edges(node.ref) if edge.end in there)
+        edges |= dict.fromkeys(self._standings.edges([ref.id for ref in there if ref.table == "Entity"], world))
+        return Subgraph(tuple(nodes), tuple(edges), more_nodes=left_out, more_edges=left_out)
+
+    def _few(self, near: Neighbours, ref: Ref, world: str) -> list[Node]:
         """Some neighbours of a neighbour, of those sides that are no crowd."""
+        stands = [(key, found) for key, found in self._stands(ref, world).items() if len(found) < CROWD]
+        sides = [near.standing(key, len(found), found[:FAR]) for key, found in stands]
         small = [(key, about) for key, about in near.counted(ref).items() if about < CROWD]
-        return [node for key, about in small for node in near.side(ref, key, limit=FAR, about=about).nodes]
+        sides += [near.side(ref, key, limit=FAR, about=about) for key, about in small]
+        return [node for side in sides for node in side.nodes]
+
+
+def _is_edge(node: Node) -> bool:
+    """Whether it is a memory of how two stand to each other, which is in force."""
+    return node.ref.table == "Observation" and "relation" in node.details and not node.mark
 
 
 def _add(shown: dict[Ref, Node], nodes: Iterable[Node], limit: int) -> None:
     for node in nodes:
-        if len(shown) < limit:
-            shown.setdefault(node.ref, node)
-
-
-def _joined(near: Neighbours, nodes: list[Node], left_out: int) -> Subgraph:
-    """Nodes with the edges among them."""
-    there = {node.ref for node in nodes}
-    edges = dict.fromkeys(edge for node in nodes for edge in near.edges(node.ref) if edge.end in there)
-    return Subgraph(tuple(nodes), tuple(edges), more_nodes=left_out, more_edges=left_out)
+        if len(shown) < limit and not _is_edge(node):
+            shown.setdefault(node.ref, replace(node, stands=None))

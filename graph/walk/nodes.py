@@ -88,7 +88,7 @@ TABLES: Mapping[str, NodeWording] = {
         at="m.at",
         world="m.world",
         flags=("status", "live", "current", "contradictions"),
-        brief=("kind", "status"),
+        brief=("kind", "status", "relation"),
         details=("kind", "status", "confidence", "origin", "grounded", "project", "scope", "first_seen", "pinned"),
         times=("first_seen",),
     ),

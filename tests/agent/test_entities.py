@@ -70,7 +70,7 @@ async def test_two_that_are_one_have_all_that_is_of_either_until_they_are_told_a
     assert (merged.name, merged.others) == ("Bob", ("Bobby",))
     assert await edges(agent) == [("Bob", "trusts", "Ada", True, None), ("Bob", "works_with", "Tom", True, None)]
     assert ("t2", "Bob") in await mentions(agent)
-    assert {turn.id for turn in (await agent.search.about("Bob")).turns} >= {"t2"}
+    assert {turn.id for turn in (await agent.search.dossier("Bob")).words.turns} >= {"t2"}
     assert len(await agent.memories.find(Wanted(about="bobby", related=True))) == 2
     agent._memory.rebuild(lambda _: None)
     assert len(await edges(agent)) == 2
@@ -90,8 +90,8 @@ async def test_an_alias_is_understood_until_it_is_taken_away(agent: Agent) -> No
     await agent.entities.alias("Ada", "my sister")
     assert (await agent.entities.find("My Sister")).name == "Ada"
     assert await agent.memories.whom("my sister") == "my sister"
-    assert {turn.id for turn in (await agent.search.about("my sister")).turns} >= {"t1", "t2"}
-    assert (await agent.search.about("my sister")).name == "Ada"
+    assert {turn.id for turn in (await agent.search.dossier("my sister")).words.turns} >= {"t1", "t2"}
+    assert (await agent.search.dossier("my sister")).words.name == "Ada"
     assert len(await agent.memories.find(Wanted(about="my sister", related=True))) == 1
     made = await relate(agent, "my sister trusts Bobby")
     assert made.relationship is not None
@@ -121,8 +121,8 @@ async def test_two_of_one_name_stay_two_and_a_relationship_goes_with_what_says_i
     assert {each.id for each in await agent.memories.find(Wanted(entity=other.id, related=True))} == {hers.id}
     ends = agent._memory.query("MATCH (a:Entity)-[r:RELATES]->(b) WHERE a.name = 'Ada' RETURN a.id AS a, r.kind AS k")
     assert {(row["a"], row["k"]) for row in ends} == {("ada", "sibling_of"), (other.id, "works_with")}
-    assert {turn.id for turn in (await agent.search.about(other.id)).turns} >= {"t1"}
-    assert "t2" not in {turn.id for turn in (await agent.search.about(other.id)).turns}
+    assert {turn.id for turn in (await agent.search.dossier(other.id)).words.turns} >= {"t1"}
+    assert "t2" not in {turn.id for turn in (await agent.search.dossier(other.id)).words.turns}
     made = await relate(agent, f"{other.id} likes Bobby")
     assert made.text == "Ada likes Bobby."
     await agent.entities.rename(other.id, "Ada B")
@@ -141,7 +141,7 @@ async def test_a_kind_can_be_corrected(agent: Agent) -> None:
     with pytest.raises(AgentError, match=r"Ada is a person and Lisbon a place\. Nothing was changed\. If one"):
         await agent.entities.merge("Ada", "Lisbon")
     assert (await agent.entities.set_kind("lisbon", "Person")).kind == "person"
-    assert (await agent.search.about("Lisbon")).kind == "person"
+    assert (await agent.search.dossier("Lisbon")).words.kind == "person"
     assert (await agent.entities.merge("Ada", "Lisbon")).others == ("Lisbon",)
     await agent.history.undo()
     assert (await agent.history.undo()).what == "said what Lisbon is: a person"

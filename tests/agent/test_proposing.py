@@ -50,7 +50,7 @@ async def test_a_proposal_is_in_no_list_of_what_was_said(make_agent: MakeAgent) 
     made = (await agent.proposals.add(SAID, by="Helper")).memory
     await agent.memories.promote(made.id)
     assert await agent.search.recent() == []
-    about = await agent.search.about("bees")
+    about = (await agent.search.dossier("bees")).words
     assert (about.said, about.mentioned, about.turns) == (0, 0, ())
     assert await agent.chats.last() is None
     assert await agent.chats.said() == []

@@ -10,9 +10,9 @@ from graph.values import Ref, Wanted
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import screen_text, wait_until
 from tests.tui.test_recall_for_real import running, say
+from tui.about import AboutPage
 from tui.app import ClewApp
 from tui.drawing.view import GraphView
-from tui.help import AboutPage
 from tui.memories.screen import MemoriesScreen
 from tui.node_links import walk_from
 from tui.nodes.panes import ProofScreen

@@ -71,7 +71,7 @@ async def test_remember_and_correct_answer_in_a_line_and_f4_shows_it(chat: Runni
 
 async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for_there(chat: Running) -> None:
     agent = learned_agent()
-    asked, asked_about = agent.watch_calls("memories.find"), agent.watch_calls("search.about")
+    asked, asked_about = agent.watch_calls("memories.find"), agent.watch_calls("search.dossier")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press(*"/fork what-if Atlantis", "enter")
         await wait_until(pilot, lambda: app.view.state.what_if == "Atlantis")
@@ -167,7 +167,7 @@ async def test_o_keeps_a_message_out_of_memory_with_its_reply_and_lets_it_in_aga
 async def test_about_shows_what_was_learned_above_what_was_said(chat: Running) -> None:
     async with chat(learned_agent(), size=(80, 40)) as (app, pilot):
         await pilot.press(*"/about Ada", "enter")
-        await wait_until(pilot, lambda: "Memories" in words(app))
+        await wait_until(pilot, lambda: "Believed now" in words(app))
         said = words(app)
         assert said.index("Has a sister called Ada") < said.index("Messages") < said.index("Ada carried everything")
         assert "? Wants to learn the cello" in said

@@ -57,8 +57,9 @@ def test_a_trend_is_drawn_a_bar_a_month_the_newest_last() -> None:
 
 
 def test_a_filter_goes_round_and_comes_back_to_none() -> None:
-    there = observations.There(["Ada", "Noor"], ["crete"], [ObservationKind.FACT, ObservationKind.PLAN])
-    for key, steps in (("S", 6), ("K", 3), ("W", 3), ("J", 2), ("T", 6), ("P", 3)):
+    kinds = [ObservationKind.FACT, ObservationKind.PLAN]
+    there = observations.There(["Ada", "Noor"], ["crete"], kinds, ["knows", "works_with"])
+    for key, steps in (("S", 6), ("K", 3), ("R", 3), ("W", 3), ("J", 2), ("T", 6), ("P", 3)):
         seen = [Wanted()]
         for _ in range(steps):
             seen.append(observations.cycled(seen[-1], key, there))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from graph.events import HeadMoved, SessionForked, SessionTitled, TurnHidden
+from graph.events import HeadMoved, Relation, RelationNoted, SessionForked, SessionTitled, TurnHidden
 from graph.ids import as_ms
 from graph.values import Ref, Side
 from tests.tui.conftest import make_app, screen_text, settled, there, wait_until
@@ -55,12 +55,29 @@ def said(agent: ScriptedAgent, session: str, text: str, *, speaker: str = "you",
     return agent.add_turn(session, text, speaker=speaker, said_at=as_ms(NOON + timedelta(days=days)))
 
 
-def opened(app: ClewApp, *keys: str, shows: str) -> Callable[[Pilot[int]], Awaitable[None]]:
+def friendly_agent() -> ScriptedAgent:
+    """It learned how Ada stands to four others, one of which is over and one denied."""
+    agent = ScriptedAgent()
+    chat = agent.add_session("People")
+    days = [said(agent, chat, f"Ada, day {day}", days=day - 3) for day in (1, 2)]
+    for other, kind, fields in (
+        ("Bob", "works_with", {"since": "2023-05"}),
+        ("Siemens", "works_for", {"since": "2020", "until": "2023-05"}),
+        ("Eve", "trusts", {"polarity": False}),
+        ("Lisbon", "lives_in", {}),
+    ):
+        made = agent.learn(f"Ada and {other}", *days, about=("Ada", other))
+        ends = {"subject": agent._script.name("Ada", days[0]), "object": agent._script.name(other, days[0])}
+        agent.add_events(RelationNoted.of(made, Relation.model_validate({"kind": kind, **ends, **fields})))
+    return agent
+
+
+def opened(app: ClewApp, *keys: str, shows: str, of: Ref = MEMORY) -> Callable[[Pilot[int]], Awaitable[None]]:
     async def run(pilot: Pilot[int]) -> None:
         await there(pilot, app)
         assert app.view.backstage is not None
         agent = app.view.backstage.service
-        walk = NodeWalk(agent, await agent.graph.ego(MEMORY, per=2))
+        walk = NodeWalk(agent, await agent.graph.ego(of, per=2))
         await app.push_screen(NodeScreen(agent, (), walk, {"w": "Atlantis"}))
         await wait_until(pilot, lambda: "itself" in screen_text(app) or "Esc" in screen_text(app))
         await pilot.press(*keys)
@@ -76,6 +93,14 @@ def test_a_node_and_its_neighbours(snap_compare: Compare, tmp_path: Path, size: 
     app = make_app(sailing_agent(), tmp_path)
     shows = "nodes ·" if size[0] > 100 else "learned from"
     assert snap_compare(app, terminal_size=size, run_before=opened(app, "down", shows=shows))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_somebody_with_relationships(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
+    app = make_app(friendly_agent(), tmp_path)
+    shows = "nodes ·" if size[0] > 100 else "lives in → Lisbon"
+    run = opened(app, "down", shows=shows, of=Ref("Entity", "E000"))
+    assert snap_compare(app, terminal_size=size, run_before=run)
 
 
 def test_a_node_drawn_in_place_of_the_list(snap_compare: Compare, tmp_path: Path) -> None:

@@ -232,12 +232,16 @@ def _line(cells: Sequence[str], wide: Sequence[int], columns: int) -> str:
 
 
 def spelled(value: Any) -> str:
-    """A value in a cell: words as they are, nothing for null, nodes and lists as JSON."""
+    """A value in a cell: words as they are, nothing for null, a path in words, nodes and lists as JSON."""
     match value:
         case None:
             return ""
         case str():
             return value
+        case {"_nodes": _, "_rels": _}:
+            from tui.queries.cells import brief
+
+            return brief(value)
         case _:
             return json.dumps(value, ensure_ascii=False)
 

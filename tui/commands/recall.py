@@ -5,7 +5,6 @@ graph; the chat model gives them names. Without it they have their own words.
 """
 
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,9 +28,10 @@ from tui.commands.choosing import (
     when,
     world_in,
 )
-from tui.commands.learned import relationship_json
+from tui.commands.learned import ERASED, relationship_json
+from tui.commands.learned import as_json as one_as_json
+from tui.commands.learned import words as memory_words
 from tui.commands.log import text_of
-from tui.commands.relations import is_over
 from tui.commands.relations import line as relation_line
 from tui.exit_codes import ExitCode
 from tui.output import fit, instant, local, paint, put, put_json, say, width
@@ -40,9 +40,10 @@ from tui.text import clean, counted, one_line, shown
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from datetime import datetime
 
     from agent.agent import Agent
+    from agent.dossier import Dossier, Moment
     from agent.home import Home
     from agent.themes import Overview
     from graph.values import About, Filters, Hit, Observation, Turn
@@ -197,7 +198,7 @@ def _lines(hit: "Hit", rank: int, tied: "Shared") -> str:
     return "\n".join([paint(head, "2"), body, *([paint(f"    {fit(reasons, columns - 4)}", "36")] if reasons else [])])
 
 
-MOST_MESSAGES, MOST_RELATIONSHIPS = 200, 200
+MOST_MESSAGES = 200
 
 
 def about(
@@ -214,10 +215,10 @@ def about(
     wanted = clean(" ".join(name)).strip()
     if not wanted:
         raise typer.BadParameter("Give a name: clew about Ada")
-    from agent.relations.whom import whom
+    from agent.dossier import Dossier, dossier
     from graph.beside import readings_beside
     from graph.reader import LogReader
-    from graph.values import About, Wanted
+    from graph.values import About
 
     of, elsewhere = MAIN, ""
     try:
@@ -226,19 +227,33 @@ def about(
         of_project = project_in(reader, project)
         elsewhere = outside(reader, of_project)
         with readings_beside(reader, home_of(ctx, writing=False).memory) as readings:
-            wanted = whom(readings, wanted, world=of, project=of_project)
-            asked = Wanted(status="active", about=wanted, world=of, related=True, viewer=of_project)
-            stands = readings.memories(asked, now=datetime.now(UTC), limit=MOST_RELATIONSHIPS)
-        found = reader.about(wanted, limit=limit, world=of, project=of_project)
+            found = dossier(readings, wanted, limit=limit, world=of, project=of_project)
     except MemoryMissing:
-        found, stands = About(wanted, "word", 0, 0, None, None), []
+        found = Dossier(About(wanted, "word", 0, 0, None, None))
     if as_json:
-        told = [relationship_json(each.relationship) for each in stands]
-        put_json(_whole(found) | {"world": of, "relationships": told})
-    elif not (found.said or found.mentioned or found.turns or stands):
-        say(f"Nothing in the memory mentions {one_line(wanted)}{elsewhere}.")
+        put_json(_whole(found.words) | {"world": of} | _believed_json(found))
+    elif found.empty:
+        say(f"Nothing in the memory mentions {one_line(found.words.name)}{elsewhere}.")
     else:
-        put(_page(found, stands))
+        put(_page(found))
+
+
+def _believed_json(found: "Dossier") -> dict[str, object]:
+    """What is known of it: relationships, what is believed and what was, and when it all was."""
+    return {
+        "relationships": [
+            (relationship_json(each.relationship) or {})
+            | {"memory": each.id, "proofs": [*each.sources, *each.supports]}
+            for each in found.relationships
+        ],
+        "believed": [one_as_json(each) for each in found.believed],
+        "was": [
+            one_as_json(each) | {"instead": instead.id if instead is not None else None} for each, instead in found.was
+        ],
+        "timeline": [
+            {"when": each.when, "what": each.what, "over": each.over, "memory": each.memory} for each in found.timeline
+        ],
+    }
 
 
 def _whole(found: "About") -> dict[str, object]:
@@ -266,14 +281,32 @@ def turn_summary(turn: "Turn") -> dict[str, object]:
     }
 
 
-def _page(found: "About", stands: "Sequence[Observation]" = ()) -> str:
-    counts = f"{found.kind} · said {counted(found.said, 'message')} · named in {counted(found.mentioned, 'other')}"
-    span = f" · {local(found.first_at)} to {local(found.last_at)}" if found.first_at and found.last_at else ""
-    lines = [paint(one_line(found.name), "1"), paint(fit(counts + span, width()), "2")]
-    lines += [fit(f"  {id}  {turns:>5}  {name or '(no title yet)'}", width()) for id, name, turns in found.sessions]
-    if stands:
-        lines += ["", *(relation_line(each) for each in sorted(stands, key=is_over))]
-    return "\n".join([*lines, *(f"\n{turn_lines(turn)}" for turn in found.turns)])
+def _page(found: "Dossier") -> str:
+    words = found.words
+    counts = f"{words.kind} · said {counted(words.said, 'message')} · named in {counted(words.mentioned, 'other')}"
+    span = f" · {local(words.first_at)} to {local(words.last_at)}" if words.first_at and words.last_at else ""
+    lines = [paint(one_line(words.name), "1"), paint(fit(counts + span, width()), "2")]
+    lines += [fit(f"  {id}  {turns:>5}  {name or '(no title yet)'}", width()) for id, name, turns in words.sessions]
+    lines += _section("Relationships", [relation_line(each) for each in found.relationships])
+    lines += _section("Believed now", [memory_words(each) for each in found.believed])
+    lines += _section("Believed before", [_was(*each) for each in found.was])
+    lines += _section("Timeline", [_moment(each) for each in found.timeline])
+    return "\n".join([*lines, *(f"\n{turn_lines(turn)}" for turn in words.turns)])
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return ["", paint(title, "36"), *lines] if lines else []
+
+
+def _moment(moment: "Moment") -> str:
+    told = fit(f"{moment.when:<10}  {moment.what or ERASED}", width())
+    return paint(told, "2") if moment.over else told
+
+
+def _was(memory: "Observation", instead: "Observation | None") -> str:
+    """What is believed no more, with what came instead."""
+    after = f" → {instead.text}" if instead is not None and instead.text else f" ({memory.status})"
+    return paint(fit(f"{memory.text or ERASED}{after}", width()), "2")
 
 
 def turn_lines(turn: "Turn") -> str:

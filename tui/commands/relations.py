@@ -1,5 +1,6 @@
 """`clew relate` and `relations`: who stands how to whom, and how a person says so."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -99,10 +100,6 @@ def relations(
         say(f"No relationships{of_whom} are known{then}. `clew relate Ada works_with Bob` adds one.")
 
 
-def is_over(memory: "Observation") -> bool:
-    return memory.relationship is not None and memory.relationship.until is not None
-
-
 def line(memory: "Observation") -> str:
     """A relationship for people, on one line."""
     told = related(memory.relationship) if memory.relationship is not None else ""
@@ -134,7 +131,8 @@ def _list_kinds(*, as_json: bool) -> None:
 def _found(ctx: typer.Context, wanted: "Wanted", at: "datetime | int | None") -> "list[Observation]":
     async def ask(agent: "Agent", narration: "Narration") -> "list[Observation]":
         if at is None:
-            return await agent.memories.find(wanted, limit=MOST)
+            meant = await agent.memories.whom(wanted.about, world=wanted.world) if wanted.about is not None else None
+            return await agent.memories.find(replace(wanted, about=meant), limit=MOST)
         async with looking_back(agent, narration, at) as past:
             return await past.memories.find(wanted, limit=MOST)
 

@@ -108,16 +108,43 @@ class ChatShape(BaseModel):
     messages: int
 
 
+class BeliefShape(BaseModel):
+    """A memory about somebody or something."""
+
+    id: str
+    text: str
+    kind: str
+    at: Annotated[str, Field(description="When it was learned, UTC.")]
+    first_said: Annotated[str, Field(description="When its oldest proof was said, UTC.")]
+    instead: Annotated[str, Field(description="Of one that no longer holds: what replaced it, if anything did.")] = ""
+    proofs: Annotated[list[str], Field(description="The ids of the messages that prove it.")]
+
+
+class MomentShape(BaseModel):
+    """Something that was or began on a day, in a month or in a year."""
+
+    when: str
+    what: str
+    over: Annotated[bool, Field(description="It does not hold any more.")]
+    memory: Annotated[str, Field(description="The id of the memory that says it.")]
+
+
 class AboutShape(AnswerShape):
     """What `about` answers; messages the newest first."""
 
-    records = ("chats", "messages")
+    records = ("chats", "messages", "timeline", "was", "believed", "relationships")
     name: str
     kind: Annotated[str, Field(description="person, project, or word where only the words know it")]
     said: Annotated[int, Field(description="Messages said by it.")]
     mentioned: Annotated[int, Field(description="Messages of others that name it.")]
     first_at: str | None = None
     last_at: str | None = None
+    relationships: Annotated[
+        "list[RelationshipShape]", Field(description="Who it stands how to, and who to it; those that are over last.")
+    ] = []
+    believed: Annotated[list[BeliefShape], Field(description="Memories about it that hold now, the newest first.")] = []
+    was: Annotated[list[BeliefShape], Field(description="Memories about it that no longer hold.")] = []
+    timeline: Annotated[list[MomentShape], Field(description="What was or began when, the oldest first.")] = []
     chats: list[ChatShape]
     messages: list[Quoted]
 
@@ -173,6 +200,19 @@ def told_relationship(memory: "Observation", told: "Relationship") -> Relationsh
         until=told.until,
         holds=told.polarity,
         memory=memory.id,
+        proofs=[*memory.sources, *memory.supports],
+    )
+
+
+def told_belief(memory: "Observation", instead: "Observation | None" = None) -> BeliefShape:
+    """A memory, and what came instead of it."""
+    return BeliefShape(
+        id=memory.id,
+        text=shown(memory.text or ""),
+        kind=str(memory.kind),
+        at=instant(memory.at),
+        first_said=instant(memory.first_seen),
+        instead=shown(instead.text or "") if instead is not None else "",
         proofs=[*memory.sources, *memory.supports],
     )
 

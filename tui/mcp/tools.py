@@ -132,12 +132,14 @@ class Tools:
 
     async def about(
         self,
-        name: Annotated[str, Field(min_length=1, max_length=200, description="A person, place or project.")],
+        name: Annotated[
+            str, Field(min_length=1, max_length=200, description='A person, place or project; or "my sister".')
+        ],
         limit: Annotated[Limit, Field(description="How many messages at most.")] = 10,
         project: Project = None,
     ) -> serializers.AboutShape:
-        """Tell what there is about a person, place or project: how often and since when it comes up, in which chats,
-        and the newest messages that name it.
+        """Tell what there is about a person, place or project: who it stands how to, what is believed about it now and
+        what was before, a timeline, how often and since when it comes up, and the newest messages that name it.
         """
         project = await asyncio.to_thread(self._project, project)
         return await asyncio.to_thread(self._about, name, limit, project)
@@ -204,6 +206,7 @@ class Tools:
         proof), and what a message, memory, chat, document or name is directly related to in the memory's graph: what
         names it, what was learned about it, what proves it. Takes a name, or an id from another answer.
         """
+        from graph.relations import kinds
         from graph.values import Ref, Wanted
 
         name = " ".join(of.split())
@@ -213,6 +216,7 @@ class Tools:
             raise missing
         project = await asyncio.to_thread(self._project, project)
         async with self._visits.agent() as agent:
+            name = await agent.memories.whom(name, project=project)
             for table in NODES:
                 try:
                     ego = await agent.graph.ego(Ref(table, name), per=limit * LOOKED_AT)
@@ -227,7 +231,7 @@ class Tools:
             raise missing
         relations = []
         for side in ego.sides:
-            if side.table in UNTOLD or side.relation == "RELATES":  # those are told by their memories
+            if side.table in UNTOLD or side.relation in kinds():  # those are told by their memories
                 continue
             nodes = [node for node in side.nodes if in_force(node)]
             nodes = await asyncio.to_thread(self._seen, nodes, project)
@@ -344,6 +348,8 @@ class Tools:
             return reader.newest(kinds, limit, **within)
 
     def _about(self, name: str, limit: int, project: str | None) -> serializers.AboutShape:
+        from agent.dossier import dossier
+        from graph.beside import readings_beside
         from graph.reader import LogReader
 
         wanted = " ".join(name.split())
@@ -353,10 +359,9 @@ class Tools:
             reader = LogReader.open(self._home.memory)
         except MemoryMissing:
             return serializers.AboutShape(name=wanted, kind="word", said=0, mentioned=0, chats=[], messages=[])
-        try:
-            found = reader.about(wanted, limit=limit, project=project)
-        finally:
-            reader.close()
+        with closing(reader), readings_beside(reader, self._home.memory) as readings:
+            whole = dossier(readings, wanted, limit=limit, project=project, private=False)
+        found = whole.words
         titles = {id: title for id, title, _ in found.sessions}
         return serializers.AboutShape(
             name=found.name,
@@ -365,6 +370,17 @@ class Tools:
             mentioned=found.mentioned,
             first_at=instant(found.first_at) if found.first_at else None,
             last_at=instant(found.last_at) if found.last_at else None,
+            relationships=[
+                serializers.told_relationship(each, each.relationship)
+                for each in whole.relationships
+                if each.relationship is not None
+            ],
+            believed=[serializers.told_belief(each) for each in whole.believed],
+            was=[serializers.told_belief(*each) for each in whole.was],
+            timeline=[
+                serializers.MomentShape(when=each.when, what=each.what, over=each.over, memory=each.memory)
+                for each in whole.timeline
+            ],
             chats=[serializers.ChatShape(id=id, title=title, messages=turns) for id, title, turns in found.sessions],
             messages=[told(turn, titles.get(turn.session)) for turn in found.turns if may_be_told(turn)],
         )

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from graph.events import ObservationKind
+from graph.relations import kinds as relation_kinds
 from graph.values import Observation, Trend, Wanted
 from tui import keymaps
 from tui.keymaps import Sign, bindings, signs
@@ -48,6 +49,7 @@ class There:
     people: Sequence[str] = ()
     projects: Sequence[str] = ()
     kinds: Sequence[ObservationKind] = ()
+    relations: Sequence[str] = ()
 
 
 def cycled(wanted: Wanted, key: str, there: There) -> Wanted:
@@ -57,6 +59,8 @@ def cycled(wanted: Wanted, key: str, there: There) -> Wanted:
             return _with_status(wanted, _next(STATUSES, status_of(wanted)))
         case "K":
             return replace(wanted, kind=_next((None, *there.kinds), wanted.kind))
+        case "R":
+            return replace(wanted, relation=_next((None, *there.relations), wanted.relation))
         case "W":
             return replace(wanted, about=_next((None, *there.people), wanted.about))
         case "J":
@@ -103,6 +107,12 @@ def kinds_of(observations: "Sequence[Observation]") -> list[ObservationKind]:
     return [kind for kind in ObservationKind if kind in found]
 
 
+def relations_of(observations: "Sequence[Observation]") -> list[str]:
+    """The kinds of relationships that some of these say, in the order of their table."""
+    found = {each.relationship.kind for each in observations if each.relationship is not None}
+    return [kind for kind in relation_kinds() if kind in found]
+
+
 def described(wanted: Wanted, width: int) -> Content:
     """The filters on one line, in words as far as they fit, those chosen first; the rest by their keys."""
     status, pinned = status_of(wanted), "pinned" if wanted.pinned else "not pinned"
@@ -110,6 +120,7 @@ def described(wanted: Wanted, width: int) -> Content:
     parts: list[tuple[str, str, bool]] = [
         ("S", STATUS_WORDS[status], bool(status)),
         ("K", wanted.kind or "kind", wanted.kind is not None),
+        ("R", relation_kinds()[wanted.relation].label if wanted.relation else "relation", wanted.relation is not None),
         ("W", about or "who", wanted.about is not None),
         ("J", project or "project", wanted.project is not None),
         ("T", wanted.trend or "trend", wanted.trend is not None),
@@ -209,6 +220,7 @@ class Observations(Vertical):
         self.wanted = wanted or Wanted()
         self._limit = PAGE
         self._there = There(kinds=tuple(ObservationKind))
+        self._stands: Sequence[Observation] = ()  # what says how two stand, listed only if it is asked for
         self._choose: str | None = None
         self._marked: Observation | None = None  # of which a memory is to be made with another one
         self._latest: Latest[tuple[Wanted, int], list[Observation] | str] = Latest(self._find, self._show)
@@ -252,6 +264,7 @@ class Observations(Vertical):
             if self.review:
                 return await view.review()
             self._there = replace(self._there, projects=[project.name for project in await view.projects()])
+            self._stands = await view.memories(Wanted(related=True), limit=PAGE)
             return await view.memories(wanted, limit=limit)
         except self._host.failures as error:
             return words.trouble_of(self._host.state) or str(error)
@@ -273,8 +286,10 @@ class Observations(Vertical):
 
     def _note_what_is_there(self, asked: tuple[Wanted, int], found: list[Observation]) -> None:
         wanted, limit = asked
+        self._there = replace(self._there, relations=relations_of(self._stands))
         if found and wanted.about is None:
-            self._there = replace(self._there, people=people_of(found))
+            alone = {each.id: each for each in (*found, *(() if narrowed(wanted) else self._stands))}
+            self._there = replace(self._there, people=people_of(list(alone.values())))
         if found and wanted.kind is None:
             kinds = kinds_of(found) if len(found) < limit else [*ObservationKind]  # there are more than these
             self._there = replace(self._there, kinds=kinds)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui.reasons import proven_by
+from tui.relationships import related
 from tui.state import State, graph_trouble
 from tui.text import MUTED, cut, one_line, plain, shown, size_of, when
 
@@ -67,6 +68,7 @@ def row(observation: "Observation", width: int, now: datetime) -> list[Content]:
     mark, style = STATUS_MARKS[observation.status]
     text = ERASED if observation.text is None else one_line(observation.text[: 4 * width])
     quiet = observation.status in ("superseded", "invalid") or not observation.live or observation.text is None
+    quiet = quiet or (observation.relationship is not None and observation.relationship.until is not None)
     pin = plain(f"{PIN} ", "$primary") if observation.pinned else Content("")
     head = Content.assemble(plain(f"{mark} ", style), pin, plain(text, MUTED if quiet else ""))
     parts = [observation.kind, f"{observation.proof_count}×" if observation.proof_count > 1 else ""]
@@ -84,6 +86,8 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
     lines = [text, Content(""), _standing(observation), *_facts(observation, now)]
     if story.parents:
         lines += [Content(""), plain("Made from", "bold $secondary"), *_parents(story, width)]
+    if observation.relationship is not None:
+        lines.append(plain(related(observation.relationship), MUTED if observation.relationship.until else "$accent"))
     if len(story.revisions) > 1:
         lines += [Content(""), plain("History", "bold $secondary"), *_timeline(story, width)]
     lines += [Content(""), plain("Proof", "bold $secondary")]

@@ -51,7 +51,8 @@ async def open_node(view: ChatView, ref: "Ref") -> bool:
         view.ui.say(NOT_YET)
         return False
     service = chat.service
-    walk = NodeWalk(service, await service.graph.ego(ref))
+    world = view.state.world
+    walk = NodeWalk(service, await service.graph.ego(ref, world=world), world=world)
     what_ifs = [world for world in await chat.service.branches.worlds() if world.id != MAIN]
     worlds = {world.id: (await named(chat.service, world)).short for world in what_ifs}
     home = await view.ui.ask(NodeScreen(service, backstage.failures, walk, worlds))

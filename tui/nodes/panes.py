@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from graph.relations import kinds
 from graph.values import ProofStep, Ref
 from tui.keymaps import NEIGHBOURS, PROOF, bindings, signs
 from tui.latest import Latest
@@ -22,6 +23,7 @@ from tui.text import MUTED, in_chat, one_line, plain, spaced
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import LongList
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -41,7 +43,8 @@ class NeighbourRow:
     @property
     def identity(self) -> str:
         side = "/".join(map(str, self.side.key)) if self.side is not None else ""
-        return f"{self.kind} {side} {self.node.ref if self.node is not None else ''}"
+        memories = self.node.stands.memories if self.node is not None and self.node.stands is not None else ""
+        return f"{self.kind} {side} {self.node.ref if self.node is not None else ''} {memories}"
 
     @property
     def stands(self) -> bool:
@@ -52,8 +55,11 @@ class NeighbourRow:
 def items_of(ego: "Ego", sides: "Iterable[Side]") -> list[NeighbourRow]:
     """The rows of a node with these of its neighbours."""
     items = [NeighbourRow("centre", node=ego.node)]
+    among_kinds = False
     for side in sides:
-        items += [NeighbourRow("gap", side), NeighbourRow("heading", side)]
+        if not (among_kinds and side.relation in kinds()):  # the kinds of relationships have one heading
+            items += [NeighbourRow("gap", side), NeighbourRow("heading", side)]
+        among_kinds = side.relation in kinds()
         items += [NeighbourRow("node", side, node) for node in side.nodes]
         if len(side.nodes) < side.total:
             items.append(NeighbourRow("more", side))
@@ -72,12 +78,21 @@ class NeighbourList(LongList[NeighbourRow]):
             case "centre" if item.node is not None:
                 noun = walk.NOUNS.get(item.node.ref.table, (item.node.ref.table, ""))[0]
                 return [plain(f"this {noun} itself", MUTED)]
+            case "heading" if item.side is not None and item.side.relation in kinds():
+                return [plain("relationships", "bold $secondary") + plain("  -[:RELATES]-", MUTED)]
             case "heading" if item.side is not None:
                 return [walk.heading(item.side, len(item.side.nodes))]
+            case "node" if item.node is not None and item.side is not None and item.node.stands is not None:
+                return [
+                    Content("  ") + walk.related(item.node, datetime.now().astimezone(), outgoing=item.side.outgoing)
+                ]
             case "node" if item.node is not None:
                 return [Content("  ") + walk.row(item.node, width, datetime.now().astimezone(), self.worlds)]
             case "more" if item.side is not None:
-                return [plain(f"  … {spaced(item.side.total - len(item.side.nodes))} more", f"italic {MUTED}")]
+                more = f"  … {spaced(item.side.total - len(item.side.nodes))} more"
+                if item.side.relation in kinds():
+                    more += f": {walk.relation_of(item.side.relation, outgoing=item.side.outgoing)}"
+                return [plain(more, f"italic {MUTED}")]
         return [Content("")]
 
     def choose(self, place: int) -> None:
@@ -127,6 +142,7 @@ class DrawingRequest:
     ref: "Ref"
     only: "tuple[Ref, ...] | None" = None
     total: int = 0
+    world: str = MAIN
 
 
 class Drawing(Vertical):
@@ -174,8 +190,9 @@ class Drawing(Vertical):
         failures: tuple[type[Exception], ...],
         *,
         only: "Sequence[Side] | None" = None,
+        world: str = MAIN,
     ) -> None:
-        """Draw a node with what is around it, or with `only` these of its neighbours."""
+        """Draw a node with what is around it, or with `only` these of its neighbours, as they stand in a world."""
         from tui.drawing.view import GraphView
 
         self._service, self._failures = service, failures
@@ -183,10 +200,10 @@ class Drawing(Vertical):
             self._view = GraphView()
             await self.mount(self._view)
         if only is None:
-            await self._latest.ask(DrawingRequest(ref))
+            await self._latest.ask(DrawingRequest(ref, world=world))
         else:
             refs = dict.fromkeys(node.ref for side in only for node in side.nodes)
-            await self._latest.ask(DrawingRequest(ref, tuple(refs), sum(side.total for side in only)))
+            await self._latest.ask(DrawingRequest(ref, tuple(refs), sum(side.total for side in only), world))
 
     def take_focus(self) -> None:
         """The keys go to the drawing."""
@@ -198,8 +215,8 @@ class Drawing(Vertical):
         most = max(FEW, min(MANY, self.app.size.width * self.app.size.height // CELLS))
         try:
             if wanted.only is None:
-                return await self._service.graph.around(wanted.ref, limit=most)
-            found = await self._service.graph.subgraph([wanted.ref, *wanted.only[: most - 1]])
+                return await self._service.graph.around(wanted.ref, limit=most, world=wanted.world)
+            found = await self._service.graph.subgraph([wanted.ref, *wanted.only[: most - 1]], world=wanted.world)
             return replace(found, more_nodes=max(0, wanted.total - len(found.nodes) + 1))
         except self._failures as error:
             return in_chat(str(error))

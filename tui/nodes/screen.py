@@ -1,6 +1,6 @@
 """The screen of a node: what it is, its neighbours by relationship, and beside them or in their place a drawing."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,7 +30,7 @@ NAME = 24  # characters of a node on the way that was walked
 WIDE = 104  # columns from which the drawing stands beside the list, as in the style sheet
 TALL = 18  # rows from which there are blank lines, as in the style sheet
 ALONE = "It has no connections."
-NO_PROOF = "Only memories have proof. Choose one (◆), then press p."
+NO_PROOF = "Only memories (◆) and relationships have proof. Choose one, then press p."
 
 
 class NodeScreen(Screen["Ref | None"]):
@@ -188,6 +188,16 @@ class NodeScreen(Screen["Ref | None"]):
             self._draw()
         self.say(told, error=True)
 
+    def refresh_soon(self) -> None:
+        """Something was learned, changed or deleted: what is shown is read again, and the mark stays where it is."""
+        self._do(self._again)
+
+    async def _again(self) -> None:
+        item = self.rows.chosen
+        if await self.walk.again(if_changed=True):
+            self.show(item.identity if item is not None else None)
+            self._draw()
+
     async def walk_to(self, ref: "Ref") -> None:
         """Put a node in the middle."""
         item = self.rows.chosen
@@ -287,7 +297,8 @@ class NodeScreen(Screen["Ref | None"]):
     def _draw(self) -> None:
         if self.query_one("#ego-drawing").display:
             only = self.walk.sides if self.walk.text else None
-            self.run_worker(self.drawing.draw(self.service, self.walk.ego.node.ref, self._failures, only=only))
+            ref, world = self.walk.ego.node.ref, self.walk.world
+            self.run_worker(self.drawing.draw(self.service, ref, self._failures, only=only, world=world))
 
     def _focus_body(self) -> None:
         """The keys go to the list, or to the drawing where that has its place."""
@@ -338,15 +349,17 @@ class NodeScreen(Screen["Ref | None"]):
 
     def action_proof(self) -> None:
         about = [node for node in (self.chosen, self.walk.ego.node) if node.ref.table == "Observation"]
-        if not about:
+        stands = self.chosen.stands
+        memories = stands.memories if stands is not None else tuple(node.ref.id for node in about[:1])
+        if not memories:
             self.say(NO_PROOF)
             return
-        self._do(lambda: self._proof(about[0].ref.id))
+        self._do(lambda: self._proof(memories))
 
-    async def _proof(self, observation: str) -> None:
+    async def _proof(self, memories: Sequence[str]) -> None:
         from tui.nodes.panes import ProofScreen
 
-        steps = await self.service.graph.provenance(observation)
+        steps = [step for memory in memories for step in await self.service.graph.provenance(memory)]
         way = await self.app.push_screen_wait(ProofScreen(steps, self._worlds))
         if way is None:
             return

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from graph.errors import NotFound
+from graph.relations import kinds
 from graph.walk.neighbours import PER
 from tui.drawing.cells import kind_of, sign_of
 from tui.reasons import who
+from tui.relationships import stands
 from tui.text import MUTED, cut, one_line, plain, spaced, when
+from tui.worlds import MAIN
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -37,8 +40,6 @@ RELATIONS: Mapping[tuple[str, bool], str] = {
     ("SAID_BY", False): "said",
     ("RECALLED", True): "recalled for it",
     ("RECALLED", False): "recalled for",
-    ("RELATES", True): "stands to",
-    ("RELATES", False): "stood to by",
     ("MENTIONS", True): "names",
     ("MENTIONS", False): "named in",
     ("DERIVED_FROM", True): "learned from",
@@ -81,6 +82,8 @@ STATUS = {"active": "in use", "candidate": "to review", "superseded": "supersede
 
 def relation_of(name: str, *, outgoing: bool) -> str:
     """What a relationship means from where one stands; an unknown one is called as the graph calls it."""
+    if (kind := kinds().get(name)) is not None:
+        return kind.label if outgoing else kind.inverse
     return RELATIONS.get((name, outgoing)) or name.lower().replace("_", " ")
 
 
@@ -93,6 +96,19 @@ def heading(side: "Side", shown: int) -> Content:
         plain(relation_of(side.relation, outgoing=side.outgoing), "bold $secondary"),
         plain(f"  {count} {one if side.total == 1 else many}"),
         plain(f"  {arrow}", MUTED),
+    )
+
+
+def related(node: "Node", now: datetime, *, outgoing: bool) -> Content:
+    """A neighbour by a kind of relationship on one line; what is over is dimmed."""
+    assert node.stands is not None
+    over = node.stands.until is not None
+    name = HIDDEN_WORDS if node.mark == HIDDEN_WORDS else one_line(node.title) or ERASED
+    told, facts = stands(node.stands, name, now, outgoing=outgoing)
+    return Content.assemble(
+        plain(f"{sign_of(node)} ", MUTED if over else f"${kind_of(node.ref.table).colour}"),
+        plain(told, MUTED if over else ""),
+        plain(facts, MUTED),
     )
 
 
@@ -239,8 +255,9 @@ class WalkStop:
 class NodeWalk:
     """Where one stands. Every step asks the memory first: one that fails leaves everything as it is."""
 
-    def __init__(self, service: "Agent", ego: "Ego") -> None:
+    def __init__(self, service: "Agent", ego: "Ego", *, world: str = MAIN) -> None:
         self._service = service
+        self.world = world
         self.ego = ego
         self.sides = ego.sides  # as they are shown: with more of them read, or only those with `text`
         self.text = ""
@@ -248,7 +265,7 @@ class NodeWalk:
 
     async def to(self, ref: "Ref", chosen: str | None) -> None:
         """Stand at another node; `chosen` is the row that is left. Raises NotFound or GraphFailure."""
-        ego = await self._service.graph.ego(ref)
+        ego = await self._service.graph.ego(ref, world=self.world)
         if ego.node.ref != self.ego.node.ref:
             self.trail.append(WalkStop(self.ego.node, chosen))
         self._stand(ego)
@@ -258,7 +275,7 @@ class NodeWalk:
         while self.trail:
             stop = self.trail[-1]
             try:
-                ego = await self._service.graph.ego(stop.node.ref)
+                ego = await self._service.graph.ego(stop.node.ref, world=self.world)
             except NotFound:
                 self.trail.pop()
                 continue
@@ -267,12 +284,19 @@ class NodeWalk:
             return True, stop.chosen
         return False, None
 
-    async def again(self) -> None:
-        """Read where one stands again. Raises NotFound where it is gone, or GraphFailure."""
-        ego, text = await self._service.graph.ego(self.ego.node.ref), self.text
+    async def again(self, *, if_changed: bool = False) -> bool:
+        """Read where one stands again, or keep it where it is as it was and only wanted `if_changed`: whether it was.
+
+        Raises NotFound where it is gone, or GraphFailure.
+        """
+        before, text = self.ego, self.text
+        ego = await self._service.graph.ego(before.node.ref, world=self.world)
+        if self.ego is not before or (if_changed and ego == before):
+            return False
         self._stand(ego)
         if text:
             await self.find(text)
+        return True
 
     async def find(self, text: str) -> None:
         """Show only the neighbours with these words; all of them where there are none. Raises NotFound."""
@@ -281,7 +305,8 @@ class NodeWalk:
             self.text, self.sides = "", ego.sides
             return
         found = [
-            await self._service.graph.neighbours(ego.node.ref, side.key, text=words, limit=PER) for side in ego.sides
+            await self._service.graph.neighbours(ego.node.ref, side.key, text=words, limit=PER, world=self.world)
+            for side in ego.sides
         ]
         if ego is self.ego:
             self.text, self.sides = words, tuple(side for side in found if side.total)
@@ -292,11 +317,11 @@ class NodeWalk:
             return False
         ego, text = self.ego, self.text
         page = await self._service.graph.neighbours(
-            ego.node.ref, side.key, text=text, offset=len(side.nodes), limit=MORE
+            ego.node.ref, side.key, text=text, offset=len(side.nodes), limit=MORE, world=self.world
         )
         if ego is not self.ego or text != self.text:
             return True
-        nodes = tuple({node.ref: node for node in (*side.nodes, *page.nodes)}.values())
+        nodes = tuple({(node.ref, node.stands): node for node in (*side.nodes, *page.nodes)}.values())
         longer = replace(side, nodes=nodes, total=max(page.total, len(nodes)) if page.nodes else len(nodes))
         self.sides = tuple(longer if each.key == side.key else each for each in self.sides)
         return True

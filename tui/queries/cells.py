@@ -10,6 +10,7 @@ from typing import Any
 
 from textual.content import Content
 
+from graph.relations import kinds
 from tui.drawing.cells import kind_of
 from tui.text import MUTED, one_line, plain, spaced
 
@@ -64,7 +65,7 @@ def brief(value: Any, most: int = LONGEST) -> str:
         case _ if is_node(value):
             return _shortened(_node(value, most), most)
         case _ if is_relationship(value):
-            return f"-[{value.get('_label', '')}]->"
+            return _arrow(value, back=False)
         case Mapping():
             named = ((f"{one_line(str(name)[:most])}: ", each) for name, each in value.items())
             return _joined("{", "}", named, most)
@@ -78,15 +79,29 @@ def _node(node: Mapping[str, Any], most: int) -> str:
     return f"{kind_of(str(node['_label'])).sign} {title_of(node, most) or node['_label']}"
 
 
+def name_of(relationship: Mapping[str, Any]) -> str:
+    """What a relationship is called; how two stand to each other is told in words: "works with"."""
+    kind = kinds().get(str(relationship.get("kind")))
+    if relationship.get("_label") != "RELATES" or kind is None:
+        return str(relationship.get("_label", ""))
+    return kind.verb(polarity=relationship.get("polarity") is not False, until=relationship.get("until"))
+
+
+def _arrow(rel: Mapping[str, Any], *, back: bool) -> str:
+    name = one_line(name_of(rel))
+    if rel.get("_label") == "RELATES":
+        return f"←{name}—" if back else f"—{name}→"
+    return f"<-[{name}]-" if back else f"-[{name}]->"
+
+
 def _path(path: Mapping[str, Any], most: int) -> str:
     nodes, rels = path["_nodes"] or (), path["_rels"] or ()
     if not nodes:
-        return " ".join(f"-[{each.get('_label', '')}]->" for each in rels[:20]) or "()"
+        return " ".join(_arrow(each, back=False) for each in rels[:20]) or "()"
     parts = [_node(nodes[0], most // 3)]
     for place, rel in enumerate(rels[:10]):
         back = place < len(nodes) and rel.get("_src") != nodes[place].get("_id")
-        name = rel.get("_label", "")
-        parts.append(f"<-[{name}]-" if back else f"-[{name}]->")
+        parts.append(_arrow(rel, back=back))
         if place + 1 < len(nodes):
             parts.append(_node(nodes[place + 1], most // 3))
     return " ".join(parts)

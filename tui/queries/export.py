@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from graph.values import Edge, Node, Ref, Subgraph
 from tui.files import ExportFailed, path_of, write
-from tui.queries.cells import TIMES, TITLES, is_node, is_path, is_relationship, rows_of, title_of, whole
+from tui.queries.cells import TIMES, TITLES, is_node, is_path, is_relationship, name_of, rows_of, title_of, whole
 from tui.queries.completing import tables_of
 from tui.text import clean, one_line, shown, size_of
 
@@ -59,7 +59,7 @@ def subgraph_of(rows: Sequence[Sequence[Any]]) -> Subgraph:
                 key = str(each.get("_id"))
                 if is_relationship(each):
                     if len(joined) < MOST_EDGES:
-                        joined[key] = (str(each["_src"]), str(each["_dst"]), str(each.get("_label", "")))
+                        joined[key] = (str(each["_src"]), str(each["_dst"]), name_of(each))
                 elif key not in nodes and (ref := ref_of(each)) is not None:
                     if len(nodes) < MOST_NODES:
                         nodes[key] = node_of(ref, each)

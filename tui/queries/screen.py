@@ -111,7 +111,9 @@ class QueryScreen(QueryView):
 
     async def _joined(self, found: "Subgraph") -> None:
         try:
-            joined = await self.service.graph.subgraph([node.ref for node in found.nodes[:MOST_JOINED]])
+            joined = await self.service.graph.subgraph(
+                [node.ref for node in found.nodes[:MOST_JOINED]], world=self.world
+            )
         except self.failures:
             return  # the nodes are drawn as they are
         if joined.edges and self.results.drawn is found:

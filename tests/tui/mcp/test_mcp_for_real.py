@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.home import Home
+from agent.relations.relating import Stated
 from agent.settings import write_setting
 from graph.values import Filters
 from tests.agent.test_recall import say
@@ -135,6 +136,29 @@ async def test_nothing_that_is_hidden_deleted_kept_out_or_of_a_what_if_is_in_any
                     assert (found["said"], found["mentioned"], found["messages"], found["chats"]) == (0, 0, [], [])
     assert "likes tea" in told
     assert [secret for secret in SECRETS if secret in told.lower()] == []
+
+
+async def test_about_and_relations_tell_who_stands_how_to_whom_and_a_word_of_relationship_is_whom_it_means(
+    connect: Connect, chat: Chat
+) -> None:
+    async with chat() as agent:
+        await agent.memories.relate(Stated("Ada", "sibling_of", "you", word="sister"))
+        await agent.memories.relate(Stated("Ada", "works_with", "Bob", since="2024"))
+        first = await agent.memories.remember("Ada is allergic to peanuts")
+        await agent.memories.correct(first.id, "Ada can eat peanuts again")
+    async with connect() as client:
+        for name in ("Ada", "my sister"):
+            found = await ask(client, "about", name=name)
+            assert found["name"] == "Ada"
+            stands = [(each["kind"], each["object"], each["since"]) for each in found["relationships"]]
+            assert ("works_with", "Bob", "2024") in stands
+            assert [each["text"] for each in found["believed"]] == ["Ada can eat peanuts again"]
+            assert [(each["text"], each["instead"]) for each in found["was"]] == [
+                ("Ada is allergic to peanuts", "Ada can eat peanuts again")
+            ]
+            assert "2024" in [each["when"] for each in found["timeline"]]
+        of_her = await ask(client, "relations", of="my sister")
+        assert "works_with" in [each["kind"] for each in of_her["relationships"]]
 
 
 async def test_what_is_remembered_waits_for_the_user_and_is_the_programs(connect: Connect, chat: Chat) -> None:

@@ -37,6 +37,8 @@ LIFTED_BY = {
     "opening": "it opens its chat",
     "dated": "it names a time",
     "counted": "it gives a number",
+    "names": "it gives a name",
+    "chat": "its chat has the words",
 }
 STEPS = {"REPLIES_TO": "answers a match", "REPLIED_TO": "answered by a match", "IN_SESSION": "in a chat with a match"}
 FAR_STEPS = {"REPLIES_TO": "soon after a match", "REPLIED_TO": "soon before a match"}

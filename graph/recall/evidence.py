@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     from numpy.typing import NDArray
 
 
-Trait = Literal["asks", "dated", "counted"]  # ends in a question, names a time, has a number
+Trait = Literal["asks", "dated", "counted", "names"]  # ends in a question; has a time, a number, a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Tree:
 class Evidence:
     """One question over `size` turns, in the order they were said. Rows that are not `seen` carry no evidence.
 
-    `position` counts turns within the session; `at`, `since` and `until` are UTC milliseconds; `cosines` are 0 where
+    `at`, `since` and `until` are UTC milliseconds; `cosines` are 0 where
     nothing is embedded; `named` are the codes of the speakers that the question names. `trait` tells which of some rows
     have a trait; it reads their texts: ask it for a few hundred rows, not for all.
     """
@@ -54,7 +54,6 @@ class Evidence:
     tree: Tree
     session: "NDArray[np.int32]"
     sessions: int
-    position: "NDArray[np.int32]"
     speaker: "NDArray[np.int32]"
     at: "NDArray[np.int64]"
     seen: "NDArray[np.bool_]"

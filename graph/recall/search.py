@@ -28,7 +28,7 @@ from graph.recall.lexical import Words, says_anything, stems
 from graph.recall.nearest import nearest
 from graph.recall.observation_hits import tell
 from graph.recall.observing import RecallExtras, observe, told
-from graph.recall.ranking import best, boosted, newest, related
+from graph.recall.ranking import best, boosted, newest, related, spread
 from graph.recall.reading import read
 from graph.recall.request import RecallRequest, VisibleRows, rows_of, see, tells
 from graph.recall.scoring import score
@@ -123,6 +123,8 @@ class Recall:
     ) -> list[Hit]:
         """What words and meaning find among turns, observations and chunks, as hits."""
         plain = score(evidence)
+        if asked.intent.several:
+            plain = spread(evidence, plain)
         scores = boosted(columns, sight.pins.turns, asked.intent, plain, asked.now)
         found = self._weigh_learned(columns, asked, evidence, terms, plain, sight)
         may = sight.turns_free.copy()
@@ -268,7 +270,6 @@ class Recall:
             tree=columns.tree,
             session=columns["session"],
             sessions=len(columns.sessions),
-            position=columns["index"],
             speaker=columns["speaker"],
             at=columns["at"],
             seen=_seeds(columns, sight, asked.filters),

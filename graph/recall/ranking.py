@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
 
-PIN, RECENT = 0.1, 0.3  # the most that a pin adds to a score, and being new where the newest is asked for
+PIN, RECENT = 0.1, 0.15  # the most that a pin adds to a score, and being new where the newest is asked for
 RECENT_HALF_LIFE_MS = 14 * 86_400_000
 
 # Where several answers are asked for, what each place taken takes from the others of its chat, and from the turns next

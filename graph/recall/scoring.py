@@ -47,7 +47,7 @@ TIME_FADES_DAYS = 7.0  # an event is told of some days later; 3 to 30 did the sa
 ASKING = -0.17  # a turn that itself ends in a question holds fewer answers; +0.6 / 0
 # Of the kind that is asked for: a time, where the question is when; a number, where it is how many; a name that no
 # speaker has, where it is who, where, which, or what of things that have names. +1.2 / +1.2
-DATED, COUNTED, NAMED = 0.5, 0.4, 0.4
+DATED, COUNTED, NAMED = 0.5, 0.4, 0.5
 SIGNIFICANT = 0.01  # for each step of how much a turn matters, 0 to 3: it parts equals; .03 cost .2 points of sessions
 WEIGHED = 200  # turns whose text is looked at for the last two; 500 find the same
 

@@ -174,7 +174,7 @@ def test_a_turn_with_the_kind_of_answer_asked_for_is_lifted_and_one_that_asks_si
     assert score(evidence(traits=traits, question="When was it?")).total == pytest.approx([-0.17, 0.5, 0, 0])
     assert score(evidence(traits=traits, question="So how many?")).total == pytest.approx([-0.17, 0, 0.4, 0])
     for question in ("Where was it?", "In which town?", "What cities were they?", "Whose book was it?", "Who?"):
-        assert score(evidence(traits=traits, question=question)).total == pytest.approx([-0.17, 0, 0, 0.4])
+        assert score(evidence(traits=traits, question=question)).total == pytest.approx([-0.17, 0, 0, 0.5])
     assert score(evidence(traits=traits, question="What did they eat?")).total == pytest.approx([-0.17, 0, 0, 0])
 
 

@@ -424,6 +424,19 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class CalledBy:
+    """Somebody whom a question means without a name: the owner's sister or landlord, by what they are called.
+
+    `owner` is a name, or "you". Whoever is called so is the subject of the kind, or its object (`turned`).
+    """
+
+    owner: str
+    word: str
+    kind: str
+    turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """One strategy that found a hit: its rank there, from 1, and the score on that strategy's own scale."""
 
@@ -452,6 +465,7 @@ class Step:
 class Hit:
     """Something recalled, with why: rank per strategy, boosts, and the path in the graph if a neighbour led to it.
 
+    `way` is that path in words where relationships led to it ("Ada —works with→ Bob"); it is not kept with a reply.
     Of an observation `sources` are the live turns and chunks that prove it, the best first; session, role and speaker
     are those of the oldest turn it was made from, and `at` is the newest's. Of a chunk `session` is its document, and
     `session_name` the document's title with the headings.
@@ -470,6 +484,7 @@ class Hit:
     boosts: tuple[Boost, ...] = ()
     path: tuple[Step, ...] = ()
     sources: tuple[str, ...] = ()
+    way: str = ""
 
 
 @dataclass(frozen=True, slots=True)

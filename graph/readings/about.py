@@ -86,7 +86,7 @@ def _kind(names: list[str], project: str | None) -> str:
 
 
 # A speaker goes before one that is only named.
-_NAMED = """
+NAMED = """
 SELECT e.id, coalesce(event.text, e.id) FROM entities AS e LEFT JOIN events AS event ON event.seq = e.name_seq
 ORDER BY e.name_seq IS NULL, e.id
 """
@@ -103,7 +103,7 @@ class Entities(ABC):
         """The ids of those names that an entity has, in any case of letters. A speaker's id is its name."""
         wanted = {name.lower(): name for name in names}
         with self.snapshot() as db:
-            called = [(name.lower(), id) for id, name in db.execute(_NAMED)] if wanted else []
+            called = [(name.lower(), id) for id, name in db.execute(NAMED)] if wanted else []
         return {wanted[name]: id for name, id in called if name in wanted}
 
     def judged(self, turns: Iterable[str]) -> dict[str, int]:

@@ -71,7 +71,7 @@ class Scores:
 
     `graph` has three sources: words of the neighbours that a turn lacks (`near_words`), the neighbours' meaning, and
     the meaning of the best other turn of the session (`session`). `boosts` are the bounded lifts that are in `total`,
-    by name.
+    by name. `walked` is what in `graph` came over relationships from whom the question names.
     """
 
     total: "NDArray[np.float32]"
@@ -81,3 +81,4 @@ class Scores:
     near_words: "NDArray[np.float32]"
     session: "NDArray[np.float32]"
     boosts: "dict[str, NDArray[np.float32]]"
+    walked: "NDArray[np.float32] | None" = None

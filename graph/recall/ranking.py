@@ -40,6 +40,11 @@ def boosted(columns: Columns, pinned: "NDArray[np.bool_]", intent: Intent, score
     return replace(scores, total=total, boosts={**scores.boosts, **boosts})
 
 
+def walked(scores: Scores, lent: "NDArray[np.float32]") -> Scores:
+    """The scores with what was lent over relationships."""
+    return replace(scores, total=scores.total + lent, graph=scores.graph + lent, walked=lent)
+
+
 def spread(evidence: Evidence, scores: Scores) -> Scores:
     """The scores with those lowered that stand close to better ones, place by place from the best on."""
     import numpy as np
@@ -99,8 +104,9 @@ def recency(at: "NDArray[np.int64]", now: int) -> "NDArray[np.float32]":
     return lift
 
 
-def related(evidence: Evidence) -> "NDArray[np.bool_]":
-    """The rows near enough in meaning to have to do with the question, and what they reply to and are replied with.
+def related(evidence: Evidence, scores: Scores) -> "NDArray[np.bool_]":
+    """The rows near enough in meaning to have to do with the question, and what they reply to and are replied with; and
+    those that were reached over relationships.
 
     Some turn is always the nearest: where no word was found, that alone is no reason to show it.
     """
@@ -111,4 +117,6 @@ def related(evidence: Evidence) -> "NDArray[np.bool_]":
         rows = np.flatnonzero(evidence.seen & (evidence.cosines >= RELATED))
         for reached in (rows, evidence.tree.parent[rows], evidence.tree.child[rows]):
             related[reached[reached != NONE]] = True
+    if scores.walked is not None:
+        related |= scores.walked > 0
     return related

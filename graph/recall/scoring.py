@@ -18,7 +18,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from graph.recall.evidence import Evidence, Scores, Tree
+from graph.recall.evidence import Evidence, Scores, Term, Tree
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -107,19 +107,26 @@ def _words(evidence: Evidence) -> "tuple[Floats, Floats]":
     import numpy as np
 
     own, near = np.zeros(evidence.size, np.float32), np.zeros(evidence.size, np.float32)
-    count, whole = int(np.count_nonzero(evidence.seen)), 0.0
+    whole = 0.0
     for term in evidence.terms:
-        rows = term.rows[evidence.seen[term.rows]]
-        if not len(rows) and term.worth is None:  # a word that is nowhere tells nothing
-            continue
-        idf = worth_of(count, len(rows)) if term.worth is None else term.worth
+        rows, idf = term.rows[evidence.seen[term.rows]], term_worth(evidence, term)
         whole += idf
         own[rows] += np.float32(idf)
-        near += np.float32(idf) * _spread(evidence.tree, rows, evidence.size)
+        near += np.float32(idf) * around(evidence.tree, rows, evidence.size)
     if whole:
         own /= np.float32(whole)
         near /= np.float32(whole)
     return own, near
+
+
+def term_worth(evidence: Evidence, term: Term) -> float:
+    """What a term of a question is worth; nothing where nobody who is seen said it."""
+    import numpy as np
+
+    if term.worth is not None:
+        return term.worth
+    having = int(np.count_nonzero(evidence.seen[term.rows]))
+    return worth_of(int(np.count_nonzero(evidence.seen)), having) if having else 0.0
 
 
 def worth_of(count: int, having: int) -> float:
@@ -127,7 +134,7 @@ def worth_of(count: int, having: int) -> float:
     return math.log1p((max(count - having, 0) + 0.5) / (having + 0.5))
 
 
-def _spread(tree: Tree, rows: "Rows", size: int) -> "Floats":
+def around(tree: Tree, rows: "Rows", size: int) -> "Floats":
     """float32[size]: 1 for `rows`, and the largest share that reaches a turn for those up and down from them."""
     import numpy as np
 

@@ -94,8 +94,8 @@ def run(folder: Path, turns: int, entities: int, relations: int, samples: int) -
                 "hub": f"{plain} And {HUB}?",
             }
             for way, text in texts.items():
-                took, found = ask(case, text, vector, (landlord,) if way == "kin" else ())
-                reached += found
+                took, ways = ask(case, text, vector, (landlord,) if way == "kin" else ())
+                reached += ways
                 if sample >= 5:
                     times[way].append(took)
     finally:

@@ -79,7 +79,7 @@ class HitBuilder:
         id = table.ids([row])[0]
         best, apart = self._best(row, said, read, found), first != NONE and not self.sight.here[first]
         reasons = [Reason("observation", _rank(found, found.own, row), _score(found, row))]
-        path = (Step("observation", id),) if apart else (Step("observation", id), Step(DERIVED, best))
+        path: tuple[Step, ...] = (Step("observation", id),) if apart else (Step("observation", id), Step(DERIVED, best))
         walked = found.walked is not None and found.walked[row] > 0
         if walked and found.walked is not None:
             reasons.append(Reason("graph", _rank(found, found.walked, row), float(found.walked[row])))

@@ -116,6 +116,9 @@ class Reached:
     turns: dict[int, Way] = field(default_factory=dict)
     beliefs: dict[int, Way] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        return bool(self.turns or self.beliefs)
+
     def lend(self, evidence: Evidence, question: Sequence[str]) -> "NDArray[np.float32]":
         """float32[size]: what each turn is lent; `question` are the question's words, in order."""
         return _lent(self.turns, evidence, question, lambda term: around(evidence.tree, term.rows, evidence.size))
@@ -189,6 +192,7 @@ class _Walk:
         stands = sight.stood.current & (sight.stood.status == ACTIVE) & sight.learned
         self._holds: Mask = stands & (proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0)
         self._found = Reached(names)
+        self._told: dict[int, Way] = {}  # what says the relationships that were walked over
 
     def run(self, seeds: Sequence[Seed]) -> Reached:
         """Over one relationship from each seed, and from whom that reaches over one more."""
@@ -198,15 +202,19 @@ class _Walk:
         degrees |= self._degrees([end for end in ends if end not in degrees])
         onward = self._relations([end for end in ends if degrees.get(end, {}).get("RELATES", 0) <= CROWD])
         for end, found in onward.items():
-            for seed, hops in ways[end]:
+            for seed, hops in list(ways[end]):
                 for hop in found if hops else ():
-                    self._tell(seed, hops, hop)
-        heard = [id for id in ways if id in ends or self._columns.speakers.code(id) == NONE]
+                    if self._tell(seed, hops, hop) and seed.called is not None:  # who is called so is whom it begins at
+                        ways.setdefault(hop.entity, []).append((seed, (*hops, hop)))
+        degrees |= self._degrees([end for end in ways if end not in degrees][:FOLLOWED])
+        seeded = {seed.entity for seed in seeds}
+        heard = [id for id in ways if id not in seeded or id in ends or self._columns.speakers.code(id) == NONE]
         for query, edge in ((_ABOUT, "ABOUT"), (_MENTIONS, "MENTIONS")):
             calm = [id for id in heard if 0 < degrees.get(id, {}).get(edge, 0) <= CROWD]
-            crowded = [id for id in heard if degrees.get(id, {}).get(edge, 0) > CROWD and id not in ends]
+            crowded = [id for id in heard if degrees.get(id, {}).get(edge, 0) > CROWD and id in seeded]
             for ids in (calm, *([each] for each in crowded)):  # each of these has room of its own
                 self._neighbours(query, edge, ids, ways)
+        self._prove()
         return self._found
 
     def _first(self, seeds: Sequence[Seed], degrees: Mapping[str, Mapping[str, int]]) -> "Ways":
@@ -246,14 +254,23 @@ class _Walk:
         ids = {self._learned.beliefs.ids([hop.belief])[0]: hop.belief for hop in hops}
         return {ids[row["id"]]: row["word"] or "" for row in self._ask(_WORDS, list(ids))} if ids else {}
 
-    def _tell(self, seed: Seed, hops: tuple[Hop, ...], hop: Hop) -> None:
-        """What proves a relationship that was walked over, and the memory that says it."""
+    def _tell(self, seed: Seed, hops: tuple[Hop, ...], hop: Hop) -> bool:
+        """What proves a relationship that is walked over, and the memory that says it; not if it leads back."""
         if hop.entity == seed.entity or any(hop.entity == each.entity for each in hops):
-            return
+            return False
         way = Way(seed, (*hops, hop), DERIVED)
         self._reach(self._found.beliefs, hop.belief, way)
-        for row in self._learned.of_turns[DERIVED].of(hop.belief).tolist():
-            self._turn(row, way)
+        self._reach(self._told, hop.belief, way)
+        return True
+
+    def _prove(self) -> None:
+        """The turns that relationships were told in which were walked over."""
+        import numpy as np
+
+        edges = self._learned.of_turns[DERIVED]
+        walked = np.isin(edges.one, np.array(list(self._told), np.intp))
+        for belief, row in zip(edges.one[walked].tolist(), edges.other[walked].tolist(), strict=True):
+            self._turn(row, self._told[belief])
 
     def _neighbours(self, query: str, edge: str, ids: Sequence[str], ways: "Ways") -> None:
         """The memories or turns next to some that were reached."""

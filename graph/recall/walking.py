@@ -206,6 +206,7 @@ class _Walk:
                 for hop in found if hops else ():
                     if self._tell(seed, hops, hop) and seed.called is not None:  # who is called so is whom it begins at
                         ways.setdefault(hop.entity, []).append((seed, (*hops, hop)))
+        self._prove()
         degrees |= self._degrees([end for end in ways if end not in degrees][:FOLLOWED])
         seeded = {seed.entity for seed in seeds}
         heard = [id for id in ways if id not in seeded or id in ends or self._columns.speakers.code(id) == NONE]
@@ -214,7 +215,6 @@ class _Walk:
             crowded = [id for id in heard if degrees.get(id, {}).get(edge, 0) > CROWD and id in seeded]
             for ids in (calm, *([each] for each in crowded)):  # each of these has room of its own
                 self._neighbours(query, edge, ids, ways)
-        self._prove()
         return self._found
 
     def _first(self, seeds: Sequence[Seed], degrees: Mapping[str, Mapping[str, int]]) -> "Ways":

@@ -396,10 +396,15 @@ Kind = Literal["turn", "observation", "chunk"]
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A query's embedding: float32[dimension], of length 1, and the key of the model that made it."""
+    """A query's embedding: float32[dimension], of length 1, and the key of the model that made it.
+
+    A cosine with it is read as (cosine - zero) * slope, so that it means the same whatever the model.
+    """
 
     model: str
     values: "NDArray[np.float32]"
+    zero: float = 0.0
+    slope: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

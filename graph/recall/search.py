@@ -280,7 +280,7 @@ class Recall:
     def _weigh(self, db: sqlite3.Connection, columns: Columns, asked: RecallRequest, sight: VisibleRows) -> Evidence:
         cosines, intent = None, asked.intent
         if asked.vector is not None:
-            cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector.values, columns)
+            cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector, columns)
         return Evidence(
             question=asked.query,
             size=columns.size,
@@ -324,7 +324,7 @@ class Recall:
     def _near(self, vector: Vector | None, table: Table) -> "NDArray[np.float32] | None":
         if vector is None or self._matrix is None:
             return None
-        return self._matrix.cosines(vector.values, table)
+        return self._matrix.cosines(vector, table)
 
 
 def _people(columns: Columns) -> list[str]:

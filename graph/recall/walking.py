@@ -168,7 +168,7 @@ def walk(
     sight: VisibleRows,
 ) -> Reached:
     """All that is reached from the seeds; nothing while the graph cannot be asked."""
-    if not seeds or not graph.ready:
+    if not seeds or not learned.beliefs.size or not graph.ready:  # it is memories that say relationships
         return Reached()
     try:
         return _Walk(graph, names, columns, learned, sight).run(seeds)
@@ -196,20 +196,22 @@ class _Walk:
 
     def run(self, seeds: Sequence[Seed]) -> Reached:
         """Over one relationship from each seed, and from whom that reaches over one more."""
-        degrees = self._degrees([seed.entity for seed in seeds])
-        ways = self._first(seeds, degrees)
+        ways = self._first(seeds)
         ends = [end for end, found in ways.items() if any(hops for _, hops in found)][:FOLLOWED]
-        degrees |= self._degrees([end for end in ends if end not in degrees])
+        unheard = {seed.entity for seed in seeds if self._columns.speakers.code(seed.entity) == NONE}
+        degrees = self._degrees(list(dict.fromkeys([*ends, *unheard])))
+        further: dict[str, None] = {}
         onward = self._relations([end for end in ends if degrees.get(end, {}).get("RELATES", 0) <= CROWD])
         for end, found in onward.items():
             for seed, hops in list(ways[end]):
                 for hop in found if hops else ():
                     if self._tell(seed, hops, hop) and seed.called is not None:  # who is called so is whom it begins at
                         ways.setdefault(hop.entity, []).append((seed, (*hops, hop)))
+                        further[hop.entity] = None
         self._prove()
-        degrees |= self._degrees([end for end in ways if end not in degrees][:FOLLOWED])
+        degrees |= self._degrees([end for end in further if end not in degrees][:FOLLOWED])
         seeded = {seed.entity for seed in seeds}
-        heard = [id for id in ways if id not in seeded or id in ends or self._columns.speakers.code(id) == NONE]
+        heard = [id for id in ways if id in degrees]
         for query, edge in ((_ABOUT, "ABOUT"), (_MENTIONS, "MENTIONS")):
             calm = [id for id in heard if 0 < degrees.get(id, {}).get(edge, 0) <= CROWD]
             crowded = [id for id in heard if degrees.get(id, {}).get(edge, 0) > CROWD and id in seeded]
@@ -217,13 +219,12 @@ class _Walk:
                 self._neighbours(query, edge, ids, ways)
         return self._found
 
-    def _first(self, seeds: Sequence[Seed], degrees: Mapping[str, Mapping[str, int]]) -> "Ways":
+    def _first(self, seeds: Sequence[Seed]) -> "Ways":
         """The ways from seeds over one relationship, by whom they lead to; to themselves where they are named."""
-        named = [seed.entity for seed in seeds if seed.called is None and degrees.get(seed.entity, {}).get("RELATES")]
-        calm = [id for id in named if degrees[id]["RELATES"] <= CROWD]
-        found = self._relations(calm)
-        for id in set(named) - set(calm):
-            found |= self._relations([id])
+        named = list(dict.fromkeys(seed.entity for seed in seeds if seed.called is None))
+        found = self._relations(named)
+        if len(named) > 1 and sum(map(len, found.values())) >= NEWEST:  # one may have left the others no room
+            found = {id: hops for each in named for id, hops in self._relations([each]).items()}
         ways: Ways = {}
         for seed in seeds:
             hops = found.get(seed.entity, [])
@@ -299,9 +300,9 @@ class _Walk:
 
     def _degrees(self, ids: Sequence[str]) -> dict[str, dict[str, int]]:
         """How many neighbours some have, by the kind of edge."""
-        found: dict[str, dict[str, int]] = {}
+        found: dict[str, dict[str, int]] = {id: {} for id in ids}
         for row in self._ask(_DEGREES, ids) if ids else ():
-            found.setdefault(row["id"], {})[row["edge"]] = row["total"]
+            found[row["id"]][row["edge"]] = row["total"]
         return found
 
     def _ask(self, query: str, ids: Sequence[str], **more: str) -> list[dict[str, Any]]:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     Mask = NDArray[np.bool_]
 
 SHARES = (0.5, 0.25)  # of the words that named somebody: what is one edge away, and two
-NEWEST = 200  # neighbours of one kind that are followed from whoever is named
-CROWD = 200  # neighbours of one kind from which somebody who was reached leads no further
-FOLLOWED = 16  # people reached that are followed
+NEWEST = 64  # relationships of each kind that are followed from whoever is named
+CROWD = 200  # neighbours of one kind from which somebody leads no further that way
+FOLLOWED = 12  # people reached that are followed
 PATIENCE_S = 1.0  # for one query; each takes some milliseconds
 
 # By a list of ids the engine looks them up at once; UNWIND of them reads all edges.
@@ -210,13 +210,9 @@ class _Walk:
                         further[hop.entity] = None
         self._prove()
         degrees |= self._degrees([end for end in further if end not in degrees][:FOLLOWED])
-        seeded = {seed.entity for seed in seeds}
-        heard = [id for id in ways if id in degrees]
         for query, edge in ((_ABOUT, "ABOUT"), (_MENTIONS, "MENTIONS")):
-            calm = [id for id in heard if 0 < degrees.get(id, {}).get(edge, 0) <= CROWD]
-            crowded = [id for id in heard if degrees.get(id, {}).get(edge, 0) > CROWD and id in seeded]
-            for ids in (calm, *([each] for each in crowded)):  # each of these has room of its own
-                self._neighbours(query, edge, ids, ways)
+            calm = [id for id in ways if 0 < degrees.get(id, {}).get(edge, 0) <= CROWD]
+            self._neighbours(query, edge, calm, ways)
         return self._found
 
     def _first(self, seeds: Sequence[Seed]) -> "Ways":

@@ -82,7 +82,8 @@ class NameIndex:
 
     def _called(self, called: CalledBy) -> Seed | None:
         owner = tuple(_WORD.findall(called.owner.casefold()))
-        ids = [YOU] if called.owner == YOU else self._ids.get(owner, [])
+        known = (self._ids[owner[at:]] for at in range(len(owner)) if owner[at:] in self._ids)  # "Is Ada's boss …"
+        ids = [YOU] if called.owner == YOU else next(known, [])
         words = tuple(_WORD.findall(called.word.casefold()))
         return Seed(ids[0], words, called) if len(ids) == 1 else None
 

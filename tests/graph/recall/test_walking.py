@@ -117,7 +117,7 @@ def test_whoever_is_meant_by_what_they_are_to_somebody_is_found_by_their_name(pe
     assert over(found)["t1"] == "you —sibling of→ Ada"
     assert over(found)["s2"] == "you —sibling of→ Ada —works with→ Bob"
     assert over(found)["t5"] == "you —sibling of→ Ada —works with→ Bob"
-    found = ask(people, "And Bob's landlord?", CalledBy("Bob", "landlord", "landlord_of"))
+    found = ask(people, "And Bob's landlord?", CalledBy("And Bob", "landlord", "landlord_of"))
     assert over(found)["t9"] == "Bob —rents from→ Cleo"
     assert not over(ask(people, "my brother", CalledBy("you", "brother", "sibling_of")))
     assert not over(ask(people, "my landlord", CalledBy("you", "landlord", "landlord_of")))

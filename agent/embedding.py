@@ -91,10 +91,10 @@ class Embedding:
         if loaded is None or not text.strip():
             return None
         try:
-            rows = await loaded.embedder.embed([text[:QUERY_CHARACTERS]], brief=True, most=QUERY_TOKENS)
+            rows = await loaded.embedder.embed([loaded.query + text[:QUERY_CHARACTERS]], brief=True, most=QUERY_TOKENS)
         except ModelError:
             return None  # told where the batches meet it
-        return _unit(loaded.key, rows[0])
+        return _unit(loaded, rows[0])
 
     async def vectors(self, texts: Sequence[str]) -> list[Vector | None]:
         """The vectors of some texts, in the background: behind every reply. None where there is none."""
@@ -102,10 +102,11 @@ class Embedding:
         if loaded is None or not texts:
             return [None] * len(texts)
         try:
-            rows = await loaded.embedder.embed([text[:QUERY_CHARACTERS] or " " for text in texts], most=QUERY_TOKENS)
+            kept = [loaded.passage + (text[:QUERY_CHARACTERS] or " ") for text in texts]
+            rows = await loaded.embedder.embed(kept, most=QUERY_TOKENS)
         except ModelError:
             return [None] * len(texts)
-        return [_unit(loaded.key, row) for row in rows] if len(rows) == len(texts) else [None] * len(texts)
+        return [_unit(loaded, row) for row in rows] if len(rows) == len(texts) else [None] * len(texts)
 
     @property
     def key(self) -> str | None:
@@ -255,7 +256,7 @@ class Embedding:
     async def _embed(self, loaded: LoadedEmbedder, batch: Sequence[Text]) -> "list[tuple[bytes, NDArray[np.floating]]]":
         """The vectors of a batch; a text that fails alone is left out."""
         try:
-            rows = await loaded.embedder.embed([text for _, text in batch])
+            rows = await loaded.embedder.embed([loaded.passage + text for _, text in batch])
             if len(rows) == len(batch):
                 return [(hash, row) for (hash, _), row in zip(batch, rows, strict=True)]
         except EngineClosed:
@@ -320,13 +321,15 @@ class Embedding:
         return await asyncio.shield(task)
 
 
-def _unit(key: str, row: Any) -> Vector | None:
+def _unit(loaded: LoadedEmbedder, row: Any) -> Vector | None:
     """A row as a vector of length 1; None where it is no direction."""
     import numpy as np
 
     values = np.asarray(row, np.float32)
     length = float(np.linalg.norm(values))
-    return Vector(key, values / np.float32(length)) if 0 < length < float("inf") else None
+    if not 0 < length < float("inf"):
+        return None
+    return Vector(loaded.key, values / np.float32(length), loaded.zero, loaded.slope)
 
 
 def _nobody() -> None:

@@ -69,10 +69,17 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
 
 @dataclass(frozen=True, slots=True)
 class LoadedEmbedder:
-    """An embedder, and the key that its vectors are kept under: another file under the same name has another."""
+    """An embedder, and the key that its vectors are kept under: another file under the same name has another.
+
+    What goes before a text that is looked for and one that is kept, and how its cosines are read, is the catalogue's.
+    """
 
     embedder: Embedder
     key: str
+    query: str = ""
+    passage: str = ""
+    zero: float = 0.0
+    slope: float = 1.0
 
 
 class EmbedderLoader(Protocol):
@@ -85,6 +92,7 @@ def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
     """The real loader. It fetches nothing: the network is for what was asked for, and recall has words without it."""
 
     def load(name: str) -> LoadedEmbedder:
+        from models.catalogue import find
         from models.embedder import load_embedder
         from models.store import ModelStore
 
@@ -96,18 +104,26 @@ def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
             gpu_layers=settings.gpu_layers,
             memo=home.probed,
         )
-        return LoadedEmbedder(embedder, embedder_key(embedder.info.name, path))
+        known = find(name)
+        if known is None:
+            return LoadedEmbedder(embedder, embedder_key(embedder.info.name, path))
+        key = embedder_key(embedder.info.name, path, known.passage)
+        return LoadedEmbedder(embedder, key, known.query, known.passage, known.zero, known.slope)
 
     return load
 
 
-def embedder_key(name: str, path: Path) -> str:
-    """The name and the beginning of the SHA-256 of the model's file. Raises ModelMissing."""
+def embedder_key(name: str, path: Path, passage: str = "") -> str:
+    """The name and the beginning of the SHA-256 of the model's file; and of what goes before a text that is kept.
+
+    Raises ModelMissing.
+    """
     import hashlib
 
+    before = f"+{hashlib.sha256(passage.encode()).hexdigest()[:6]}" if passage else ""
     try:
         with path.open("rb") as file:
-            return f"{name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+            return f"{name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}{before}"
     except OSError as error:
         raise ModelMissing(path, error.strerror or str(error)) from error
 

@@ -118,9 +118,16 @@ class Recaller:
         now, zone = self.now, self._zone()
         spoken = await asyncio.to_thread(self._memory.recall.spoken, query, now=now, timezone=zone)
         vector = await self._embed(spoken)
-        return await asyncio.to_thread(
-            self._memory.recall.search, query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit
-        )
+
+        def search() -> list[Hit]:
+            from .relations.whom import called_in  # which no start has to wait for
+
+            kin = called_in(query)
+            return self._memory.recall.search(
+                query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit, kin=kin
+            )
+
+        return await asyncio.to_thread(search)
 
     @property
     def now(self) -> datetime:

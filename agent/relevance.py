@@ -143,11 +143,14 @@ def corrected(hit: Hit, later: Sequence[Hit]) -> list[Hit]:
 
 
 def strong(hit: Hit, asked: set[str], *, back: bool) -> bool:
-    """Whether its own words or meaning make a hit one: near in meaning, or sharing half of the words asked for.
+    """Whether its own words or meaning make a hit one: near in meaning, or sharing half of the words asked for; or that
+    relationships lead to it from whom the message names, where it is related in meaning.
 
     What the assistant said itself it can say again: where nobody looks `back`, only what is very near counts.
     """
     cosine = meaning(hit)
+    if hit.way and cosine >= RELATED:  # it tells of who is meant, by another name
+        return True
     shared = len(asked & set(content_words(hit.text)))
     if hit.kind == "observation":
         half = shared * 2 >= max(len(asked), 2)

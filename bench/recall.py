@@ -17,7 +17,7 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -93,8 +93,10 @@ class Speech:
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
-def build(folder: Path, turns: int, speech: Speech, observations: int) -> Case:
-    """A memory of so many turns with their vectors, its graph open."""
+def build(
+    folder: Path, turns: int, speech: Speech, observations: int, *, learned: Callable[[Memory], object] = id
+) -> Case:
+    """A memory of so many turns with their vectors, its graph open; `learned` adds to it before it is embedded."""
     start = time.perf_counter()
     memory = Memory.open(folder, command="bench")
     texts = speech.texts(turns)
@@ -106,6 +108,7 @@ def build(folder: Path, turns: int, speech: Speech, observations: int) -> Case:
         memory.append(*events)
         session, last = ends_of(events)
     learn(memory, speech, min(observations, turns))
+    learned(memory)
     while found := memory.unembedded(MODEL, KEPT_AT_ONCE):
         memory.keep_vectors(MODEL, list(zip([hash for hash, _ in found], speech.vectors(len(found)), strict=True)))
     memory.open_graph(lambda progress: None)

@@ -13,7 +13,9 @@ from graph.sqlite import LOG
 
 
 class _NoGraph:
-    """There is no graph here: only communities would ask it."""
+    """There is no graph here."""
+
+    ready = False
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         raise GraphFailure("The graph is open elsewhere.")

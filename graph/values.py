@@ -460,10 +460,15 @@ Kind = Literal["turn", "observation", "chunk"]
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A query's embedding: float32[dimension], of length 1, and the key of the model that made it."""
+    """A query's embedding: float32[dimension], of length 1, and the key of the model that made it.
+
+    A cosine with it is read as (cosine - zero) * slope, so that it means the same whatever the model.
+    """
 
     model: str
     values: "NDArray[np.float32]"
+    zero: float = 0.0
+    slope: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,6 +490,19 @@ class Filters:
     live: bool = True
     exclude: frozenset[str] = frozenset()
     kinds: frozenset[Kind] = frozenset({"turn", "observation", "chunk"})
+
+
+@dataclass(frozen=True, slots=True)
+class CalledBy:
+    """Somebody whom a question means without a name: the owner's sister or landlord, by what they are called.
+
+    `owner` is a name, or "you". Whoever is called so is the subject of the kind, or its object (`turned`).
+    """
+
+    owner: str
+    word: str
+    kind: str
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -516,6 +534,7 @@ class Step:
 class Hit:
     """Something recalled, with why: rank per strategy, boosts, and the path in the graph if a neighbour led to it.
 
+    `way` is that path in words where relationships led to it ("Ada —works with→ Bob"); it is not kept with a reply.
     Of an observation `sources` are the live turns and chunks that prove it, the best first; session, role and speaker
     are those of the oldest turn it was made from, and `at` is the newest's. Of a chunk `session` is its document, and
     `session_name` the document's title with the headings. `later` is what people said since on the same topic, the
@@ -536,6 +555,7 @@ class Hit:
     path: tuple[Step, ...] = ()
     sources: tuple[str, ...] = ()
     later: tuple[Later, ...] = ()
+    way: str = ""
 
 
 @dataclass(frozen=True, slots=True)

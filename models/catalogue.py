@@ -50,7 +50,8 @@ class Entry:
     """One model. `file` is its name once installed; `size` and `memory` are in bytes, `context` in tokens.
 
     `memory` is what it takes to run with 8,192 tokens of context (the weights, their KV cache and buffers). `sha256` is
-    the installed file's, where that is always the same.
+    the installed file's, where that is always the same. The last four are an embedder's: what goes before a text that
+    is looked for and one that is kept, and how its cosines are read, as (cosine - zero) * slope.
     """
 
     name: str
@@ -63,6 +64,10 @@ class Entry:
     context: int
     description: str
     sha256: str | None = None
+    query: str = ""
+    passage: str = ""
+    zero: float = 0.0
+    slope: float = 1.0
 
     @property
     def download(self) -> int:

@@ -37,8 +37,17 @@ LIFTED_BY = {
     "opening": "it opens its chat",
     "dated": "it names a time",
     "counted": "it gives a number",
+    "names": "it gives a name",
+    "chat": "its chat has the words",
 }
-STEPS = {"REPLIES_TO": "answers a match", "REPLIED_TO": "answered by a match", "IN_SESSION": "in a chat with a match"}
+STEPS = {
+    "REPLIES_TO": "answers a match",
+    "REPLIED_TO": "answered by a match",
+    "IN_SESSION": "in a chat with a match",
+    "MENTIONS": "names somebody related",
+    "ABOUT": "about somebody related",
+    "DERIVED_FROM": "tells of a relationship",
+}
 FAR_STEPS = {"REPLIES_TO": "soon after a match", "REPLIED_TO": "soon before a match"}
 DIRECT = 2  # steps of a path: what matched, and the one edge from it
 TELLING = 0.1  # smaller boosts change no order a person would see
@@ -79,7 +88,8 @@ def why(hit: "Hit", shared: "Shared" = frozenset()) -> str:
     """
     ranks = _telling({reason.strategy: reason.rank for reason in hit.reasons}, shared)
     boosts = {boost.name: boost.amount for boost in hit.boosts}
-    return _explain(ranks, boosts, [step.relation for step in hit.path], _speaker(hit))
+    words = _explain(ranks, boosts, [step.relation for step in hit.path], _speaker(hit))
+    return f"{words}: {one_line(hit.way)}" if hit.way else words
 
 
 def why_stored(item: "Recalled", turn: "Turn | Believed | None", shared: "Shared" = frozenset()) -> str:

@@ -1,14 +1,19 @@
 """Who is meant by a word of relationship: "my sister", "Ada's boss"."""
 
+from collections.abc import Sequence
 from datetime import date
 
 from agent.relations.naming import Kin
 from agent.relations.relating import YOU, Origin, Relating
-from agent.relations.words import Language, language_of
+from agent.relations.words import Language, Noun, Token, language_of
 from graph.events import MAIN_WORLD
 from graph.readings.memory import MemoryReadings
+from graph.values import CalledBy
 
-LONGEST = 6  # words of somebody's sister: "Mary Ann Smith's best friend"
+LONGEST = 2_000  # characters of a text that are read
+WORDS = 5  # tokens of the longest word of relationship: mother-in-law
+
+LONGEST_NAME = 6  # words of somebody's sister: "Mary Ann Smith's best friend"
 
 
 def kin_of(words: str, language: Language | None = None) -> Kin | None:
@@ -44,7 +49,7 @@ def named(readings: MemoryReadings, text: str, *, world: str = MAIN_WORLD) -> st
     """
     language, words, found, at = language_of(text), text.split(), list[str](), 0
     while at < len(words):
-        for size in range(min(LONGEST, len(words) - at), 1, -1):
+        for size in range(min(LONGEST_NAME, len(words) - at), 1, -1):
             said = " ".join(words[at : at + size])
             bare = said.rstrip("?!.,;:").removesuffix("'s")
             if kin_of(bare, language) is not None and (name := whom(readings, bare, world=world)) != bare:
@@ -55,3 +60,35 @@ def named(readings: MemoryReadings, text: str, *, world: str = MAIN_WORLD) -> st
             found.append(words[at])
             at += 1
     return " ".join(found)
+
+
+def called_in(text: str) -> tuple[CalledBy, ...]:
+    """Everybody whom a text means by what they are to somebody: "my older sister", "Ada's boss"; each once."""
+    read = " ".join(text[:LONGEST].split())
+    language = language_of(read)
+    tokens = language.tokens(read)
+    found: dict[CalledBy, None] = {}
+    for at, token in enumerate(tokens):
+        owner = YOU if language.has("mine", token.low) else _owner(tokens, at) if token.low == "'s" else ""
+        noun = _noun(language, tokens, at + 1) if owner else None
+        if noun is not None:
+            found[CalledBy(owner, noun.word, noun.kind, noun.turned)] = None
+    return tuple(found)
+
+
+def _owner(tokens: Sequence[Token], at: int) -> str:
+    """The name that ends before a possessive."""
+    first = at
+    while first > 0 and tokens[first - 1].capital:
+        first -= 1
+    return " ".join(each.text for each in tokens[first:at])
+
+
+def _noun(language: Language, tokens: Sequence[Token], start: int) -> Noun | None:
+    """The word of relationship that stands there, maybe after one other word ("older")."""
+    for first in (start, start + 1):
+        lows = [each.low for each in tokens[first : first + WORDS]]
+        for size in range(len(lows), 0, -1):
+            if (noun := language.nouns.get(tuple(lows[:size]))) is not None:
+                return noun
+    return None

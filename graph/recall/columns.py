@@ -23,7 +23,6 @@ NOTE, TOOL = ROLES.index("note"), ROLES.index("tool")
 
 _NUMBERS = {  # column of a Turn to its type here
     "at": "i8",
-    "index": "i4",
     "live": "?",
     "hidden": "?",
     "deleted": "?",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     from numpy.typing import NDArray
 
 
-Trait = Literal["asks", "dated", "counted"]  # ends in a question, names a time, has a number
+Trait = Literal["asks", "dated", "counted", "names"]  # ends in a question; has a time, a number, a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Tree:
 class Evidence:
     """One question over `size` turns, in the order they were said. Rows that are not `seen` carry no evidence.
 
-    `position` counts turns within the session; `at`, `since` and `until` are UTC milliseconds; `cosines` are 0 where
+    `at`, `since` and `until` are UTC milliseconds; `cosines` are 0 where
     nothing is embedded; `named` are the codes of the speakers that the question names. `trait` tells which of some rows
     have a trait; it reads their texts: ask it for a few hundred rows, not for all.
     """
@@ -54,7 +54,6 @@ class Evidence:
     tree: Tree
     session: "NDArray[np.int32]"
     sessions: int
-    position: "NDArray[np.int32]"
     speaker: "NDArray[np.int32]"
     at: "NDArray[np.int64]"
     seen: "NDArray[np.bool_]"
@@ -72,7 +71,7 @@ class Scores:
 
     `graph` has three sources: words of the neighbours that a turn lacks (`near_words`), the neighbours' meaning, and
     the meaning of the best other turn of the session (`session`). `boosts` are the bounded lifts that are in `total`,
-    by name.
+    by name. `walked` is what in `graph` came over relationships from whom the question names.
     """
 
     total: "NDArray[np.float32]"
@@ -82,3 +81,4 @@ class Scores:
     near_words: "NDArray[np.float32]"
     session: "NDArray[np.float32]"
     boosts: "dict[str, NDArray[np.float32]]"
+    walked: "NDArray[np.float32] | None" = None

@@ -12,6 +12,7 @@ from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
 from graph.recall.lending import Lending, RecallPath
 from graph.recall.table import Table
+from graph.recall.walking import Reached, Way
 from graph.values import Boost, Hit, Reason, Step, Turn
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -42,6 +43,7 @@ def read_hits(
             reasons=why.reasons(row),
             boosts=why.boosts(row),
             path=why.path(row),
+            way=why.way(row),
         )
         for (row, text), id in zip(texts.items(), columns.ids(texts), strict=True)
     }
@@ -65,8 +67,11 @@ def read_turns(db: sqlite3.Connection, seqs: Sequence[int]) -> tuple[Turn, ...]:
 class Explainer:
     """Why rows were found by what matched."""
 
-    def __init__(self, columns: Columns, evidence: Evidence, scores: Scores, may: "NDArray[np.bool_]") -> None:
+    def __init__(
+        self, columns: Columns, evidence: Evidence, scores: Scores, may: "NDArray[np.bool_]", reached: Reached
+    ) -> None:
         self._columns = columns
+        self._reached = reached
         self._evidence = evidence
         self._scores = scores
         self._lending = Lending(evidence, scores)
@@ -89,7 +94,7 @@ class Explainer:
         found = []
         for strategy, values, all_values in self._strategies:
             value = values[row]
-            if value > 0 and (strategy != "graph" or self._way(row) is not None):
+            if value > 0 and (strategy != "graph" or self._walked(row) or self._way(row) is not None):
                 rank = 1 + int(np.count_nonzero(all_values > value))
                 if strategy != "semantic" or rank <= SEMANTIC_RANKS:
                     found.append(Reason(strategy, rank, float(value)))
@@ -104,7 +109,10 @@ class Explainer:
         )
 
     def path(self, row: int) -> tuple[Step, ...]:
-        """The way to a row from the turn that lent it most: what matched there, and the edges from it."""
+        """The way to a row from what lent it most: a turn that matched, or whom the question names."""
+        walked = self._walked(row)
+        if walked is not None:
+            return walked.steps(self._columns.ids([row])[0])
         way = self._way(row)
         if way is None:
             return ()
@@ -115,6 +123,18 @@ class Explainer:
             return (first, Step("IN_SESSION", self._columns.session_of(row)))
         shown = [each for each in way.rows[1:-1] if self._evidence.seen[each]]  # not by the name of what is hidden
         return (first, *(Step(way.relation, id) for id in self._columns.ids([*shown, row])))
+
+    def way(self, row: int) -> str:
+        """The same in words, where relationships led to it."""
+        walked = self._walked(row)
+        return walked.told(self._reached.names) if walked is not None else ""
+
+    def _walked(self, row: int) -> Way | None:
+        """The way over relationships, where that lent more than the turns around."""
+        lent = self._scores.walked
+        if lent is None or lent[row] <= 0 or lent[row] < self._scores.graph[row] - lent[row]:
+            return None
+        return self._reached.turns.get(row)
 
     def _way(self, row: int) -> RecallPath | None:
         if row not in self._ways:
@@ -142,6 +162,9 @@ class NewestFirst:
 
     def boosts(self, row: int) -> tuple[Boost, ...]:
         return ()
+
+    def way(self, row: int) -> str:
+        return ""
 
     def path(self, row: int) -> tuple[Step, ...]:
         if not self._named:

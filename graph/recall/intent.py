@@ -22,7 +22,8 @@ LONGEST = 2_000  # characters that are read; a longer text is no question about 
 class Intent:
     """What is asked for: the route, the range of time (UTC, `until` exclusive), people named, and the words left.
 
-    `recent` tells that the newest is asked for ("lately"), also where the route is `recall`.
+    `recent` tells that the newest is asked for ("lately"), also where the route is `recall`; `several`, that there may
+    be more than one answer ("which books", "how many").
     """
 
     route: Route
@@ -31,6 +32,7 @@ class Intent:
     names: tuple[str, ...] = ()
     words: str = ""
     recent: bool = False
+    several: bool = False
 
 
 _TALK = r"(?:conversations?|chats?|discussions?|threads?|sessions?|dialogs?|dialogues?)"
@@ -97,6 +99,17 @@ _EMPTY_WORDS = (
     "summarizing summary summed summing talk talked talking tell thing things thread threads time times tl tldr told "
     "topic topics us was week weeks went work worked write written wrote year years"
 )
+# Where there may be several answers, some word of the question is a plural: what is asked for ("which books"), or how.
+_VERB = r"(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could|should|might|may|must)"
+_ASKED_FOR = re.compile(rf"^\W*(?:[a-z]+ )?(?:what|which)\s+((?:(?!{_VERB}\b)[\w'’/.-]+\s+)+?){_VERB}\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"^\W*(?:what|who|which)(?: all)? (?:are|were)\b|\b(?:what|who|where) all\b|\bhow many\b|^\W*who have\b"
+    r"|\b(?:list|all (?:of )?(?:the|my|our|his|her|their)|different|various|every)\b",
+    re.IGNORECASE,
+)
+_OF = re.compile(r"\s(?:of|in|for|from|with|about|on|to|that|by)\s.*", re.IGNORECASE)
+_ONE = ("ss", "us", "is", "news", "series")  # endings of words that are no plurals
+_MANY = frozenset(("people", "children"))
 _EMPTY = frozenset(STOP_WORDS.split()) | frozenset(_EMPTY_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
@@ -127,7 +140,7 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
         route = "recent"
     elif _RECAP.search(text) and span is None:
         route = "thread"  # of what, if not of what is being said
-    return Intent(route, since, until, named, words, recent)
+    return Intent(route, since, until, named, words, recent, _asks_for_several(text))
 
 
 def spoken(query: str, *, now: datetime, timezone: tzinfo, names: Collection[str] = ()) -> str:
@@ -162,6 +175,18 @@ def _left(text: str) -> list[str]:
     """The words that tell what is meant; how many conversations are asked for tells nothing."""
     counted = _COUNTED_TALK.sub(" ", text.lower())
     return [word for word in _WORD.findall(counted) if word.split("'")[0] not in _EMPTY]
+
+
+def _asks_for_several(text: str) -> bool:
+    """Whether a question may have more than one answer, each told elsewhere."""
+    if _SEVERAL.search(text):
+        return True
+    asked_for = _ASKED_FOR.search(text)
+    if asked_for is None:
+        return False
+    words = _WORD.findall(_OF.sub("", asked_for[1]).lower())
+    last = words[-1] if words else ""
+    return last in _MANY or (last.endswith("s") and not last.endswith(_ONE))
 
 
 def _asks_for_all(text: str) -> bool:

@@ -45,6 +45,8 @@ class Lending:
     def way(self, row: int) -> RecallPath | None:
         """From the turn that lent most; None if nothing was lent, or only by turns that did not match themselves."""
         graph, session = float(self._scores.graph[row]), float(self._scores.session[row])
+        if self._scores.walked is not None:
+            graph -= float(self._scores.walked[row])
         if graph <= 0:
             return None
         ways = [way for way in self._ways(row) if self._evidence.seen[way.rows[0]] and self.matched(way.rows[0])]

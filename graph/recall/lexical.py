@@ -277,10 +277,15 @@ def says_anything(query: str) -> bool:
     return any(each.isalnum() or category(each) == SYMBOL for each in query)
 
 
+def words_of(query: str) -> list[str]:
+    """The different words of a query in lower case, in order: what the place of a term counts."""
+    clipped = query if len(query) <= LONGEST else f"{query[: LONGEST // 2]} {query[-LONGEST // 2 :]}"
+    return list(dict.fromkeys(_WORD.findall(clipped.lower())))
+
+
 def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:
     """The stems of a query, without those of the stop words and of `without`: a word that has each, and its place."""
-    clipped = query if len(query) <= LONGEST else f"{query[: LONGEST // 2]} {query[-LONGEST // 2 :]}"
-    words = list(dict.fromkeys(_WORD.findall(clipped.lower())))
+    words = words_of(query)
     left_out = [STOP_WORDS, " ".join(without)]
     texts = [*left_out, *words]
     db.execute("DELETE FROM temp.asked")

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from graph.ids import as_datetime
@@ -14,6 +14,7 @@ from graph.recall.learned import DERIVED, SUPPORTED, LearnedIndex
 from graph.recall.observing import RecallExtras, ScoredObservations
 from graph.recall.request import VisibleRows
 from graph.recall.table import NONE, Table
+from graph.recall.walking import Reached
 from graph.values import Boost, Hit, Kind, Reason, Step, place_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def tell(
     why: Explainer,
     found: RecallExtras,
     sight: VisibleRows,
+    reached: Reached,
 ) -> list[Hit]:
     """The first `limit` places whose text is still there, as hits; only those are explained."""
     tables: dict[Kind, Table] = {"turn": columns, "observation": learned.beliefs, "chunk": learned.pieces}
@@ -40,7 +42,7 @@ def tell(
     kept = [place for place in places if place.row in texts[place.kind]][:limit]
     turns = {place.row: texts["turn"][place.row] for place in kept if place.kind == "turn"}
     said = read_hits(db, columns, turns, why)
-    teller = HitBuilder(db, columns, learned, sight)
+    teller = HitBuilder(db, columns, learned, sight, reached)
     hits: list[Hit] = []
     for place in kept:
         text = texts[place.kind][place.row]
@@ -61,6 +63,7 @@ class HitBuilder:
     columns: Columns
     learned: LearnedIndex
     sight: VisibleRows
+    reached: Reached
     _names: dict[str, str | None] = field(default_factory=dict)
 
     def observation(self, row: int, text: str, found: ScoredObservations) -> Hit:
@@ -75,7 +78,12 @@ class HitBuilder:
         first = min(said, key=lambda each: (int(self.columns["at"][each]), each), default=NONE)
         id = table.ids([row])[0]
         best, apart = self._best(row, said, read, found), first != NONE and not self.sight.here[first]
-        rank, score = _rank(found, found.own, row), _score(found, row)
+        reasons = [Reason("observation", _rank(found, found.own, row), _score(found, row))]
+        path: tuple[Step, ...] = (Step("observation", id),) if apart else (Step("observation", id), Step(DERIVED, best))
+        walked = found.walked is not None and found.walked[row] > 0
+        if walked and found.walked is not None:
+            reasons.append(Reason("graph", _rank(found, found.walked, row), float(found.walked[row])))
+            path = replace(self.reached.beliefs[row], edge="ABOUT").steps(id)
         return Hit(
             kind="observation",
             id=id,
@@ -86,9 +94,10 @@ class HitBuilder:
             text=text,
             at=as_datetime(self._said_at(row)),
             score=float(found.total[row]),
-            reasons=(Reason("observation", rank, score),),
+            reasons=tuple(reasons),
             boosts=_boosts(found, row),
-            path=(Step("observation", id),) if apart else (Step("observation", id), Step(DERIVED, best)),
+            path=path,
+            way=self.reached.beliefs[row].told(self.reached.names) if walked else "",
             sources=tuple(dict.fromkeys((*(() if apart else (best,)), *self._proof(row)))),
         )
 

@@ -39,7 +39,8 @@ class ScoredObservations:
 
     `own` is what their own words and meaning say; `lender` is the row of the turn whose place they stand in, NONE where
     that is a chunk's or nobody's. `corrected` are the rows of turns that a person put right, each with that of the
-    observation that says how it is; of these `notes` were said for nothing else.
+    observation that says how it is; of these `notes` were said for nothing else. `walked` is what
+    came over relationships.
     """
 
     total: "Floats"
@@ -50,6 +51,7 @@ class ScoredObservations:
     may: "Mask"
     lender: "NDArray[np.intp]"
     corrected: Mapping[int, int] = field(default_factory=dict)
+    walked: "Floats | None" = None
     notes: frozenset[int] = frozenset()
 
 
@@ -83,10 +85,12 @@ def observe(
     sight: VisibleRows,
     asked: RecallRequest,
     meaning: "Floats | None",
+    lent: "Floats | None" = None,
 ) -> ScoredObservations:
     """The scores of all observations for a question; `said` is what turns say by themselves, as `told` has it.
 
-    `cosines` are the observations', `meaning` the turns'.
+    `cosines` are the observations', `meaning` the turns'; `lent` is what came to observations over relationships: it
+    counts as far as the turn whose place one stands in was lent less.
     """
     import numpy as np
 
@@ -109,12 +113,16 @@ def observe(
     may = words > 0
     if cosines is not None:
         may |= cosines >= RELATED
+    if lent is not None:
+        by_turn = np.zeros(1, np.float32) if turns.walked is None else np.append(turns.walked, np.float32(0))
+        total += np.maximum(lent - by_turn[lender if turns.walked is not None else 0], 0)
+        may |= lent > 0
     holds = sight.stood.current & (sight.stood.status == ACTIVE) & sight.learned
     holds &= proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0
     corrected = _corrected(learned, holds)
     notes = frozenset(row for row in corrected if columns["role"][row] == NOTE)
     return ScoredObservations(
-        total.astype(np.float32), own, words, cosines, boosts, may & holds, lender, corrected, notes
+        total.astype(np.float32), own, words, cosines, boosts, may & holds, lender, corrected, lent, notes
     )
 
 

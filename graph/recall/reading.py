@@ -20,8 +20,6 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
     from graph.recall.observing import Mask
 
-LATE = 1_000  # a place in a chat at which nothing is an opening
-
 
 def read(
     learned: LearnedIndex, question: str, terms: Sequence[Term], cosines: "NDArray[np.float32] | None", may: "Mask"
@@ -37,7 +35,6 @@ def read(
             tree=_tree(table["before"]),
             session=table["document"],
             sessions=len(learned.documents),
-            position=np.full(table.size, LATE, np.int32),
             speaker=np.zeros(table.size, np.int32),
             at=table["at"],
             seen=table["live"],

@@ -12,7 +12,7 @@ from graph.recall.learned import LearnedIndex
 from graph.recall.mask import allowed, learned_for, proposed, read_to, said_to, viewer_of, visible
 from graph.recall.standing import Pins, StandingColumns, Standings
 from graph.recall.table import NONE, Table
-from graph.values import Filters, Vector
+from graph.values import CalledBy, Filters, Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """A question with what was read in it; `now` is in UTC milliseconds."""
+    """A question with what was read in it, and whom it means without a name; `now` is in UTC milliseconds."""
 
     query: str
     intent: Intent
     vector: Vector | None
     filters: Filters
     now: int
+    kin: tuple[CalledBy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

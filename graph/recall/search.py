@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from graph.errors import GraphFailure
 from graph.events import MAIN_WORLD
@@ -28,11 +28,12 @@ from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.joining import join
 from graph.recall.later import Older, later_turns, older_memory, older_turn
 from graph.recall.learned import LearnedIndex
-from graph.recall.lexical import Words, says_anything, stems
+from graph.recall.lexical import Words, says_anything, stems, words_of
+from graph.recall.naming import NameIndex
 from graph.recall.nearest import nearest
 from graph.recall.observation_hits import tell
 from graph.recall.observing import RecallExtras, observe, told
-from graph.recall.ranking import best, boosted, newest, related
+from graph.recall.ranking import best, boosted, newest, related, spread, walked
 from graph.recall.reading import read
 from graph.recall.request import RecallRequest, VisibleRows, rows_of, see, tells
 from graph.recall.scoring import score
@@ -41,8 +42,9 @@ from graph.recall.table import NONE, Table
 from graph.recall.ties import active, read_ties
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
+from graph.recall.walking import AskedGraph, Reached, walk
 from graph.recall.world_masks import changes_of, observations_of, turns_of
-from graph.values import Both, Community, Filters, Hit, Later, SupposedState, Vector
+from graph.values import Both, CalledBy, Community, Filters, Hit, Later, SupposedState, Vector
 from graph.visibility import Viewer
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -59,12 +61,6 @@ _ASSIGNED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' 
 LearnedTerms = tuple[list[Term], list[Term]]
 
 
-class RecalledEdges(Protocol):
-    """A graph that can be asked: what was given to which reply, only it has as edges."""
-
-    def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]: ...
-
-
 class Recall:
     """Recall over one memory, or over one of the past: `until` an event, with the tables as they were then.
 
@@ -72,7 +68,7 @@ class Recall:
     """
 
     def __init__(
-        self, log: Path, graph: RecalledEdges, *, until: int | None = None, tables: TablesInMemory | None = None
+        self, log: Path, graph: AskedGraph, *, until: int | None = None, tables: TablesInMemory | None = None
     ) -> None:
         self._graph = graph
         self._lock = threading.Lock()
@@ -83,6 +79,7 @@ class Recall:
         self._matrix: Matrix | None = None
         self._traits = TraitTable()
         self._standings = Standings()
+        self._names = NameIndex()
 
     def forget(self) -> None:
         """Read everything anew the next time: tables and vectors were made anew."""
@@ -98,24 +95,28 @@ class Recall:
         now: datetime,
         timezone: tzinfo,
         limit: int = 10,
+        kin: Sequence[CalledBy] = (),
     ) -> list[Hit]:
         """What was said that matters for `query`, the best first, each with why; calls no model.
 
-        `vector` is the query's embedding, if there is one; `now` is aware. Raises GraphFailure once it is closed.
+        `vector` is the query's embedding, if there is one; `now` is aware; `kin` are those whom the query means by what
+        they are to somebody. Raises GraphFailure once it is closed.
         """
         with self._lock, self._reading() as (columns, db):
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
             people = _people(columns, db, filters.world)
             intent = read_intent(query, now=now, timezone=timezone, names=people)
-            asked = RecallRequest(query, intent, vector, filters, as_ms(now))
+            asked = RecallRequest(query, intent, vector, filters, as_ms(now), tuple(kin))
             sight = see(db, columns, self._learned, self._standings, filters)
             evidence = self._weigh(db, columns, asked, sight, people)
             terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
-            something = evidence.cosines is not None or any((evidence.terms, *terms))
-            if intent.route in ("recent", "thread") or not something:
+            if intent.route in ("recent", "thread"):
                 return _in_time(db, columns, evidence, intent, sight, limit)
-            hits = self._join(db, columns, asked, evidence, terms, sight, limit)
+            reached = self._walk(db, columns, asked, sight)
+            if evidence.cosines is None and not any((evidence.terms, *terms, reached)):
+                return _in_time(db, columns, evidence, intent, sight, limit)
+            hits = self._join(db, columns, asked, evidence, terms, reached, sight, limit)
             later = self._later(db, columns, [hit.id for hit in hits], sight)
             return [replace(hit, later=later.get(hit.id, ())) for hit in hits]
 
@@ -152,24 +153,40 @@ class Recall:
         asked: RecallRequest,
         evidence: Evidence,
         terms: LearnedTerms,
+        reached: Reached,
         sight: VisibleRows,
         limit: int,
     ) -> list[Hit]:
-        """What words and meaning find among turns, observations and chunks, as hits."""
-        plain = score(evidence)
+        """What words, meaning and relationships find among turns, observations and chunks, as hits."""
+        plain, question = score(evidence), words_of(asked.intent.words)
+        if reached.turns:
+            plain = walked(plain, reached.lend(evidence, question))
+        lent = None
+        if reached.beliefs:
+            lent = reached.lend_beliefs(evidence, terms[0], self._learned.beliefs.size, question)
+        if asked.intent.several:
+            plain = spread(evidence, plain)
         scores = boosted(columns, sight.pins.turns, asked.intent, plain, asked.now)
-        found = self._weigh_learned(columns, asked, evidence, terms, plain, sight)
+        found = self._weigh_learned(columns, asked, evidence, terms, plain, sight, lent)
         may = sight.turns_free.copy()
         if not tells(asked.intent) and not scores.lexical.any():
-            may &= related(evidence)
+            may &= related(evidence, plain)
         spare = limit + SPARE
         rows = best(scores, may, spare * (2 if found.observations else 1))  # some say what an observation says
         tables: tuple[Table, Table, Table] = (columns, self._learned.pieces, self._learned.beliefs)
         turns, chunks, observations = (rows_of(table, asked.filters.exclude) for table in tables)
         held = turns, chunks, observations
         places = join(rows, scores, found, self._learned, held, limit, SPARE)
-        why = Explainer(columns, evidence, scores, may)
-        return tell(db, columns, self._learned, places, limit, why, found, sight)
+        why = Explainer(columns, evidence, scores, may, reached)
+        return tell(db, columns, self._learned, places, limit, why, found, sight, reached)
+
+    def _walk(self, db: sqlite3.Connection, columns: Columns, asked: RecallRequest, sight: VisibleRows) -> Reached:
+        """What relationships lead to from whom the question means."""
+        if not self._graph.ready:
+            return Reached()
+        self._names.refresh(db, columns)
+        seeds = self._names.seeds(asked.query, asked.kin)
+        return walk(self._graph, seeds, self._names.names, columns, self._learned, sight)
 
     def near(
         self, text: str, *, vector: Vector | None, world: str, project: Viewer, limit: int, status: Sequence[str]
@@ -261,6 +278,7 @@ class Recall:
         with self._lock, self._reading() as (columns, db):
             self._words.warm(db, columns)
             self._traits.warm(db, columns)
+            self._names.refresh(db, columns)
             newest = _newest_embedder(db)
             if newest is not None and self._matrix is None:
                 self._matrix_of(db, columns, newest)
@@ -284,6 +302,7 @@ class Recall:
             if columns is None:
                 columns, self._learned = Columns(), LearnedIndex()
                 self._matrix, self._traits, self._standings = None, TraitTable(), Standings()
+                self._names = NameIndex()
                 self._words.forget()
             columns.refresh(db, last_of(db))
             self._learned.refresh(db, columns)
@@ -308,14 +327,13 @@ class Recall:
     ) -> Evidence:
         cosines, intent = None, asked.intent
         if asked.vector is not None:
-            cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector.values, columns)
+            cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector, columns)
         return Evidence(
             question=asked.query,
             size=columns.size,
             tree=columns.tree,
             session=columns["session"],
             sessions=len(columns.sessions),
-            position=columns["index"],
             speaker=columns["speaker"],
             at=columns["at"],
             seen=_seeds(columns, sight, asked.filters),
@@ -335,6 +353,7 @@ class Recall:
         terms: LearnedTerms,
         turns: Scores,
         sight: VisibleRows,
+        lent: "NDArray[np.float32] | None",
     ) -> RecallExtras:
         """What there is to say for observations and chunks, where there are any."""
         learned, kinds = self._learned, asked.filters.kinds
@@ -346,13 +365,13 @@ class Recall:
             near = self._near(asked.vector, learned.beliefs)
             said = told(turns.lexical, evidence.cosines, evidence.seen)
             meaning = evidence.cosines
-            observations = observe(learned, columns, terms[0], near, turns, said, chunks, sight, asked, meaning)
+            observations = observe(learned, columns, terms[0], near, turns, said, chunks, sight, asked, meaning, lent)
         return RecallExtras(observations, chunks)
 
     def _near(self, vector: Vector | None, table: Table) -> "NDArray[np.float32] | None":
         if vector is None or self._matrix is None:
             return None
-        return self._matrix.cosines(vector.values, table)
+        return self._matrix.cosines(vector, table)
 
 
 def _newest_embedder(db: sqlite3.Connection) -> str | None:

@@ -1,4 +1,4 @@
-"""What a turn's text is like, read once per turn when first asked for: does it ask, name a time, have a number?"""
+"""What a turn's text is like, read once per turn when first asked for: does it ask, have a time, a number, a name?"""
 
 import json
 import re
@@ -25,6 +25,9 @@ _NUMBER = re.compile(
 )
 
 
+# Capitals tell a name in the middle of a sentence, and quotation marks a title.
+_WORD = re.compile(r"[^\W_]+")
+_NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][^\W\d_]+|[\"“„«]\S.*?[\"”»]")
 UNKNOWN, NO, YES = 0, 1, 2
 BLANKS = " \t\n\r"
 READ = 4_000  # characters: the beginning of a page tells enough
@@ -39,6 +42,7 @@ class TraitTable:
 
     def __init__(self) -> None:
         self._known: dict[Trait, NDArray[np.uint8]] = {}
+        self._people: frozenset[str] = frozenset()  # words of the names of who speaks
 
     def warm(self, db: sqlite3.Connection, columns: Columns) -> None:
         """Find out ahead which turns ask: every recall wants to know it of some."""
@@ -55,6 +59,8 @@ class TraitTable:
         """Which of `rows` have a trait, in their order."""
         import numpy as np
 
+        if trait == "names":
+            self._follow_people(columns)
         known = self._table(trait, columns)
         unknown = rows[known[rows] == UNKNOWN]
         if len(unknown):
@@ -62,7 +68,7 @@ class TraitTable:
             known[unknown] = NO  # also where a text is gone
             query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
             for seq, text in db.execute(query, (json.dumps(list(of_event)),)):
-                known[of_event[seq]] = YES if _has(trait, text) else NO
+                known[of_event[seq]] = YES if self._has(trait, text) else NO
         found: NDArray[np.bool_] = known[rows] == YES
         return found
 
@@ -78,12 +84,21 @@ class TraitTable:
             self._known[trait] = known = grown
         return known
 
+    def _follow_people(self, columns: Columns) -> None:
+        """Look anew for names once somebody else speaks: whoever is spoken to is named in every other turn."""
+        people = frozenset(word for name in columns.speakers.names for word in _WORD.findall(name))
+        if people != self._people:
+            self._people = people
+            self._known.pop("names", None)
 
-def _has(trait: Trait, text: str) -> bool:
-    match trait:
-        case "asks":
-            return text.rstrip(BLANKS).endswith("?")
-        case "dated":
-            return _TIME.search(text[:READ]) is not None
-        case "counted":
-            return _NUMBER.search(text[:READ]) is not None
+    def _has(self, trait: Trait, text: str) -> bool:
+        match trait:
+            case "asks":
+                return text.rstrip(BLANKS).endswith("?")
+            case "dated":
+                return _TIME.search(text[:READ]) is not None
+            case "counted":
+                return _NUMBER.search(text[:READ]) is not None
+            case "names":
+                found = (_WORD.match(each[0]) for each in _NAME.finditer(text[:READ]))
+                return any(word is None or word[0] not in self._people for word in found)

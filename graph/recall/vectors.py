@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from graph.contents import BATCH, sound, vectors, vectors_of_later
 from graph.recall.table import NONE, Table
+from graph.values import Vector
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -50,14 +51,14 @@ class Part:
         self.values[rows[known]] = vectors[known]
         self.has[rows[known]] = True
 
-    def cosines(self, query: "NDArray[np.float32]") -> "NDArray[np.float32] | None":
-        """float32[size]: how near each row is, 0 where there is no vector.
+    def cosines(self, query: Vector) -> "NDArray[np.float32] | None":
+        """float32[size]: how near each row is, as the query's cosines are read; 0 where there is no vector.
 
         None if nothing is embedded, or `query` has another dimension or is not a direction at all.
         """
         import numpy as np
 
-        size, values = self.table.size, np.asarray(query, np.float32)
+        size, values = self.table.size, np.asarray(query.values, np.float32)
         if not self.values.size or values.shape != self.values.shape[1:] or not np.isfinite(values).all():
             return None
         length = float(np.linalg.norm(values))
@@ -65,6 +66,9 @@ class Part:
             return None
         # On one thread: this waits for memory, not for arithmetic, and BLAS's second would fight with the model's.
         cosines: NDArray[np.float32] = np.einsum("ij,j->i", self.values[:size], values / np.float32(length))
+        if (query.zero, query.slope) != (0, 1):
+            read = (cosines - np.float32(query.zero)) * np.float32(query.slope)
+            cosines = np.where(self.has[:size], np.clip(read, -1, 1), np.float32(0))
         return cosines
 
 
@@ -106,7 +110,7 @@ class Matrix:
         """Whether it is of these tables, and not of some that were before."""
         return all(part.table is table for part, table in zip(self._parts, tables, strict=True))
 
-    def cosines(self, query: "NDArray[np.float32]", table: Table) -> "NDArray[np.float32] | None":
+    def cosines(self, query: Vector, table: Table) -> "NDArray[np.float32] | None":
         """How near each row of a table is, None where that cannot be told."""
         return next(part for part in self._parts if part.table is table).cosines(query)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from agent.settings import Settings
 from graph.events import Event, Role, SessionStarted, TurnSaid
 from graph.ids import new_id
 from graph.memory import Memory
+from graph.recall.lending import RELATED
+from models.catalogue import entry
+from models.embedder import load_embedder
 from models.errors import DecodeFailed, ModelMissing, NotInstalled
 from models.generator import load_generator
 from tests.fakes import FakeEmbedder, FakeGenerator
@@ -301,6 +305,77 @@ def test_the_key_names_the_file_by_its_content(tmp_path: Path) -> None:
     assert all(len(key) == len("m@") + 12 for key in keys)
     with pytest.raises(ModelMissing):
         embedder_key("m", tmp_path / "none.gguf")
+
+
+async def test_an_embedder_gets_what_it_wants_before_a_text(memory: Memory) -> None:
+    say(memory, "Ada sings")
+    embedder = TroubledEmbedder()
+    loaded = LoadedEmbedder(embedder, KEY, query="query: ", passage="passage: ", zero=0.7, slope=3.0)
+    made = Embedding(memory, lambda name: loaded, lambda notice: None, name="fake")
+    made.start()
+    try:
+        await made.idle()
+        vector = await made.query("who sings?")
+        assert embedder.asked == [["passage: Ada sings"], ["query: who sings?"]]
+        assert vector is not None
+        assert (vector.zero, vector.slope) == (0.7, 3.0)
+        assert [each.zero for each in await made.vectors(["Eva sings"]) if each is not None] == [0.7]
+        assert embedder.asked[-1] == ["passage: Eva sings"]
+    finally:
+        await made.close()
+
+
+def test_another_beginning_of_what_is_kept_is_another_key(tmp_path: Path) -> None:
+    file = tmp_path / "one.gguf"
+    file.write_bytes(b"1")
+    keys = [embedder_key("m", file, passage) for passage in ("", "passage: ", "search_document: ")]
+    assert len(set(keys)) == 3
+    assert keys[0] == embedder_key("m", file)
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "passage"),
+    [
+        ("bge-small", "Represent this sentence for searching relevant passages: ", ""),
+        ("e5-small-v2", "query: ", "passage: "),
+        ("arctic-embed-s", "Represent this sentence for searching relevant passages: ", ""),
+        ("minilm-l6", "", ""),
+    ],
+)
+async def test_an_embedder_of_the_catalogue_is_used_as_its_makers_say(
+    memory: Memory,
+    embed_gguf: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    query: str,
+    passage: str,
+) -> None:
+    """The weights are stand-ins: those of MiniLM under the name of the other's file."""
+    monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
+    (tmp_path / entry(name).file).symlink_to(embed_gguf)
+    say(memory, "Ada sings in a choir")
+    loader = llama_embedder_loader(Home.resolve(), Settings())
+    made = Embedding(memory, loader, lambda notice: None, name=name)
+    made.start()
+    try:
+        assert await made.ready()
+        await made.idle()
+        asked = await made.query("who is in a choir?")
+        plain = await asyncio.to_thread(load_embedder, embed_gguf, name="plain")
+        texts = [f"{query}who is in a choir?", f"{passage}Ada sings in a choir"]
+        rows = await plain.embed(texts)
+        await plain.close()
+        assert asked is not None
+        assert asked.values == pytest.approx(rows[0], abs=1e-4)
+        hit = memory.recall.search("zzz", vector=asked, now=datetime.now(UTC), timezone=UTC)[:1]
+        near = (float(rows[0] @ rows[1]) - asked.zero) * asked.slope
+        if near >= RELATED:
+            assert hit[0].reasons[0].score == pytest.approx(near, abs=0.02)
+        else:
+            assert not hit
+    finally:
+        await made.close()
 
 
 async def test_with_real_models_a_query_comes_into_a_reply_and_a_reply_before_the_texts(

@@ -51,3 +51,12 @@ def test_a_hub_reference_becomes_an_entry() -> None:
 def test_a_wrong_hub_reference_is_refused(wrong: str) -> None:
     with pytest.raises(UnknownModel, match="must look like"):
         entry(wrong)
+
+
+def test_what_goes_before_a_text_and_how_cosines_are_read_is_an_embedders() -> None:
+    for each in CATALOGUE:
+        plain = (each.query, each.passage, each.zero, each.slope) == ("", "", 0.0, 1.0)
+        assert plain or each.kind == "embed", each.name
+        assert 0 <= each.zero < 1 <= each.slope
+        assert each.zero + 1 / each.slope <= 1.05, each.name  # what is the same is read as about that
+    assert entry(DEFAULT_EMBEDDER).slope == 1

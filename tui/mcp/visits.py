@@ -129,7 +129,9 @@ class Visits:
 
     def _lasting(self, settings: "Settings") -> "EmbedderLoader":
         """A loader that loads a model once, and whose embedders are not closed with the Agent."""
-        from agent.model_host import LoadedEmbedder, llama_embedder_loader
+        from dataclasses import replace
+
+        from agent.model_host import llama_embedder_loader
 
         load = self._loader or llama_embedder_loader(self._home, settings)
 
@@ -137,7 +139,7 @@ class Visits:
             key = (name, settings.threads, settings.gpu_layers)
             if key not in self._embedders:
                 loaded = load(name)
-                self._embedders[key] = LoadedEmbedder(_Lasting(loaded.embedder), loaded.key)
+                self._embedders[key] = replace(loaded, embedder=_Lasting(loaded.embedder))
             return self._embedders[key]
 
         return lasting

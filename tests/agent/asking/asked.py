@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from agent.asking.matching import AskedQuestion, Match, Matcher, nearest
 from agent.asking.shelf import Translation
 from agent.embedding import _unit
+from agent.model_host import LoadedEmbedder
 from graph.values import Vector
 from models.protocols import Embedder
 from tests.agent.asking.told import NOW
@@ -35,7 +36,8 @@ class Vectors:
         if self._embedder is None or self.key is None:
             return [None] * len(texts)
         self.embedded.append(len(texts))
-        return [_unit(self.key, row) for row in await self._embedder.embed(texts)]
+        loaded = LoadedEmbedder(self._embedder, self.key)
+        return [_unit(loaded, row) for row in await self._embedder.embed(texts)]
 
 
 class Asking:

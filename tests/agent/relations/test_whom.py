@@ -3,7 +3,8 @@
 import pytest
 
 from agent.relations.naming import Kin
-from agent.relations.whom import kin_of
+from agent.relations.whom import called_in, kin_of
+from graph.values import CalledBy
 from tests.agent.conftest import MakeAgent
 from tests.agent.relations.test_learning import started
 from tests.agent.test_recall import say
@@ -32,3 +33,27 @@ async def test_whom_it_means_is_who_was_called_so(make_agent: MakeAgent) -> None
     assert await agent.memories.whom("my brother") == "my brother"
     await say(agent, session, "My other sister is called Eva.")
     assert await agent.memories.whom("my sister") == "my sister"  # one of two: nobody knows which
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("What does my older sister do?", [CalledBy("you", "sister", "sibling_of")]),
+        ("and what of Ada Byron's landlord?", [CalledBy("Ada Byron", "landlord", "landlord_of")]),
+        ("Wo wohnt meine Schwester?", [CalledBy("you", "schwester", "sibling_of")]),
+        ("my shoes and Ada's coat", []),
+        ("sisters", []),
+        ("", []),
+    ],
+)
+def test_a_question_names_people_by_what_they_are_to_somebody(text: str, called: list[CalledBy]) -> None:
+    assert list(called_in(text)) == called
+
+
+async def test_what_is_told_of_my_sister_by_her_name_is_found(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "My sister is called Ada.")
+    for text in ("Nothing new here", "It rains", "It still rains", "The bus was late", "Ada works with Bob."):
+        await say(agent, session, text)
+    found = await agent.search.recall("What about my sister?")
+    assert "you —sibling of→ Ada —works with→ Bob" in {hit.way for hit in found}

@@ -20,7 +20,7 @@ from tests.graph.histories import STEPS, Conversation
 from tests.graph.recall.conftest import NOW
 from tests.graph.talk import reply, said, talk
 
-COLUMNS = ("seq", "id", "role", "at", "index", "live", "hidden", "deleted", "pinned", "parent")
+COLUMNS = ("seq", "id", "role", "at", "live", "hidden", "deleted", "pinned", "parent")
 
 
 def read(memory: Memory, columns: Columns | None = None) -> Columns:

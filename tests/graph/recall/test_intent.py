@@ -164,3 +164,35 @@ def test_a_question_is_embedded_as_it_would_have_been_said() -> None:
     assert as_said("What did Anna tell Tom Reed on 3 May 2023?") == "What did I tell I?"
     assert as_said("What about boats?") == "What about boats?"
     assert as_said("last Tuesday") == "last Tuesday"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which books has Anna read?",
+        "What kinds of cheese do we like?",
+        "In which towns have I lived?",
+        "How many chairs do we own?",
+        "What are Tom Reed's hobbies?",
+        "Who all came to the party?",
+        "List my allergies",
+        "What people did we meet in Lisbon?",
+    ],
+)
+def test_a_question_that_may_have_several_answers_is_known_by_its_plural(query: str) -> None:
+    assert read(query).several
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which book did Anna read?",
+        "What is the news?",
+        "What did my friends say?",
+        "When was it?",
+        "Which bus goes?",
+        "a",
+    ],
+)
+def test_a_question_with_one_answer_is_not(query: str) -> None:
+    assert not read(query).several

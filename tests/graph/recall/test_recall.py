@@ -292,3 +292,20 @@ def test_warming_reads_ahead_and_changes_no_answer(chats: Memory, ask: Ask) -> N
     embed(chats, {"My sourdough never rises": ["bread"]})
     chats.recall.warm()
     assert ids(ask("loaf", vector=toward("bread")))[0] == "b1"
+
+
+def test_where_a_name_is_asked_for_a_turn_that_gives_one_comes_first(chats: Memory, ask: Ask) -> None:
+    chats.append(
+        said("n1", "oven", parent="b3", text="My flour comes from a mill nearby"),
+        said("n2", "oven", parent="n1", text="hm"),
+        said("n3", "oven", parent="n2", text="hm again"),
+        said("n4", "oven", parent="n3", text="and so on"),
+        said("n5", "oven", parent="n4", text="My flour comes from the old mill of Werder"),
+        said("n6", "oven", parent="n5", speaker="Werder", text="I heard my name"),
+    )
+    # Who speaks is named in what is said to them: that is no answer.
+    assert "names" not in {boost.name for hit in ask("Where does my flour come from?") for boost in hit.boosts}
+    chats.append(said("n7", "oven", parent="n6", text="No, my flour comes from the mill of Beelitz"))
+    hit = ask("Where does my flour come from?")[0]
+    assert hit.id == "n7"
+    assert "names" in {boost.name for boost in hit.boosts}

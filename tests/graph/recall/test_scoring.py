@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from graph.recall import scoring
 from graph.recall.evidence import Evidence, Scores, Term, Trait, Tree
+from graph.recall.ranking import spread
 from graph.recall.scoring import score
 
 DAY_MS = 86_400_000
@@ -47,7 +49,6 @@ def evidence(
         "question": "what then?",
         "session": np.zeros(size, np.int32),
         "sessions": 1,
-        "position": np.full(size, 1_000, np.int32),
         "speaker": np.zeros(size, np.int32),
         "at": np.zeros(size, np.int64),
         "seen": np.ones(size, np.bool_),
@@ -99,8 +100,8 @@ def test_a_nearer_word_counts_where_several_reach_a_turn() -> None:
 
 def test_meaning_is_a_turns_own_and_the_mean_around_it_and_the_best_of_the_session() -> None:
     scores = score(evidence((-1, 0), cosines=[0.4, 0.1]))
-    assert scores.semantic == pytest.approx([(0.6 + 1.4 / 1.8) * 0.4 + 1.2 * 0.3, (0.6 + 1.4 / 1.8) * 0.1])
-    assert scores.graph == pytest.approx([1.4 * 0.8 * 0.1 / 1.8 + 1.2 * 0.1, 1.4 * 0.8 * 0.4 / 1.8 + 1.2 * 0.4])
+    assert scores.semantic == pytest.approx([(0.8 + 1.4 / 1.8) * 0.4 + 0.3, (0.8 + 1.4 / 1.8) * 0.1])
+    assert scores.graph == pytest.approx([1.4 * 0.8 * 0.1 / 1.8 + 0.1, 1.4 * 0.8 * 0.4 / 1.8 + 0.4])
 
 
 def test_meaning_reaches_two_turns_and_no_further() -> None:
@@ -110,9 +111,9 @@ def test_meaning_reaches_two_turns_and_no_further() -> None:
 
 def test_the_session_of_the_best_match_is_lifted_and_no_other() -> None:
     scores = score(evidence((-1, -1, -1), cosines=[0.5, 0.1, 0.1], session=np.array([0, 0, 1]), sessions=2))
-    assert scores.total == pytest.approx([3.2 * 0.5, 2 * 0.1 + 1.2 * 0.5, 3.2 * 0.1])
+    assert scores.total == pytest.approx([3.2 * 0.5, 2.2 * 0.1 + 0.5, 3.2 * 0.1])
     for lent in (scores.graph, scores.session):
-        assert lent == pytest.approx([1.2 * 0.1, 1.2 * 0.5, 0])
+        assert lent == pytest.approx([0.1, 0.5, 0])
 
 
 def test_what_a_turn_has_by_itself_is_not_lent_to_it() -> None:
@@ -120,11 +121,11 @@ def test_what_a_turn_has_by_itself_is_not_lent_to_it() -> None:
     assert not scores.graph.any()
     assert scores.semantic == pytest.approx([3.2 * 0.5])
     twins = score(evidence((-1, -1), cosines=[0.5, 0.5]))
-    assert twins.graph == pytest.approx([1.2 * 0.5] * 2)
+    assert twins.graph == pytest.approx([0.5] * 2)
     apart = score(
         evidence((-1, -1, -1, -1), cosines=[0.5, -0.5, -0.1, -0.3], session=np.array([0, 0, 1, 1]), sessions=2)
     )
-    assert apart.graph == pytest.approx([0, 1.2 * 0.5, 0, -1.2 * 0.1])
+    assert apart.graph == pytest.approx([0, 0.5, 0, -0.1])
 
 
 def test_a_turn_that_is_not_embedded_yet_counts_as_an_average_one() -> None:
@@ -155,28 +156,32 @@ def test_the_one_who_is_named_is_lifted_and_the_first_of_two_half_as_much() -> N
 def test_a_time_lifts_what_was_said_in_it_and_fades_after_and_before_it() -> None:
     at = np.array([0, 10, 17, 40]) * DAY_MS
     within = score(evidence(at=at, since=7 * DAY_MS, until=10 * DAY_MS)).boosts["time"]
-    assert within == pytest.approx([1.5 / math.e, 1.5, 1.5 / math.e, 1.5 * math.exp(-30 / 7)])
-    assert score(evidence(at=at, since=17 * DAY_MS)).boosts["time"][1:] == pytest.approx([1.5 / math.e, 1.5, 1.5])
-    assert score(evidence(at=at, until=10 * DAY_MS)).boosts["time"][:3] == pytest.approx([1.5, 1.5, 1.5 / math.e])
+    assert within == pytest.approx([1.2 / math.e, 1.2, 1.2 / math.e, 1.2 * math.exp(-30 / 7)])
+    assert score(evidence(at=at, since=17 * DAY_MS)).boosts["time"][1:] == pytest.approx([1.2 / math.e, 1.2, 1.2])
+    assert score(evidence(at=at, until=10 * DAY_MS)).boosts["time"][:3] == pytest.approx([1.2, 1.2, 1.2 / math.e])
 
 
-def test_the_beginning_of_a_session_is_lifted_a_little() -> None:
-    opening = score(evidence(position=np.array([0, 2, 4, 300], np.int32))).boosts["opening"]
-    assert opening == pytest.approx([0.1, 0.1 / math.e, 0.1 / math.e**2, 0], abs=1e-6)
+def test_a_chat_that_has_more_of_the_words_together_is_lifted_all_of_it() -> None:
+    scores = score(evidence((-1, -1, -1), terms=[[0, 2], [0]], session=np.array([0, 0, 1]), sessions=2))
+    assert scores.boosts["chat"] == pytest.approx([0.25, 0.25, 0.25 * scores.lexical[2]])
+    assert not score(evidence((-1, -1), terms=[[0]], seen=np.array([False, True]))).boosts["chat"].any()
 
 
 def test_a_turn_with_the_kind_of_answer_asked_for_is_lifted_and_one_that_asks_sinks() -> None:
-    traits: dict[Trait, Sequence[int]] = {"asks": [0], "dated": [1], "counted": [2]}
+    traits: dict[Trait, Sequence[int]] = {"asks": [0], "dated": [1], "counted": [2], "names": [3]}
     plain = score(evidence(traits=traits))
     assert plain.total == pytest.approx([-0.17, 0, 0, 0])
-    assert score(evidence(traits=traits, question="When was it?")).total == pytest.approx([-0.17, 0.4, 0, 0])
+    assert score(evidence(traits=traits, question="When was it?")).total == pytest.approx([-0.17, 0.5, 0, 0])
     assert score(evidence(traits=traits, question="So how many?")).total == pytest.approx([-0.17, 0, 0.4, 0])
+    for question in ("Where was it?", "In which town?", "What cities were they?", "Whose book was it?", "Who?"):
+        assert score(evidence(traits=traits, question=question)).total == pytest.approx([-0.17, 0, 0, 0.5])
+    assert score(evidence(traits=traits, question="What did they eat?")).total == pytest.approx([-0.17, 0, 0, 0])
 
 
 def test_only_the_texts_of_the_furthest_turns_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "WEIGHED", 2)
     traits: dict[Trait, Sequence[int]] = {"asks": [0, 1, 2, 3]}
-    assert score(evidence(terms=[[1]], traits=traits)).total == pytest.approx([0.5, 1 - 0.17, 0.7 - 0.17, 0.5])
+    assert score(evidence(terms=[[1]], traits=traits)).total == pytest.approx([0.75, 1.25 - 0.17, 0.95 - 0.17, 0.75])
 
 
 def test_a_turn_that_is_not_seen_gets_nothing_and_lends_nothing() -> None:
@@ -203,12 +208,28 @@ def test_a_word_that_only_hidden_turns_have_does_not_count_among_the_words() -> 
 
 def test_one_turn_alone_is_scored() -> None:
     scores = score(evidence((-1,), terms=[[0]], cosines=[0.5]))
-    assert scores.total == pytest.approx([1 + 2 * 0.5 + 1.2 * 0.5])
+    assert scores.total == pytest.approx([1.25 + 3.2 * 0.5])
 
 
 def test_no_turns_at_all_have_no_scores() -> None:
     scores = score(evidence((), terms=[[]], cosines=[], sessions=0, named=(0,), since=0))
     assert scores.total.shape == (0,)
+
+
+def test_where_several_answers_are_asked_for_they_come_from_several_chats() -> None:
+    told = evidence((-1, 0, -1, -1), session=np.array([0, 0, 0, 1], np.int32), sessions=2)
+    scores = replace(score(told), total=np.array([1, 0.95, 0.9, 0.85], np.float32))
+    lowered = spread(told, scores)
+    assert lowered.total == pytest.approx([1, 0.65, 0.8, 0.85])  # one beside the best, one of its chat, one of another
+    assert lowered.total == pytest.approx(scores.total + lowered.boosts["again"])
+
+
+def test_what_is_far_behind_is_lowered_with_its_chat() -> None:
+    told = evidence([-1] * 500, session=np.array([0] * 499 + [1], np.int32), sessions=2)
+    scores = replace(score(told), total=np.linspace(9, 1, 500, dtype=np.float32))
+    lowered = spread(told, scores)
+    assert lowered.boosts["again"][450] == pytest.approx(-24 * 0.1)
+    assert lowered.boosts["again"][499] == 0
 
 
 @given(st.data())

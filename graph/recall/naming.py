@@ -1,0 +1,98 @@
+"""Whom a question names: people, places and things by their names, and by what they are called to somebody.
+
+Invariants: names are read from the log, where they can be erased, and read anew when one is noted or erased. Not
+thread-safe: whoever recalls holds the lock of `Recall`.
+"""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.projection.identities import Identities
+from graph.recall.columns import Columns
+from graph.recall.lexical import STOP_WORDS
+from graph.values import CalledBy
+
+LONGEST = 2_000  # characters of a question in which names are looked for
+WORDS = 5  # of the longest name that is looked for
+MOST = 4  # seeds of one question
+YOU = "you"
+NOBODY = frozenset((YOU, "assistant"))
+
+_WORD = re.compile(r"[^\W_]+")
+_STOP_WORDS = frozenset(STOP_WORDS.split())
+# Of scripts that are written without spaces, where a name is no word by itself.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_NOTED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = ?"
+_CHANGING = (
+    *("entity.noted", "entity.named", "entity.aliased", "entity.merged", "entity.split"),
+    *("undone", "text.erased"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """An entity that a question means, and the words by which it does, in lower case.
+
+    With a `word` it is whoever is called so by the entity, over a relationship of a kind.
+    """
+
+    entity: str
+    words: tuple[str, ...]
+    called: CalledBy | None = None
+
+
+class NameIndex:
+    """The names of all entities of one log, by their words."""
+
+    def __init__(self) -> None:
+        self._at: tuple[int, ...] = ()
+        self._ids: dict[tuple[str, ...], list[str]] = {}
+        self._unspaced: dict[str, str] = {}
+        self.names: dict[str, str] = {}  # by id
+
+    def refresh(self, db: sqlite3.Connection, columns: Columns) -> None:
+        """Bring the names to where a snapshot of the log is."""
+        at = (len(columns.speakers), *(db.execute(_NOTED, (kind,)).fetchone()[0] for kind in _CHANGING))
+        if at == self._at:
+            return
+        self._at = at
+        everyone = Identities(db).everyone()
+        self.names = {each.id: each.name for each in everyone if each.name}
+        self._ids, self._unspaced = {}, {}
+        for each in everyone:
+            for name in filter(None, (each.name, *each.others)):
+                words = tuple(_WORD.findall(name.casefold()))
+                if each.id not in NOBODY and 0 < len(words) <= WORDS:
+                    self._ids.setdefault(words, []).append(each.id)
+                if _UNSPACED.search(name):
+                    self._unspaced[name] = each.id
+
+    def seeds(self, question: str, kin: Sequence[CalledBy]) -> list[Seed]:
+        """The entities that a question means, the longest names first; bounded."""
+        text = question[:LONGEST]
+        found = [seed for called in kin if (seed := self._called(called)) is not None]
+        said = [(match[0], match[0].casefold()) for match in _WORD.finditer(text)]
+        taken: set[int] = set()
+        for size in range(min(WORDS, len(said)), 0, -1):
+            for start in range(len(said) - size + 1):
+                places = range(start, start + size)
+                words = tuple(low for _, low in said[start : start + size])
+                if words in self._ids and not taken & {*places} and not _is_common(said[start][0], words):
+                    taken |= {*places}
+                    found += [Seed(id, words) for id in self._ids[words]]
+        found += [Seed(id, ()) for name, id in self._unspaced.items() if name in text]
+        return list({(seed.entity, seed.called): seed for seed in found}.values())[:MOST]
+
+    def _called(self, called: CalledBy) -> Seed | None:
+        owner = tuple(_WORD.findall(called.owner.casefold()))
+        known = (self._ids[owner[at:]] for at in range(len(owner)) if owner[at:] in self._ids)  # "Is Ada's boss …"
+        ids = [YOU] if called.owner == YOU else next(known, [])
+        words = tuple(_WORD.findall(called.word.casefold()))
+        return Seed(ids[0], words, called) if len(ids) == 1 else None
+
+
+def _is_common(written: str, words: tuple[str, ...]) -> bool:
+    """Whether a name is also a word that says little, and is written as that: "may", "will"."""
+    return len(words) == 1 and words[0] in _STOP_WORDS and not written[:1].isupper()

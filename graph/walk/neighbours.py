@@ -59,7 +59,7 @@ class Neighbours:
             return []
         pattern = _pattern(ref.table, "", True, "")
         rows = self._query(f"MATCH {pattern} RETURN label(r) AS name, label(m) AS `table`, m.id AS id", {"id": ref.id})
-        return [Edge(ref, Ref(row["table"], row["id"]), row["name"]) for row in rows]
+        return [Edge(ref, Ref(row["table"], row["id"]), row["name"]) for row in rows if row["name"] != "RELATES"]
 
     def side(self, ref: Ref, key: Key, *, skip: int = 0, limit: int, about: int | None = None) -> Side:
         """A page of a side, which has `about` so many neighbours."""

@@ -68,7 +68,7 @@ async def test_no_more_than_three_are_given_to_it_the_best_last(make_agent: Make
 
 async def test_asked_again_it_is_shown_again_though_the_prompt_holds_it_once(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
-    agent = await ready(make_agent, model)
+    agent = await ready(make_agent, model, PLAIN.model_copy(update={"reflect": False}))
     await tell_facts(agent)
     session, _, _ = await say(agent, None, ASKED)
     before = list(model.kv)

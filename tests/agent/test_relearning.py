@@ -11,9 +11,9 @@ from tests.fakes import FakeGenerator
 
 PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
 OSLO, ROME, TOKYO = (
-    "My sister Anna lives in Oslo.",
-    "My sister Anna moved to Rome.",
-    "My sister Anna moved to Tokyo.",
+    "I live in Oslo.",
+    "I moved to Rome.",
+    "I moved to Tokyo.",
 )
 
 

@@ -22,7 +22,7 @@ from tests.agent.test_recall import only, ready
 from tests.agent.test_recall import spelled as prompt_text
 from tests.fakes import FakeGenerator
 
-TOOLS = Settings(tools="on", kv_mb=0)
+TOOLS = Settings(tools="on", kv_mb=0, reflect=False)
 ANSWER = {"tool": "answer"}
 SEARCH = {"tool": "search_memory", "query": "dog Biscuit", "limit": 5}
 

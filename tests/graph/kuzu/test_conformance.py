@@ -65,7 +65,7 @@ def _load(engine: ModuleType, database: Any, tables: Tables) -> None:
             writer.copy(table.name, engine.columns(columns, dict(table.columns)))
     for rel, end in [(each, end) for each in RELS for end in each.ends]:
         types = {"from": "STRING", "to": "STRING", **dict(rel.columns)}
-        if found := [(*ends, *values) for ends, values in tables.rels[rel.name, end].items()]:
+        if found := [(*ends[:2], *values) for ends, values in tables.rels[rel.name, end].items()]:
             columns = dict(zip(types, zip(*found, strict=True), strict=True))
             ends = (rel.start, end) if len(rel.ends) > 1 else None
             writer.copy(rel.name, engine.columns(columns, types), ends=ends)

@@ -68,6 +68,7 @@ def dossier(
     was += _said(readings, replace(asked, status="invalid")) if private else []
     was.sort(key=lambda each: each.at, reverse=True)
     instead = {each.supersedes: each for each in (*was, *stands, *believed)}
+    stands, believed = (readings.with_later(each, world=world, project=project) for each in (stands, believed))
     return Dossier(
         words=_called(readings.about(wanted, limit=limit, world=world, project=project), (*stands, *believed, *was)),
         relationships=tuple(sorted(stands, key=_place)),

@@ -59,16 +59,19 @@ class MemoryReader:
     def _find(self, wanted: Wanted, limit: int) -> list[Observation]:
         found = self._asked.readings.memories(wanted, now=self._now(), limit=limit)
         project = wanted.viewer if wanted.project is None else wanted.project
-        current = [each.id for each in found if each.current]
-        later = self._asked.recall.later(current, world=wanted.world, project=project)
-        return [replace(each, later=later.get(each.id, ())) for each in found]
+        return self._asked.readings.with_later(found, world=wanted.world, project=project)
 
     async def story(self, id: str, *, world: str | None = None) -> Story:
         """One observation with its revisions and proof, by its id or the beginning. Raises NotFound or Ambiguous.
 
         As they stand in `world`, or (None) in the observation's own.
         """
-        return await asyncio.to_thread(self._asked.readings.memory, id, world=world)
+        return await asyncio.to_thread(self._story, id, world)
+
+    def _story(self, id: str, world: str | None) -> Story:
+        story = self._asked.readings.memory(id, world=world)
+        (told,) = self._asked.readings.with_later([story.observation], world=world or story.observation.world)
+        return replace(story, observation=told)
 
     async def review(self, *, limit: int = 200) -> list[Observation]:
         """The candidates that wait for review, the newest first. Raises GraphFailure."""

@@ -37,6 +37,9 @@ from graph.memory import Memory
 from graph.reader import LogReader
 from graph.values import Observation, Wanted
 from models.protocols import Embedder, Generator
+from tui.commands.learned import later_json
+from tui.mcp.serializers import told_hit
+from tui.reasons import shared
 
 FILE = Path(__file__).with_name("observations.json")
 MODELS = ("small", "perfect", "hostile")
@@ -134,12 +137,13 @@ async def converse(run: Run, home: Home, conversation: Conversation, embedder: E
 
 
 async def told_beside(agent: Agent, memory: Observation) -> frozenset[str]:
-    """The turns that each surface gives beside a memory as said later: lists, recall, prompts, and what MCP answers."""
-    listed = {each.turn for each in memory.later}
+    """The turns that each surface gives beside a memory as said later: lists, their JSON, recall, prompts, and MCP."""
+    listed = {str(each["turn"]) for each in map(later_json, memory.later)}
     hits = await agent.search.recall(memory.text or "", limit=20)
     recalled = [hit for hit in hits if hit.id == memory.id or hit.id in memory.sources]
     for hit in recalled:
         line = quote_hit(hit).line
+        listed &= {each.message for each in told_hit(hit, shared(hits)).later}
         listed &= {each.turn for each in hit.later if quote(LaterQuote(each), bound=40).line.split('"')[1][:30] in line}
     return frozenset(listed)
 

@@ -26,6 +26,6 @@ def readings_beside(reader: LogReader, folder: Path) -> Iterator[MemoryReadings]
     """The readings of the memory in `folder`, by a reader of its log."""
     recall = Recall(folder / LOG, _NoGraph())
     try:
-        yield MemoryReadings(reader.snapshot, recall.in_world)
+        yield MemoryReadings(reader.snapshot, recall.in_world, recall.later)
     finally:
         recall.close()

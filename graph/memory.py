@@ -57,7 +57,9 @@ class Memory(MemoryView):
         self._graph = Follower(folder, reader)
         self._apart = QueryWorkers(folder, FollowedGraph(self._graph))
         recall = Recall(folder / FILE, self._graph)
-        super().__init__(MemoryReadings(reader.snapshot, recall.in_world), recall, self._graph, self._apart)
+        super().__init__(
+            MemoryReadings(reader.snapshot, recall.in_world, recall.later), recall, self._graph, self._apart
+        )
         self._folder = folder
         self._lock = lock
         self._log = log

@@ -104,7 +104,11 @@ def _related(memory: "Observation", now: datetime) -> Content:
 
 def _belief(belief: "Observation", now: datetime) -> Content:
     mark = "? " if belief.status == "candidate" else "· "
+    newer = (
+        plain(f"  {when(each.at, now)}, later: {cut(each.text, LONGEST)}\n", "$warning") for each in belief.later[:1]
+    )
     return Content.assemble(
+        *newer,
         plain(f"{mark}{cut(belief.text or 'erased', LONGEST)}"),
         plain(f"  {belief.kind}, {when(belief.at, now)}", MUTED),
     )

@@ -35,7 +35,11 @@ def quotes_content(hits: "Sequence[Hit]", now: datetime) -> "Content | None":
     from textual.content import Content
 
     lines = [
-        Content.assemble(plain(f"{day(hit.at, now)} · {_source(hit)}  ", MUTED), plain(f"“{one_line(hit.text)}”"))
+        Content.assemble(
+            *(plain(f"{day(each.at, now)} · later  “{one_line(each.text)}”\n") for each in hit.later[:1]),
+            plain(f"{day(hit.at, now)} · {_source(hit)}  ", MUTED),
+            plain(f"“{one_line(hit.text)}”"),
+        )
         for hit in hits
     ]
     return Content("\n").join(lines) if lines else None

@@ -91,7 +91,7 @@ class Past(MemoryView):
         self._still = FrozenGraph(store, self.seq)
         self._apart = QueryWorkers(folder, self._still)
         recall = Recall(log, self._still, until=self.seq, tables=reader.tables())
-        super().__init__(_PastReadings(self._snapshot, recall.in_world), recall, self._still, self._apart)
+        super().__init__(_PastReadings(self._snapshot, recall.in_world, recall.later), recall, self._still, self._apart)
 
     def _snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
         self._still.standing()  # whoever still asks when it is over is told so

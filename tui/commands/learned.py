@@ -13,7 +13,7 @@ from tui.text import clean, counted, one_line
 if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.home import Home
-    from graph.values import Observation, Proof, Relationship, Story
+    from graph.values import Later, Observation, Proof, Relationship, Story
 
 Answer = TypeVar("Answer")
 Word = TypeVar("Word", bound=str)
@@ -110,7 +110,18 @@ def as_json(memory: "Observation") -> dict[str, object]:
         "relationship": relationship_json(memory.relationship),
         "fact_type": memory.fact_type,
         "whose": memory.whose,
+        "later": [later_json(each) for each in memory.later],
     }
+
+
+def later_json(later: "Later") -> dict[str, object]:
+    """A turn that was said later on the topic of something, as JSON has it."""
+    return {"turn": later.turn, "at": instant(later.at), "speaker": later.speaker, "text": later.text}
+
+
+def later_lines(told: "Sequence[Later]", columns: int, indent: int) -> list[str]:
+    """For people, a line for each, the newest first."""
+    return [paint(fit(f"{' ' * indent}later: {local(each.at)}  {one_line(each.text)}", columns), "33") for each in told]
 
 
 def relationship_json(told: "Relationship | None") -> dict[str, object] | None:
@@ -145,7 +156,7 @@ def lines(memory: "Observation") -> str:
         *(["pinned"] if memory.pinned else []),
     ]
     head = fit("  ".join(facts), width())
-    return f"{paint(head, '2')}\n  {words(memory)}"
+    return "\n".join([paint(head, "2"), *later_lines(memory.later, width(), 2), f"  {words(memory)}"])
 
 
 def standing(memory: "Observation") -> str:

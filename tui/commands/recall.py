@@ -28,7 +28,7 @@ from tui.commands.choosing import (
     when,
     world_in,
 )
-from tui.commands.learned import ERASED, relationship_json
+from tui.commands.learned import ERASED, later_json, later_lines, relationship_json
 from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import words as memory_words
 from tui.commands.log import text_of
@@ -186,6 +186,7 @@ def explained(hit: "Hit", rank: int, tied: "Shared") -> dict[str, object]:
         "boosts": [{"name": each.name, "amount": each.amount} for each in hit.boosts],
         "path": [{"relation": each.relation, "node": each.node} for each in hit.path],
         "why": why(hit, tied),
+        "later": [later_json(each) for each in hit.later],
     }
 
 
@@ -195,7 +196,10 @@ def _lines(hit: "Hit", rank: int, tied: "Shared") -> str:
     head = fit(f"{rank:>2}  {'  '.join(part for part in parts if part)}", columns)
     body = f"    {fit(hit.text, columns - 4)}"
     reasons = why(hit, tied)
-    return "\n".join([paint(head, "2"), body, *([paint(f"    {fit(reasons, columns - 4)}", "36")] if reasons else [])])
+    later = later_lines(hit.later, columns, 4)
+    return "\n".join(
+        [paint(head, "2"), *later, body, *([paint(f"    {fit(reasons, columns - 4)}", "36")] if reasons else [])]
+    )
 
 
 MOST_MESSAGES = 200

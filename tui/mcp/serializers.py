@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -13,7 +14,7 @@ from tui.text import shown
 
 if TYPE_CHECKING:
     from graph.readings.newest import NewestItem
-    from graph.values import Hit, Node, Observation, Relationship, Turn
+    from graph.values import Hit, Later, Node, Observation, Relationship, Turn
     from tui.reasons import Shared
 
 
@@ -62,12 +63,25 @@ class Quoted(BaseModel):
     session_title: str | None = None
 
 
+LATER = "What was said later on the same topic, the newest first: it may be outdated."
+
+
+class LaterShape(BaseModel):
+    """What was said later on the topic of something: that may be outdated."""
+
+    message: Annotated[str, Field(description="The id of the message.")]
+    at: str
+    who: str
+    text: str
+
+
 class HitShape(Quoted):
     """Something recalled."""
 
     score: float
     why: Annotated[str, Field(description="Why it was found.")]
     sources: Annotated[list[str], Field(description="Of a memory: ids of the messages that prove it.")] = []
+    later: Annotated[list[LaterShape], Field(description=LATER)] = []
 
 
 class Hits(AnswerShape):
@@ -118,6 +132,7 @@ class BeliefShape(BaseModel):
     first_said: Annotated[str, Field(description="When its oldest proof was said, UTC.")]
     instead: Annotated[str, Field(description="Of one that no longer holds: what replaced it, if anything did.")] = ""
     proofs: Annotated[list[str], Field(description="The ids of the messages that prove it.")]
+    later: Annotated[list[LaterShape], Field(description=LATER)]
 
 
 class MomentShape(BaseModel):
@@ -188,6 +203,18 @@ class RelationshipShape(BaseModel):
     holds: Annotated[bool, Field(description="False where it is said not to be so.")]
     memory: Annotated[str, Field(description="The id of the memory that says it.")]
     proofs: Annotated[list[str], Field(description="The ids of the messages that prove it.")]
+    at: Annotated[str, Field(description="When it was said, UTC.")]
+    later: Annotated[list[LaterShape], Field(description=LATER)]
+
+
+def told_later(later: "Sequence[Later]") -> list[LaterShape]:
+    """What was said later, the newest first."""
+    return [
+        LaterShape(
+            message=each.turn, at=instant(each.at), who=speaker(each.role, each.speaker), text=bounded(each.text)[0]
+        )
+        for each in later
+    ]
 
 
 def told_relationship(memory: "Observation", told: "Relationship") -> RelationshipShape:
@@ -201,6 +228,8 @@ def told_relationship(memory: "Observation", told: "Relationship") -> Relationsh
         holds=told.polarity,
         memory=memory.id,
         proofs=[*memory.sources, *memory.supports],
+        at=instant(max(memory.times, default=memory.at)),
+        later=told_later(memory.later),
     )
 
 
@@ -214,6 +243,7 @@ def told_belief(memory: "Observation", instead: "Observation | None" = None) -> 
         first_said=instant(memory.first_seen),
         instead=shown(instead.text or "") if instead is not None else "",
         proofs=[*memory.sources, *memory.supports],
+        later=told_later(memory.later),
     )
 
 
@@ -339,6 +369,7 @@ def told_hit(hit: "Hit", tied: "Shared") -> HitShape:
         score=round(hit.score, 4),
         why=why(hit, tied).replace("pinned by you", "pinned by the user"),
         sources=list(hit.sources),
+        later=told_later(hit.later),
     )
 
 

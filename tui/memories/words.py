@@ -76,14 +76,27 @@ def row(observation: "Observation", width: int, now: datetime) -> list[Content]:
     facts = " · ".join([*filter(None, [*parts, by]), when(observation.at, now)])
     spark = sparkline(observation.times, now)
     gone = "" if observation.live else " · gone"
-    return [head, Content.assemble("  ", plain(spark, "$accent"), plain(f"  {facts}{gone}", MUTED))]
+    newer = observation.later[:1]
+    since = "".join(f" · later, {when(each.at, now)}: “{one_line(each.text[:width])}”" for each in newer)
+    told = Content.assemble("  ", plain(spark, "$accent"), plain(f"  {facts}{gone}", MUTED), plain(since, "$warning"))
+    return [head, told]
+
+
+def later(observation: "Observation", now: datetime) -> list[Content]:
+    """What was said later on its topic, the newest first: it stands before what it may outdate."""
+    return [
+        plain(f"{when(each.at, now)} later: “{_bounded(one_line(each.text))}”", "$warning")
+        for each in observation.later
+    ]
 
 
 def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Content, int]:
     """All there is to an observation in `width` cells, and the line at which the source `place` stands."""
     observation = story.observation
     text = plain(_bounded(observation.text), "bold" if observation.text is not None else f"italic {MUTED}")
-    lines = [text, Content(""), _standing(observation), *_facts(observation, now)]
+    said = f"said {day(max(observation.times, default=observation.at))}"
+    lines = [*later(observation, now), text, plain(said, MUTED), Content("")]
+    lines += [_standing(observation), *_facts(observation, now)]
     if story.parents:
         lines += [Content(""), plain("Made from", "bold $secondary"), *_parents(story, width)]
     if observation.relationship is not None:

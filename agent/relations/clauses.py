@@ -60,7 +60,11 @@ class Clauses:
         at, fresh, subject, opening = 0, True, None, True
         size = len(self.naming.tokens)
         while at < size:
-            if self.naming.has("who", at) and (who := self.naming.before(at)) is not None:
+            before = self.naming.before(at)
+            if before is not None and (end := self._whom(at, before)) is not None:
+                at, fresh, opening = end, False, False
+                continue
+            if self.naming.has("who", at) and (who := before) is not None:
                 end = self._does(at + 1, who)
                 subject = who if self.naming.has("and", self._until(at + 1)) else None
                 at, fresh, opening = end or at + 1, False, False
@@ -159,6 +163,8 @@ class Clauses:
         """A clause about whom its first chunk names, and where it ends; None where nothing was read."""
         at = self.naming.aside(chunk.end)
         comma = self.naming.low(at) == ","
+        if (whom := self._whom(at + comma, chunk)) is not None:
+            return self._does(whom, chunk) or whom
         if self.naming.has("who", at + comma):
             end = self._does(at + comma + 1, chunk)
             after = end if end is not None else self._until(at + comma + 1)
@@ -166,15 +172,23 @@ class Clauses:
             return main or (self._does(after, chunk) if end and not comma else None) or end
         return self._does(at, chunk) or (self._does(at + 1, chunk) if comma and chunk.told else None)
 
-    def _does(self, at: int, subject: Chunk) -> int | None:
-        """What somebody does, and where that ends; None where it is nothing that is known."""
+    def _whom(self, at: int, chunk: Chunk) -> int | None:
+        """What "… who I share a flat with" tells of who was named before, and where that ends."""
+        who = self.naming.has("whom", at)
+        if not self.naming.has("single", at + who) or (self.naming.low(at - 1) == "," and not who):
+            return None
+        return self._does(at + who + 1, Chunk([self.known.speaker], at), chunk) if chunk.ends else None
+
+    def _does(self, at: int, subject: Chunk, what: Chunk | None = None) -> int | None:
+        """What somebody does (to `what`, said before), and where that ends; None where it is nothing that is known."""
         helped = _Helped()
         if self.words.option("implied") and any(
             form == "ing" for _, form in self.words.forms.get(self.naming.low(at), ())
         ):
             helped.verbs.append(("be", "base"))  # "Working at Siemens now"
         while at < len(self.naming.tokens) and not self.doubted[at]:
-            end = self._is(at, subject, helped) or self._has(at, subject, helped) or self._says(at, subject, helped)
+            end = None if what else self._is(at, subject, helped) or self._has(at, subject, helped)
+            end = end or self._says(at, subject, helped, what)
             if end is not None:
                 return end
             low = self.naming.low(at)
@@ -276,14 +290,15 @@ class Clauses:
                 self._called(Called(owner, what.noun, who, past and what.noun.kind not in FAMILY))
         return what.end
 
-    def _says(self, at: int, subject: Chunk, helped: _Helped) -> int | None:
+    def _says(self, at: int, subject: Chunk, helped: _Helped, whom: Chunk | None = None) -> int | None:
         """A phrase with its object, and what its verb says besides: "works with Bob at Siemens"."""
         low = self.naming.low(at)
         for lemma, form in sorted(self.words.forms.get(low, {(low, "base")})):
             for phrase in self.words.phrases.get(lemma, ()):
-                if not self._fits(phrase, lemma, form, subject, helped):
+                whole = whom is None or not (phrase.mine or phrase.together or "~" in phrase.words)
+                if not whole or not self._fits(phrase, lemma, form, subject, helped):
                     continue
-                for end, what, negated in self._match(phrase, 1, at + 1, subject):
+                for end, what, negated in self._match(phrase, 1, at + 1, subject, whom):
                     if self._said(phrase, (lemma, form), subject, what, helped, negated, end):
                         no = helped.negated or negated
                         return end if no else self._besides(phrase, (lemma, form), subject, helped, end)

@@ -127,8 +127,7 @@ class Clauses:
         for told in chunk.told:
             over = died and told.noun.kind not in FAMILY
             until = self._when(self._until(chunk.end)).get("in") if over else None
-            if not self.doubted[at] or told.owner == self.known.speaker:
-                self._called(replace(told, over=told.over or over), until=until)
+            self._called(replace(told, over=told.over or over), until=until)
 
     def _when(self, end: int) -> dict[str, str | None]:
         """The times that the clause up to a token tells."""
@@ -382,7 +381,9 @@ class Clauses:
             return False
         if "~" not in phrase.words[:-1]:
             loose = phrase.loose and end < len(self.naming.tokens) and self.naming.tokens[end].word
-            if not self._may_end(end) and not loose:
+            before = what is not None and what.end <= subject.end  # "who I live with is …"
+            goes_on = before and (self.naming.has("tells", end) or self.naming.has("named", end))
+            if not self._may_end(end) and not loose and not goes_on:
                 return False
         if what is None and phrase.together:
             also = [] if subject.also is None else [subject.also]

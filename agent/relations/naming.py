@@ -290,15 +290,17 @@ class Naming:
         """After "an": "older lady called Agnes", "band called The Wet Socks"."""
         for last in range(at, at + 5):
             person = self.has("persons", last)
-            if not self.low(last).isalpha() or (self._matching(last)[1] and not person) or self.has("after", last):
+            known = self._matching(last)[1] and not person and not self.has("groups", last)
+            if not self.low(last).isalpha() or known or self.has("after", last):
                 return None
             within = self.words.starts("who_i", self.tokens, last + 1)  # "guy I work with, Pete", "… called Pete"
-            until = next(
-                (each for each in range(last + 2, last + 9) if self.has("named", each) or self.low(each) in ",("), 0
-            )
-            if self.has("named", last + 1) or (within and until and (person or self._matching(last)[1])):
-                end, name = self.name(last + 2 if not within else until + 1, introduced=True)
-                end = last + 1 if within else end
+            ahead = range(last + 2, last + 9) if within else (last + 1,)
+            until = next((each for each in ahead if self.has("named", each) or self.low(each) in (",", "(")), 0)
+            if until and (self.has("named", until) or person or (within and self._matching(last)[1])):
+                end, name = self.name(until + 1, introduced=True)
+                if not self.has("named", until) and not (name and self.low(end) in (*CLOSES, "")):
+                    return None
+                end = last + 1 if within else end + (self.low(end) == "," and self.low(until) == ",")
                 if name and (self.has("things", last) or self.has("groups", last)):
                     self.known.things.add(name)
                     self.known.groups |= {name} if self.has("groups", last) else set()
@@ -508,6 +510,7 @@ class Naming:
         finite |= self.low(next_).endswith("ed")
         people = self.words.has("people", token.low)
         ends = self._closed(at + 1)
+        named |= self.has("and", at + 1) and self.has("speaker", at + 2)
         if not (finite and self.low(at + 1) != "like") and not ((people or named) and ends) and not people:
             return at, ""
         self.known.small.add(token.text)

@@ -107,7 +107,7 @@ class Clauses:
         """Whether who speaks is left out: "Just moved to Lyon", "trabajo en Siemens"."""
         if self.naming.has("implied", at):
             return True
-        while self.naming.has("adverbs", at):
+        while self.naming.has("adverbs", at) or self.naming.has("never", at):
             at += 1
         forms = self.words.forms.get(self.naming.low(at), ())
         known = any(form in ("past", "ing") and lemma in self.words.phrases for lemma, form in forms)
@@ -325,7 +325,10 @@ class Clauses:
             return form == "base"
         if not helped.verbs:
             many = len(subject.ends) > 1 or subject.ends == [self.known.speaker] or lemma == "be"
-            return form == "past" or form == ("base" if many else "third") or (lemma == "be" and form == "third")
+            alike = (
+                form in ("past", "base" if many else "third") or lemma not in self.words.data["verbs"]
+            )  # "can not stand"
+            return alike or (lemma == "be" and form == "third")
         last = helped.verbs[-1][0]
         been = lemma == "be" and form == "done"
         return form == {"do": "base", "have": "done", "be": "ing"}.get(last, "") or been
@@ -377,12 +380,14 @@ class Clauses:
         end: int,
     ) -> bool:
         """Whether a phrase that matched says something of people that are known; then it is kept."""
-        if not subject.ends or self.naming.low(end) in phrase.not_before:
+        told = subject.told or any(isinstance(one, Kin) for one in subject.ends)
+        if not subject.ends or self.naming.low(end) in phrase.not_before or (phrase.needs == "name" and told):
             return False
         if "~" not in phrase.words[:-1]:
             loose = phrase.loose and end < len(self.naming.tokens) and self.naming.tokens[end].word
             before = what is not None and what.end <= subject.end  # "who I live with is …"
-            goes_on = before and (self.naming.has("tells", end) or self.naming.has("named", end))
+            goes_on = before or self.words.has("mine", phrase.words[0])
+            goes_on = goes_on and (self.naming.has("tells", end) or self.naming.has("named", end))
             if not self._may_end(end) and not loose and not goes_on:
                 return False
         if what is None and phrase.together:
@@ -394,7 +399,8 @@ class Clauses:
             pairs = [(one, other) for one in subject.ends for other in (what.ends if what else ())]
         if what is not None and not what.ends:
             return not (helped.negated or negated)  # "with my parents": nobody to name, and the clause goes on
-        if not pairs or not all(self._plausible(phrase, *pair) for pair in pairs):
+        back = -1 if phrase.mine and phrase.turned else 1  # whoever speaks is somebody anyway
+        if not pairs or not all(self._plausible(phrase, *pair[::back]) for pair in pairs):
             return False
         until = self._until(end)
         lasts = {"since", "until", "lasting"} if helped.verbs else {"since", "until"}

@@ -105,7 +105,7 @@ class Clauses:
 
     def _implied(self, at: int, *, opening: bool) -> bool:
         """Whether who speaks is left out: "Just moved to Lyon", "trabajo en Siemens"."""
-        if self.naming.has("implied", at):
+        if opening and self.words.starts("implied", self.naming.tokens, at):
             return True
         while self.naming.has("adverbs", at) or self.naming.has("never", at):
             at += 1

@@ -380,8 +380,8 @@ class Clauses:
         end: int,
     ) -> bool:
         """Whether a phrase that matched says something of people that are known; then it is kept."""
-        told = subject.told or any(isinstance(one, Kin) for one in subject.ends)
-        if not subject.ends or self.naming.low(end) in phrase.not_before or (phrase.needs == "name" and told):
+        known = bool(subject.told) or any(isinstance(one, Kin) for one in subject.ends)
+        if not subject.ends or self.naming.low(end) in phrase.not_before or (phrase.needs == "name" and known):
             return False
         if "~" not in phrase.words[:-1]:
             loose = phrase.loose and end < len(self.naming.tokens) and self.naming.tokens[end].word

@@ -88,7 +88,8 @@ class Known:
             for end, (first, known) in self.people.items()
             if first < at and known in (None, gender) and end not in but and end not in self.things
         ]
-        return fitting if len(fitting) == 1 else []
+        sure = [end for end in fitting if self.people[end][1] == gender]
+        return next((each for each in (fitting, sure) if len(each) == 1), [])
 
     def others(self, at: int) -> list[End]:
         """All people who were named before."""
@@ -228,6 +229,10 @@ class Naming:
             return self._noun(at + 1, speaker, given=True) or self._some(at + 1)
         if self.has("they", at):
             return Chunk(who, at + 1) if (who := self.known.all(self.start + at)) else None
+        owners = self.known.all(self.start + at) if self.has("theirs", at) else []
+        if len(owners) == 2 and (owned := self._noun(at + 1, owners[0], given=True)) is not None:
+            also = [replace(told, owner=owners[1]) for told in owned.told if told.owner == owners[0]]
+            return replace(owned, told=[*owned.told, *also]) if also else None
         if self.has("whose", at):
             whom = self.before(at)
             if whom and self.has("name", at + 1):
@@ -340,12 +345,13 @@ class Naming:
     def _apposed(self, chunk: Chunk, at: int) -> Chunk:
         """With what is told of a name right after it: "Carla, my boss, …", "Bob (a friend of mine)"."""
         single = len(chunk.ends) == 1 and isinstance(chunk.ends[0], str) and chunk.ends[0] != self.known.speaker
-        if not single or self.low(chunk.end) not in OPENS or self.has("no_names", at):
+        direct = at == 0 and self.has("mine", chunk.end)  # "Janine my manager was …"
+        if not single or not (direct or self.low(chunk.end) in OPENS) or self.has("no_names", at):
             return chunk
         if self.low(at - 1) == "," and at > 1 and self.tokens[at - 2].capital:
             return chunk  # one of a list
-        told = self._one(chunk.end + 1)
-        told = told and self.ours(told, chunk.end + 1)
+        told = self._one(chunk.end + (not direct))
+        told = told and self.ours(told, chunk.end + (not direct))
         if told is None or told.noun is None or told.owner is None or told.noun.plural:
             return chunk
         closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
@@ -353,7 +359,7 @@ class Naming:
         goes_on = at > 0 and self.tokens[at - 1].word and self.has("goes_on", told.end)  # "my boss from Siemens"
         if (
             (last and at == 0)
-            or not (closed or last or goes_on)
+            or not (closed or last or goes_on or direct)
             or (self.low(told.end) == "," and self.has("and", told.end + 1))
         ):
             return chunk

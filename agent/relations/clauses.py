@@ -61,15 +61,12 @@ class Clauses:
         size = len(self.naming.tokens)
         while at < size:
             before = self.naming.before(at)
-            if before is not None and (end := self._whom(at, before)) is not None:
-                at, fresh, opening = end, False, False
-                continue
-            if self.naming.has("who", at) and (who := before) is not None:
+            if self.naming.has("who", at) and (who := before) and not self.naming.has("single", at + 1):
                 end = self._does(at + 1, who)
                 subject = who if self.naming.has("and", self._until(at + 1)) else None
                 at, fresh, opening = end or at + 1, False, False
                 continue
-            if (end := self._mine(at)) is not None:
+            if (end := (self._whom(at, before) if before else None) or self._mine(at)) is not None:
                 at, fresh, opening = end, False, False
                 continue
             if fresh or self.naming.has("nominative", at):
@@ -325,10 +322,8 @@ class Clauses:
             return form == "base"
         if not helped.verbs:
             many = len(subject.ends) > 1 or subject.ends == [self.known.speaker] or lemma == "be"
-            alike = (
-                form in ("past", "base" if many else "third") or lemma not in self.words.data["verbs"]
-            )  # "can not stand"
-            return alike or (lemma == "be" and form == "third")
+            bare = lemma not in self.words.data["verbs"]  # "can not stand"
+            return bare or form in ("past", "base" if many else "third") or (lemma == "be" and form == "third")
         last = helped.verbs[-1][0]
         been = lemma == "be" and form == "done"
         return form == {"do": "base", "have": "done", "be": "ing"}.get(last, "") or been

@@ -24,10 +24,12 @@ def find_relations(text: str, *, speaker: str, said_at: date) -> list[FoundRelat
     """The relationships that a text surely tells, in its order; `speaker` is the end that "I" and "my" mean."""
     found: dict[tuple[object, ...], FoundRelation] = {}
     read = [
-        (clauses.known, each) for clauses in earnest(text, speaker=speaker, said_at=said_at) for each in clauses.read()
+        (clauses.known.kin, each)
+        for clauses in earnest(text, speaker=speaker, said_at=said_at)
+        for each in clauses.read()
     ]
     for named, told in read:  # "my nan …, her name is Dot"
-        each = replace(told, subject=named.called(told.subject), object=named.called(told.object))
+        each = replace(told, subject=named.get(told.subject, told.subject), object=named.get(told.object, told.object))
         known = found.get(_key(each))
         if known is None or ((each.since or each.until) and not (known.since or known.until)):
             found[_key(each)] = each if known is None else replace(each, word=known.word)
@@ -173,6 +175,5 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
 def _stands(tokens: Sequence[Token], at: int, role: str, words: Language) -> bool:
     """Whether a word or phrase of a role begins at a token; a name in the midst of a sentence is none."""
     size = words.starts(role, tokens, at)
-    if words.starts("sure", tokens, at) > size:
-        return False
-    return size > 1 or (size == 1 and not (at and tokens[at].capital))
+    sure = words.starts("sure", tokens, at) > size
+    return not sure and (size > 1 or (size == 1 and not (at and tokens[at].capital)))

@@ -56,7 +56,7 @@ class Known:
     speaker: str
     words: Language
     people: dict[End, tuple[int, str | None]] = field(default_factory=dict)
-    kin: dict[Kin, str] = field(default_factory=dict)
+    kin: dict[End, str] = field(default_factory=dict)
     small: set[str] = field(default_factory=set)  # names that were written in lower case
     things: set[End] = field(default_factory=set)
     groups: set[End] = field(default_factory=set)  # bands, clubs
@@ -71,10 +71,6 @@ class Known:
         first, known = self.people.get(end, (at, None))
         if end != self.speaker:
             self.people[end] = (min(first, at), gender or known or self._usual(end))
-
-    def called(self, end: End) -> End:
-        """Somebody's name, where it was told anywhere in the text."""
-        return self.kin.get(end, end) if isinstance(end, Kin) else end
 
     def _usual(self, end: End) -> str | None:
         """Of which gender most people of a name are; None where that is unclear."""
@@ -219,7 +215,7 @@ class Naming:
 
     def _begun(self, at: int) -> Chunk | None:
         speaker = self.known.speaker
-        dialect = self.has("mine_of_kin", at) and self._matching(at + 1)[1] is not None  # "me mate Dave"
+        dialect = self.has("mine_of_kin", at) and self._matching(at + 1)[1]  # "me mate Dave"
         if dialect or self.words.starts("the_mine", self.tokens, at):
             return self._noun(at + 1, speaker, given=True)
         if self.has("speaker", at):
@@ -448,7 +444,7 @@ class Naming:
         if noun.plural or isinstance(owner, Kin):
             return Chunk([], end, told, noun, owner, over)
         kin: End = Kin(owner, noun.word)
-        kin = self.known.kin.get(kin, kin) if isinstance(kin, Kin) else kin
+        kin = self.known.kin.get(kin, kin)
         self.known.note(kin, self.start + end - 1, noun.gender)
         return Chunk([kin], end, told, noun, owner, over)
 

@@ -302,9 +302,8 @@ class Clauses:
 
     def _besides(self, phrase: Phrase, form: tuple[str, str], subject: Chunk, helped: _Helped, at: int) -> int:
         for other in self.words.phrases[phrase.words[0]]:
-            if other.together or len(other.words) < 2 or other.kind == phrase.kind or other.begins != phrase.begins:
-                continue
-            if other.words[1] in self.words.forms or other.words[1] == "*":
+            unlike = other.kind != phrase.kind and other.begins == phrase.begins and not other.together
+            if not unlike or len(other.words) < 2 or other.words[1] in (*self.words.forms, "*"):
                 continue
             for end, what, _ in self._match(other, 1, at, subject):
                 if self._said(other, form, subject, what, helped, False, end):

@@ -131,7 +131,8 @@ def _asks(tokens: Sequence[Token], words: Language) -> bool:
     if words.has("asks_helped", first):
         return helps or words.has("asks", next_.low)
     subject = next_.capital or any(words.has(role, next_.low) for role in (*SUBJECTS, "they", "who", "subjects"))
-    return words.has("asks", first) and (subject or not words.has("asks_of", first))
+    asks = words.has("asks", first) and not words.starts("implied", tokens, 0)
+    return asks and (subject or not words.has("asks_of", first))
 
 
 def _before_question(tokens: Sequence[Token], words: Language) -> Sequence[Token]:

@@ -353,11 +353,8 @@ class Naming:
         closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
         last = told.end >= len(self.tokens) or self.low(told.end) in (".", "!", ";")
         goes_on = at > 0 and self.tokens[at - 1].word and self.has("goes_on", told.end)  # "my boss from Siemens"
-        if (
-            (last and at == 0)
-            or not (closed or last or goes_on or direct)
-            or (self.low(told.end) == "," and self.has("and", told.end + 1))
-        ):
+        listed = self.low(told.end) == "," and self.has("and", told.end + 1)
+        if (last and at == 0) or listed or not (closed or last or goes_on or direct):
             return chunk
         who = chunk.ends[0]
         self.known.note(who, self.start + at, told.noun.gender)
@@ -428,9 +425,7 @@ class Naming:
         """What is called by a word of relationship, with the names that follow it."""
         names, after = self._names(end, noun, given=given, own=owner == self.known.speaker)
         if owner is None:  # "a sister", or whose is not known
-            return (
-                Chunk([], after, told, noun if not names else None) if not names else self._unowned(names, after, noun)
-            )
+            return self._unowned(names, after, noun) if names else Chunk([], after, told, noun)
         for name in names:
             self.known.note(name, self.start + end, noun.gender)
         told = told + [Called(owner, noun, name, over) for name in names if name != owner]

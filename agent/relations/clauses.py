@@ -60,12 +60,13 @@ class Clauses:
         at, fresh, subject, opening = 0, True, None, True
         size = len(self.naming.tokens)
         while at < size:
-            if self.naming.has("who", at) and (who := self.naming.before(at)) is not None:
+            before = self.naming.before(at)
+            if self.naming.has("who", at) and (who := before) and not self.naming.has("single", at + 1):
                 end = self._does(at + 1, who)
                 subject = who if self.naming.has("and", self._until(at + 1)) else None
                 at, fresh, opening = end or at + 1, False, False
                 continue
-            if (end := self._mine(at)) is not None:
+            if (end := (self._whom(at, before) if before else None) or self._mine(at)) is not None:
                 at, fresh, opening = end, False, False
                 continue
             if fresh or self.naming.has("nominative", at):
@@ -101,9 +102,9 @@ class Clauses:
 
     def _implied(self, at: int, *, opening: bool) -> bool:
         """Whether who speaks is left out: "Just moved to Lyon", "trabajo en Siemens"."""
-        if self.naming.has("implied", at):
+        if opening and self.words.starts("implied", self.naming.tokens, at):
             return True
-        while self.naming.has("adverbs", at):
+        while self.naming.has("adverbs", at) or self.naming.has("never", at):
             at += 1
         forms = self.words.forms.get(self.naming.low(at), ())
         known = any(form in ("past", "ing") and lemma in self.words.phrases for lemma, form in forms)
@@ -123,8 +124,7 @@ class Clauses:
         for told in chunk.told:
             over = died and told.noun.kind not in FAMILY
             until = self._when(self._until(chunk.end)).get("in") if over else None
-            if not self.doubted[at] or told.owner == self.known.speaker:
-                self._called(replace(told, over=told.over or over), until=until)
+            self._called(replace(told, over=told.over or over), until=until)
 
     def _when(self, end: int) -> dict[str, str | None]:
         """The times that the clause up to a token tells."""
@@ -159,6 +159,8 @@ class Clauses:
         """A clause about whom its first chunk names, and where it ends; None where nothing was read."""
         at = self.naming.aside(chunk.end)
         comma = self.naming.low(at) == ","
+        if (whom := self._whom(at + comma, chunk)) is not None:
+            return self._does(whom, chunk) or whom
         if self.naming.has("who", at + comma):
             end = self._does(at + comma + 1, chunk)
             after = end if end is not None else self._until(at + comma + 1)
@@ -166,15 +168,23 @@ class Clauses:
             return main or (self._does(after, chunk) if end and not comma else None) or end
         return self._does(at, chunk) or (self._does(at + 1, chunk) if comma and chunk.told else None)
 
-    def _does(self, at: int, subject: Chunk) -> int | None:
-        """What somebody does, and where that ends; None where it is nothing that is known."""
+    def _whom(self, at: int, chunk: Chunk) -> int | None:
+        """What "… who I share a flat with" tells of who was named before, and where that ends."""
+        who = self.naming.has("whom", at)
+        if not self.naming.has("single", at + who) or (self.naming.low(at - 1) == "," and not who):
+            return None
+        return self._does(at + who + 1, Chunk([self.known.speaker], at), chunk) if chunk.ends else None
+
+    def _does(self, at: int, subject: Chunk, what: Chunk | None = None) -> int | None:
+        """What somebody does (to `what`, said before), and where that ends; None where it is nothing that is known."""
         helped = _Helped()
         if self.words.option("implied") and any(
             form == "ing" for _, form in self.words.forms.get(self.naming.low(at), ())
         ):
             helped.verbs.append(("be", "base"))  # "Working at Siemens now"
         while at < len(self.naming.tokens) and not self.doubted[at]:
-            end = self._is(at, subject, helped) or self._has(at, subject, helped) or self._says(at, subject, helped)
+            end = None if what else self._is(at, subject, helped) or self._has(at, subject, helped)
+            end = end or self._says(at, subject, helped, what)
             if end is not None:
                 return end
             low = self.naming.low(at)
@@ -276,14 +286,15 @@ class Clauses:
                 self._called(Called(owner, what.noun, who, past and what.noun.kind not in FAMILY))
         return what.end
 
-    def _says(self, at: int, subject: Chunk, helped: _Helped) -> int | None:
+    def _says(self, at: int, subject: Chunk, helped: _Helped, whom: Chunk | None = None) -> int | None:
         """A phrase with its object, and what its verb says besides: "works with Bob at Siemens"."""
         low = self.naming.low(at)
         for lemma, form in sorted(self.words.forms.get(low, {(low, "base")})):
             for phrase in self.words.phrases.get(lemma, ()):
-                if not self._fits(phrase, lemma, form, subject, helped):
+                whole = whom is None or not (phrase.mine or phrase.together or "~" in phrase.words)
+                if not whole or not self._fits(phrase, lemma, form, subject, helped):
                     continue
-                for end, what, negated in self._match(phrase, 1, at + 1, subject):
+                for end, what, negated in self._match(phrase, 1, at + 1, subject, whom):
                     if self._said(phrase, (lemma, form), subject, what, helped, negated, end):
                         no = helped.negated or negated
                         return end if no else self._besides(phrase, (lemma, form), subject, helped, end)
@@ -291,9 +302,8 @@ class Clauses:
 
     def _besides(self, phrase: Phrase, form: tuple[str, str], subject: Chunk, helped: _Helped, at: int) -> int:
         for other in self.words.phrases[phrase.words[0]]:
-            if other.together or len(other.words) < 2 or other.kind == phrase.kind or other.begins != phrase.begins:
-                continue
-            if other.words[1] in self.words.forms or other.words[1] == "*":
+            unlike = other.kind != phrase.kind and other.begins == phrase.begins and not other.together
+            if not unlike or len(other.words) < 2 or other.words[1] in (*self.words.forms, "*"):
                 continue
             for end, what, _ in self._match(other, 1, at, subject):
                 if self._said(other, form, subject, what, helped, False, end):
@@ -311,7 +321,8 @@ class Clauses:
             return form == "base"
         if not helped.verbs:
             many = len(subject.ends) > 1 or subject.ends == [self.known.speaker] or lemma == "be"
-            return form == "past" or form == ("base" if many else "third") or (lemma == "be" and form == "third")
+            bare = lemma not in self.words.data["verbs"]  # "can not stand"
+            return bare or form in ("past", "base" if many else "third") or (lemma == "be" and form == "third")
         last = helped.verbs[-1][0]
         been = lemma == "be" and form == "done"
         return form == {"do": "base", "have": "done", "be": "ing"}.get(last, "") or been
@@ -363,11 +374,15 @@ class Clauses:
         end: int,
     ) -> bool:
         """Whether a phrase that matched says something of people that are known; then it is kept."""
-        if not subject.ends or self.naming.low(end) in phrase.not_before:
+        known = bool(subject.told) or any(isinstance(one, Kin) for one in subject.ends)
+        if not subject.ends or self.naming.low(end) in phrase.not_before or (phrase.needs == "name" and known):
             return False
         if "~" not in phrase.words[:-1]:
             loose = phrase.loose and end < len(self.naming.tokens) and self.naming.tokens[end].word
-            if not self._may_end(end) and not loose:
+            before = what is not None and what.end <= subject.end  # "who I live with is …"
+            goes_on = before or self.words.has("mine", phrase.words[0])
+            goes_on = goes_on and (self.naming.has("tells", end) or self.naming.has("named", end))
+            if not self._may_end(end) and not loose and not goes_on:
                 return False
         if what is None and phrase.together:
             also = [] if subject.also is None else [subject.also]
@@ -378,7 +393,8 @@ class Clauses:
             pairs = [(one, other) for one in subject.ends for other in (what.ends if what else ())]
         if what is not None and not what.ends:
             return not (helped.negated or negated)  # "with my parents": nobody to name, and the clause goes on
-        if not pairs or not all(self._plausible(phrase, *pair) for pair in pairs):
+        back = -1 if phrase.mine and phrase.turned else 1  # whoever speaks is somebody anyway
+        if not pairs or not all(self._plausible(phrase, *pair[::back]) for pair in pairs):
             return False
         until = self._until(end)
         lasts = {"since", "until", "lasting"} if helped.verbs else {"since", "until"}

@@ -14,7 +14,7 @@ from agent.relations.words import Language, Token, language_of
 from graph.relations import kinds
 
 LONGEST = 4_000  # characters that are looked at
-FEW = {"unsure": 6, "comments": 4}  # words, to its end, of a sentence that says more than that the rest is doubtful
+FEW = {"unsure": 5, "comments": 4}  # words, to its end, of a sentence that says more than that the rest is doubtful
 TAG = 4  # words that are no question of their own: "isn't she?"
 SUBJECTS = ("speaker", "mine", "he", "she", "his", "hers", "determiners")
 HYPOTHETICAL, ANY_DOUBT = ("hypotheticals",), ("hypotheticals", "doubts")
@@ -23,11 +23,16 @@ HYPOTHETICAL, ANY_DOUBT = ("hypotheticals",), ("hypotheticals", "doubts")
 def find_relations(text: str, *, speaker: str, said_at: date) -> list[FoundRelation]:
     """The relationships that a text surely tells, in its order; `speaker` is the end that "I" and "my" mean."""
     found: dict[tuple[object, ...], FoundRelation] = {}
-    for clauses in earnest(text, speaker=speaker, said_at=said_at):
-        for each in clauses.read():
-            known = found.get(_key(each))
-            if known is None or ((each.since or each.until) and not (known.since or known.until)):
-                found[_key(each)] = each if known is None else replace(each, word=known.word)
+    read = [
+        (clauses.known.kin, each)
+        for clauses in earnest(text, speaker=speaker, said_at=said_at)
+        for each in clauses.read()
+    ]
+    for named, told in read:  # "my nan …, her name is Dot"
+        each = replace(told, subject=named.get(told.subject, told.subject), object=named.get(told.object, told.object))
+        known = found.get(_key(each))
+        if known is None or ((each.since or each.until) and not (known.since or known.until)):
+            found[_key(each)] = each if known is None else replace(each, word=known.word)
     return list(found.values())
 
 
@@ -38,7 +43,8 @@ def earnest(text: str, *, speaker: str, said_at: date, doubts: Sequence[str] = A
     sentence out.
     """
     text = text[:LONGEST]
-    words, known = language_of(text), Known(speaker)
+    words = language_of(text)
+    known = Known(speaker, words)
     said = sentences(_without_heading(text, words))
     if injected(text) or text.isupper() or any(_of_letter(words.tokens(each.text[:80]), words) for each in said):
         return
@@ -125,7 +131,8 @@ def _asks(tokens: Sequence[Token], words: Language) -> bool:
     if words.has("asks_helped", first):
         return helps or words.has("asks", next_.low)
     subject = next_.capital or any(words.has(role, next_.low) for role in (*SUBJECTS, "they", "who", "subjects"))
-    return words.has("asks", first) and (subject or not words.has("asks_of", first))
+    asks = words.has("asks", first) and not words.starts("implied", tokens, 0)
+    return asks and (subject or not words.has("asks_of", first))
 
 
 def _before_question(tokens: Sequence[Token], words: Language) -> Sequence[Token]:
@@ -169,4 +176,5 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
 def _stands(tokens: Sequence[Token], at: int, role: str, words: Language) -> bool:
     """Whether a word or phrase of a role begins at a token; a name in the midst of a sentence is none."""
     size = words.starts(role, tokens, at)
-    return size > 1 or (size == 1 and not (at and tokens[at].capital))
+    sure = words.starts("sure", tokens, at) > size
+    return not sure and (size > 1 or (size == 1 and not (at and tokens[at].capital)))

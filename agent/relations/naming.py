@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.relations.words import Language, Noun, Token
 
-OPENS, CLOSES = (",", "(", "-", "–", "—", ":"), (",", ")", "-", "–", "—", ";", ".", "!")
+OPENS, CLOSES = (",", "(", "-", "–", "—", ":"), (",", ")", "-", "–", "—", ";", ".", "!", ":")
 OURS = ("works_with", "friend_of", "neighbour_of")
 OF_WORK = ("manages", "works_with", "works_for", "teaches", "treats", "landlord_of", "neighbour_of", "lives_with")
 
@@ -54,8 +54,9 @@ class Known:
     """Who was named in a text so far: where first, and of which gender as far as words tell it."""
 
     speaker: str
+    words: Language
     people: dict[End, tuple[int, str | None]] = field(default_factory=dict)
-    kin: dict[Kin, str] = field(default_factory=dict)
+    kin: dict[End, str] = field(default_factory=dict)
     small: set[str] = field(default_factory=set)  # names that were written in lower case
     things: set[End] = field(default_factory=set)
     groups: set[End] = field(default_factory=set)  # bands, clubs
@@ -69,7 +70,12 @@ class Known:
     def note(self, end: End, at: int, gender: str | None = None) -> None:
         first, known = self.people.get(end, (at, None))
         if end != self.speaker:
-            self.people[end] = (min(first, at), gender or known)
+            self.people[end] = (min(first, at), gender or known or self._usual(end))
+
+    def _usual(self, end: End) -> str | None:
+        """Of which gender most people of a name are; None where that is unclear."""
+        first = end.split()[0].lower() if isinstance(end, str) and end else ""
+        return "f" if self.words.has("women", first) else "m" if self.words.has("men", first) else None
 
     def one(self, gender: str, at: int, but: Sequence[End]) -> list[End]:
         """Whom he or she is, where only one can be."""
@@ -78,7 +84,8 @@ class Known:
             for end, (first, known) in self.people.items()
             if first < at and known in (None, gender) and end not in but and end not in self.things
         ]
-        return fitting if len(fitting) == 1 else []
+        sure = [end for end in fitting if self.people[end][1] == gender]
+        return next((each for each in (fitting, sure) if len(each) == 1), [])
 
     def others(self, at: int) -> list[End]:
         """All people who were named before."""
@@ -208,6 +215,9 @@ class Naming:
 
     def _begun(self, at: int) -> Chunk | None:
         speaker = self.known.speaker
+        dialect = self.has("mine_of_kin", at) and self._matching(at + 1)[1]  # "me mate Dave"
+        if dialect or self.words.starts("the_mine", self.tokens, at):
+            return self._noun(at + 1, speaker, given=True)
         if self.has("speaker", at):
             others = self.known.others(self.start + at) if self.has("ours", at) else []
             return Chunk([speaker], at + 1, also=others[0] if len(others) == 1 else None)
@@ -215,6 +225,10 @@ class Naming:
             return self._noun(at + 1, speaker, given=True) or self._some(at + 1)
         if self.has("they", at):
             return Chunk(who, at + 1) if (who := self.known.all(self.start + at)) else None
+        owners = self.known.all(self.start + at) if self.has("theirs", at) else []
+        if len(owners) == 2 and (owned := self._noun(at + 1, owners[0], given=True)) is not None:
+            also = [replace(told, owner=owners[1]) for told in owned.told if told.owner == owners[0]]
+            return replace(owned, told=[*owned.told, *also]) if also else None
         if self.has("whose", at):
             whom = self.before(at)
             if whom and self.has("name", at + 1):
@@ -277,10 +291,17 @@ class Naming:
         """After "an": "older lady called Agnes", "band called The Wet Socks"."""
         for last in range(at, at + 5):
             person = self.has("persons", last)
-            if not self.low(last).isalpha() or (self._matching(last)[1] and not person) or self.has("after", last):
+            known = self._matching(last)[1] and not person and not self.has("groups", last)
+            if not self.low(last).isalpha() or known or self.has("after", last):
                 return None
-            if self.has("named", last + 1):
-                end, name = self.name(last + 2, introduced=True)
+            within = self.words.starts("who_i", self.tokens, last + 1)  # "guy I work with, Pete", "… called Pete"
+            ahead = range(last + 2, last + 9) if within else (last + 1,)
+            until = next((each for each in ahead if self.has("named", each) or self.low(each) in (",", "(")), 0)
+            if until and (self.has("named", until) or person or (within and self._matching(last)[1])):
+                end, name = self.name(until + 1, introduced=True)
+                if not self.has("named", until) and not (name and self.low(end) in (*CLOSES, "")):
+                    return None
+                end = last + 1 if within else end + (self.low(end) == "," and self.low(until) == ",")
                 if name and (self.has("things", last) or self.has("groups", last)):
                     self.known.things.add(name)
                     self.known.groups |= {name} if self.has("groups", last) else set()
@@ -320,22 +341,20 @@ class Naming:
     def _apposed(self, chunk: Chunk, at: int) -> Chunk:
         """With what is told of a name right after it: "Carla, my boss, …", "Bob (a friend of mine)"."""
         single = len(chunk.ends) == 1 and isinstance(chunk.ends[0], str) and chunk.ends[0] != self.known.speaker
-        if not single or self.low(chunk.end) not in OPENS or self.has("no_names", at):
+        direct = at == 0 and self.has("mine", chunk.end)  # "Janine my manager was …"
+        if not single or not (direct or self.low(chunk.end) in OPENS) or self.has("no_names", at):
             return chunk
         if self.low(at - 1) == "," and at > 1 and self.tokens[at - 2].capital:
             return chunk  # one of a list
-        told = self._one(chunk.end + 1)
-        told = told and self.ours(told, chunk.end + 1)
+        told = self._one(chunk.end + (not direct))
+        told = told and self.ours(told, chunk.end + (not direct))
         if told is None or told.noun is None or told.owner is None or told.noun.plural:
             return chunk
         closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
         last = told.end >= len(self.tokens) or self.low(told.end) in (".", "!", ";")
         goes_on = at > 0 and self.tokens[at - 1].word and self.has("goes_on", told.end)  # "my boss from Siemens"
-        if (
-            (last and at == 0)
-            or not (closed or last or goes_on)
-            or (self.low(told.end) == "," and self.has("and", told.end + 1))
-        ):
+        listed = self.low(told.end) == "," and self.has("and", told.end + 1)
+        if (last and at == 0) or listed or not (closed or last or goes_on or direct):
             return chunk
         who = chunk.ends[0]
         self.known.note(who, self.start + at, told.noun.gender)
@@ -406,9 +425,7 @@ class Naming:
         """What is called by a word of relationship, with the names that follow it."""
         names, after = self._names(end, noun, given=given, own=owner == self.known.speaker)
         if owner is None:  # "a sister", or whose is not known
-            return (
-                Chunk([], after, told, noun if not names else None) if not names else self._unowned(names, after, noun)
-            )
+            return self._unowned(names, after, noun) if names else Chunk([], after, told, noun)
         for name in names:
             self.known.note(name, self.start + end, noun.gender)
         told = told + [Called(owner, noun, name, over) for name in names if name != owner]
@@ -422,7 +439,7 @@ class Naming:
         if noun.plural or isinstance(owner, Kin):
             return Chunk([], end, told, noun, owner, over)
         kin: End = Kin(owner, noun.word)
-        kin = self.known.kin.get(kin, kin) if isinstance(kin, Kin) else kin
+        kin = self.known.kin.get(kin, kin)
         self.known.note(kin, self.start + end - 1, noun.gender)
         return Chunk([kin], end, told, noun, owner, over)
 
@@ -445,7 +462,7 @@ class Naming:
         if not name and not opened:
             end, name = self.small(at, noun, named=at > begin) if own or at > begin else (at, "")
         if not name:
-            return [], begin
+            return self._also(at) if opened and not own and not noun.plural else [], begin
         names = [name]
         if noun.plural:
             while self.low(end) == "," or self.has("and", end):
@@ -461,10 +478,19 @@ class Naming:
                 return [], begin
         if opened and not noun.plural:
             closed = end >= len(self.tokens) or self.low(end) in CLOSES
-            listed = self.low(end) == "," and (self.has("and", end + 1) or self.name(end + 1)[1])
+            joined = self.has("and", end + 1)
+            more = joined and (self.has("mine", end + 2) or self.has("speaker", end + 2))
+            listed = self.low(end) == "," and (more or bool(self.name(end + 1 + joined)[1]))
             if not closed or listed:
                 return [], begin
         return names, end + (opened and self.low(end) in (",", ")", "-", "–", "—"))
+
+    def _also(self, at: int) -> list[str]:
+        """Who is called by another word of relationship as well: "his mum, my sister Clare, …"."""
+        told = self._one(at) if self.has("mine", at) else None
+        if told is None or not told.told or len(told.ends) != 1 or self.low(told.end) not in (",", ".", "!", ")"):
+            return []
+        return [str(told.ends[0])] if not self.has("and", told.end + 1) and not self.has("mine", told.end + 1) else []
 
     def small(self, at: int, noun: Noun, *, named: bool) -> tuple[int, str]:
         """A name in lower case, where what stands around it leaves nothing else."""
@@ -480,7 +506,8 @@ class Naming:
         finite = any(form in ("third", "past", "base") for _, form in self.words.forms.get(self.low(next_), ()))
         finite |= self.low(next_).endswith("ed")
         people = self.words.has("people", token.low)
-        ends = at + 1 >= len(self.tokens) or not self.tokens[at + 1].word or self.has("after", at + 1)
+        ends = self._closed(at + 1)
+        named |= self.has("and", at + 1) and self.has("speaker", at + 2)
         if not (finite and self.low(at + 1) != "like") and not ((people or named) and ends) and not people:
             return at, ""
         self.known.small.add(token.text)
@@ -494,13 +521,14 @@ class Naming:
         )
         at += skipped and at + 1 < len(self.tokens) and self.tokens[at + 1].capital
         first = at
-        titled = self.has("titles", at) and (self.tokens[at].capital or self.low(at + 1) == ".")
+        small = at + 1 < len(self.tokens) and self.tokens[at + 1].text in self.known.small
+        titled = self.has("titles", at) and (self.tokens[at].capital or self.low(at + 1) == "." or small)
         if titled:
             at += 1 + (self.low(at + 1) == ".")
         if at >= len(self.tokens) or not self._can_be(at, introduced=introduced or titled):
             return begin, ""
         if not self.tokens[at].capital:
-            return at + 1, self.tokens[at].text
+            return at + 1, " ".join(token.text for token in self.tokens[first : at + 1]).replace(" .", ".")
         at += 1
         while at < len(self.tokens):
             inside = self.has("inside_names", at) and not self.tokens[at].capital
@@ -509,15 +537,23 @@ class Naming:
             if possessive and self.has("houses", at + 1) and self.tokens[at + 1].capital:
                 at += 2  # "Queen's Hospital"
                 continue
+            shop = self.has("shops_after", begin - 1) and not self.has("people", at - 1)
+            if possessive and (shop or self.has("saints", first)) and self._closed(at + 1):
+                at += 1  # "at St Mary's", "from Nando's"
+                break
             if next_ >= len(self.tokens) or not self.tokens[next_].capital or self.has("no_names", next_):
                 break
-            if self._matching(next_)[1]:
+            if self._matching(next_)[1] and self.low(at) != "&":
                 break
             at = next_ + 1
         grouped = next((size for size in (2, 1) if self.has("groups", at + size - 1)), 0)  # "Ravens hockey team"
         if grouped and all(token.word and not self._finite(token) for token in self.tokens[at : at + grouped]):
             at += grouped
         return at, " ".join(token.text for token in self.tokens[first:at]).replace(" .", ".").replace(" 's", "'s")
+
+    def _closed(self, at: int) -> bool:
+        """Whether no word that belongs to a name or chunk stands at a token."""
+        return at >= len(self.tokens) or not self.tokens[at].word or self.has("after", at)
 
     def _finite(self, token: Token) -> bool:
         return any(form != "ing" for _, form in self.words.forms.get(token.low, ()))

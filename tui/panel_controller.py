@@ -68,9 +68,8 @@ def title_of(wanted: PanelRequest) -> str:
 
 def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned: bool, hidden: bool) -> PackItem:
     """A hit as an item: of long words the stretch that answers best what was asked, as the model was given it."""
-    words = excerpt(one_line(hit.text), asked, LONGEST - 2)  # and a mark at either end
-    newer = [f"{when(each.at, now)}, later: {cut(each.text, LONGEST // 2)}" for each in hit.later[:1]]
-    words = "\n".join([*newer, words])
+    newer = "".join(f"{when(each.at, now)}, later: {cut(each.text, LONGEST // 3)}\n" for each in hit.later[:1])
+    words = newer + excerpt(one_line(hit.text), asked, LONGEST - 2 - len(newer))  # and a mark at either end
     match hit.kind:
         case "observation":
             head = _joined((when(hit.at, now), "learned"))

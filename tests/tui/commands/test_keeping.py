@@ -28,6 +28,7 @@ Run = Callable[..., Any]
 KEYS = {
     *(
         "id",
+        "later",
         "text",
         "kind",
         "status",

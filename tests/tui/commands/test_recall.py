@@ -45,7 +45,7 @@ def test_a_hit_comes_with_everything_that_put_it_at_its_rank(clew: Run, crete: A
     assert {reason["strategy"]: reason["rank"] for reason in hit["reasons"]}["lexical"] == 1
     assert set(hit) == {
         *("rank", "kind", "id", "session", "session_name", "role", "speaker", "at", "text", "score"),
-        *("reasons", "boosts", "path", "why", "world"),
+        *("reasons", "boosts", "path", "why", "world", "later"),
     }
     assert hit["why"].startswith("by its words (rank 1)")
 

@@ -32,6 +32,7 @@ SUPPOSED = wordset(  # of what is not so
 )
 FAR = 0.34  # share of the words: below both, a sentence has nothing to do with its turns
 NO_LONGER = "No longer so: "
+JOURNEY = re.compile(r"\b(?:used to|no longer|formerly|previously) |,? (?:any ?more|before)\b", re.IGNORECASE)
 
 
 class Applier:
@@ -99,7 +100,10 @@ class Applier:
         words = own_words(turns)
         if says_the_same(text, old.text, await self._meaning(text, [old.text])):
             return await self._again(old, action.confidence, turns, words)
-        grounding = self._ground(text, [*words, old.text], await self._meaning(text, [*words, old.text]))
+        both = [*words, old.text]
+        grounding = self._ground(text, both, meaning := await self._meaning(text, both))
+        if not grounding.grounded:  # that it was otherwise before is no denial
+            grounding = self._ground(JOURNEY.sub("", text), both, meaning)
         if invented(text, grounding) or not newer(turns, old):
             return False
         return self._draft.make(

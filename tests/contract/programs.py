@@ -164,6 +164,8 @@ def _change(asked: Asked) -> None:
     asked.ask("relate Mara works_with Jonas --json")
     asked.ask("relations Mara --json")
     asked.ask("relations --kinds --json")
+    asked.ask("entity Mara --json")
+    asked.ask("synthesize {memory} {new} Kites_go_with_that. --json")
     asked.known["new"] = asked.ask("correct {new} I_own_two_kites. --json")["id"]
     asked.ask("forget {new} --json")
     asked.ask("review --promote {proposed} --json")

@@ -21,7 +21,7 @@ from graph.values import Exchange, Filters, Hit, Reason, Session, Turn, Vector, 
 from models.protocols import Generator
 
 from .events import Route
-from .quoting import MOST_LATER, quote_hit
+from .quoting import quote_hit
 from .reflection.material import YOU
 from .relevance import FEW, about_oneself, relevant, roles_asked, says_something
 
@@ -237,12 +237,10 @@ def within(hits: Sequence[Hit], text: str, generator: Generator, bounds: Bounds)
     """The first hits that fit the bounds; one that is too long is passed over."""
     taken: list[Hit] = []
     room = bounds.tokens
-    told: set[str] = set()  # beside what is taken
-    for hit in (hit for hit in hits if hit.id not in told):
+    for hit in hits:
         size = len(generator.tokenize(quote_hit(hit, about=text).line)) + 1
         if size <= room and len(taken) < bounds.turns:
             taken.append(hit)
-            told |= {later.turn for later in hit.later[:MOST_LATER]}
             room -= size
     return taken
 

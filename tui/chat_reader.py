@@ -27,16 +27,20 @@ if TYPE_CHECKING:
     from graph.values import Alternatives, Hit
 
 
+LONGEST_LATER = 120  # characters of what was said later
 LONGEST_SOURCE = 48  # characters of a document's title with the headings
 
 
 def quotes_content(hits: "Sequence[Hit]", now: datetime) -> "Content | None":
-    """A line for each quote, which the screen wraps; None without any."""
+    """A line for each quote, which the screen wraps, and one for what was said later, unless it is a quote itself; None
+    without any."""
     from textual.content import Content
 
+    there = {hit.id for hit in hits}
+    newer = {hit.id: [each for each in hit.later if each.turn not in there][:1] for hit in hits}
     lines = [
         Content.assemble(
-            *(plain(f"{day(each.at, now)} · later  “{one_line(each.text)}”\n") for each in hit.later[:1]),
+            *(plain(f"{day(each.at, now)} · later  “{cut(each.text, LONGEST_LATER)}”\n") for each in newer[hit.id]),
             plain(f"{day(hit.at, now)} · {_source(hit)}  ", MUTED),
             plain(f"“{one_line(hit.text)}”"),
         )

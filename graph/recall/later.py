@@ -5,7 +5,7 @@ first. A turn is as near as it is itself, and as what was learned from it is, wh
 that tells something of weight comes before one that does not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     Floats = NDArray[np.float32]
 
 MOST = 3  # turns beside one thing: of 100 changes among as many other messages 95 were among the first three
+CHOSEN_OF = 10  # turns that are near, of which some only ask
 TELLS = 0.2  # what telling something of weight adds to a cosine
 LEAST = 0.4  # from which a turn is on the same topic
 LOOKED_AT = 20_000  # turns that are compared; of more the weighty, then the newest
@@ -62,7 +63,7 @@ def older_turn(columns: Columns, matrix: Matrix, row: int) -> Older | None:
 def later_turns(
     columns: Columns, learned: LearnedIndex, matrix: Matrix, may: "Mask", older: Sequence[Older]
 ) -> dict[str, list[int]]:
-    """For each older thing the rows of turns that were said later on its topic, the newest first; `may` be told."""
+    """For each older thing the rows of turns that were said later on its topic, the nearest first; `may` be told."""
     import numpy as np
 
     if not older:
@@ -78,10 +79,19 @@ def later_turns(
     found = {}
     for place, each in enumerate(older):
         score = np.where((columns["at"][rows] > each.at) & ~np.isin(rows, list(each.turns)), near[:, place], 0)
-        best = np.argsort(-score, kind="stable")[:MOST]
-        chosen = [int(rows[at]) for at in best if score[at] >= LEAST]
-        found[each.id] = sorted(chosen, key=lambda row: (-int(columns["at"][row]), row))
+        best = np.argsort(-score, kind="stable")[:CHOSEN_OF]
+        found[each.id] = [int(rows[at]) for at in best if score[at] >= LEAST]
     return {id: chosen for id, chosen in found.items() if chosen}
+
+
+def tell_most(columns: Columns, rows: Sequence[int], texts: Mapping[int, str]) -> list[int]:
+    """The nearest of some turns that tell anything, the newest first: what only asks outdates nothing."""
+    telling = [
+        row
+        for row in rows
+        if row in texts and (columns["significance"][row] > 0 or not texts[row].rstrip().endswith(("?", "？")))
+    ]
+    return sorted(telling[:MOST], key=lambda row: (-int(columns["at"][row]), row))
 
 
 def _compared(columns: Columns, may: "Mask", since: int) -> "NDArray[np.intp]":

@@ -26,7 +26,7 @@ from graph.recall.evidence import Evidence, Scores, Term
 from graph.recall.explain import Explainer, NewestFirst, read_hits, read_texts, read_turns
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.joining import join
-from graph.recall.later import Older, later_turns, older_memory, older_turn
+from graph.recall.later import Older, later_turns, older_memory, older_turn, tell_most
 from graph.recall.learned import LearnedIndex
 from graph.recall.lexical import Words, says_anything, stems, words_of
 from graph.recall.naming import NameIndex
@@ -117,7 +117,7 @@ class Recall:
             if evidence.cosines is None and not any((evidence.terms, *terms, reached)):
                 return _in_time(db, columns, evidence, intent, sight, limit)
             hits = self._join(db, columns, asked, evidence, terms, reached, sight, limit)
-            later = self._later(db, columns, [hit.id for hit in hits], sight)
+            later = self._later(db, columns, [hit.id for hit in hits], sight, filters.exclude)
             return [replace(hit, later=later.get(hit.id, ())) for hit in hits]
 
     def later(self, ids: Sequence[str], *, world: str, project: Viewer) -> dict[str, tuple[Later, ...]]:
@@ -130,7 +130,12 @@ class Recall:
             return self._later(db, columns, ids, see(db, columns, self._learned, self._standings, filters))
 
     def _later(
-        self, db: sqlite3.Connection, columns: Columns, ids: Sequence[str], sight: VisibleRows
+        self,
+        db: sqlite3.Connection,
+        columns: Columns,
+        ids: Sequence[str],
+        sight: VisibleRows,
+        without: Iterable[str] = (),
     ) -> dict[str, tuple[Later, ...]]:
         newest = self._matrix.model if self._matrix is not None else _newest_embedder(db)
         if newest is None or not ids:
@@ -140,11 +145,14 @@ class Recall:
             older_memory(columns, learned, matrix, row) for id in ids if (row := learned.beliefs.row_of(id)) != NONE
         ]
         older += [older_turn(columns, matrix, row) for id in ids if (row := columns.row_of(id)) != NONE]
-        found = later_turns(columns, learned, matrix, sight.turns_allowed, [each for each in older if each is not None])
+        may = sight.turns_allowed.copy()
+        may[rows_of(columns, without)] = False  # the message itself, for one
+        found = later_turns(columns, learned, matrix, may, [each for each in older if each is not None])
         rows = sorted({row for chosen in found.values() for row in chosen})
         texts = read_texts(db, columns, rows)
         told = {row: _told_later(columns, row, texts[row]) for row in rows if row in texts}
-        return {id: tuple(told[row] for row in chosen if row in told) for id, chosen in found.items()}
+        most = {id: tell_most(columns, chosen, texts) for id, chosen in found.items()}
+        return {id: tuple(told[row] for row in chosen) for id, chosen in most.items() if chosen}
 
     def _join(
         self,

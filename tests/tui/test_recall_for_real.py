@@ -90,7 +90,11 @@ async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
 
 
 async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeGenerator("Lovely.", "Overnight.", "At dawn.")) as (app, pilot, agent):
+    async with running(tmp_path, FakeGenerator("Lovely.", "Overnight.", "At dawn."), reflect=False) as (
+        app,
+        pilot,
+        agent,
+    ):
         await say(app, pilot, "The tide pools at Falassarna were the best thing of Crete")
         first = app.view.session
         await pilot.press("ctrl+n")

@@ -204,5 +204,5 @@ READS: dict[str, list[tuple[Any, ...]]] = {
     "RETURN none(x IN [1] WHERE x = 2), 1 IN [1]": [(True, True)],
     "CALL show_connection('RECALLED') RETURN *":
         [('Turn', 'Turn', 'id', 'id'), ('Turn', 'Observation', 'id', 'id'), ('Turn', 'Chunk', 'id', 'id')],
-    "MATCH (e:Entity {id: 'you'}) RETURN e.*": [('you', 'you', 'you', None)],
+    "MATCH (e:Entity {id: 'you'}) RETURN e.*": [('you', 'you', 'you', None, 'you', None, None, False)],
 }  # fmt: skip

@@ -15,6 +15,7 @@ from agent.relations.naming import End
 from agent.relations.relating import YOU, Origin, Relating, Stated
 from graph.events import Event, ObservationMade
 from graph.memory import Memory
+from graph.relations import kinds
 from graph.values import Turn
 from models.protocols import Generator
 
@@ -55,13 +56,24 @@ def learn(
             reflection=reflection,
             instead_of=instead_of,
         )
-        found = merged(find_relations(turn.text or "", speaker=YOU, said_at=told.day), chosen.get(turn.id, ()))
+        said = find_relations(turn.text or "", speaker=YOU, said_at=told.day)
+        found = _telling(merged(said, chosen.get(turn.id, ())))
         alone = {sentence for sentence, count in Counter(each.sentence for each in found).items() if count == 1}
         for each in found:
             by_model = each in chosen.get(turn.id, ())
             origin = replace(told, origin="model") if by_model else told
             _state(relating, each, origin, beside if each.sentence in alone else ())
     return relating.sorted(noted), relating.sorted(relating.events)
+
+
+def _telling(found: Sequence[FoundRelation]) -> list[FoundRelation]:
+    """Without what ends because another one begins in the same sentence, of a kind of which there is one at a time."""
+    begun = {(each.sentence, each.kind, each.subject) for each in found if not each.ended and each.polarity}
+    return [
+        each
+        for each in found
+        if not (each.ended and kinds()[each.kind].single and (each.sentence, each.kind, each.subject) in begun)
+    ]
 
 
 async def choose_all(turns: Iterable[Turn], generator: Generator, ask: Ask) -> dict[str, Sequence[FoundRelation]]:

@@ -154,7 +154,7 @@ async def test_on_sixty_columns_pages_and_filters_have_words_as_far_as_they_fit(
     async with chat(learned_agent(), size=(60, 20)) as (app, pilot):
         await opened(app, pilot, shows="Memories")
         await wait_until(pilot, lambda: "1 Memories 4  2 Review 2  3 Blocks  4 Ratings" in screen_text(app))
-        await wait_until(pilot, lambda: "S current  K kind  W who" in screen_text(app))
+        await wait_until(pilot, lambda: "S current  K kind  R relation  W who  J project  T  P  /" in screen_text(app))
 
 
 async def test_on_twenty_columns_the_page_has_its_whole_name(chat: Running) -> None:

@@ -21,6 +21,7 @@ from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import AssistantMessage
 
 ASKED = "tide pools?"
+BESIDE = "2 Jun 2025, later: The gorge was closed"
 LAST = "Pools!"
 
 
@@ -79,9 +80,9 @@ async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: 
         await say(app, pilot, ASKED)
         await opened(app, pilot)
         await wait_until(pilot, lambda: "Memory for “tide pools?”" in words(app), "Memory for “tide pools?”")
-        first = "by its words (rank 1), by its meaning (rank 2)"
-        await wait_until(pilot, lambda: f"The tide pools were best {first}" in words(app))
-        last = "by its meaning (rank 1)"
+        first = "by its words (rank 1), by its meaning (rank 2), soon before a match; its chat has the words"
+        await wait_until(pilot, lambda: f"you · Crete {BESIDE} The tide pools were best {first}" in words(app))
+        last = "by its meaning (rank 1), by its words (rank 2), soon after a match; its chat has the words"
         await wait_until(pilot, lambda: f"clew · Crete Pools! {last}" in words(app), f"clew · Crete Pools! {last}")
         assert app.view.composer.region.width > 60
 
@@ -326,7 +327,7 @@ async def test_words_can_be_recalled_by_hand(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await pilot.press(*"/recall tide pools", "enter")
         await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).pack.recalled)
-        assert panel_of(app).pack.recalled[0].words.splitlines()[-1] == "The tide pools were best"
+        assert panel_of(app).pack.recalled[0].words == f"{BESIDE}\nThe tide pools were best"
         await wait_until(pilot, lambda: "for “tide pools”" in words(app), "for “tide pools”")
         await pilot.press("escape")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
@@ -341,7 +342,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, "pools?")
         await opened(app, pilot)
-        await wait_until(pilot, lambda: "Likes tide pools [x]" in words(app), "Likes tide pools [x]")
+        await wait_until(pilot, lambda: "learned Likes tide pools [x]" in words(app), "learned Likes tide pools [x]")
         await wait_until(pilot, lambda: "Notes › Gorges The pools are closed." in words(app))
         await pilot.press("h")
         await wait_until(pilot, lambda: "Only messages can be hidden." in screen_text(app))
@@ -366,7 +367,7 @@ async def test_a_failure_is_told_in_the_panel_and_ends_nothing(chat: Running) ->
         mend()
         app.perform("recall", "tide pools")
         await wait_until(pilot, lambda: panel_of(app).pack.recalled)
-        assert panel_of(app).pack.recalled[0].words.splitlines()[-1] == "The tide pools were best"
+        assert panel_of(app).pack.recalled[0].words == f"{BESIDE}\nThe tide pools were best"
 
 
 async def test_what_recall_lacks_is_said_until_it_is_there(chat: Running) -> None:

@@ -80,8 +80,17 @@ async def test_with_a_trusted_model_and_for_what_is_no_question_they_stay_folded
         assert quoted(app) == []
 
 
+async def test_at_most_three_are_shown(chat: Running) -> None:
+    async with chat(agent_that_was_told(LONG, *(f"I live in {town}." for town in TOWNS))) as (app, pilot):
+        await ask(app, pilot)
+        await wait_until(pilot, lambda: quoted(app))
+        (shown,) = quoted(app)
+        assert len(shown.splitlines()) == 3
+        assert {line.rpartition("  ")[2] for line in shown.splitlines()} <= {f"“I live in {town}.”" for town in TOWNS}
+
+
 @pytest.mark.parametrize("size", [(60, 40), (200, 60)])
-async def test_at_most_three_are_cut_wrapped_and_never_markup(chat: Running, size: tuple[int, int]) -> None:
+async def test_they_are_cut_wrapped_and_never_markup(chat: Running, size: tuple[int, int]) -> None:
     async with chat(agent_that_was_told(LONG, *(f"I live in {town}." for town in TOWNS[:2])), size=size) as (
         app,
         pilot,

@@ -355,8 +355,7 @@ async def test_what_waited_is_learned_in_the_order_it_was_said(
     monkeypatch.setenv("CLEW_HOME", str(tmp_path / "other"))
     at_once = await journey(await make_agent(FakeGenerator("Ok."), QUIET), each=False)
     assert at_once == by_and_by
-    assert [text for text, _ in at_once] == list(JOURNEY)
-    assert (at_once[0][1], at_once[1][1], at_once[-1][1]) == ("active", "superseded", "active")
+    assert at_once == list(zip(JOURNEY, ("active", "superseded", "superseded", "active"), strict=True))
 
 
 async def status(agent: Agent) -> list[tuple[str | None, str]]:

@@ -99,6 +99,7 @@ class Recaller:
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
                 if bounds.brief and intent.route == "recall" and not about_oneself(message.text, intent):
                     most = min(most, FEW)
+                hits = await asyncio.to_thread(self.with_later, hits)
                 fresh = [hit for hit in hits if hit.id not in message.held]
                 taken = await asyncio.to_thread(within, fresh, message.text, generator, Bounds(most, bounds.tokens))
                 found = replace(found, hits=tuple(taken), note=_note(intent, hits, taken))
@@ -206,6 +207,19 @@ class Recaller:
             if each.text
         ]
 
+    def with_later(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Hits, each behind what was said later on its topic, the newest first: those are hits too, once each."""
+        own = {hit.id: hit for hit in hits}
+        missing = [later.turn for hit in hits for later in hit.later if later.turn not in own]
+        there = self._memory.readings.quotable(missing)
+        own |= {hit.id: hit for hit in self.as_hits((there[id] for id in there), "later")}
+        found: dict[str, Hit] = {}
+        for hit in hits:
+            for id in (*(later.turn for later in hit.later), hit.id):
+                if id in own:
+                    found.setdefault(id, own[id])
+        return list(found.values())
+
     def as_hits(self, turns: Iterable[Turn], strategy: Strategy) -> list[Hit]:
         """Turns that no search ranked, in their order."""
         names: dict[str, str | None] = {}
@@ -234,14 +248,22 @@ class Recaller:
 
 
 def within(hits: Sequence[Hit], text: str, generator: Generator, bounds: Bounds) -> list[Hit]:
-    """The first hits that fit the bounds; one that is too long is passed over."""
+    """The first hits that fit the bounds; one that is too long is passed over, and what it may outdate.
+
+    What was said later than a hit comes along with it, beyond the bound of turns.
+    """
     taken: list[Hit] = []
-    room = bounds.tokens
+    passed: set[str] = set()
+    room, most = bounds.tokens, bounds.turns
     for hit in hits:
         size = len(generator.tokenize(quote_hit(hit, about=text).line)) + 1
-        if size <= room and len(taken) < bounds.turns:
-            taken.append(hit)
-            room -= size
+        beside = any(reason.strategy == "later" for reason in hit.reasons)
+        if size > room or most < 1 or not passed.isdisjoint(later.turn for later in hit.later):
+            passed.add(hit.id)
+            continue
+        taken.append(hit)
+        room -= size
+        most -= not beside
     return taken
 
 

@@ -136,7 +136,8 @@ class Search:
         hits |= self._read(items.values())
         project = self._memory.readings.session(reply.session).project
         later = self._memory.recall.later(list(hits), world=world, project=project)
-        hits = {id: replace(hit, later=later.get(id, ())) for id, hit in hits.items()}
+        newer = {id: tuple(each for each in told if each.turn not in hits) for id, told in later.items()}
+        hits = {id: replace(hit, later=newer.get(id, ())) for id, hit in hits.items()}
         return [_explained(hits[id], items[id]) for id in ordered if id in hits]
 
     def _open_quotes(self, reply_turn: str) -> tuple[Hit, ...]:

@@ -208,7 +208,8 @@ class Toolbox:
                     return await asyncio.to_thread(self._recent, call, here)
                 case SearchMemory():
                     seen = Filters(world=here.world, project=here.project, exclude=frozenset({turn}))
-                    return self._listed(await self._recaller.recall(call.query, limit=call.limit, filters=seen))
+                    hits = await self._recaller.recall(call.query, limit=call.limit, filters=seen)
+                    return self._listed(await asyncio.to_thread(self._recaller.with_later, hits))
                 case AboutName():
                     return await asyncio.to_thread(self._about, call, here)
                 case OpenTurn():

@@ -24,7 +24,7 @@ from typing import Any, cast
 from agent.agent import Agent
 from agent.home import Home
 from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader, llama_loader
-from agent.quoting import LaterQuote, quote, quote_hit
+from agent.recall import Bounds, RecallRequest
 from agent.settings import Settings
 from bench.expected import Conversation, read
 from bench.report import say
@@ -35,7 +35,7 @@ from graph.events import ReflectionFailed, Role, SessionStarted, StopReason, Tur
 from graph.ids import as_ms, new_id
 from graph.memory import Memory
 from graph.reader import LogReader
-from graph.values import Observation, Wanted
+from graph.values import Hit, Observation, Wanted
 from models.protocols import Embedder, Generator
 from tui.commands.learned import later_json
 from tui.mcp.serializers import told_hit
@@ -54,6 +54,13 @@ class RecordingAgent(Agent):
     def store(self) -> Memory:
         """The open memory."""
         return self._memory
+
+    async def pack(self, text: str, model: Generator) -> tuple[Hit, ...]:
+        """What would be put before a model with a message in a new chat, the best first."""
+        session = new_id()
+        await asyncio.to_thread(self._memory.append, SessionStarted(session=session, client="bench"))
+        request = RecallRequest(text, session, frozenset(), None)
+        return (await self._recaller.look(request, model, Bounds(turns=20, tokens=4000))).hits
 
 
 class Lent:
@@ -123,7 +130,11 @@ async def converse(run: Run, home: Home, conversation: Conversation, embedder: E
             await agent.reflection.run()
         await agent.idle()
         found = await agent.memories.find(Wanted(everything=True, plain=False), limit=1000)
-        beside = {each.id: await told_beside(agent, each) for each in found if each.current and each.status == "active"}
+        beside = {
+            each.id: await told_beside(agent, each, run.model)
+            for each in found
+            if each.current and each.status == "active"
+        }
         told = [seen(each, chat.places, beside.get(each.id, frozenset())) for each in found]
         held = seeds.active if seeds else ()
         tally = score(conversation, told, held=held)
@@ -136,16 +147,17 @@ async def converse(run: Run, home: Home, conversation: Conversation, embedder: E
         await agent.close()
 
 
-async def told_beside(agent: Agent, memory: Observation) -> frozenset[str]:
-    """The turns that each surface gives beside a memory as said later: lists, their JSON, recall, prompts, and MCP."""
-    listed = {str(each["turn"]) for each in map(later_json, memory.later)}
-    hits = await agent.search.recall(memory.text or "", limit=20)
-    recalled = [hit for hit in hits if hit.id == memory.id or hit.id in memory.sources]
-    for hit in recalled:
-        line = quote_hit(hit).line
-        listed &= {each.message for each in told_hit(hit, shared(hits)).later}
-        listed &= {each.turn for each in hit.later if quote(LaterQuote(each), bound=40).line.split('"')[1][:30] in line}
-    return frozenset(listed)
+async def told_beside(agent: RecordingAgent, memory: Observation, model: Generator) -> frozenset[str]:
+    """The turns that each surface gives beside a memory as said later: lists and their JSON, recall, MCP, prompts."""
+    beside = {str(each["turn"]) for each in map(later_json, memory.later)}
+    for hit in await agent.search.recall(memory.text or "", limit=20):
+        if hit.id == memory.id or hit.id in memory.sources:
+            beside &= {each.message for each in told_hit(hit, shared(())).later}
+    pack = await agent.pack(f"What about this: {memory.text}?", model)
+    for place, hit in enumerate(pack):
+        if hit.id == memory.id or hit.id in memory.sources:
+            beside &= {each.id for each in pack[:place]}
+    return frozenset(beside)
 
 
 def failures(home: Home) -> list[ReflectionFailed]:

@@ -27,8 +27,9 @@ FOUND_BY: "dict[Strategy, str]" = {
     "theme": "from a theme",
     "tool": "looked up by the model",
     "pin": "pinned by you",
+    "later": "said later on the topic of a match",
 }
-UNRANKED = frozenset(("pin", "thread"))
+UNRANKED = frozenset(("pin", "thread", "later"))
 LIFTED_BY = {
     "recency": "recent",
     "pin": "pinned",

@@ -71,7 +71,9 @@ class Sampling(BaseModel):
         return None if value in (RANDOM, "none") else value
 
 
-Strategy = Literal["lexical", "semantic", "observation", "graph", "recency", "pin", "recent", "thread", "theme", "tool"]
+Strategy = Literal[
+    "lexical", "semantic", "observation", "graph", "recency", "pin", "recent", "thread", "theme", "tool", "later"
+]
 
 
 class Recalled(BaseModel):

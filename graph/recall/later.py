@@ -21,10 +21,11 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     Mask = NDArray[np.bool_]
     Floats = NDArray[np.float32]
 
-MOST = 3  # turns beside one thing: of 100 changes among as many other messages 95 were among the first three
+MOST = 2  # turns beside one thing: of 100 changes among as many other messages 92 were among the first two
 CHOSEN_OF = 10  # turns that are near, of which some only ask
 TELLS = 0.2  # what telling something of weight adds to a cosine
 LEAST = 0.4  # from which a turn is on the same topic
+AT_ONCE = 64  # older things, so that long lists take no more memory
 LOOKED_AT = 20_000  # turns that are compared; of more the weighty, then the newest
 USER = ROLES.index("user")
 
@@ -66,21 +67,21 @@ def later_turns(
     """For each older thing the rows of turns that were said later on its topic, the nearest first; `may` be told."""
     import numpy as np
 
-    if not older:
-        return {}
-    rows = _compared(columns, may, min(each.at for each in older))
+    rows = _compared(columns, may, min((each.at for each in older), default=0))
     values = matrix.take(rows.tolist()) if len(rows) else None
     if values is None:
         return {}
-    wanted = np.array([each.vector for each in older], np.float32)
-    near = values @ wanted.T
-    near = (near + np.maximum(near, _of_what_was_learned(columns, learned, matrix, rows, wanted))) / 2
-    near += np.float32(TELLS) * (columns["significance"][rows] > 0)[:, None]
-    found = {}
-    for place, each in enumerate(older):
-        score = np.where((columns["at"][rows] > each.at) & ~np.isin(rows, list(each.turns)), near[:, place], 0)
-        best = np.argsort(-score, kind="stable")[:CHOSEN_OF]
-        found[each.id] = [int(rows[at]) for at in best if score[at] >= LEAST]
+    found: dict[str, list[int]] = {}
+    for start in range(0, len(older), AT_ONCE):
+        some = older[start : start + AT_ONCE]
+        wanted = np.array([each.vector for each in some], np.float32)
+        near = values @ wanted.T
+        near = (near + np.maximum(near, _of_what_was_learned(columns, learned, matrix, rows, wanted))) / 2
+        near += np.float32(TELLS) * (columns["significance"][rows] > 0)[:, None]
+        for place, each in enumerate(some):
+            score = np.where((columns["at"][rows] > each.at) & ~np.isin(rows, list(each.turns)), near[:, place], 0)
+            best = np.argsort(-score, kind="stable")[:CHOSEN_OF]
+            found[each.id] = [int(rows[at]) for at in best if score[at] >= LEAST]
     return {id: chosen for id, chosen in found.items() if chosen}
 
 
@@ -109,14 +110,14 @@ def _compared(columns: Columns, may: "Mask", since: int) -> "NDArray[np.intp]":
 def _of_what_was_learned(
     columns: Columns, learned: LearnedIndex, matrix: Matrix, rows: "NDArray[np.intp]", wanted: "Floats"
 ) -> "Floats":
-    """float32[rows, wanted]: how near what was learned from each turn is, at the best."""
+    """float32[rows, wanted]: how near what was learned from each turn is, at the best; -1 where nothing was."""
     import numpy as np
 
-    near = np.full((columns.size + 1, len(wanted)), -1, np.float32)  # NONE is the last
+    near = np.full((len(rows), len(wanted)), -1, np.float32)
     made = learned.of_turns[DERIVED]
-    if len(made.one):
-        told = np.isin(made.other, rows)
-        one, other = made.one[told], made.other[told]
-        np.maximum.at(near, other, matrix.of_rows(learned.beliefs, one) @ wanted.T)
-    found: NDArray[np.float32] = near[rows]
-    return found
+    place = np.full(columns.size + 1, NONE, np.intp)  # NONE is the last
+    place[rows] = np.arange(len(rows))
+    told = place[made.other] != NONE
+    if told.any():
+        np.maximum.at(near, place[made.other[told]], matrix.of_rows(learned.beliefs, made.one[told]) @ wanted.T)
+    return near

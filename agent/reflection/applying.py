@@ -7,7 +7,7 @@ turn's own words end what is known; else that is in question. No list of words o
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from agent.language.doubt import injected
 from agent.language.sentences import MASK, sentences
@@ -17,7 +17,7 @@ from agent.reflection.clauses import clauses
 from agent.reflection.consolidation import Action, Create, Delete, Update
 from agent.reflection.grounding import KINDRED, Grounding, ground
 from agent.reflection.heads import CHANGED, changes
-from agent.reflection.likeness import Embed, cosine, names_of, negated, says_again, says_the_same
+from agent.reflection.likeness import Embed, cosine, names_of, negated, of_the_same, says_again, says_the_same
 from agent.reflection.making import ACTIVE_ABOVE, Draft, speaks_of
 from graph.values import NearObservation, Observation, Turn
 
@@ -38,8 +38,18 @@ JOURNEY = re.compile(r"\b(?:used to|no longer|formerly|previously) |,? (?:any ?m
 class Applier:
     """Turns the actions of one answer into events of a draft; `shown` are the observations of the prompt, in order."""
 
-    def __init__(self, draft: Draft, shown: Sequence[Observation], *, near: FindNear, embed: Embed) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        shown: Sequence[Observation],
+        *,
+        near: FindNear,
+        embed: Embed,
+        foreign: Collection[str] = (),
+    ) -> None:
+        """`foreign` are turns in which somebody else speaks."""
         self._draft = draft
+        self._foreign = foreign
         self._shown = shown
         self._near = near
         self._embed = embed
@@ -62,10 +72,10 @@ class Applier:
             counts.skipped += not made
 
     def _turns(self, numbers: Sequence[int]) -> list[Turn]:
-        """The turns of an action, without those that give the program orders: nothing in them is believed."""
+        """The turns of an action, without those in which somebody else speaks, or that give the program orders."""
         said = self._draft.material.said
         named = [said[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(said)]
-        return [turn for turn in named if not injected(turn.text or "")]
+        return [turn for turn in named if turn.id not in self._foreign and not injected(turn.text or "")]
 
     def _known(self, number: int) -> Observation | None:
         return self._shown[number - 1] if 1 <= number <= len(self._shown) else None
@@ -134,7 +144,8 @@ class Applier:
         for turn in turns:
             said = turn.text or ""
             vector, known = await self._embed([said, old.text])
-            if changes(said, vector, [(old.text, known)])[0] >= CHANGED:
+            sure = changes(said, vector, [(old.text, known)])[0] >= CHANGED
+            if sure and of_the_same(said, old.text, old.about):
                 return self._draft.retire(old, turn.id)
             near |= (cosine(vector, known) or 0.0) >= NEAR_ENOUGH or not set(content(old.text)).isdisjoint(
                 content(said)

@@ -24,7 +24,7 @@ from agent.reflection.consolidation import (
 from agent.reflection.consolidation import question as asked_of
 from agent.reflection.frames import spoken_in_a_frame
 from agent.reflection.heads import CHANGED, IN_QUESTION, changes
-from agent.reflection.likeness import Embed, cosine, says_again
+from agent.reflection.likeness import Embed, cosine, of_the_same, says_again
 from agent.reflection.making import Draft, Review, speaks_of
 from agent.reflection.material import YOU, Material, Trust, before, taught_by
 from agent.reflection.statements import Statement, told
@@ -73,7 +73,7 @@ async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear, 
                 continue
             draft.outcome.skipped += not draft.support(each.observation, [turn.id])
             return
-    old, sure = _changed(draft, turn, known, changed, beside)
+    old, sure = _changed(draft, turn, statement, known, changed, beside)
     revised = old if sure >= CHANGED else None
     made = draft.make(text, category=statement.category, confidence=CONFIDENCE, sources=[turn.id], supersedes=revised)
     draft.outcome.created += made and revised is None
@@ -84,13 +84,19 @@ async def _keep(draft: Draft, turn: Turn, statement: Statement, near: FindNear, 
 
 
 def _changed(
-    draft: Draft, turn: Turn, known: Sequence[NearObservation], changed: Sequence[float], beside: Collection[str]
+    draft: Draft,
+    turn: Turn,
+    statement: Statement,
+    known: Sequence[NearObservation],
+    changed: Sequence[float],
+    beside: Collection[str],
 ) -> tuple[Observation | None, float]:
     """What a statement changes most likely, and how likely; None where it is likely of nothing."""
     likely = [
         (sure, each.observation)
         for each, sure in zip(known, changed, strict=True)
         if sure >= IN_QUESTION
+        and of_the_same(statement.text, each.observation.text or "", each.observation.about)
         and each.observation.id not in beside
         and not draft.touched(each.observation)
         and newer([turn], each.observation)
@@ -141,7 +147,7 @@ class Learning:
         draft.outcome.model = generator.info.name if generator is not None else None
         foreign = spoken_in_a_frame([*await asyncio.to_thread(before, self._memory, material), *material.said])
         if origin == "model" and generator is not None:
-            await self._consolidate(draft, generator)
+            await self._consolidate(draft, generator, foreign)
         else:
             await keep_statements(draft, lambda text: self._near(text, material), self.embed, foreign)
         await asyncio.to_thread(self._retire_earlier, draft)
@@ -172,12 +178,12 @@ class Learning:
         except RunError:
             return None
 
-    async def _consolidate(self, draft: Draft, generator: Generator) -> None:
+    async def _consolidate(self, draft: Draft, generator: Generator, foreign: Collection[str]) -> None:
         material = draft.material
         asked = " ".join(turn.text or "" for turn in material.said)[:LONGEST_ASKED]
         shown = [near.observation for near in (await self._near(asked, material))[:MOST_SHOWN]]
         actions = await self._ask(draft, generator, shown)
-        applier = Applier(draft, shown, near=lambda text: self._near(text, material), embed=self.embed)
+        applier = Applier(draft, shown, near=lambda text: self._near(text, material), embed=self.embed, foreign=foreign)
         await applier.apply(actions)
 
     async def _ask(self, draft: Draft, generator: Generator, shown: list[Observation]) -> list[Action]:

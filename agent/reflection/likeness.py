@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from agent.language.sentences import sentences
 from agent.language.words import NEGATORS, content, fold, numbers, stem, tokens, wordset
+from agent.reflection.grounding import KINDRED
 from graph.values import Vector
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Vector | None]]]
@@ -16,6 +17,10 @@ SURE = 0.95  # cosines from which sentences are the same whatever their words
 NEAR = 0.85  # and from which they are where most words are the same too
 SHARED = 0.6
 AGAIN = 0.8  # and from which one says the other again, where it has no name or number of its own
+SUBJECT = 4  # words at the beginning that tell who does something
+PRONOUNS = wordset(  # of a third person
+    "he she they his her their hes shes er sie ihr il elle ils elles lui él ella ellos ele ela lei hij zij ze"
+)
 ALL_BUT = 0.8  # share of the words that has to be the same without vectors
 
 
@@ -72,6 +77,20 @@ def says_again(text: str, known: str, meaning: float | None) -> bool:
     fresh = names_of(text) - set(tokens(known)) or numbers(text) - numbers(known)
     near = meaning is not None and meaning >= AGAIN
     return near and not fresh and negated(text) == negated(known) and not _opposed(text, known)
+
+
+def of_the_same(text: str, known: str, about: Sequence[str]) -> bool:
+    """Whether a text may be about whom a memory is about: "I moved to Rome" says nothing of where a brother lives.
+
+    They are told by the first words: a relative or a pet, or one of the names that the memory is `about`. A pronoun may
+    mean anybody.
+    """
+    said, there = tokens(text)[:SUBJECT], tokens(known)[:SUBJECT]
+    if not PRONOUNS.isdisjoint(said):
+        return True
+    names = {part for name in about for part in tokens(name)}
+    mine, theirs = ({word for word in words if stem(word) in KINDRED or word in names} for words in (said, there))
+    return mine == theirs
 
 
 def negated(text: str) -> bool:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from agent.language.doubt import injected
-from agent.language.words import wordset
+from agent.language.words import tokens
 from agent.reflection.clauses import Clause, clauses, contents
 from agent.reflection.heads import by_words, kind_and_weight, lasting
-from agent.reflection.likeness import Embed
+from agent.reflection.likeness import PRONOUNS, Embed
 from graph.events import ObservationKind
 from graph.values import Vector
 
@@ -27,10 +27,6 @@ HARDLY = 0.06  # by words alone: what is less likely is not embedded
 LEAST = 3  # words
 LONGEST_BEFORE = 14  # words of a sentence before what is told, which may say of whom
 WORD = re.compile(r"\w+(?:['’]\w+)?")
-PRONOUNS = wordset(  # of a third person, as the first word of what is told: whom it means stands before it
-    "he she they he's she's they're his her their hes shes er sie ihr il elle ils elles lui él ella ellos ele ela lei"
-    " hij zij ze"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +114,7 @@ def _statement(text: str, found: Sequence[Clause], likely: Sequence[float], run:
     if "?" not in (before := text[first.opens : first.start]) and len(before.split()) <= LONGEST_BEFORE:
         starts.append(first.opens)
     opening = WORD.match(text, starts[-1])
-    if opening is not None and opening[0].casefold() in PRONOUNS:
+    if opening is not None and not PRONOUNS.isdisjoint(tokens(opening[0])):
         starts += [each.opens for each in found[: run[0]] if each.opens < first.opens and each.own][-1:]
     fits = [start for start in starts if len(text[start : last.end].split()) <= MOST]
     return text[fits[-1] : last.end].rstrip(" ,;:–—-("), max(likely[place] for place in run)

@@ -145,7 +145,7 @@ def note_names(memory: Memory, material: Material) -> tuple[list[EntityNoted], d
     """The names in people's words, and their ids: an entity or a speaker that is known keeps its own."""
     people = [speaker for speaker in material.speakers if speaker[:1].isupper()]
     found = [(turn, each) for turn in material.said for each in named(turn.text or "", people)[:MOST_NAMES]]
-    ids = memory.readings.entities({each.name for _, each in found})
+    ids = memory.readings.entities({each.name for _, each in found}, world=material.world)
     folded = {name.casefold(): id for name, id in ids.items()}
     events: dict[tuple[str, str], EntityNoted] = {}
     for turn, each in found:

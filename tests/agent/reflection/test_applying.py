@@ -181,6 +181,16 @@ async def test_a_deletion_on_other_words_is_only_reviewed_where_they_are_about_i
     assert other.events == []
 
 
+async def test_nothing_is_taken_from_who_speaks_as_somebody_else() -> None:
+    draft = Draft(material(BOAT), {}, review="auto", origin="model")
+
+    async def near(text: str) -> list[NearObservation]:
+        return []
+
+    await Applier(draft, [], near=near, embed=no_vectors, foreign={"t1"}).apply([create("The user bought a red boat.")])
+    assert (draft.outcome.events, draft.outcome.skipped) == ([], 1)
+
+
 async def test_other_people_do_not_change_what_is_known_of_the_user() -> None:
     ana = material(said("t1", "I moved, I live in Bergen now, no longer in Oslo.", speaker="Ana"))
     outcome = await applied(ana, Delete(memory=1, sources=[1]), update("Ana lives in Bergen now."), shown=[OSLO])

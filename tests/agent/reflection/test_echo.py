@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reflection.likeness import echoes, says_again
+from agent.reflection.likeness import echoes, of_the_same, says_again
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,24 @@ def test_what_has_another_name_number_or_denial_is_not_said_again(
     text: str, known: str, meaning: float | None, again: bool
 ) -> None:
     assert says_again(text, known, meaning) is again
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "about", "same"),
+    [
+        ("I moved to Rome", "My brother lives in Rome", ("you",), False),
+        ("My brother moved to Rome", "My brother lives in Oslo", ("you",), True),
+        ("He moved to Rome", "My brother lives in Oslo", ("you",), True),
+        ("My sister left Siemens", "I work at Siemens", ("you",), False),
+        ("I left Siemens", "Ada works at Siemens", ("you", "Ada"), False),
+        ("Ada left Siemens", "Ada works at Siemens", ("you", "Ada"), True),
+        ("I live alone now", "I live with my girlfriend", ("you",), True),
+    ],
+)
+def test_what_is_told_of_one_changes_nothing_of_another(
+    text: str, known: str, about: tuple[str, ...], same: bool
+) -> None:
+    assert of_the_same(text, known, about) is same
 
 
 @given(st.text(max_size=300), st.text(max_size=100))

@@ -98,7 +98,7 @@ class Shelf:
         ]
         return sorted(found, key=lambda near: -near.words)[:limit]
 
-    def entities(self, names: Iterable[str]) -> dict[str, str]:
+    def entities(self, names: Iterable[str], *, world: str) -> dict[str, str]:
         return {name: self.names[name] for name in names if name in self.names}
 
     def judged(self, turns: Iterable[str]) -> dict[str, int]:

@@ -2,8 +2,6 @@
 
 import re
 
-from .sentences import Sentence
-
 LAUGH = re.compile(
     r"\b(?:ha(?:ha)+h?|he(?:he)+|l+o+l+|lmf?ao|rofl|jaja+|kkk+)\b|[😂🤣😜😝😉🙃]|(?<!\w)[:;][-']?[PpD)](?!\w)", re.I
 )
@@ -27,40 +25,6 @@ TAKEN_BACK = re.compile(
 )
 MEANT = re.compile(
     r"^(?:(?:oh|ah|sorry|no|oops|wait|actually|i mean),? )*(?:i (?:meant?|mean)|make that|correction:?) ", re.I
-)
-DOUBT = re.compile(
-    r"\b(?:if|unless|whether|would|could|might|maybe|perhaps|possibly|probably|presumably"
-    r"|supposed(?:ly)?|suppose|wonder(?:ing)?|guess"
-    r"|wish|someday|seems?|apparently|allegedly|as though|hypothetical(?:ly)?|in theory"
-    r"|or something|technically|imagine|pretend"
-    r"|(?:i|we) (?:think|believe|assume|reckon|doubt|suspect|imagine|hope)(?! in\b)|feels?"
-    r" like|felt like|i['’]d|we['’]d|should i"
-    r"|million|billion|thousand times|gazillion)\b|(?-i:\bmay\b)",
-    re.I,
-)
-REPORTED = re.compile(
-    r"\b(?:(?<!\bi )(?<!\bi only )(?<!\bi just )said|says|saying|tells?|told|claim(?:s|ed|ing)?|according to"
-    r"|quot(?:e|es|ed"
-    r"|ing)|writes|wrote me|asked|asks"
-    r"|lyrics?|the song|call(?:s|ed) (?:me|us) an?|thinks|believes|heard|rumou?rs?|pointed"
-    r" out|insists?|shouted|yelled|replied"
-    r"|texted|tweeted|posted|announced|(?:he|she|they) (?:goes|went),)\b",
-    re.I,
-)
-ASIDE = re.compile(  # "…, my doctor says that swimming is better"
-    r"(?:[,;]| [-–]) (?:[\w']+ ){1,5}(?:says?|said|tells?|told|thinks?|believes?|insists?) (?=.*\b(?:is|are"
-    r"|was|to|that|i)\b)",
-    re.I,
-)
-TECHNICAL = re.compile(
-    r"\b(?:errors?|exceptions?|traceback|stack trace|crash\w*|compil\w+|bugs?|404|500"
-    r"|timeout|null|undefined|segfault|admin"
-    r"|(?:am|['’]?m) the (?:developer|creator|system|operator|programmer)|root access"
-    r"|superuser|permissions?|privileges?|authori[sz]ed|bypass|override)\b",
-    re.I,
-)
-YOU = re.compile(
-    r"\b(?:you|your|yours|yourself|u|ur|y['’]?all|you['’](?:re|ve|ll|d)|thou|assistant|chatbot|ai model)\b", re.I
 )
 FICTION = re.compile(
     r"\b(?:imagine|pretend\w*|suppose|supposing|let['’]?s (?:say|play|assume|pretend)"
@@ -117,42 +81,6 @@ INJECTED = re.compile(
 def injected(text: str) -> bool:
     """Whether a turn gives the program orders about itself: then nothing in it is believed."""
     return INJECTED.search(text) is not None
-
-
-def before_reports(text: str) -> str:
-    """A sentence up to the clause in which somebody else's opinion is told; all of it where nobody is reported."""
-    match = ASIDE.search(text)
-    return text[: match.start()] if match and not REPORTED.search(text[: match.start()]) else text
-
-
-def doubtful(sentence: str, *, laughing: bool = False) -> bool:
-    """Whether a sentence, whatever part of it, is no word of the speaker's own to rely on."""
-    if laughing:
-        sentence = LAUGH.sub(" ", sentence)
-    return any(pattern.search(sentence) for pattern in (JOKE, REPORTED, TECHNICAL))
-
-
-def believed(said: list[Sentence], *, laughing: bool = False) -> list[Sentence | None]:
-    """The sentences that stand, None in place of those that do not, by what stands around them.
-
-    `laughing`: also those that somebody only laughs at, as what puts a thing right, or says it again, may be.
-    """
-    kept: list[Sentence | None] = []
-    for at, sentence in enumerate(said):
-        plain = sentence.plain
-        if FICTION.search(plain) or GIVEN.search(plain) or WRITE.search(plain):
-            kept += [None] * (len(said) - at)
-            break
-        following = said[at + 1].plain if at + 1 < len(said) else ""
-        if laughing:
-            following = LATER_FICTION.sub(" ", LAUGH.sub(" ", following).strip())
-        first = before_reports(plain)
-        if len(first) < len(plain) and not JOKE.search(LAUGH.sub(" ", plain)):
-            plain = first
-            sentence = Sentence(sentence.text[: len(first)], first, sentence.start, sentence.start + len(first))
-        stands = sentence.own and not doubtful(plain, laughing=laughing) and not withdrawn(following)
-        kept.append(sentence if stands else None)
-    return kept
 
 
 def withdrawn(following: str) -> bool:

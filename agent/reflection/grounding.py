@@ -86,9 +86,6 @@ PROMPT = re.compile(
     re.I,
 )
 CLAUSE = re.compile(r"[,;:.!?…\n]+|\s[-–—]\s|\b(?:but|and|because|although|while|since|so)\b", re.I)
-CONTRAST = re.compile(
-    r"(?:,|,? and|,? but) not (?!.*\bbut\b)(?!.*\b(?:i|we|my|is|am|are|do|does)\b).*$|\bwithout\b", re.I
-)
 GIVEN_UP = re.compile(r"\bused to\b|\b(?:gave|given|give) up\b(?! on\b)")
 CAPITAL = re.compile(r"[^\W\d_][\w’'-]*")
 VERB_NEXT = re.compile(
@@ -253,8 +250,3 @@ def denies(text: str) -> bool:
     adverse = any(stem(word) in ADVERSES for word in words)
     given_up = GIVEN_UP.search(" ".join(words)) is not None
     return adverse or given_up or any(word in NEGATORS for word in words)
-
-
-def denied(text: str) -> bool:
-    """Whether a clause says what is not; "the viola, not the violin" and "Jon without an h" say what is."""
-    return denies(CONTRAST.sub(" ", text))

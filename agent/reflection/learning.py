@@ -52,7 +52,7 @@ async def keep_statements(draft: Draft, near: FindNear, embed: Embed, foreign: C
         if turn.id in foreign:
             draft.significance[turn.id] = 0
             continue
-        found = await told(turn.text or "", embed, turn=turn.id)
+        found = await told(turn.text or "", embed)
         draft.significance[turn.id] = found.significance
         for statement in found.statements:
             await _keep(draft, turn, statement, near, embed)

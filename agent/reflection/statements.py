@@ -31,14 +31,12 @@ WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A stretch of a turn, verbatim; `likely` is how likely it lasts, `significance` how much it matters (1–3)."""
+    """A stretch of a turn, verbatim, with its vector, if there is one; `significance` is how much it matters (1–3)."""
 
     text: str
-    turn: str
     category: ObservationKind
-    likely: float
     significance: int
-    vector: Vector | None = None
+    vector: Vector | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +47,22 @@ class Told:
     significance: int = 0
 
 
-async def told(text: str, embed: Embed, *, turn: str) -> Told:
+async def told(text: str, embed: Embed) -> Told:
     """What a person tells in a turn that lasts; mostly nothing."""
     found = clauses(text) if not injected(text) else []
     likely = await _likely(text, found, embed)
-    made = [_statement(text, found, likely, run) for run in _runs(text, found, likely)]
-    whole = [each for each, _ in made]
-    made = [
-        (each, sure)
-        for at, (each, sure) in enumerate(made)
-        if len(WORD.findall(each)) >= LEAST and not any(each in other for other in whole[at + 1 :])
+    said = [_stretch(text, found, run) for run in _runs(text, found, likely)]
+    said = [
+        each
+        for at, each in enumerate(said)
+        if len(WORD.findall(each)) >= LEAST and not any(each in other for other in said[at + 1 :])
     ]
-    vectors = await embed([each for each, _ in made]) if made else []
-    statements = []
-    for (said, sure), vector in zip(made, vectors, strict=True):
-        category, matters = kind_and_weight(said, vector)
-        statements.append(Statement(said, turn, category, sure, matters, vector))
+    vectors = await embed(said) if said else []
+    statements = [
+        Statement(each, *kind_and_weight(each, vector), vector) for each, vector in zip(said, vectors, strict=True)
+    ]
     notable = int(max(likely, default=0.0) >= NOTABLE)
-    kept = {each.text: each for each in statements}
-    return Told(tuple(kept.values()), max((each.significance for each in statements), default=notable))
+    return Told(tuple(statements), max((each.significance for each in statements), default=notable))
 
 
 async def _likely(text: str, found: Sequence[Clause], embed: Embed) -> list[float]:
@@ -104,7 +99,7 @@ def _short_enough(text: str, found: Sequence[Clause], places: list[int], likely:
     return [run for run in fits if max(likely[place] for place in run) >= TOLD]
 
 
-def _statement(text: str, found: Sequence[Clause], likely: Sequence[float], run: Sequence[int]) -> tuple[str, float]:
+def _stretch(text: str, found: Sequence[Clause], run: Sequence[int]) -> str:
     """The words of a run, with what stands before it in its sentence where that is short and asks nothing.
 
     What begins with a pronoun has the sentence before it too, if there is room.
@@ -117,4 +112,4 @@ def _statement(text: str, found: Sequence[Clause], likely: Sequence[float], run:
     if opening is not None and not PRONOUNS.isdisjoint(tokens(opening[0])):
         starts += [each.opens for each in found[: run[0]] if each.opens < first.opens and each.own][-1:]
     fits = [start for start in starts if len(text[start : last.end].split()) <= MOST]
-    return text[fits[-1] : last.end].rstrip(" ,;:–—-("), max(likely[place] for place in run)
+    return text[fits[-1] : last.end].rstrip(" ,;:–—-(")

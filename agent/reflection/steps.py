@@ -161,9 +161,7 @@ async def rate_turns(memory: Memory, material: Material, known: Mapping[str, int
     judged = await asyncio.to_thread(memory.readings.judged, [turn.id for turn in said])
     rated = []
     for turn in (turn for turn in said if turn.id not in judged):
-        matters = (
-            known[turn.id] if turn.id in known else (await told(turn.text or "", embed, turn=turn.id)).significance
-        )
+        matters = known[turn.id] if turn.id in known else (await told(turn.text or "", embed)).significance
         rated.append(TurnRated(turn=turn.id, significance=matters, by="rule"))
     return rated
 

@@ -37,8 +37,8 @@ async def test_with_it_they_are_surer(embed: Embed) -> None:
         "if I lived in Rome I'd eat out",
         "merci.",
     )
-    assert [bool((await told(text, embed, turn="t")).statements) for text in lasts] == [True] * len(lasts)
-    assert [bool((await told(text, embed, turn="t")).statements) for text in passes] == [False] * len(passes)
+    assert [bool((await told(text, embed)).statements) for text in lasts] == [True] * len(lasts)
+    assert [bool((await told(text, embed)).statements) for text in passes] == [False] * len(passes)
 
 
 @pytest.mark.model

@@ -10,7 +10,7 @@ from .told import no_vectors
 
 
 async def texts(text: str) -> list[str]:
-    return [each.text for each in (await told(text, no_vectors, turn="t")).statements]
+    return [each.text for each in (await told(text, no_vectors)).statements]
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ async def test_what_begins_with_a_pronoun_has_the_sentence_before_it() -> None:
 
 
 async def test_a_turn_matters_as_much_as_what_it_tells() -> None:
-    assert (await told("ok thanks!", no_vectors, turn="t")).significance == 0
-    assert (await told("I live in Oslo.", no_vectors, turn="t")).significance >= 1
+    assert (await told("ok thanks!", no_vectors)).significance == 0
+    assert (await told("I live in Oslo.", no_vectors)).significance >= 1
 
 
 @given(st.text(max_size=300))
 async def test_of_any_text_they_are_short_and_stand_in_it(text: str) -> None:
-    found = await told(text, no_vectors, turn="t")
+    found = await told(text, no_vectors)
     assert all(each.text in text and len(each.text.split()) <= MOST for each in found.statements)
     assert found.significance in range(4)

@@ -17,7 +17,7 @@ LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
 FOREIGN_LINE = re.compile(
     r"\s*(?:[-+•>#|$%{}<\[\]/\\]|\*(?!\w+[.!,]?(?:\s|$))|\d{1,3}[.)]\s|\d{4}-\d\d|\d\d:\d\d|\[?(?:INFO|WARN"
     r"|ERROR|DEBUG)\b|(?!(?:I|We|My|Our|It|And|But|So|Oh|Yes|No|Well|Ok|Okay|Sorry)\b)"
-    r"[A-Z][\w.-]{0,20}(?: [\w.-]{1,20}){0,2}:\s|\t| {4})"
+    r"[A-Z][\w.-]{0,20}(?: [A-Z][\w.-]{0,19}){0,2}:\s|\t| {4})"
 )
 TOLD = re.compile(
     r"(?:(?:small|quick|short|big|little|life|status|kleines?|kurzes?|petite?|pequeñ[ao]|piccol[ao]|pequen[ao]) )?"

@@ -10,27 +10,28 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from agent.language.doubt import injected
-from agent.language.sentences import MASK, sentences
+from agent.language.sentences import LINK, QUOTED
 from agent.language.words import content, numbers, tokens, wordset
 from agent.quoting import neutral
 from agent.reflection.clauses import clauses
 from agent.reflection.consolidation import Action, Create, Delete, Update
-from agent.reflection.grounding import KINDRED, Grounding, ground
-from agent.reflection.heads import CHANGED, changes
-from agent.reflection.likeness import Embed, cosine, names_of, negated, of_the_same, says_again, says_the_same
+from agent.reflection.grounding import ENOUGH, Grounding, ground
+from agent.reflection.heads import CHANGED, IN_QUESTION, changes
+from agent.reflection.likeness import Embed, cosine, names_of, of_the_same, says_the_same
 from agent.reflection.making import ACTIVE_ABOVE, Draft, speaks_of
 from graph.values import NearObservation, Observation, Turn
 
 WORD = re.compile(r"[\w'-]+")
 FindNear = Callable[[str], Awaitable[list[NearObservation]]]
 LONGEST = 30  # words
-RELATED_MEANING = 0.5  # cosine from which two sentences may be about the same
-NEAR_ENOUGH = 0.3  # and from which a message may end what is known
+FAR = 0.34  # share of the words: with less, and no meaning, a sentence is no use to a reviewer either
+HEARD = 0.2  # cosine from which a message may say in other words what a trusted model makes of it,
+CHANGES = 0.4  # what changes something known,
+NEAR_ENOUGH = 0.3  # and end it, as far as it is asked in the review
 SUPPOSED = wordset(  # of what is not so
     "if would i'd we'd could might maybe imagine suppose pretend wish wenn falls wäre würde hätte vielleicht si serais"
     " aurais peut-être ojalá quizás sería tendría se fossi sarei forse talvez seria als zou misschien"
 )
-FAR = 0.34  # share of the words: below both, a sentence has nothing to do with its turns
 NO_LONGER = "No longer so: "
 JOURNEY = re.compile(r"\b(?:used to|no longer|formerly|previously) |,? (?:any ?more|before)\b", re.IGNORECASE)
 
@@ -46,9 +47,11 @@ class Applier:
         near: FindNear,
         embed: Embed,
         foreign: Collection[str] = (),
+        earlier: Sequence[str] = (),
     ) -> None:
-        """`foreign` are turns in which somebody else speaks."""
+        """`foreign` are turns in which somebody else speaks, `earlier` is what the person said before in the chat."""
         self._draft = draft
+        self._earlier = earlier
         self._foreign = foreign
         self._shown = shown
         self._near = near
@@ -82,24 +85,22 @@ class Applier:
 
     async def _create(self, action: Create, turns: Sequence[Turn]) -> bool:
         text = sentence(action.text)
-        meaning = await self._meaning(text, own_words(turns))
-        grounding = self._ground(text, own_words(turns), meaning)
-        if not text or invented(text, grounding) or far(grounding, meaning):
+        grounded = await self._borne_out(text, turns, HEARD) if text else None
+        if grounded is None:
             return False
         sources = [turn.id for turn in turns]
         for near in await self._near(text):
             known = near.observation
             if self._same_people(known, turns) and says_the_same(text, known.text or "", near.cosine or None):
-                sure = grounding.grounded
-                if self._draft.stands_beside(known, sources, confidence=action.confidence, grounded=sure):
+                if self._draft.stands_beside(known, sources, confidence=action.confidence, grounded=grounded):
                     continue
-                return grounding.grounded and self._draft.support(known, sources)
+                return grounded and self._draft.support(known, sources)
         return self._draft.make(
             text,
             category=action.category,
             confidence=action.confidence,
             sources=sources,
-            grounded=grounding.grounded,
+            grounded=grounded,
             sure=not supposed(text, turns),
         )
 
@@ -107,34 +108,55 @@ class Applier:
         old, text = self._known(action.memory), sentence(action.text)
         if old is None or not old.text or not text or not self._same_people(old, turns):
             return False
-        words = own_words(turns)
         if says_the_same(text, old.text, await self._meaning(text, [old.text])):
-            return await self._again(old, action.confidence, turns, words)
-        both = [*words, old.text]
-        grounding = self._ground(text, both, meaning := await self._meaning(text, both))
-        if not grounding.grounded:  # that it was otherwise before is no denial
-            grounding = self._ground(JOURNEY.sub("", text), both, meaning)
-        if invented(text, grounding) or not newer(turns, old):
+            return await self._again(old, action.confidence, turns)
+        now = JOURNEY.sub("", text)  # that it was otherwise before is no denial
+        grounded = await self._borne_out(now, turns, CHANGES, fresh_of(now, old.text))
+        if grounded is None or not newer(turns, old):
             return False
         return self._draft.make(
             text,
             category=old.kind,
             confidence=action.confidence,
             sources=[turn.id for turn in turns],
-            grounded=grounding.grounded,
-            sure=told_now(text, old.text, words) and not supposed(text, turns),
+            grounded=grounded,
+            sure=not supposed(text, turns),
             supersedes=old,
         )
 
-    async def _again(self, old: Observation, confidence: float, turns: Sequence[Turn], words: Sequence[str]) -> bool:
+    async def _again(self, old: Observation, confidence: float, turns: Sequence[Turn]) -> bool:
         """The same again is a proof where the turns say it; of what waits for review, it may be one beside it."""
-        meaning = await self._meaning(old.text or "", words)
-        heard = self._ground(old.text or "", words, meaning).grounded
-        heard = heard or any(says_again(each, old.text or "", meaning) for each in words)
-        sources = [turn.id for turn in turns]
-        if heard and self._draft.stands_beside(old, sources, confidence=confidence):
-            return self._draft.make(old.text or "", category=old.kind, confidence=confidence, sources=sources)
-        return heard and self._draft.support(old, sources)
+        text, sources = old.text or "", [turn.id for turn in turns]
+        vector, *said = await self._embed([text, *(turn.text or "" for turn in turns)])
+        ended = [
+            changes(turn.text or "", here, [(text, vector)])[0] >= IN_QUESTION
+            for turn, here in zip(turns, said, strict=True)
+        ]
+        if any(ended) or not await self._borne_out(text, turns, HEARD):
+            return False
+        if self._draft.stands_beside(old, sources, confidence=confidence):
+            return self._draft.make(text, category=old.kind, confidence=confidence, sources=sources)
+        return self._draft.support(old, sources)
+
+    async def _borne_out(
+        self, text: str, turns: Sequence[Turn], near: float, telling: frozenset[str] | None = None
+    ) -> bool | None:
+        """Whether turns bear a sentence out, by most of its words or, `near` enough, its meaning; None: it is nothing.
+
+        Its names and numbers must have been said there, before in the chat, or be known. `telling` are the words that
+        count, if not all do.
+        """
+        words = own_words(turns)
+        there = [*words, *self._earlier, *(each.text or "" for each in self._shown)]
+        known = [*self._draft.material.speakers, "user"]
+        if unsaid(text, ground(text, there, cosine=None, known=known)):
+            return None
+        found = ground(text, words, cosine=None, known=known)
+        said = {*content(" ".join(words)), *numbers(" ".join(words))}
+        enough = found.overlap >= ENOUGH if telling is None else len(telling & said) * 2 >= len(telling) > 0
+        if enough or (await self._meaning(text, words) or 0.0) >= near:
+            return True
+        return None if telling is None and found.overlap < FAR else False
 
     async def _delete(self, action: Delete, turns: Sequence[Turn]) -> bool:
         old = self._known(action.memory)
@@ -151,9 +173,6 @@ class Applier:
                 content(said)
             )
         return near and question(self._draft, old, turns)
-
-    def _ground(self, text: str, words: Sequence[str], meaning: float | None) -> Grounding:
-        return ground(text, words, cosine=meaning, known=[*self._draft.material.speakers, "user"])
 
     def _same_people(self, known: Observation, turns: Sequence[Turn]) -> bool:
         return any(speaks_of(known, turn.speaker) for turn in turns)
@@ -191,8 +210,8 @@ def supposed(text: str, turns: Sequence[Turn]) -> bool:
 
 
 def own_words(turns: Sequence[Turn]) -> list[str]:
-    """What people said themselves in some turns: without quotes, code and what is pasted."""
-    return ["\n".join(each.plain.replace(MASK, " ") for each in sentences(turn.text or "")) for turn in turns]
+    """What people said themselves in some turns: without quotes, code and links."""
+    return [LINK.sub(" ", QUOTED.sub(" ", turn.text or "")) for turn in turns]
 
 
 def sentence(text: str) -> str:
@@ -201,31 +220,15 @@ def sentence(text: str) -> str:
     return line if 0 < len(line.split()) <= LONGEST and any(char.isalpha() for char in line) else ""
 
 
-def invented(text: str, grounding: Grounding) -> bool:
-    """Whether the sentence has names, numbers or relatives that nobody spoke of, or says the opposite of what was
-    said."""
-    lacking = {part for word in grounding.lacking for part in tokens(word)}
-    facts = names_of(text) | KINDRED | {"not"}
-    return any(word.isdigit() for word in lacking) or not facts.isdisjoint(lacking)
+def unsaid(text: str, found: Grounding) -> bool:
+    """Whether a sentence has names or numbers that nobody said."""
+    lacking = {part for word in found.lacking for part in tokens(word)}
+    return any(word.isdigit() for word in lacking) or not names_of(text).isdisjoint(lacking)
 
 
-def far(grounding: Grounding, meaning: float | None) -> bool:
-    """Whether a sentence has nothing to do with its turns, so that it is no use to a reviewer either."""
-    return not grounding.grounded and grounding.overlap < FAR and (meaning or 0.0) < RELATED_MEANING
-
-
-def told_now(text: str, known: str, words: Sequence[str]) -> bool:
-    """Whether what is new in a revision is in the new words: else it is only said otherwise, and nothing happened."""
-    fresh = (set(content(text)) - set(content(known))) | (numbers(text) - numbers(known))
-    said = " ".join(words)
-    there = set(content(said)) | numbers(said)
-    if not fresh:
-        return (
-            negated(text) != negated(known)
-            or numbers(known) > numbers(text)
-            or not names_of(known) <= set(tokens(text))
-        )
-    return len(fresh & there) * 2 >= len(fresh)
+def fresh_of(text: str, known: str) -> frozenset[str]:
+    """The telling words and numbers that a revision has and the one before it has not."""
+    return frozenset((set(content(text)) - set(content(known))) | (numbers(text) - numbers(known)))
 
 
 def newer(turns: Sequence[Turn], known: Observation) -> bool:

@@ -145,9 +145,10 @@ class Learning:
         draft = Draft(material, entities, review=review, origin=origin, taught=taught)
         draft.outcome.trust, draft.outcome.probe = origin, score
         draft.outcome.model = generator.info.name if generator is not None else None
-        foreign = spoken_in_a_frame([*await asyncio.to_thread(before, self._memory, material), *material.said])
+        earlier = await asyncio.to_thread(before, self._memory, material)
+        foreign = spoken_in_a_frame([*earlier, *material.said])
         if origin == "model" and generator is not None:
-            await self._consolidate(draft, generator, foreign)
+            await self._consolidate(draft, generator, earlier, foreign)
         else:
             await keep_statements(draft, lambda text: self._near(text, material), self.embed, foreign)
         await asyncio.to_thread(self._retire_earlier, draft)
@@ -178,12 +179,21 @@ class Learning:
         except RunError:
             return None
 
-    async def _consolidate(self, draft: Draft, generator: Generator, foreign: Collection[str]) -> None:
+    async def _consolidate(
+        self, draft: Draft, generator: Generator, earlier: Sequence[Turn], foreign: Collection[str]
+    ) -> None:
         material = draft.material
         asked = " ".join(turn.text or "" for turn in material.said)[:LONGEST_ASKED]
         shown = [near.observation for near in (await self._near(asked, material))[:MOST_SHOWN]]
         actions = await self._ask(draft, generator, shown)
-        applier = Applier(draft, shown, near=lambda text: self._near(text, material), embed=self.embed, foreign=foreign)
+        applier = Applier(
+            draft,
+            shown,
+            near=lambda text: self._near(text, material),
+            embed=self.embed,
+            foreign=foreign,
+            earlier=[turn.text or "" for turn in earlier if turn.id not in foreign],
+        )
         await applier.apply(actions)
 
     async def _ask(self, draft: Draft, generator: Generator, shown: list[Observation]) -> list[Action]:

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from tui import toolwords
 from tui.latest import Latest
-from tui.reasons import who
+from tui.reasons import newer, who
 from tui.state import State, resumed
 from tui.text import MUTED, cut, day, one_line, plain
 from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage
@@ -36,11 +36,10 @@ def quotes_content(hits: "Sequence[Hit]", now: datetime) -> "Content | None":
     without any."""
     from textual.content import Content
 
-    there = {hit.id for hit in hits}
-    newer = {hit.id: [each for each in hit.later if each.turn not in there][:1] for hit in hits}
+    later = newer(hits)
     lines = [
         Content.assemble(
-            *(plain(f"{day(each.at, now)} · later  “{cut(each.text, LONGEST_LATER)}”\n") for each in newer[hit.id]),
+            *(plain(f"{day(each.at, now)} · later  “{cut(each.text, LONGEST_LATER)}”\n") for each in later[hit.id]),
             plain(f"{day(hit.at, now)} · {_source(hit)}  ", MUTED),
             plain(f"“{one_line(hit.text)}”"),
         )

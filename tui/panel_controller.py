@@ -17,7 +17,7 @@ from tui.latest import Latest
 from tui.memory_controller import MemoryController
 from tui.navigation import answer_at, go_to, question_of, said_in, stop_reply
 from tui.node_links import walk_from
-from tui.reasons import shared, who, why
+from tui.reasons import newer, shared, who, why
 from tui.state import Pack, PackItem, State, graph_trouble
 from tui.text import cut, one_line, when
 from tui.widgets.dialogs import Confirm, Reader
@@ -25,7 +25,7 @@ from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import AssistantMessage, Message, UserMessage
 
 if TYPE_CHECKING:
-    from graph.values import Hit, Observation, Turn
+    from graph.values import Hit, Later, Observation, Turn
     from tui.chat import Chat
     from tui.reasons import Shared
 
@@ -66,10 +66,13 @@ def title_of(wanted: PanelRequest) -> str:
     return f"for “{cut(said, 60)}”" if said.strip() else ""
 
 
-def item_of_hit(hit: "Hit", now: datetime, tied: "Shared", *, asked: str, pinned: bool, hidden: bool) -> PackItem:
-    """A hit as an item: of long words the stretch that answers best what was asked, as the model was given it."""
-    newer = "".join(f"{when(each.at, now)}, later: {cut(each.text, LONGEST // 3)}\n" for each in hit.later[:1])
-    words = newer + excerpt(one_line(hit.text), asked, LONGEST - 2 - len(newer))  # and a mark at either end
+def item_of_hit(
+    hit: "Hit", now: datetime, tied: "Shared", later: "Sequence[Later]", *, asked: str, pinned: bool, hidden: bool
+) -> PackItem:
+    """A hit as an item, below what was said `later`: of long words the stretch that answers best what was asked, as the
+    model was given it."""
+    said = "".join(f"{when(each.at, now)}, later: {cut(each.text, LONGEST // 3)}\n" for each in later)
+    words = said + excerpt(one_line(hit.text), asked, LONGEST - 2 - len(said))  # and a mark at either end
     match hit.kind:
         case "observation":
             head = _joined((when(hit.at, now), "learned"))
@@ -126,9 +129,10 @@ def pack_of(
     """
     pinned_ids = {turn.id for turn in pins} | {belief.id for belief in beliefs}
     asked = wanted.query if wanted.query is not None else wanted.said
-    tied = shared(hits)
+    tied, later = shared(hits), newer(hits)
     items = tuple(
-        item_of_hit(hit, now, tied, asked=asked, pinned=hit.id in pinned_ids, hidden=hit.id in hidden) for hit in hits
+        item_of_hit(hit, now, tied, later[hit.id], asked=asked, pinned=hit.id in pinned_ids, hidden=hit.id in hidden)
+        for hit in hits
     )
     pinned = (
         *(item_of_belief(belief, now) for belief in beliefs),

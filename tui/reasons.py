@@ -9,7 +9,7 @@ from tui.text import one_line
 if TYPE_CHECKING:
     from graph.events import Recalled, Strategy
     from graph.readings.quoted import Believed
-    from graph.values import Hit, Observation, Proof, Turn
+    from graph.values import Hit, Later, Observation, Proof, Turn
 
     Shared = frozenset[tuple[Strategy, int]]
 
@@ -52,6 +52,14 @@ STEPS = {
 FAR_STEPS = {"REPLIES_TO": "soon after a match", "REPLIED_TO": "soon before a match"}
 DIRECT = 2  # steps of a path: what matched, and the one edge from it
 TELLING = 0.1  # smaller boosts change no order a person would see
+
+
+def newer(hits: "Sequence[Hit]") -> "dict[str, Sequence[Later]]":
+    """What to tell beside each of some hits that was said later on its topic: the newest that is no hit before it."""
+    place = {hit.id: at for at, hit in enumerate(hits)}
+    return {
+        hit.id: [each for each in hit.later if place.get(each.turn, len(hits)) > at][:1] for at, hit in enumerate(hits)
+    }
 
 
 def who(role: str, speaker: str) -> str:

@@ -68,7 +68,8 @@ async def is_hidden(agent: ScriptedAgent, turn: str) -> bool:
     return (await agent.chats.exchange(turn)).turn.hidden
 
 
-async def opened(app: ClewApp, pilot: Pilot[int], count: int = 2) -> MemoryPanel:
+async def opened(app: ClewApp, pilot: Pilot[int], count: int = 3) -> MemoryPanel:
+    """The panel, once it shows `count` items: for `ASKED` two matches, behind what was said later on the first."""
     await pilot.press("f7")
     await wait_until(pilot, lambda: app.parts.panel.open and len(panel_of(app).pack.recalled) == count, "the panel")
     await pilot.pause()
@@ -80,8 +81,10 @@ async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: 
         await say(app, pilot, ASKED)
         await opened(app, pilot)
         await wait_until(pilot, lambda: "Memory for “tide pools?”" in words(app), "Memory for “tide pools?”")
+        await wait_until(pilot, lambda: "you · Crete The gorge was closed said later on the topic of a match" in words(app))
         first = "by its words (rank 1), by its meaning (rank 2), soon before a match; its chat has the words"
-        await wait_until(pilot, lambda: f"you · Crete {BESIDE} The tide pools were best {first}" in words(app))
+        await wait_until(pilot, lambda: f"you · Crete The tide pools were best {first}" in words(app))
+        assert BESIDE not in words(app), "what is a row itself stands once"
         last = "by its meaning (rank 1), by its words (rank 2), soon after a match; its chat has the words"
         await wait_until(pilot, lambda: f"clew · Crete Pools! {last}" in words(app), f"clew · Crete Pools! {last}")
         assert app.view.composer.region.width > 60
@@ -112,7 +115,7 @@ async def test_it_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) 
         await opened(app, pilot, 1)
         await pilot.press("escape", "tab", "up", "up")
         await wait_until(pilot, lambda: "for “tide pools?”" in panel_of(app).pack.title)
-        assert len(panel_of(app).pack.recalled) == 2
+        assert len(panel_of(app).pack.recalled) == 3
         await pilot.press("up", "up")
         await wait_until(pilot, lambda: "What should I pack?" in panel_of(app).pack.title)
         assert panel_of(app).pack.note == panel_controller.NOTHING_THEN
@@ -184,7 +187,7 @@ async def test_a_reply_still_being_written_cannot_be_pinned(chat: Running) -> No
 
 async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
     agent = agent_that_recalls()
-    turn = agent.turns["S001"][0]
+    turn = agent.turns["S001"][2]
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, ASKED)
         await opened(app, pilot)
@@ -230,13 +233,13 @@ async def test_enter_goes_there_the_panel_stays_and_the_way_back_is_one_key(chat
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await say(app, pilot, ASKED)
         panel = await opened(app, pilot)
-        await pilot.press("down", "enter")
+        await pilot.press("down", "down", "enter")
         await wait_until(pilot, lambda: app.view.session == "S001")
         await wait_until(
             pilot, lambda: any(m.has_class("-flash") and m.text == LAST for m in app.view.transcript.messages)
         )
         assert panel.has_keys
-        assert len(panel.pack.recalled) == 2
+        assert len(panel.pack.recalled) == 3
         assert panel.chosen is not None
         assert panel.chosen.words == LAST
         await pilot.press("alt+left")
@@ -248,7 +251,7 @@ async def test_enter_goes_there_the_panel_stays_and_the_way_back_is_one_key(chat
 async def test_the_line_below_a_reply_leads_to_the_panel(chat: Running) -> None:
     async with chat(agent_that_recalls(), size=(120, 40)) as (app, pilot):
         await say(app, pilot, ASKED)
-        await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
+        await wait_until(pilot, lambda: "recalled 3" in screen_text(app))
         await pilot.click(".recalled")
         await wait_until(pilot, lambda: app.parts.panel.open and "for “tide pools?”" in panel_of(app).pack.title)
         await pilot.press("f7")
@@ -297,7 +300,7 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
         await pilot.press("p")
         await agree(pilot)
         await wait_until(pilot, lambda: panel.pack.pinned)
-        assert await pinned(agent) == agent.turns["S001"][:1]
+        assert await pinned(agent) == agent.turns["S001"][2:3]
         await pilot.press("escape")
         await wait_until(pilot, lambda: not app.parts.panel.open and app.focused is app.view.composer)
         await pilot.press("f7")
@@ -341,7 +344,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
     agent.add_document("Notes", "/notes/crete.md", "The pools are closed. " * 90, headings=("Gorges",))
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, "pools?")
-        await opened(app, pilot)
+        await opened(app, pilot, 2)
         await wait_until(pilot, lambda: "learned Likes tide pools [x]" in words(app), "learned Likes tide pools [x]")
         await wait_until(pilot, lambda: "Notes › Gorges The pools are closed." in words(app))
         await pilot.press("h")

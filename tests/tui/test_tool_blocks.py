@@ -168,12 +168,12 @@ async def test_a_reply_tells_how_much_was_recalled_for_it_live_and_later(chat: R
     async with chat(agent) as (app, pilot):
         await agent.idle()
         await ask(app, pilot, ASKED)
-        await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
+        await wait_until(pilot, lambda: "recalled 3" in screen_text(app))
         await wait_until(pilot, lambda: is_answered(app))
         session = app.view.session
         await app.open_session("S000")
         await app.open_session(session)
-        await wait_until(pilot, lambda: "recalled 2" in screen_text(app))
+        await wait_until(pilot, lambda: "recalled 3" in screen_text(app))
         await app.open_session("S001")
         await wait_until(pilot, lambda: "Lovely." in screen_text(app))
         assert "recalled" not in screen_text(app)

@@ -187,7 +187,7 @@ def _retired(
             continue
         tally.true += 1
         was = place in held or any(each.past and each.tells(item) for each in seen)
-        if was and not any(each.tells(item) for each in active):
+        if was and not any(each.tells(item) for each in active) and not any(each.matches(item) for each in seen):
             tally.retired += 1
             tally.amiss.append(f"{conversation.id}: lost {_shown(item)}")
 

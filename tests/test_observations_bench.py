@@ -176,6 +176,9 @@ def test_what_was_known_and_is_not_in_use_is_wrongly_retired() -> None:
     assert score(MOVED, []).retired == 0
     assert score(MOVED, [], held=[1]).figures()["lost"] == 1
     assert score(MOVED, [PORTO], held=[1]).retired == 0
+    told, moved = MOVED.known
+    either = MOVED.model_copy(update={"known": (told, moved.model_copy(update={"status": ("active", "invalid")}))})
+    assert score(either, [retired]).retired == 0, "the file says that it may be either"
 
 
 def test_figures_of_several_runs_are_of_all_their_conversations() -> None:

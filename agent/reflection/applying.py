@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from agent.language.doubt import injected
 from agent.language.sentences import LINK, QUOTED
-from agent.language.words import content, numbers, tokens, wordset
+from agent.language.words import MONTHS, UNIT_NAMES, content, numbers, tokens, wordset
 from agent.quoting import neutral
 from agent.reflection.clauses import clauses
 from agent.reflection.consolidation import Action, Create, Delete, Update
 from agent.reflection.grounding import ENOUGH, Grounding, ground
 from agent.reflection.heads import CHANGED, IN_QUESTION, changes
-from agent.reflection.likeness import Embed, cosine, names_of, of_the_same, says_the_same
+from agent.reflection.likeness import WEEKDAYS, Embed, cosine, names_of, of_the_same, says_the_same
 from agent.reflection.making import ACTIVE_ABOVE, Draft, speaks_of
 from graph.values import NearObservation, Observation, Turn
 
@@ -31,8 +31,17 @@ CHANGES = 0.4  # the cosine of what changes something known,
 NEAR_ENOUGH = 0.3  # and may end it, as far as it is asked in the review
 SUPPOSED = wordset(  # of what is not so
     "if would i'd we'd could might maybe imagine suppose pretend wish wenn falls wäre würde hätte vielleicht si serais"
-    " aurais peut-être ojalá quizás sería tendría se fossi sarei forse talvez seria als zou misschien"
+    " aurais peut-être ojalá quizás sería tendría se fossi sarei forse talvez seria zou misschien"
 )
+DATED = frozenset(MONTHS) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS}  # which a model reads off a message's day
+COUNTS = {word: str(at) for at, word in enumerate(UNIT_NAMES.split()[:13])}  # of what was named
+ENGLISH = wordset("i i'm my me we our the a an and is are was were it that this to of for with on have has had you not")
+OTHER = wordset(  # small words of other languages
+    "der die das und ich nicht mit für ist auf mein meine wir le les des du et je est pour avec mon ma sur el los que"
+    " por para con mi y es una il che di per sono ho della mio mia os um uma não eu meu minha het een ik en van mijn de"
+    " la un"
+)
+LEAST_OTHER = 0.1  # of the words: then neither words nor vectors compare it with a sentence in English
 NO_LONGER = "No longer so: "
 JOURNEY = re.compile(r"\b(?:used to|no longer|formerly|previously) |,? (?:any ?more|before)\b", re.IGNORECASE)
 
@@ -148,10 +157,12 @@ class Applier:
         count, if not all do.
         """
         words = own_words(turns)
-        there = [*words, *self._earlier, *(each.text or "" for each in self._shown)]
+        there = [*(turn.text or "" for turn in turns), *self._earlier, *(each.text or "" for each in self._shown)]
         known = [*self._draft.material.speakers, "user"]
-        if unsaid(text, ground(text, there, cosine=None, known=known)):
+        if unsaid(text, ground(text, there, cosine=None, known=known), {turn.at.year for turn in turns}):
             return None
+        if all(map(otherwise, words)):
+            return telling is None  # a change that nothing bears out waits for a review
         found = ground(text, words, cosine=None, known=known)
         said = {*content(" ".join(words)), *numbers(" ".join(words))}
         enough = found.overlap >= ENOUGH if telling is None else len(telling & said) * 2 >= len(telling) > 0
@@ -208,7 +219,9 @@ def supposed(text: str, turns: Sequence[Turn]) -> bool:
     wanted = set(content(text)) | numbers(text)
     said = [(turn.text or "")[each.opens : each.closes] for turn in turns for each in clauses(turn.text or "")]
     nearest = max(said, key=lambda each: len(wanted & (set(content(each)) | numbers(each))), default="")
-    return not SUPPOSED.isdisjoint(WORD.findall(nearest.casefold().replace("’", "'")))
+    words = WORD.findall(nearest.casefold().replace("’", "'"))
+    first = next((at for at, word in enumerate(words) if not wanted.isdisjoint({*content(word), *numbers(word)})), None)
+    return not SUPPOSED.isdisjoint(words[:first])  # and not "I fish on Saturday, if I am lucky"
 
 
 def own_words(turns: Sequence[Turn]) -> list[str]:
@@ -222,10 +235,19 @@ def sentence(text: str) -> str:
     return line if 0 < len(line.split()) <= LONGEST and any(char.isalpha() for char in line) else ""
 
 
-def unsaid(text: str, found: Grounding) -> bool:
-    """Whether a sentence has names or numbers that nobody said."""
-    lacking = {part for word in found.lacking for part in tokens(word)}
+def unsaid(text: str, found: Grounding, years: Collection[int]) -> bool:
+    """Whether a sentence has names or numbers that nobody said; what tells a time may come of the `years` it was."""
+    lacking = {part for word in found.lacking for part in tokens(word)} - DATED
+    lacking -= {str(year + beside) for year in years for beside in (-1, 0, 1)}
+    lacking -= {COUNTS[word] for word in tokens(text) if word in COUNTS}
     return any(word.isdigit() for word in lacking) or not names_of(text).isdisjoint(lacking)
+
+
+def otherwise(text: str) -> bool:
+    """Whether a text is in another language, by its small words and its letters."""
+    words = [word.strip(".,;:!?") for word in text.casefold().replace("’", "'").split()]
+    other = sum(word in OTHER or not word.isascii() for word in words)
+    return other > sum(word in ENGLISH for word in words) and other >= LEAST_OTHER * len(words)
 
 
 def fresh_of(text: str, known: str) -> frozenset[str]:

@@ -73,6 +73,7 @@ async def test_what_a_what_if_learns_by_hand_is_shown_there_and_the_past_is_show
         await wait_until(pilot, lambda: "There was nothing at" in words(app))
         await pilot.press("ctrl+u", *"0s", "enter")  # the field stays, with what is wrong with its text
         await wait_until(pilot, lambda: "As clew knew it on" in words(app) and len(listed(app)) == 1)
+        await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
         await pilot.press("escape")
         await wait_until(pilot, lambda: "As clew knew it on" not in words(app))
 

@@ -16,7 +16,7 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from agent.home import Home
 from agent.model_host import llama_embedder_loader
 from agent.reflection.clauses import BUCKETS, Clause, buckets, clauses, contents, hashed, marks, pairs_of
-from agent.reflection.heads import ALONE, FILE, KINDS, MEANING, WORDS, pair
+from agent.reflection.heads import ALONE, FILE, KINDS, MEANING, WORDS, Weights, pair
 from agent.settings import Settings
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "training-vectors.npz"
 PARTS = 5
+STEPS, STEPS_DEEP = 400, 150  # of a fit; of one with a hidden layer
+UNITS = 64
 Floats = NDArray[np.float32]
 Buckets = list[list[int]]
 
@@ -45,53 +47,54 @@ class Examples:
     part: NDArray[np.int64]
 
 
-@dataclass(slots=True)
-class Fitted:
-    """The weights of one head, as agent/reflection/heads.py reads them."""
+def fit(examples: Examples, *, outputs: int, dense: float, words: float, units: int = 0) -> Weights:
+    """Logistic regression (softmax for several outputs) with a ridge, by Adam over all examples at once.
 
-    dense: Floats
-    words: Floats
-    bias: Floats
-
-    def of(self, values: Floats, found: Buckets) -> Floats:
-        """The outputs before they are made probabilities."""
-        said = [self.words[:, each].sum(axis=1) * (WORDS / max(len(each), 1) ** 0.5) for each in found]
-        made: Floats = values @ self.dense.T + np.array(said, np.float32).reshape(len(found), -1) + self.bias
-        return made
-
-
-def fit(examples: Examples, *, outputs: int, dense: float, words: float, steps: int = 400) -> Fitted:
-    """Logistic regression (softmax for several outputs) with a ridge, by Adam over all examples at once."""
-    rows = len(examples.right)
+    With `units` a hidden layer stands beside it, half of it left out by chance in each step, the same chance each time.
+    """
+    rows, size = examples.values.shape
     place = np.repeat(np.arange(rows), [len(each) for each in examples.found])
     bucket = np.array([one for each in examples.found for one in each], np.int64)
     worth = np.array([WORDS / len(each) ** 0.5 for each in examples.found for _ in each], np.float32)
     wanted = np.eye(max(outputs, 2), dtype=np.float32)[examples.right] if outputs > 1 else examples.right[:, None]
-    fitted = Fitted(
-        np.zeros((outputs, examples.values.shape[1]), np.float32),
+    chance = np.random.default_rng(0)
+    values = np.concatenate([examples.values, np.ones((rows, 1), np.float32)], axis=1) if units else examples.values
+    parts: list[Floats] = [
+        np.zeros((outputs, size), np.float32),
         np.zeros((outputs, BUCKETS), np.float32),
         np.zeros(outputs, np.float32),
-    )
-    parts = [fitted.dense, fitted.words, fitted.bias]
+        chance.normal(0, max(size, 1) ** -0.5, (units, size + 1)).astype(np.float32),
+        chance.normal(0, 0.1, (outputs, units)).astype(np.float32),
+    ]
+    straight, said, bias, hidden, told = parts
     first, second = ([np.zeros_like(part) for part in parts] for _ in range(2))
+    steps, fastest = (STEPS, 0.05) if not units else (STEPS_DEEP, 0.02)
     for step in range(1, steps + 1):
-        made = examples.values @ fitted.dense.T + fitted.bias
+        made = examples.values @ straight.T + bias
         for output in range(outputs):
-            made[:, output] += np.bincount(place, worth * fitted.words[output, bucket], rows)
+            made[:, output] += np.bincount(place, worth * said[output, bucket], rows)
+        slopes_of_units: list[Floats] = [np.zeros_like(hidden), np.zeros_like(told)]
+        if units:
+            lit = values @ hidden.T
+            kept = 2 * (chance.random(lit.shape, np.float32) < 0.5) * (lit > 0)
+            lit *= kept
+            made += lit @ told.T
         if outputs > 1:
-            told = np.exp(made - made.max(axis=1, keepdims=True))
-            told /= told.sum(axis=1, keepdims=True)
+            likely = np.exp(made - made.max(axis=1, keepdims=True))
+            likely /= likely.sum(axis=1, keepdims=True)
         else:
-            told = 1 / (1 + np.exp(-made))
-        off = (told - wanted) / rows
+            likely = 1 / (1 + np.exp(-made))
+        off = ((likely - wanted) / rows).astype(np.float32)
+        if units:
+            slopes_of_units = [((off @ told) * kept).T @ values + dense * hidden, off.T @ lit + dense * told]
         spread = np.array([np.bincount(bucket, worth * off[place, each], BUCKETS) for each in range(outputs)])
-        slopes = [off.T @ examples.values + dense * fitted.dense, spread + words * fitted.words, off.sum(axis=0)]
-        rate = 0.05 * min(1.0, 2 * (1 - step / (steps + 1)))
+        slopes = [off.T @ examples.values + dense * straight, spread + words * said, off.sum(axis=0), *slopes_of_units]
+        rate = fastest * min(1.0, 2 * (1 - step / (steps + 1)))
         for part, slope, mean, square in zip(parts, slopes, first, second, strict=True):
             mean[:] = 0.9 * mean + 0.1 * slope
             square[:] = 0.999 * square + 0.001 * slope**2
             part -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-    return fitted
+    return Weights(straight, said, bias, *((hidden, told) if units else ()))
 
 
 class Vectors:
@@ -205,11 +208,11 @@ def some(examples: Examples, which: NDArray[np.bool_]) -> Examples:
     return Examples(examples.values[which], found, examples.right[which], examples.part[which])
 
 
-def tried(examples: Examples, *, outputs: int, dense: float, words: float) -> Floats:
+def tried(examples: Examples, *, outputs: int, dense: float, words: float, units: int) -> Floats:
     """What is said of each example by weights fitted without its part."""
     made = np.zeros((len(examples.right), outputs), np.float32)
     for part in range(PARTS):
-        fitted = fit(some(examples, examples.part != part), outputs=outputs, dense=dense, words=words)
+        fitted = fit(some(examples, examples.part != part), outputs=outputs, dense=dense, words=words, units=units)
         here = some(examples, examples.part == part)
         made[examples.part == part] = fitted.of(here.values, here.found)
     return made
@@ -229,21 +232,21 @@ def show(name: str, examples: Examples, made: Floats) -> None:
         print(f"{name}: precision {bar}, recall {right[last] / right[-1]:.3f}, from {least:.2f} on")
 
 
-def heads(vectors: Vectors) -> dict[str, tuple[Examples, int, float, float]]:
-    """Every head by name and embedder: its examples, outputs, and the ridges over values and over words."""
-    found: dict[str, tuple[Examples, int, float, float]] = {}
+def heads(vectors: Vectors) -> dict[str, tuple[Examples, int, float, float, int]]:
+    """Every head by name and embedder: its examples, outputs, the ridges over values and over words, hidden units."""
+    found: dict[str, tuple[Examples, int, float, float, int]] = {}
     kinds = read(HERE / "kinds.jsonl")
     texts = [each["text"] for each in kinds]
     kind = [KINDS.index(each["kind"]) for each in kinds]
     matters = [int(each["significance"]) - 1 for each in kinds]
     for embedder, of in ((None, vectors), (ALONE, None)):
         name = embedder or "{}"
-        found[f"lasting/{name}"] = of_clauses(of), 1, 1e-3, 5e-4
-        found[f"kind/{name}"] = of_texts(texts, kind, of), len(KINDS), 1e-3, 1e-3
-        found[f"significance/{name}"] = of_texts(texts, matters, of), 3, 1e-3, 1e-3
+        found[f"lasting/{name}"] = of_clauses(of), 1, 1e-3, 5e-4, UNITS if of is not None else 0
+        found[f"kind/{name}"] = of_texts(texts, kind, of), len(KINDS), 1e-3, 1e-3, 0
+        found[f"significance/{name}"] = of_texts(texts, matters, of), 3, 1e-3, 1e-3, 0
     cues, pairs = of_pairs(vectors)
-    found["cue/{}"] = cues, 1, 3e-3, 1e-3
-    found["pair/{}"] = pairs, 1, 1e-2, 1.0
+    found["cue/{}"] = cues, 1, 3e-3, 1e-3, 0
+    found["pair/{}"] = pairs, 1, 1e-2, 1.0, 0
     return {name.format(vectors.name): each for name, each in found.items()}
 
 
@@ -253,13 +256,14 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="print how well it does on what it was not fitted to")
     check = parser.parse_args().check
     kept: dict[str, NDArray[np.float16]] = {}
-    for name, (examples, outputs, dense, words) in heads(Vectors()).items():
+    for name, (examples, outputs, dense, words, units) in heads(Vectors()).items():
         if check:
-            show(name, examples, tried(examples, outputs=outputs, dense=dense, words=words))
+            show(name, examples, tried(examples, outputs=outputs, dense=dense, words=words, units=units))
             continue
-        fitted = fit(examples, outputs=outputs, dense=dense, words=words)
-        for each in ("dense", "words", "bias"):
-            kept[f"{name}/{each}"] = getattr(fitted, each).astype(np.float16)
+        fitted = fit(examples, outputs=outputs, dense=dense, words=words, units=units)
+        for each in fields(fitted):
+            if (part := getattr(fitted, each.name)) is not None:
+                kept[f"{name}/{each.name}"] = part.astype(np.float16)
     if not check:
         np.savez_compressed(FILE, **kept)  # type: ignore[arg-type]
 

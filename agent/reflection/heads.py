@@ -1,8 +1,9 @@
 """Heads: what a clause is, by weights over what the embedder makes of it and over its words.
 
-Each is a logistic regression, fitted by `python -m training.fit` to text that several people wrote and labelled
-(training/). Weights belong to one embedder; with another one, or none, those over words alone are taken, which are less
-sure. What they say is a probability, 0–1; what is done with it is for the caller to say.
+Each is a logistic regression, the one with vectors of clauses with a hidden layer beside it, fitted by `python -m
+training.fit` to text that several people wrote and labelled (training/). Weights belong to one embedder; with another
+one, or none, those over words alone are taken, which are less sure. What they say is a probability, 0–1; what is
+done with it is for the caller to say.
 """
 
 import re
@@ -37,6 +38,8 @@ class Weights:
     dense: "NDArray[np.float32]"  # float32[outputs, values]
     words: "NDArray[np.float32]"  # float32[outputs, BUCKETS]
     bias: "NDArray[np.float32]"  # float32[outputs]
+    hidden: "NDArray[np.float32] | None" = None  # float32[units, values and what each begins with], if it has units
+    told: "NDArray[np.float32] | None" = None  # float32[outputs, units]
 
     def of(self, values: "NDArray[np.float32]", found: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
         """The outputs for each row of values with its buckets, before they are made probabilities."""
@@ -44,7 +47,10 @@ class Weights:
 
         said = [self.words[:, list(each)].sum(axis=1) * (WORDS / max(len(each), 1) ** 0.5) for each in found]
         made: NDArray[np.float32] = values @ self.dense.T + np.array(said, np.float32) + self.bias
-        return made
+        if self.hidden is None or self.told is None:
+            return made
+        units = np.maximum(values @ self.hidden[:, :-1].T + self.hidden[:, -1], 0)
+        return np.asarray(made + units @ self.told.T, np.float32)
 
 
 @lru_cache(maxsize=1)
@@ -59,7 +65,8 @@ def _file() -> "dict[str, NDArray[np.float32]]":
 def weights(head: str, embedder: str) -> Weights:
     """The weights of a head for an embedder, by its name."""
     kept = _file()
-    return Weights(*(kept[f"{head}/{embedder}/{part}"] for part in ("dense", "words", "bias")))
+    plain = (kept[f"{head}/{embedder}/{part}"] for part in ("dense", "words", "bias"))
+    return Weights(*plain, *(kept.get(f"{head}/{embedder}/{part}") for part in ("hidden", "told")))
 
 
 def fitted_to(vectors: Sequence[Vector | None]) -> str:

@@ -81,7 +81,8 @@ async def test_the_panel_says_for_the_newest_reply_what_from_when_and_why(chat: 
         await say(app, pilot, ASKED)
         await opened(app, pilot)
         await wait_until(pilot, lambda: "Memory for “tide pools?”" in words(app), "Memory for “tide pools?”")
-        await wait_until(pilot, lambda: "you · Crete The gorge was closed said later on the topic of a match" in words(app))
+        newest = "you · Crete The gorge was closed said later on the topic of a match"
+        await wait_until(pilot, lambda: newest in words(app), newest)
         first = "by its words (rank 1), by its meaning (rank 2), soon before a match; its chat has the words"
         await wait_until(pilot, lambda: f"you · Crete The tide pools were best {first}" in words(app))
         assert BESIDE not in words(app), "what is a row itself stands once"

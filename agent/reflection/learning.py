@@ -146,7 +146,7 @@ class Learning:
         draft.outcome.trust, draft.outcome.probe = origin, score
         draft.outcome.model = generator.info.name if generator is not None else None
         earlier = await asyncio.to_thread(before, self._memory, material)
-        foreign = spoken_in_a_frame([*earlier, *material.said])
+        foreign = draft.foreign = spoken_in_a_frame([*earlier, *material.said])
         if origin == "model" and generator is not None:
             await self._consolidate(draft, generator, earlier, foreign)
         else:

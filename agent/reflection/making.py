@@ -47,6 +47,7 @@ class Draft:
         self._texts: set[str] = set()
         self.made: list[ObservationMade] = []
         self.significance: dict[str, int] = {}  # of its turns, as far as it was judged
+        self.foreign: frozenset[str] = frozenset()  # those of its turns in which somebody else speaks
 
     def make(
         self,
@@ -63,7 +64,8 @@ class Draft:
         folded = " ".join(tokens(text))
         if confidence < STORED_FROM or not sources or folded in self._texts or self._made_before(text, sources):
             return False
-        before = supersedes.sources if supersedes is not None else ()
+        retold = supersedes is not None and (self._origin == "model" or (supersedes.text or "") in text)
+        before = supersedes.sources if supersedes is not None and retold else ()  # a change alone proves nothing of it
         if supersedes is not None and supersedes.project != self.material.project:
             supersedes = None
         if supersedes is not None and supersedes.series in self._superseded:

@@ -24,7 +24,7 @@ from agent.relations.learning import choose_all, learn
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
 from graph.events import EntityNoted, Event, ObservationMade, ReflectionDone, ReflectionFailed
 from graph.memory import Memory
-from graph.values import Unreflected
+from graph.values import Turn, Unreflected
 from models.errors import EngineClosed, ModelError
 from models.protocols import Generator
 
@@ -225,11 +225,12 @@ class Reflector:
         if outcome.failure is not None:
             failed.append(_failure(material, "observations", model, outcome.failure))
         plain: tuple[list[Event], list[Event]] = [*names], []
+        own = [turn for turn in material.said if draft is None or turn.id not in draft.foreign]
         chosen: Chosen = {}
         if model is not None and outcome.trust == "model":
-            chosen = await step("relations", choose_all(material.said, model, self._in_own_time), chosen)
+            chosen = await step("relations", choose_all(own, model, self._in_own_time), chosen)
             await self._quiet()
-        related = thread(self._related, material, names, ids, outcome.events, chosen)
+        related = thread(self._related, material, own, names, ids, outcome.events, chosen)
         known, relations = await step("relations", related, plain)
         made = [each for each in (*outcome.events, *relations) if isinstance(each, ObservationMade)]
         await self._quiet()
@@ -244,11 +245,17 @@ class Reflector:
             self._notify(Learned(material.session, texts, waiting))
 
     def _related(
-        self, material: Material, names: list[EntityNoted], ids: dict[str, str], learned: list[Event], chosen: Chosen
+        self,
+        material: Material,
+        own: list[Turn],
+        names: list[EntityNoted],
+        ids: dict[str, str],
+        learned: list[Event],
+        chosen: Chosen,
     ) -> tuple[list[Event], list[Event]]:
         return learn(
             self._memory,
-            material.said,
+            own,
             names,
             ids,
             learned,

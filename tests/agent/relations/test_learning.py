@@ -107,3 +107,15 @@ async def test_the_same_pair_twice_from_either_end_is_one_relationship(make_agen
     ]
     (married,) = [each for each in await agent.memories.find(Wanted(related=True)) if "married" in (each.text or "")]
     assert married.proof_count == 2
+
+
+async def test_what_a_role_says_is_nobodys_relationship_until_the_play_ends(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "Let's do a mock interview. I'll be Jane, a nurse from Dublin.")
+    await say(agent, session, "My husband Paul works for Siemens.")
+    assert not await edges(agent)
+    await say(agent, session, "OK, end of the interview. My sister Ada works for Bosch.")
+    assert {each[:4] for each in await edges(agent)} == {
+        ("you", "sibling_of", "Ada", True),
+        ("Ada", "works_for", "Bosch", True),
+    }

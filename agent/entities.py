@@ -11,7 +11,7 @@ from typing import get_args
 
 from agent.errors import AgentError
 from agent.recorder import Recorder
-from agent.relations.relating import MOST
+from agent.relations.relating import ME, MOST
 from agent.relations.whom import whom
 from agent.text import clean_message
 from graph.errors import Ambiguous, InvalidEvent, NotFound
@@ -31,7 +31,6 @@ from graph.relations import kinds
 from graph.values import Entity, Observation, Wanted
 
 SELVES = ("you", "assistant")
-ME = ("me", "i", "myself", "you")
 LONGEST = 200  # characters of a name
 SHORTEST_PREFIX = 6
 KINDS = {

@@ -29,6 +29,7 @@ from graph.relations import SPEAKER, kinds
 from graph.values import Observation, Relationship, Wanted
 
 YOU = "you"
+ME = ("me", "i", "myself", YOU)  # as a person types it
 MOST = 10_000  # relationships of one entity
 STEP = 0.1  # what saying it again adds to the confidence
 _OBJECTS: dict[str, EntityKind] = {  # what an object is, by the kind of relationship; else a person, as all subjects

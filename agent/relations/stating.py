@@ -3,11 +3,10 @@
 import re
 
 from agent.errors import AgentError
-from agent.relations.relating import YOU, Stated
+from agent.relations.relating import ME, YOU, Stated
 from graph.relations import DATE, kinds
 
 USAGE = "For example: Ada works_with Bob since 2024. `clew relations --kinds` lists the kinds."
-_ME = ("me", "i", "myself", YOU)
 _TIMES = re.compile(r"\s+(?P<which>since|until)\s+(?P<date>\d\S*)\s*$", re.I)
 _NOT = re.compile(r"\s+not$", re.I)
 
@@ -44,18 +43,25 @@ def stated(
     if ends[0].casefold() == ends[1].casefold():
         raise AgentError(f"Both ends are {ends[0]}. Nothing was stored. A relationship is between two.")
     for date in (since, until):
-        if date is not None and not DATE.fullmatch(date):
-            raise AgentError(
-                f"“{date[:20]}” is no day, month or year. Nothing was stored. Write 2026-10-14, 2026-10 or 2026."
-            )
+        if date is not None:
+            checked(date)
     if since is not None and until is not None and since[: len(until)] > until[: len(since)]:
         raise AgentError(f"It cannot end ({until}) before it begins ({since}). Nothing was stored.")
     return Stated(ends[0], name, ends[1], since, until, polarity)
 
 
+def checked(date: str) -> str:
+    """A day, a month or a year. Raises AgentError for what is none."""
+    if not DATE.fullmatch(date):
+        raise AgentError(
+            f"“{date[:20]}” is no day, month or year. Nothing was stored. Write 2026-10-14, 2026-10 or 2026."
+        )
+    return date
+
+
 def _end(name: str) -> str:
     plain = " ".join(name.split()).strip("“”\"'")
-    return YOU if plain.casefold() in _ME else plain
+    return YOU if plain.casefold() in ME else plain
 
 
 def _ways() -> list[tuple[str, str, bool]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from agent.relations.naming import Kin
-from agent.relations.relating import YOU, Origin, Relating
+from agent.relations.relating import ME, YOU, Origin, Relating
 from agent.relations.words import Language, Noun, Token, language_of
 from graph.events import MAIN_WORLD
 from graph.readings.memory import MemoryReadings
@@ -35,6 +35,8 @@ def whom(readings: MemoryReadings, name: str, *, world: str = MAIN_WORLD, projec
 
     An alias that was given by hand goes before what the words say.
     """
+    if name.strip().casefold() in ME and not readings.called(name, world=world):
+        return YOU
     kin = kin_of(name)
     if kin is None or readings.called(name, world=world):
         return name

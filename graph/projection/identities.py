@@ -136,7 +136,8 @@ class Identities:
         return {id: name for id in wanted if (name := self.name(id))}
 
     def called(self, name: str) -> list[str]:
-        """Those who have a name or an alias, in any case, or an id; a speaker is the first."""
+        """Those who have a name or an alias, in any case, or an id; a speaker is the first. What messages call one who
+        is called otherwise by hand is meant so where nobody else is."""
         return list(self.lookup([name]).get(" ".join(name.split()).casefold(), ()))
 
     def lookup(self, names: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -146,9 +147,12 @@ class Identities:
         speakers = {id for (id,) in self._db.execute(_SPEAKERS)} if wanted else set[str]()
         every = sorted(self._every(), key=lambda id: (id not in speakers, id)) if wanted else []
         told = [(id, name) for id in every for name in (id, self.name(id))]
-        for id, name in told:
-            if name is not None and (folded := name.casefold()) in wanted:
-                found.setdefault(folded, {}).setdefault(self.meant(id), id)
+        before = [(id, self._noted[id][1]) for id in every if id in self._names]
+        for called in (told, before):
+            taken = {*found}
+            for id, name in called:
+                if name is not None and (folded := name.casefold()) in wanted - taken:
+                    found.setdefault(folded, {}).setdefault(self.meant(id), id)
         return found
 
     def one_of(self, ids: Sequence[str]) -> str | None:

@@ -38,9 +38,10 @@ def relate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the memory.")] = False,
 ) -> None:
     """Say how two people, places or things stand to each other. What is known already gains proof instead."""
-    from agent.relations.stating import read
+    from agent.relations.stating import checked, read
 
-    times = "".join(f" {name} {clean(date)}" for name, date in (("since", since), ("until", until)) if date is not None)
+    dates = (("since", since), ("until", until))
+    times = "".join(f" {name} {checked(clean(date))}" for name, date in dates if date is not None)
     stated = read(clean(" ".join(words)) + times)
 
     async def ask(agent: "Agent") -> "Observation":

@@ -46,3 +46,11 @@ def test_how_two_are_related_is_told_in_words(clew: Run) -> None:
     told = clew("query", "--ask", "How is Ada related to Kim?")
     assert (told.code, "▲ Ada —works with→ ▲ Bob —is the landlord of→ ▲ Kim" in told.out) == (0, True), told
     assert "works with" in clew("query", "--ask", "who works with Ada?").out
+
+
+def test_about_me_is_about_you_and_a_date_that_is_none_is_refused(clew: Run) -> None:
+    assert clew("relate", "me likes Zed").code == 0
+    refused = clew("relate", "me likes Ida", "--since", "banana")
+    assert (refused.code, "“banana” is no day, month or year. Nothing was stored." in refused.err) == (1, True), refused
+    found = clew("about", "me", "--json").json
+    assert [(each["subject"], each["object"]) for each in found["relationships"]] == [("you", "Zed")]

@@ -281,6 +281,11 @@ class Observation:
     parents: tuple[str, ...] = ()  # the two that it was made from, of a synthesis
 
     @property
+    def said_at(self) -> datetime:
+        """When it was last said; of what no live words say, when it was made."""
+        return max(self.times, default=self.at)
+
+    @property
     def fact_type(self) -> FactType:
         """Whether it is true of the world or of somebody, happened, or is somebody's opinion."""
         there = self.relationship

@@ -99,24 +99,28 @@ def _is_over(memory: "Observation") -> bool:
 def _related(memory: "Observation", now: datetime) -> Content:
     assert memory.relationship is not None
     told = plain(related(memory.relationship, now), MUTED if _is_over(memory) else "")
-    return told + plain(f", {counted(memory.proof_count, 'proof')}", MUTED)
+    facts = plain(f", {counted(memory.proof_count, 'proof')}, {when(memory.said_at, now)}", MUTED)
+    return Content.assemble(told, facts, *_later(memory, now))
 
 
 def _belief(belief: "Observation", now: datetime) -> Content:
     mark = "? " if belief.status == "candidate" else "· "
-    newer = (
-        plain(f"  {when(each.at, now)}, later: {cut(each.text, LONGEST)}\n", "$warning") for each in belief.later[:1]
-    )
     return Content.assemble(
-        *newer,
         plain(f"{mark}{cut(belief.text or 'erased', LONGEST)}"),
-        plain(f"  {belief.kind}, {when(belief.at, now)}", MUTED),
+        plain(f"  {belief.kind}, {when(belief.said_at, now)}", MUTED),
+        *_later(belief, now),
     )
+
+
+def _later(memory: "Observation", now: datetime) -> Iterator[Content]:
+    """What was said since on its topic, below it."""
+    for each in memory.later[:1]:
+        yield plain(f"\n    {when(each.at, now)}, later: {cut(each.text, LONGEST)}", "$warning")
 
 
 def _was(belief: "Observation", instead: "Observation | None", now: datetime) -> Content:
     """What is believed no more is never told without what came instead."""
-    told = plain(f"· {cut(belief.text or 'erased', LONGEST)}  {when(belief.at, now)}", MUTED)
+    told = plain(f"· {cut(belief.text or 'erased', LONGEST)}  {when(belief.said_at, now)}", MUTED)
     if instead is None or instead.text is None:
         return told + plain("  not true" if belief.status == "invalid" else "  superseded", MUTED)
     return told + Content(" → ") + plain(cut(instead.text, LONGEST))

@@ -144,7 +144,7 @@ def lines(memory: "Observation") -> str:
     """An observation for people, on two lines."""
     facts = [
         memory.id,
-        local(memory.first_seen),
+        local(memory.said_at),
         *([f"proposed by {memory.proposed_by}"] if memory.proposed_by else []),
         str(memory.kind),
         standing(memory),

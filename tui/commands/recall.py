@@ -292,7 +292,7 @@ def _page(found: "Dossier") -> str:
     lines = [paint(one_line(words.name), "1"), paint(fit(counts + span, width()), "2")]
     lines += [fit(f"  {id}  {turns:>5}  {name or '(no title yet)'}", width()) for id, name, turns in words.sessions]
     lines += _section("Relationships", [relation_line(each) for each in found.relationships])
-    lines += _section("Believed now", [memory_words(each) for each in found.believed])
+    lines += _section("Believed now", [line for each in found.believed for line in _believed(each)])
     lines += _section("Believed before", [_was(*each) for each in found.was])
     lines += _section("Timeline", [_moment(each) for each in found.timeline])
     return "\n".join([*lines, *(f"\n{turn_lines(turn)}" for turn in words.turns)])
@@ -300,6 +300,12 @@ def _page(found: "Dossier") -> str:
 
 def _section(title: str, lines: list[str]) -> list[str]:
     return ["", paint(title, "36"), *lines] if lines else []
+
+
+def _believed(memory: "Observation") -> list[str]:
+    """What is believed since a day, and what was said since on its topic."""
+    when = paint(local(memory.said_at), "2")
+    return [fit(f"{when}  {memory_words(memory)}", width()), *later_lines(memory.later[:1], width(), 4)]
 
 
 def _moment(moment: "Moment") -> str:

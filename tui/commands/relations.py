@@ -7,9 +7,9 @@ import typer
 
 from tui.commands.choosing import AS_OF, WORLD, home_of, looking_back, stamped, when, world_of
 from tui.commands.learned import as_json as one_as_json
-from tui.commands.learned import has_memory, lines, one_of, with_agent
+from tui.commands.learned import has_memory, later_lines, lines, one_of, with_agent
 from tui.commands.log import text_of
-from tui.output import fit, paint, put, put_json, say, width
+from tui.output import fit, local, paint, put, put_json, say, width
 from tui.relationships import related
 from tui.text import clean, counted
 
@@ -102,10 +102,10 @@ def relations(
 
 
 def line(memory: "Observation") -> str:
-    """A relationship for people, on one line."""
+    """A relationship for people, on one line, and on another what was said since on its topic."""
     told = related(memory.relationship) if memory.relationship is not None else ""
-    proof = paint(f"{counted(memory.proof_count, 'proof')} · {memory.id}", "2")
-    return fit(f"{told}  {proof}", width())
+    proof = paint(f"{counted(memory.proof_count, 'proof')} · {local(memory.said_at)} · {memory.id}", "2")
+    return "\n".join([fit(f"{told}  {proof}", width()), *later_lines(memory.later[:1], width(), 4)])
 
 
 def _list_kinds(*, as_json: bool) -> None:

@@ -228,7 +228,7 @@ def told_relationship(memory: "Observation", told: "Relationship") -> Relationsh
         holds=told.polarity,
         memory=memory.id,
         proofs=[*memory.sources, *memory.supports],
-        at=instant(max(memory.times, default=memory.at)),
+        at=instant(memory.said_at),
         later=told_later(memory.later),
     )
 

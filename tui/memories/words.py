@@ -73,7 +73,7 @@ def row(observation: "Observation", width: int, now: datetime) -> list[Content]:
     head = Content.assemble(plain(f"{mark} ", style), pin, plain(text, MUTED if quiet else ""))
     parts = [observation.kind, f"{observation.proof_count}×" if observation.proof_count > 1 else ""]
     by = f"proposed by {one_line(observation.proposed_by)}" if observation.proposed_by else ""
-    facts = " · ".join([*filter(None, [*parts, by]), when(observation.at, now)])
+    facts = " · ".join([*filter(None, [*parts, by]), when(observation.said_at, now)])
     spark = sparkline(observation.times, now)
     gone = "" if observation.live else " · gone"
     newer = observation.later[:1]
@@ -94,7 +94,7 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
     """All there is to an observation in `width` cells, and the line at which the source `place` stands."""
     observation = story.observation
     text = plain(_bounded(observation.text), "bold" if observation.text is not None else f"italic {MUTED}")
-    said = f"said {day(max(observation.times, default=observation.at))}"
+    said = f"said {day(observation.said_at)}"
     lines = [*later(observation, now), text, plain(said, MUTED), Content("")]
     lines += [_standing(observation), *_facts(observation, now)]
     if story.parents:

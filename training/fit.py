@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.home import Home
+from agent.language.clauses import BUCKETS, Clause, buckets, clauses, contents, hashed, marks, pairs_of
 from agent.model_host import llama_embedder_loader
-from agent.reflection.clauses import BUCKETS, Clause, buckets, clauses, contents, hashed, marks, pairs_of
 from agent.reflection.heads import ALONE, FILE, KINDS, MEANING, WORDS, Weights, pair
 from agent.settings import Settings
 

@@ -9,11 +9,11 @@ turn's own words end what is known; else that is in question. No list of words o
 import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
+from agent.language.clauses import clauses
 from agent.language.doubt import injected
 from agent.language.sentences import LINK, QUOTED
 from agent.language.words import MONTHS, UNIT_NAMES, content, numbers, tokens, wordset
 from agent.quoting import neutral
-from agent.reflection.clauses import clauses
 from agent.reflection.consolidation import Action, Create, Delete, Update
 from agent.reflection.grounding import ENOUGH, Grounding, ground
 from agent.reflection.heads import CHANGED, IN_QUESTION, changes

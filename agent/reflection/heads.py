@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.reflection.clauses import Clause, buckets, hashed, marks, pairs_of
+from agent.language.clauses import Clause, buckets, hashed, marks, pairs_of
 from graph.events import ObservationKind
 from graph.values import Vector
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from agent.language.clauses import Clause, clauses, contents
 from agent.language.doubt import injected
 from agent.language.words import tokens
-from agent.reflection.clauses import Clause, clauses, contents
 from agent.reflection.heads import by_words, kind_and_weight, lasting
 from agent.reflection.likeness import PRONOUNS, Embed
 from graph.events import ObservationKind

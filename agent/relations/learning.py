@@ -1,13 +1,14 @@
 """Relationships learned from what people said: sure ones only, each with the turn that says it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal
 
 from agent.errors import AgentError
+from agent.language.clauses import clauses
 from agent.relations.choosing import Ask, choose, merged
 from agent.relations.clauses import FoundRelation
 from agent.relations.find import find_relations
@@ -57,12 +58,14 @@ def learn(
             instead_of=instead_of,
         )
         said = find_relations(turn.text or "", speaker=YOU, said_at=told.day)
-        found = _telling(merged(said, chosen.get(turn.id, ())))
+        every = merged(said, chosen.get(turn.id, ()))
+        ends = {end.casefold() for each in every for end in (each.subject, each.object) if isinstance(end, str)} - {YOU}
+        found = _telling(every)
         alone = {sentence for sentence, count in Counter(each.sentence for each in found).items() if count == 1}
         for each in found:
             by_model = each in chosen.get(turn.id, ())
             origin = replace(told, origin="model") if by_model else told
-            _state(relating, each, origin, beside if each.sentence in alone else ())
+            _state(relating, each, origin, beside if each.sentence in alone else (), ends)
     return relating.sorted(noted), relating.sorted(relating.events)
 
 
@@ -84,18 +87,25 @@ async def choose_all(turns: Iterable[Turn], generator: Generator, ask: Ask) -> d
     }
 
 
-def _said_by(found: FoundRelation, names: tuple[str, str], told: Origin, beside: Sequence[Event]) -> str | None:
-    """The observation that was made of a turn's sentence, or of what it says in other words."""
+def _said_by(
+    found: FoundRelation, names: tuple[str, str], told: Origin, beside: Sequence[Event], ends: Collection[str]
+) -> str | None:
+    """The observation that was made of a turn's sentence, or of what it says in other words; of one that has a clause
+    without the `ends` of any relationship, which would end with this one, none."""
     wanted = [name.casefold() for name in names if name.casefold() != YOU]
     for each in beside:
         if isinstance(each, ObservationMade) and told.turn in each.sources:
             text = (each.text or "").casefold()
+            if any(not any(end in text[each.start : each.end] for end in ends) for each in clauses(text)):
+                continue
             if text == found.sentence.casefold() or (text and all(name in text for name in wanted)):
                 return each.observation
     return None
 
 
-def _state(relating: Relating, found: FoundRelation, told: Origin, beside: Sequence[Event]) -> None:
+def _state(
+    relating: Relating, found: FoundRelation, told: Origin, beside: Sequence[Event], ends: Collection[str]
+) -> None:
     """Take one in, if both its ends are known."""
     subject, object = (_named(relating, end, told) for end in (found.subject, found.object))
     if subject is None or object is None or subject.casefold() == object.casefold():
@@ -104,7 +114,7 @@ def _state(relating: Relating, found: FoundRelation, told: Origin, beside: Seque
     with suppress(
         AgentError
     ):  # two names of one, or a circle of parents: nobody is asked, and nothing is learned of it
-        relating.state(stated, told, _said_by(found, (subject, object), told, beside))
+        relating.state(stated, told, _said_by(found, (subject, object), told, beside, ends))
 
 
 def _named(relating: Relating, end: End, told: Origin) -> str | None:

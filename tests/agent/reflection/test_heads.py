@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.reflection.clauses import clauses
+from agent.language.clauses import clauses
 from agent.reflection.heads import ALONE, changes, fitted_to, kind_and_weight, lasting, weights
 from agent.reflection.likeness import Embed
 from agent.reflection.statements import told

@@ -119,3 +119,12 @@ async def test_what_a_role_says_is_nobodys_relationship_until_the_play_ends(make
         ("you", "sibling_of", "Ada", True),
         ("Ada", "works_for", "Bosch", True),
     }
+
+
+async def test_what_is_said_beside_a_relationship_does_not_end_with_it(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    session, _, _ = await say(agent, None, "I work for Siemens and play the cello.")
+    await say(agent, session, "I don't work for Siemens any more.")
+    ((*ends, until),) = await edges(agent)
+    assert (ends, until is not None) == (["you", "works_for", "Siemens", True], True)
+    assert "I work for Siemens and play the cello." in [each.text for each in await agent.memories.find()]

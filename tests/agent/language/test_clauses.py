@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.reflection.clauses import BUCKETS, Clause, buckets, clauses, contents, marks
+from agent.language.clauses import BUCKETS, Clause, buckets, clauses, contents, marks
 
 
 def cut(text: str) -> list[str]:

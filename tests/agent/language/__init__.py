@@ -1,0 +1,1 @@
+"""Tests of how sentences and clauses are read."""

@@ -111,7 +111,7 @@ class Relating:
         """Take one in; the id of the observation that says it now. None where the turn said it before.
 
         `said_by` is an observation of the same append that says this and no other. Raises AgentError where both ends
-        are one, or would stand so to themselves over others, as parents of their parents.
+        are one, or would stand so to themselves over others, as parents of their parents; by hand, where it ends later.
         """
         rule = kinds()[stated.kind]
         subject, object = self._entity(stated.subject, told), self._entity(stated.object, told)
@@ -125,6 +125,10 @@ class Relating:
             )
         day = told.day.isoformat()
         since, until = stated.since, stated.until or (day if stated.ended else None)
+        if until is not None and until > day[: len(until)]:  # not over yet
+            if told.origin == "user":
+                raise AgentError(f"{until} has not come. Nothing was stored. Say so when it is over.")
+            until = None
         if _after(since, until):  # one of both was read wrong, or said so: neither is kept
             since, until = None, day
         relation = Relation(

@@ -144,3 +144,9 @@ def test_what_is_no_relationship_is_refused_with_what_to_do(text: str, why: str)
 def test_a_kind_can_be_written_from_either_end(text: str, ends: tuple[str, str, str]) -> None:
     stated = read(text)
     assert (stated.subject, stated.kind, stated.object) == ends
+
+
+async def test_what_has_not_ended_yet_is_not_over(agent: Agent) -> None:
+    with pytest.raises(AgentError, match=r"2199 has not come\. Nothing was stored\. Say so when it is over\."):
+        await relate(agent, "Ada works_for Siemens until 2199")
+    assert await edges(agent) == []

@@ -70,9 +70,11 @@ def _without_heading(text: str, words: Language) -> str:
     """A text that begins with "Quick question:" or the like, which is nobody who speaks, with a comma there."""
     head, colon, rest = text.partition(":")
     last = words.tokens(head[:40])[-1:]
-    heading = (
-        colon and len(head) < 40 and last and (words.has("headings", last[0].low) or (last[0].low,) in words.nouns)
-    )
+    listed = (
+        len(named := words.tokens(rest[:40])[:2]) and named[0].capital and not named[-1].word
+    )  # "Wife: Ana. Cat: Bo."
+    kin = last and (last[0].low,) in words.nouns and not listed
+    heading = colon and len(head) < 40 and last and (words.has("headings", last[0].low) or kin)
     return f"{head},{rest}" if heading and rest[:1] == " " else text
 
 

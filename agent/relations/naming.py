@@ -125,7 +125,13 @@ class Naming:
         while not joined and (self.low(end) == "," or self.has("and", end)):
             joined = self.has("and", end) or self.has("and", end + 1)
             self.near = parts[-1].ends
-            next_ = self._one(end + 1 + (self.low(end) == "," and self.has("and", end + 1)))
+            begin = end + 1 + (self.low(end) == "," and self.has("and", end + 1))
+            other = self.has("nominative", begin) and not self.has("speaker", begin)  # "a sister, Ada, and she's tall"
+            next_ = (
+                None
+                if other and self.low(begin + 1) in self.words.forms
+                else self._one(begin) or self._another(begin, parts[-1])
+            )
             if next_ is None:
                 joined = False
                 break
@@ -142,6 +148,14 @@ class Naming:
         ends = [] if unclear else [each for part in parts for each in part.ends]
         self.known.group = ends
         return Chunk(ends, end, [told for part in parts for told in part.told], parts=parts)
+
+    def _another(self, at: int, before: Chunk) -> Chunk | None:
+        """Who is called by one more word of the owner's: "my daughter Zoe and son Max"."""
+        told = before.told[-1] if before.told else None
+        if told is None or told.first or self._matching(at)[1] is None:
+            return None
+        found = self._noun(at, told.owner, given=True)
+        return found if found is not None and found.told else None
 
     def _goes_on(self, at: int, last: Chunk) -> bool:
         """Whether a list surely ends before a word: not "at Siemens and Tom at Bosch"."""

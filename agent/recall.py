@@ -121,11 +121,11 @@ class Recaller:
         vector = await self._embed(spoken)
 
         def search() -> list[Hit]:
-            from .relations.whom import called_in  # which no start has to wait for
+            from .relations.whom import called_in, kinds_in  # which no start has to wait for
 
-            kin = called_in(query)
+            kin, asks = called_in(query), kinds_in(query)
             return self._memory.recall.search(
-                query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit, kin=kin
+                query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit, kin=kin, asks=asks
             )
 
         return await asyncio.to_thread(search)

@@ -32,6 +32,7 @@ from agent.home import Home
 from agent.importer import Importer
 from agent.importing.locomo import sources_of
 from agent.model_host import EmbedderLoader, llama_embedder_loader
+from agent.relations.whom import called_in, kinds_in
 from agent.settings import Settings
 from bench.report import percentile, say
 from graph.contents import KEPT_TYPE
@@ -233,8 +234,16 @@ class Bench:
             self._tallies["ceiling"].add(question, ceiling, self._sessions, 0)
 
     def _recall(self, question: Question, vector: Vector, limit: int, filters: Filters = ALL) -> list[tuple[str, ...]]:
+        kin, asks = called_in(question.text), kinds_in(question.text)
         hits = self._memory.recall.search(
-            question.text, vector=vector, filters=filters, now=self._now, timezone=UTC, limit=limit
+            question.text,
+            vector=vector,
+            filters=filters,
+            now=self._now,
+            timezone=UTC,
+            limit=limit,
+            kin=kin,
+            asks=asks,
         )
         return [hit.sources if hit.kind == "observation" else (hit.id,) for hit in hits]
 

@@ -22,7 +22,7 @@ from graph.values import Vector
 MOST = 30  # words of a statement
 TOLD = 0.61  # how likely the surest of its clauses is to last, and
 BESIDE = 0.4  # every other one
-NOTABLE = 0.4  # from which a message is notable, if nothing is kept of it
+NOTABLE = 0.3  # from which a message is notable, if nothing is kept of it
 HARDLY = 0.06  # by words alone: what is less likely is not embedded
 LEAST = 3  # words
 LONGEST_BEFORE = 14  # words of a sentence before what is told, which may say of whom

@@ -78,6 +78,27 @@ def called_in(text: str) -> tuple[CalledBy, ...]:
     return tuple(found)
 
 
+def kinds_in(text: str) -> frozenset[str]:
+    """The kinds of relationship that a text's verbs tell of or ask for: "who works with Ada?", "where does Ada live?".
+
+    Of a verb's phrases those count whose other words follow; where none do, all that only a preposition is missing of.
+    """
+    read = " ".join(text[:LONGEST].split())
+    language = language_of(read)
+    tokens, found, known = language.tokens(read), set[str](), set[str]()
+    for at, token in enumerate(tokens):
+        new = {lemma for lemma, _ in language.forms.get(token.low, ())} - known
+        known |= new  # whatever follows it later follows it now
+        after = {each.low for each in tokens[at + 1 :]} if new else set()
+        for lemma in new:
+            told = {phrase: {*phrase.words[1:]} - {"~"} for phrase in language.phrases.get(lemma, ())}
+            whole = {phrase.kind for phrase, rest in told.items() if rest <= after}
+            if not whole and not language.has("helping", lemma) and not language.has("gets", token.low):
+                whole = {phrase.kind for phrase, rest in told.items() if len(rest) < 2 and "*" not in rest}
+            found |= whole
+    return frozenset(found)
+
+
 def _owner(tokens: Sequence[Token], at: int) -> str:
     """The name that ends before a possessive."""
     first = at

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """A question with what was read in it, and whom it means without a name; `now` is in UTC milliseconds."""
+    """A question with what was read in it, whom it means without a name, and which kinds of relationship it asks for.
+
+    `now` is in UTC milliseconds.
+    """
 
     query: str
     intent: Intent
@@ -31,6 +34,7 @@ class RecallRequest:
     filters: Filters
     now: int
     kin: tuple[CalledBy, ...] = ()
+    asks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,18 +96,19 @@ class Recall:
         timezone: tzinfo,
         limit: int = 10,
         kin: Sequence[CalledBy] = (),
+        asks: frozenset[str] = frozenset(),
     ) -> list[Hit]:
         """What was said that matters for `query`, the best first, each with why; calls no model.
 
         `vector` is the query's embedding, if there is one; `now` is aware; `kin` are those whom the query means by what
-        they are to somebody. Raises GraphFailure once it is closed.
+        they are to somebody, `asks` the kinds of relationship that it asks for. Raises GraphFailure once it is closed.
         """
         with self._lock, self._reading() as (columns, db):
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
             people = _people(columns, db, filters.world)
             intent = read_intent(query, now=now, timezone=timezone, names=people)
-            asked = RecallRequest(query, intent, vector, filters, as_ms(now), tuple(kin))
+            asked = RecallRequest(query, intent, vector, filters, as_ms(now), tuple(kin), asks)
             sight = see(db, columns, self._learned, self._standings, filters)
             evidence = self._weigh(db, columns, asked, sight, people)
             terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
@@ -194,7 +195,7 @@ class Recall:
             return Reached()
         self._names.refresh(db, columns)
         seeds = self._names.seeds(asked.query, asked.kin)
-        return walk(self._graph, seeds, self._names.names, columns, self._learned, sight)
+        return walk(self._graph, seeds, self._names.names, columns, self._learned, sight, asked.asks)
 
     def near(
         self, text: str, *, vector: Vector | None, world: str, project: Viewer, limit: int, status: Sequence[str]

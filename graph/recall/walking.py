@@ -2,7 +2,8 @@
 
 Relationships lead to others (`RELATES`), and from each there are the memories about them (`ABOUT`) and the turns that
 name them (`MENTIONS`). What is one edge away stands in for half of the words that named whom it began at, what is two
-away for a quarter; what has those words itself is lent nothing. No way meets anybody twice.
+away for a quarter; what has those words itself is lent nothing. But what tells a relationship of a kind that the
+question asks for is lent all of them, whatever it has. No way meets anybody twice.
 
 Invariants: the graph proposes, and the columns decide: an edge counts only where the memory that says it stands in the
 world asked about, is in use, and may be seen. Where there are many neighbours only the newest are followed, and whoever
@@ -87,10 +88,13 @@ class Way:
     seed: Seed
     hops: tuple[Hop, ...]
     edge: str
+    asked: bool = False  # it tells a relationship of a kind that the question asks for
 
     @property
     def share(self) -> float:
         """Of the seed's words; what tells of the relationship itself is where it leads."""
+        if self.asked:
+            return 1.0
         steps = len(self.hops) - (self.seed.called is not None) + (self.edge != DERIVED)
         return SHARES[min(max(steps, 1), len(SHARES)) - 1]
 
@@ -154,8 +158,9 @@ def _lent(
         share = sum(worth[term.stem] for term in said) / whole if said else 1 / (1 + len(evidence.terms))
         rows = np.array([row for row, way in ways.items() if way.seed == seed], np.intp)
         shares = np.array([ways[int(row)].share for row in rows], np.float32)
+        asked = np.array([ways[int(row)].asked for row in rows], np.bool_)
         has = sum((np.float32(worth[term.stem] / whole) * held(term) for term in said), np.zeros_like(lent))
-        lent[rows] = np.maximum(np.float32(WORDS * share) * shares - has[rows], 0)
+        lent[rows] = np.maximum(np.float32(WORDS * share) * shares - np.where(asked, 0, has[rows]), 0)
     return lent
 
 
@@ -166,12 +171,13 @@ def walk(
     columns: Columns,
     learned: LearnedIndex,
     sight: VisibleRows,
+    asks: frozenset[str] = frozenset(),
 ) -> Reached:
-    """All that is reached from the seeds; nothing while the graph cannot be asked."""
+    """All that is reached from the seeds; nothing while the graph cannot be asked. `asks` are kinds of relationship."""
     if not seeds or not learned.beliefs.size or not graph.ready:  # it is memories that say relationships
         return Reached()
     try:
-        return _Walk(graph, names, columns, learned, sight).run(seeds)
+        return _Walk(graph, names, columns, learned, sight, asks).run(seeds)
     except GraphFailure:  # it went away meanwhile, or took too long: recall goes on without
         return Reached()
 
@@ -187,8 +193,10 @@ class _Walk:
         columns: Columns,
         learned: LearnedIndex,
         sight: VisibleRows,
+        asks: frozenset[str],
     ) -> None:
         self._graph, self._columns, self._learned, self._sight = graph, columns, learned, sight
+        self._asks = asks
         stands = sight.stood.current & (sight.stood.status == ACTIVE) & sight.learned
         self._holds: Mask = stands & (proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0)
         self._found = Reached(names)
@@ -256,7 +264,7 @@ class _Walk:
         if hop.entity == seed.entity or any(hop.entity == each.entity for each in hops):
             return False
         way = Way(seed, (*hops, hop), DERIVED)
-        self._reach(self._found.beliefs, hop.belief, way)
+        self._reach(self._found.beliefs, hop.belief, replace(way, asked=hop.kind in self._asks))
         self._reach(self._told, hop.belief, way)
         return True
 

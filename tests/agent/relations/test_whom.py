@@ -3,7 +3,7 @@
 import pytest
 
 from agent.relations.naming import Kin
-from agent.relations.whom import called_in, kin_of
+from agent.relations.whom import called_in, kin_of, kinds_in
 from graph.values import CalledBy
 from tests.agent.conftest import MakeAgent
 from tests.agent.relations.test_learning import started
@@ -48,6 +48,36 @@ async def test_whom_it_means_is_who_was_called_so(make_agent: MakeAgent) -> None
 )
 def test_a_question_names_people_by_what_they_are_to_somebody(text: str, called: list[CalledBy]) -> None:
     assert list(called_in(text)) == called
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("who works with Ada?", {"works_with"}),
+        ("who does Ada work for", {"works_for"}),
+        ("does Bob trust Ada?", {"trusts"}),
+        ("who am I married to?", {"spouse_of"}),
+        ("wer arbeitet mit Ada?", {"works_with"}),
+        ("How is the weather?", set()),
+        ("works", {"works_with", "works_for", "manages"}),
+        ("", set()),
+    ],
+)
+def test_a_question_asks_for_kinds_of_relationship_by_its_verbs(text: str, asked: set[str]) -> None:
+    assert kinds_in(text) == asked
+
+
+async def test_of_a_message_the_relationship_that_is_asked_for_is_recalled(make_agent: MakeAgent) -> None:
+    agent = await started(make_agent)
+    text = "My sister Ada works with Bob at Siemens. Ada likes Bob but Bob does not trust Ada."
+    await say(agent, None, text)
+    for question, answer in (
+        ("who works with Ada?", "Ada works with Bob."),
+        ("who does Ada work for?", "Ada works for Siemens."),
+        ("does Bob trust Ada?", "Bob does not trust Ada."),
+    ):
+        found = await agent.search.recall(question)
+        assert next(hit.text for hit in found if hit.kind == "observation") == answer
 
 
 async def test_what_is_told_of_my_sister_by_her_name_is_found(make_agent: MakeAgent) -> None:

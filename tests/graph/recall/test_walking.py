@@ -124,6 +124,24 @@ def test_whoever_is_meant_by_what_they_are_to_somebody_is_found_by_their_name(pe
     assert not over(ask(people, "the tenant", CalledBy("Bob", "tenant", "landlord_of", turned=True)))
 
 
+def test_of_what_one_message_told_that_comes_which_the_question_asks_for(people: Memory) -> None:
+    """Of a message only the best memory is told: it must not be another relationship of hers."""
+    people.append(
+        SessionStarted(session="u", client="test"),
+        *apart("u", u1="Ada works with Zed, trusts Yan and likes Xi"),
+        *named("ada", "u1"),
+        *(event for name in ("Zed", "Yan", "Xi") for event in named(name.lower(), "u1", name=name)),
+        *related("r4", "ada", "works_with", "zed", "u1", text="Ada works with Zed."),
+        *related("r5", "ada", "trusts", "yan", "u1", text="Ada trusts Yan."),
+        *related("r6", "ada", "likes", "xi", "u1", text="Ada likes Xi."),
+    )
+    for asked, right in (("works_with", "r4"), ("trusts", "r5"), ("likes", "r6")):
+        found = people.recall.search(
+            "Who is it with Ada?", now=NOW, timezone=UTC, asks=frozenset({asked}), filters=Filters(exclude=("r2",))
+        )
+        assert [hit.id for hit in found if hit.id in ("u1", "r4", "r5", "r6")] == [right]
+
+
 def test_a_memory_about_whom_it_leads_to_is_reached_too(people: Memory) -> None:
     people.append(observed("b", "t5", about=("bob",), text="Bakes on Sundays"))
     found = ask(people, "What about Ada?", kinds=frozenset({"turn", "observation"}))

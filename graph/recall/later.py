@@ -41,14 +41,18 @@ class Older:
     turns: frozenset[int]
 
 
-def older_memory(columns: Columns, learned: LearnedIndex, matrix: Matrix, row: int) -> Older | None:
-    """An observation, as its turns last said it; None where nothing tells its meaning, or no turn says it."""
+def older_memory(
+    columns: Columns, learned: LearnedIndex, matrix: Matrix, row: int, *, related: bool = False
+) -> Older | None:
+    """An observation, as its turns last said it; None where nothing tells its meaning, or no turn says it.
+
+    One that is `related` says how two stand to each other and no more ("I own Biscuit"): what it is about, its turns say.
+    """
     said = [
         int(turn) for relation in (DERIVED, SUPPORTED) for turn in learned.of_turns[relation].of(row) if turn != NONE
     ]
-    vector = matrix.vector(learned.beliefs, row)
-    for turn in said if vector is None else ():
-        vector = matrix.vector(columns, turn) if vector is None else vector
+    vectors = [matrix.vector(learned.beliefs, row), *(matrix.vector(columns, turn) for turn in said)]
+    vector = next((each for each in (vectors[1:] if related else vectors) if each is not None), vectors[0])
     if vector is None or not said:
         return None
     return Older(learned.beliefs.ids([row])[0], vector, max(int(columns["at"][turn]) for turn in said), frozenset(said))

@@ -4,6 +4,7 @@ Words and vectors propose, the graph says what is live and allowed and lends nei
 scoring makes one score of it; bounded boosts follow. Only the texts of the hits are read, and those that decide a cue.
 """
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from graph.ids import as_datetime, as_ms
 from graph.projection.identities import Identities
 from graph.projection.paths import lineage_of
 from graph.projection.sqlite_tables import TablesInMemory, last_of
+from graph.readings.rows import AMONG
 from graph.readings.worlds import InWorld
 from graph.recall.columns import Columns
 from graph.recall.communities import group, pick
@@ -57,6 +59,8 @@ NOBODY = ("you", "assistant")
 _RECALLED = "MATCH (a:Turn)-[:RECALLED]->(b:Turn) RETURN a.seq AS one, b.seq AS other"
 RECALLED_S = 10.0
 _ASSIGNED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = 'project.assigned'"
+
+_RELATED = f"SELECT id FROM observations WHERE relation IS NOT NULL AND id {AMONG}"
 
 LearnedTerms = tuple[list[Term], list[Term]]
 
@@ -142,8 +146,11 @@ class Recall:
         if newest is None or not ids:
             return {}
         matrix, learned = self._matrix_of(db, columns, newest), self._learned
+        bare = {id for (id,) in db.execute(_RELATED, (json.dumps(list(ids)),))}
         older: list[Older | None] = [
-            older_memory(columns, learned, matrix, row) for id in ids if (row := learned.beliefs.row_of(id)) != NONE
+            older_memory(columns, learned, matrix, row, related=id in bare)
+            for id in ids
+            if (row := learned.beliefs.row_of(id)) != NONE
         ]
         older += [older_turn(columns, matrix, row) for id in ids if (row := columns.row_of(id)) != NONE]
         may = sight.turns_allowed.copy()

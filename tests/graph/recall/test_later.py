@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from graph.events import SessionForked, SessionStarted, TurnHidden, TurnRated, TurnUnhidden
+from graph.events import (
+    EntityNoted,
+    ObservationKind,
+    Relation,
+    RelationNoted,
+    SessionForked,
+    SessionStarted,
+    TurnHidden,
+    TurnRated,
+    TurnUnhidden,
+)
 from graph.memory import Memory
 from graph.recall.later import MOST
 from tests.graph.recall.conftest import embed, ms
@@ -57,6 +67,29 @@ def test_of_a_memory_it_is_what_followed_all_that_says_it(chats: Memory) -> None
     assert beside(chats, "o1") == ["c1"]
     (listed,) = chats.readings.with_later(list(chats.readings.observations(["o1"]).values()))
     assert [each.turn for each in listed.later] == ["c1"]
+
+
+def test_of_how_two_stand_to_each_other_it_is_what_followed_the_words_that_told_it(chats: Memory) -> None:
+    """ "You own Skoda" is like nothing that anybody says of a car."""
+    life(chats, SOLD)
+    relation = Relation(subject="you", kind="owns", object="skoda")
+    chats.append(
+        EntityNoted(entity="skoda", category="thing", by_turn="c0", text="Skoda"),
+        made("o1", "c0", text="You own Skoda.", category=ObservationKind.RELATIONSHIP, about=("you", "skoda")),
+        RelationNoted.of("o1", relation),
+        made("o2", "c0", text="You own Skoda."),
+    )
+    embed(chats, {**MEANING, "You own Skoda.": ["bread"]})
+    assert beside(chats, "o1") == ["c1"]
+    assert "c1" not in beside(chats, "o2")
+
+
+def test_what_matters_more_comes_before_what_is_as_near(chats: Memory) -> None:
+    life(chats, *[SOLD] * (MOST + 1))
+    chats.append(*(TurnRated(turn=f"c{number + 1}", significance=1, by="rule") for number in range(MOST + 1)))
+    assert "c1" in beside(chats, "c0")
+    chats.append(*(TurnRated(turn=f"c{number + 2}", significance=2, by="rule") for number in range(MOST)))
+    assert "c1" not in beside(chats, "c0")
 
 
 def test_one_that_tells_something_of_weight_counts_though_it_asks_too(chats: Memory) -> None:

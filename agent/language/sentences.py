@@ -17,6 +17,8 @@ LINK = re.compile(r"(?:https?://|www\.)\S{1,2000}")
 FOREIGN_LINE = re.compile(
     r"\s*(?:[-+•>#|$%{}<\[\]/\\]|\*(?!\w+[.!,]?(?:\s|$))|\d{1,3}[.)]\s|\d{4}-\d\d|\d\d:\d\d|\[?(?:INFO|WARN"
     r"|ERROR|DEBUG)\b|(?!(?:I|We|My|Our|It|And|But|So|Oh|Yes|No|Well|Ok|Okay|Sorry)\b)"
+    r"(?!(?:Kids|Children|Grandkids|Grandchildren|Sons|Daughters|Sisters|Brothers|Siblings|Cats|Dogs|Pets|Flatmates"
+    r"|Housemates|Roommates|Neighbours|Neighbors|Colleagues|Friends):)"
     r"[A-Z][\w.-]{0,20}(?: [A-Z][\w.-]{0,19}){0,2}:\s|\t| {4})"
 )
 TOLD = re.compile(

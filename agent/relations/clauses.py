@@ -72,6 +72,9 @@ class Clauses:
             if fresh or self.naming.has("nominative", at):
                 self.begin, fresh = at, True
                 chunk = self.naming.chunk(at)
+                if chunk is None and self.naming.low(at - 1) == "(":  # "Patrice (works with me at Kroger)"
+                    noted = self.naming.ended.get(at - 1)
+                    subject = noted if noted and len(noted.ends) == 1 else None
                 lead = self.words.starts("leads", self.naming.tokens, at)
                 if chunk is None and self._implied(at, opening=opening):
                     chunk = Chunk([self.known.speaker], at)
@@ -296,8 +299,10 @@ class Clauses:
                     continue
                 for end, what, negated in self._match(phrase, 1, at + 1, subject, whom):
                     if self._said(phrase, (lemma, form), subject, what, helped, negated, end):
-                        no = helped.negated or negated
-                        return end if no else self._besides(phrase, (lemma, form), subject, helped, end)
+                        if helped.negated or negated:
+                            return end
+                        end = self._besides(phrase, (lemma, form), subject, helped, end)
+                        return self._so_does(phrase, (lemma, form), subject, what, helped, end)
         return None
 
     def _besides(self, phrase: Phrase, form: tuple[str, str], subject: Chunk, helped: _Helped, at: int) -> int:
@@ -310,6 +315,16 @@ class Clauses:
                     return end
         return at
 
+    def _so_does(
+        self, phrase: Phrase, form: tuple[str, str], subject: Chunk, what: Chunk | None, helped: _Helped, at: int
+    ) -> int:
+        """What "and so does Callum" tells after "Priya reports to me", and where that ends."""
+        size = self.words.starts("so_does", self.naming.tokens, at)
+        other = self.naming.single(at + size) if size and not phrase.together else None
+        if other is None or not other.ends or not self._may_end(other.end):
+            return at
+        return other.end if self._said(phrase, form, other, what, helped, False, other.end) else at
+
     def _fits(self, phrase: Phrase, lemma: str, form: str, subject: Chunk, helped: _Helped) -> bool:
         """Whether a verb's form goes with its subject and with the helping verbs before it."""
         several = len(subject.ends) + (subject.also is not None)
@@ -321,7 +336,7 @@ class Clauses:
             return form == "base"
         if not helped.verbs:
             many = len(subject.ends) > 1 or subject.ends == [self.known.speaker] or lemma == "be"
-            bare = lemma not in self.words.data["verbs"]  # "can not stand"
+            bare = lemma not in self.words.data["verbs"] or (lemma, form) == ("be", "done")  # "can not stand", "Been in …"
             return bare or form in ("past", "base" if many else "third") or (lemma == "be" and form == "third")
         last = helped.verbs[-1][0]
         been = lemma == "be" and form == "done"
@@ -377,6 +392,8 @@ class Clauses:
         known = bool(subject.told) or any(isinstance(one, Kin) for one in subject.ends)
         if not subject.ends or self.naming.low(end) in phrase.not_before or (phrase.needs == "name" and known):
             return False
+        if phrase.careful and phrase.over and self.naming.has("ours", subject.end - 1):
+            return False  # several leave a town sooner than an employer
         if "~" not in phrase.words[:-1]:
             loose = phrase.loose and end < len(self.naming.tokens) and self.naming.tokens[end].word
             before = what is not None and what.end <= subject.end  # "who I live with is …"

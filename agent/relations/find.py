@@ -108,8 +108,9 @@ def _of_letter(tokens: Sequence[Token], words: Language) -> bool:
         return False
     first, next_ = tokens[0].low, tokens[1]
     signed = words.has("signs", first) and len(tokens) < 5 and any(token.low == "," for token in tokens[1:3])
+    addressed = words.has("letters", first) and next_.capital
     return (
-        signed or (words.has("letters", first) and next_.capital) or (words.has("headers", first) and next_.low == ":")
+        signed or addressed or (words.has("headers", first) and next_.low == ":")
     )
 
 
@@ -158,7 +159,8 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
     """Which tokens are somebody's opinion, word or plan.
 
     What is reported goes on to the end of the sentence, a wish only to the next clause with a subject. What comes
-    before reports and comments is doubted as well, but for what is joined to more: "I work with Bob, and Ada says …".
+    before reports and comments is doubted as well, but for what is joined to more: "I work with Bob, and Ada says …",
+    "My boss is Carla, I would like …".
     """
     doubted, carried, size = [False] * len(tokens), "", len(tokens)
     starts = [0, *(at for at in range(1, size) if not tokens[at].word or words.has("joins", tokens[at].low)), size]
@@ -166,10 +168,11 @@ def _doubted(tokens: Sequence[Token], words: Language) -> list[bool]:
         joined = words.has("joins", tokens[start].low)
         said = start + (joined or not tokens[start].word)
         told = [role for role in (*FEW, "hedges") if any(_stands(tokens, at, role, words) for at in range(said, end))]
-        if told and told[0] in FEW and not (joined and size - said >= FEW[told[0]]):
-            doubted[:start] = [True] * start
         apart = said < end and not words.has("complements", tokens[start].low)
         new = apart and (tokens[said].capital or any(words.has(role, tokens[said].low) for role in SUBJECTS))
+        wish = new and any(words.starts("wishes", tokens, said + after) for after in (1, 2))
+        if told and told[0] in FEW and not ((joined or wish) and size - said >= FEW[told[0]]):
+            doubted[:start] = [True] * start
         carried = "unsure" if "unsure" in (carried, *told) else "hedges" if told or (carried and not new) else ""
         doubted[start:end] = [bool(carried)] * (end - start)
     return doubted

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from agent.relations.words import Language, Noun, Token
 
-OPENS, CLOSES = (",", "(", "-", "–", "—", ":"), (",", ")", "-", "–", "—", ";", ".", "!", ":")
+OPENS, CLOSES = (",", "(", "-", "–", "—", ":", "="), (",", ")", "-", "–", "—", ";", ".", "!", ":")
+GROWN = 18  # years; whoever is called by "my" and a name, and is younger, is the speaker's child
+LISTS = (":", "=", "-", "–", "—")
+ASIDE = 6  # tokens of what may stand in brackets after a name of a list
 OURS = ("works_with", "friend_of", "neighbour_of")
 OF_WORK = ("manages", "works_with", "works_for", "teaches", "treats", "landlord_of", "neighbour_of", "lives_with")
 
@@ -168,9 +171,15 @@ class Naming:
             return at + size
         for end in range(at + 2, at + 6):
             closed = end < len(self.tokens) and (self.low(end) in OPENS or self.low(end) in self.words.forms)
-            if closed and all(token.word and not token.capital for token in self.tokens[at:end]):
+            if closed and all(token.text.isalnum() and not token.capital for token in self.tokens[at:end]):
                 return end
         return at
+
+    def _from_where(self, at: int) -> int:
+        """Where "at Bombardier" ends in "our gaffer at Bombardier, Ken Tully"."""
+        end, name = self.name(at + 1) if self.has("aside_begins", at) else (at, "")
+        listed = self.low(end) == "," and end + 1 < len(self.tokens) and self.tokens[end + 1].capital
+        return end if name and listed and not self.words.starts("places", self.tokens, end + 1) else at
 
     def single(self, at: int) -> Chunk | None:
         """The one who is named from a token on."""
@@ -227,6 +236,22 @@ class Naming:
             chunk = owned
         return chunk
 
+    def _of_age(self, at: int) -> Chunk | None:
+        """After "my": "Kofi is 3", "Kofi (3)", somebody's child."""
+        noun = self.words.nouns.get((str(self.words.option("child")),))
+        if noun is None or at >= len(self.tokens) or not self.tokens[at].capital or not self.has("people", at):
+            return None
+        end, name = self.name(at)
+        begins = end + (self.low(end) == "(" or self.words.starts("aged", self.tokens, end))
+        age = self.low(begins)
+        if not name or begins == end or not age.isdigit() or int(age) >= GROWN or not self._closed_age(begins + 1):
+            return None
+        self.known.note(name, self.start + at)
+        return Chunk([name], end, [Called(self.known.speaker, noun, name, False)])
+
+    def _closed_age(self, at: int) -> bool:
+        return self.has("ages", at) or self._closed(at)
+
     def _begun(self, at: int) -> Chunk | None:
         speaker = self.known.speaker
         dialect = self.has("mine_of_kin", at) and self._matching(at + 1)[1]  # "me mate Dave"
@@ -236,7 +261,7 @@ class Naming:
             others = self.known.others(self.start + at) if self.has("ours", at) else []
             return Chunk([speaker], at + 1, also=others[0] if len(others) == 1 else None)
         if self.has("mine", at):
-            return self._noun(at + 1, speaker, given=True) or self._some(at + 1)
+            return self._noun(at + 1, speaker, given=True) or self._of_age(at + 1) or self._some(at + 1)
         if self.has("they", at):
             return Chunk(who, at + 1) if (who := self.known.all(self.start + at)) else None
         owners = self.known.all(self.start + at) if self.has("theirs", at) else []
@@ -275,11 +300,12 @@ class Naming:
         return Chunk(who, at + 1) if pronoun else None
 
     def _bare(self, at: int) -> Chunk | None:
-        """ "Mum", "Grandma Elsie": the speaker's."""
+        """ "Mum", "Grandma Elsie", "hubby Piotr": the speaker's."""
         owned = any(self.has(role, at - 1) for role in ("determiners", "mine", "his", "hers", "numbers"))
         verb = self.low(at - 1) in self.words.forms
         before = at == 0 or not self.tokens[at - 1].word or self.has("after", at - 1) or verb
-        if owned or not before or not self.has("bare", at) or self.words.starts("nobody", self.tokens, at):
+        short = self.has("bare_before_names", at) and self.name(at + 1)[1] != ""
+        if owned or not before or not (short or self.has("bare", at)) or self.words.starts("nobody", self.tokens, at):
             return None
         (end, name), noun = self.name(at), self._matching(at)[1]
         if name.count(" ") and noun is not None:
@@ -339,29 +365,46 @@ class Naming:
     def _alone(self, at: int) -> Chunk | None:
         """The speaker's without "my", as in notes: "Boss is Carla", "sister: Ada", "old friend of Tom's, Bob"."""
         opens = at == 0 or not self.tokens[at - 1].word or self.has("and", at - 1) or self.has("leads", at - 1)
-        if not opens or not self.words.option("implied"):
+        if not opens or not self.words.option("implied") or self.words.starts("nobody", self.tokens, at):
             return None
         end, noun = self._matching(at)
         if noun is None and self._matching(at + 1)[1] and self.has("fond", at):
             end, noun = self._matching(at + 1)
-        if noun is None or noun.plural:
+        if noun is None:
             return None
+        if noun.plural:
+            return self._noun(at, self.known.speaker, given=True) if self.low(end) in LISTS else None
         if self.has("of", end):
             return self._noun(at, None)
         named = self.low(end) in (":", "(") and self.name(end + 1, introduced=True)[1]
         copula = any(self.words.has("copula", lemma) for lemma, _ in self.words.forms.get(self.low(end), ()))
         return self._noun(at, self.known.speaker, given=True) if named or copula else None
 
+    def _noted(self, at: int) -> int:
+        """Where what is noted beside a name of a list ends: "Timo 6, Bea (9 months), …"."""
+        if self.low(at) == "(":
+            return next((end + 1 for end in range(at, at + ASIDE) if self.low(end) == ")"), at)
+        if at < len(self.tokens) and self.tokens[at].text.isdigit():
+            at += 1
+            return at + self.has("ages", at)
+        return at
+
     def _apposed(self, chunk: Chunk, at: int) -> Chunk:
         """With what is told of a name right after it: "Carla, my boss, …", "Bob (a friend of mine)"."""
         single = len(chunk.ends) == 1 and isinstance(chunk.ends[0], str) and chunk.ends[0] != self.known.speaker
         direct = at == 0 and self.has("mine", chunk.end)  # "Janine my manager was …"
-        if not single or not (direct or self.low(chunk.end) in OPENS) or self.has("no_names", at):
+        opened = chunk.end + (self.low(chunk.end) in OPENS)
+        opened += (known := self.words.starts("apposing", self.tokens, opened))  # "Hank being my foreman", "Wade, that's my"
+        direct |= bool(known)
+        if not single or not (direct or opened > chunk.end) or self.has("no_names", at):
             return chunk
+        if self.low(opened - 1) == "(":  # "Mason (turning 7, my youngest)"
+            more = range(opened + 1, opened + 4)
+            opened = next((each + 1 for each in more if self.low(each) == "," and self.has("mine", each + 1)), opened)
         if self.low(at - 1) == "," and at > 1 and self.tokens[at - 2].capital:
             return chunk  # one of a list
-        told = self._one(chunk.end + (not direct))
-        told = told and self.ours(told, chunk.end + (not direct))
+        told = self._one(opened)
+        told = told and self.ours(told, opened)
         if told is None or told.noun is None or told.owner is None or told.noun.plural:
             return chunk
         closed = told.end < len(self.tokens) and self.low(told.end) in CLOSES
@@ -372,6 +415,8 @@ class Naming:
             return chunk
         who = chunk.ends[0]
         self.known.note(who, self.start + at, told.noun.gender)
+        if isinstance(told.owner, str) and isinstance(who, str):
+            self.known.call(Kin(told.owner, told.noun.word), who)
         called = Called(told.owner, told.noun, who, told.over, first=True)
         return Chunk([who], told.end + (closed and not last), [*chunk.told, *told.told, called])
 
@@ -466,6 +511,7 @@ class Naming:
         """The names after a word of relationship: "Ada", ", Ada,", "(Ada)", "named Ada", of several "Tim and Tom"."""
         begin, opened = at, False
         after = self.aside(at)
+        after = self._from_where(at) if after == at else after
         at = after if self.words.starts("aside", self.tokens, at) or self.low(after) in OPENS else at
         if self.has("named", at) and (not given or self.low(at) == "named"):
             at += 1
@@ -479,13 +525,14 @@ class Naming:
             return self._also(at) if opened and not own and not noun.plural else [], begin
         names = [name]
         if noun.plural:
+            end = self._noted(end)
             while self.low(end) == "," or self.has("and", end):
                 joined = self.has("and", end)
                 next_, name = self.name(end + 1 + (not joined and self.has("and", end + 1)), introduced=True)
                 if not name:
                     break
                 joined |= self.has("and", end + 1)
-                names, end = [*names, name], next_
+                names, end = [*names, name], self._noted(next_)
                 if joined:
                     break
             if len(names) < 2:
@@ -530,9 +577,12 @@ class Naming:
     def name(self, at: int, *, introduced: bool = False) -> tuple[int, str]:
         """A name at a token and where it ends; "" where there is none."""
         begin = at
-        skipped = (self.has("fond", at) and self.low(at) == self.tokens[at].text) or (
+        opens = at == 0 or not self.tokens[at - 1].word
+        skipped = (self.has("fond", at) and (opens or self.low(at) == self.tokens[at].text)) or (
             introduced and self.low(at) == "the"
         )
+        if at == 0 and self.low(at).endswith("ing") and self.tokens[at].capital:
+            skipped |= self.has("people", at + 1)  # "Picking Priya up"
         at += skipped and at + 1 < len(self.tokens) and self.tokens[at + 1].capital
         first = at
         small = at + 1 < len(self.tokens) and self.tokens[at + 1].text in self.known.small

@@ -220,7 +220,8 @@ def _admit_observation(db: sqlite3.Connection, event: ObservationMade) -> None:
         require(event.series == _series_of(db, event.supersedes), "a revision is of another series")
         _require_kept(db, event.series)
         _require_above(db, event.supersedes, event.world)
-        lacking = _sources_of(db, event.supersedes) - set(event.sources)
+        own = event.origin == "verbatim"  # its words are its turn's, and say nothing of what it revises
+        lacking = set() if own else _sources_of(db, event.supersedes) - set(event.sources)
         require(not lacking, f"a revision leaves out the source {min(lacking, default='')}")
     if event.instead_of is not None:
         _require_observation(db, event.instead_of)

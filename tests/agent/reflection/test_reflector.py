@@ -12,6 +12,7 @@ from agent.agent import Agent
 from agent.events import Learned, ModelReady, Notice, Reflecting, TurnAccepted, Warned
 from agent.home import Home
 from agent.reflection.learning import Learning
+from agent.reflection.likeness import Embed
 from agent.reflection.reflector import Reflector
 from agent.reflection.trust import TASKS, Trusts
 from agent.settings import Settings
@@ -86,8 +87,10 @@ async def say(agent: Agent, text: str, session: str | None = None) -> tuple[str,
     return accepted.session, accepted.turn
 
 
-def reflector(agent: Agent, store: Kept, tmp_path: Path, model: FakeGenerator | None = None) -> Reflector:
-    learning = Learning(cast(Memory, store), Trusts(tmp_path / "trusted.json"), no_vectors, agent._foreground)
+def reflector(
+    agent: Agent, store: Kept, tmp_path: Path, model: FakeGenerator | None = None, embed: Embed = no_vectors
+) -> Reflector:
+    learning = Learning(cast(Memory, store), Trusts(tmp_path / "trusted.json"), embed, agent._foreground)
 
     async def get() -> FakeGenerator | None:
         return model
@@ -120,6 +123,22 @@ async def test_what_a_message_tells_is_known_soon_after_its_reply(make_agent: Ma
     assert [(each.session, each.review) for each in notices if isinstance(each, Learned)] == [(session, 0)]
     reflecting = [each for each in notices if isinstance(each, Reflecting)]
     assert (reflecting[-1].left, reflecting[-1].trust) == (0, "verbatim")
+
+
+@pytest.mark.model
+async def test_a_change_told_in_ones_own_words_revises_a_real_memory(
+    make_agent: MakeAgent, tmp_path: Path, embed: Embed
+) -> None:
+    agent = await make_agent(FakeGenerator("Oh."), QUIET)
+    session, first = await say(agent, OSLO)
+    _, then = await say(agent, "I don't live in Oslo any more, I moved to Bergen.", session)
+    store = Kept(agent._memory)
+    await reflector(agent, store, tmp_path, embed=embed).reflect(by_model=False)
+    assert not [each for each in store.events if isinstance(each, ReflectionFailed)]
+    found = {each.sources: each for each in await agent.memories.find(Wanted(everything=True, plain=False))}
+    assert (found[(first,)].status, found[(then,)].status) == ("superseded", "active")
+    assert found[(then,)].supersedes == found[(first,)].id
+    assert found[(then,)].proof_count == 1  # what it ends does not prove it
 
 
 async def test_the_title_comes_first_and_the_probe_after_it(make_agent: MakeAgent) -> None:

@@ -58,6 +58,13 @@ def taught(memory: Memory) -> Memory:
     return memory
 
 
+def test_a_change_in_its_turns_own_words_stands_on_that_turn_alone(taught: Memory) -> None:
+    taught.append(observed("m3", "s2", supersedes="m1", series="m1", origin="verbatim"))
+    (told,) = taught.readings.observations(["m3"]).values()
+    assert (told.sources, told.supersedes, told.proof_count) == (("s2",), "m1", 1)
+    assert taught.readings.observations(["m1"])["m1"].status == "superseded"
+
+
 @pytest.mark.parametrize(
     ("event", "why"),
     [

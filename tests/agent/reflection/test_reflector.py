@@ -130,10 +130,19 @@ async def test_a_change_told_in_ones_own_words_revises_a_real_memory(
     make_agent: MakeAgent, tmp_path: Path, embed: Embed
 ) -> None:
     agent = await make_agent(FakeGenerator("Oh."), QUIET)
-    session, first = await say(agent, OSLO)
-    _, then = await say(agent, "I don't live in Oslo any more, I moved to Bergen.", session)
     store = Kept(agent._memory)
-    await reflector(agent, store, tmp_path, embed=embed).reflect(by_model=False)
+    floor = reflector(agent, store, tmp_path, embed=embed)
+    session, first = await say(agent, "My wife's a police officer, on response, so evenings are anyone's guess")
+    await floor.reflect(by_model=False)
+    (any_vector,) = await embed(["?"])
+    assert any_vector is not None
+    waiting = store.unembedded(any_vector.model, 10)
+    vectors = await embed([text for _, text in waiting])
+    store.keep_vectors(
+        any_vector.model, [(hash, each.values) for (hash, _), each in zip(waiting, vectors, strict=True) if each]
+    )
+    _, then = await say(agent, "she's only gone and quit the force! retraining as a florist", session)
+    await floor.reflect(by_model=False)
     assert not [each for each in store.events if isinstance(each, ReflectionFailed)]
     found = {each.sources: each for each in await agent.memories.find(Wanted(everything=True, plain=False))}
     assert (found[(first,)].status, found[(then,)].status) == ("superseded", "active")

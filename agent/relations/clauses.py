@@ -336,8 +336,9 @@ class Clauses:
             return form == "base"
         if not helped.verbs:
             many = len(subject.ends) > 1 or subject.ends == [self.known.speaker] or lemma == "be"
-            bare = lemma not in self.words.data["verbs"] or (lemma, form) == ("be", "done")  # "can not stand", "Been in …"
-            return bare or form in ("past", "base" if many else "third") or (lemma == "be" and form == "third")
+            bare = lemma not in self.words.data["verbs"]  # "can not stand"
+            been = (lemma, form) == ("be", "done")  # "Been in the choir since May"
+            return bare or been or form in ("past", "base" if many else "third") or (lemma == "be" and form == "third")
         last = helped.verbs[-1][0]
         been = lemma == "be" and form == "done"
         return form == {"do": "base", "have": "done", "be": "ing"}.get(last, "") or been

@@ -108,9 +108,8 @@ def _of_letter(tokens: Sequence[Token], words: Language) -> bool:
         return False
     first, next_ = tokens[0].low, tokens[1]
     signed = words.has("signs", first) and len(tokens) < 5 and any(token.low == "," for token in tokens[1:3])
-    addressed = words.has("letters", first) and next_.capital
     return (
-        signed or addressed or (words.has("headers", first) and next_.low == ":")
+        signed or (words.has("letters", first) and next_.capital) or (words.has("headers", first) and next_.low == ":")
     )
 
 

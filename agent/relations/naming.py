@@ -394,8 +394,10 @@ class Naming:
         single = len(chunk.ends) == 1 and isinstance(chunk.ends[0], str) and chunk.ends[0] != self.known.speaker
         direct = at == 0 and self.has("mine", chunk.end)  # "Janine my manager was …"
         opened = chunk.end + (self.low(chunk.end) in OPENS)
-        opened += (known := self.words.starts("apposing", self.tokens, opened))  # "Hank being my foreman", "Wade, that's my"
-        direct |= bool(known)
+        known = self.words.starts(
+            "apposing", self.tokens, opened
+        )  # "Hank being my foreman", "Wade, that's my brother,"
+        opened, direct = opened + known, direct or known > 0
         if not single or not (direct or opened > chunk.end) or self.has("no_names", at):
             return chunk
         if self.low(opened - 1) == "(":  # "Mason (turning 7, my youngest)"

@@ -396,7 +396,7 @@ class Naming:
         opened = chunk.end + (self.low(chunk.end) in OPENS)
         known = self.words.starts(
             "apposing", self.tokens, opened
-        )  # "Hank being my foreman", "Wade, that's my brother,"
+        )  # "Hank being my foreman", "Wade, that's my pal"
         opened, direct = opened + known, direct or known > 0
         if not single or not (direct or opened > chunk.end) or self.has("no_names", at):
             return chunk

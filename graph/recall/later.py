@@ -46,7 +46,7 @@ def older_memory(
 ) -> Older | None:
     """An observation, as its turns last said it; None where nothing tells its meaning, or no turn says it.
 
-    One that is `related` says how two stand to each other and no more ("I own Biscuit"): its turns say what it is about.
+    One that is `related` says how two stand to each other and no more ("I own Bo"): its turns say what it is about.
     """
     said = [
         int(turn) for relation in (DERIVED, SUPPORTED) for turn in learned.of_turns[relation].of(row) if turn != NONE

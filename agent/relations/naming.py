@@ -394,9 +394,7 @@ class Naming:
         single = len(chunk.ends) == 1 and isinstance(chunk.ends[0], str) and chunk.ends[0] != self.known.speaker
         direct = at == 0 and self.has("mine", chunk.end)  # "Janine my manager was …"
         opened = chunk.end + (self.low(chunk.end) in OPENS)
-        known = self.words.starts(
-            "apposing", self.tokens, opened
-        )  # "Hank being my foreman", "Wade, that's my pal"
+        known = self.words.starts("apposing", self.tokens, opened)  # "Hank being my foreman", "Wade, that's my pal"
         opened, direct = opened + known, direct or known > 0
         if not single or not (direct or opened > chunk.end) or self.has("no_names", at):
             return chunk

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
-from agent.relations.whom import whom
+from agent.relations.whom import meant
 from graph.events import MAIN_WORLD
 from graph.readings.memory import MemoryReadings
 from graph.relations import kinds
@@ -58,9 +58,11 @@ def dossier(
 ) -> Dossier:
     """The dossier of a name, or of whom a word of relationship means, with at most `limit` messages. Blocks.
 
+    Raises Ambiguous where several are meant.
+
     Without `private` there is neither what waits for review nor what was rejected: both are the user's own affair.
     """
-    wanted = whom(readings, name, world=world, project=project if isinstance(project, str) else None)
+    wanted = meant(readings, name, world=world, project=project if isinstance(project, str) else None)
     asked = Wanted(about=wanted, world=world, viewer=project)
     stands = readings.memories(replace(asked, status="active", related=True), now=datetime.now(UTC), limit=MOST)
     believed = _said(readings, asked if private else replace(asked, status="active"))

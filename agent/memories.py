@@ -14,7 +14,7 @@ from typing import Literal
 from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
 from agent.relations.relating import YOU, Origin, Relating, Stated
-from agent.relations.whom import whom
+from agent.relations.whom import meant
 from graph.errors import Ambiguous, NotFound
 from graph.events import (
     MAIN_WORLD,
@@ -74,8 +74,11 @@ class Memories(MemoryReader):
         return await asyncio.to_thread(self._memory.readings.forgetting, found.id)
 
     async def whom(self, name: str, *, world: str = MAIN_WORLD, project: str | None = None) -> str:
-        """Whom a name or a word of relationship ("my sister") means, by name; the words themselves where nobody is."""
-        return await asyncio.to_thread(whom, self._memory.readings, name, world=world, project=project)
+        """Whom a name or a word of relationship ("my sister") means, by name; the words themselves where nobody is.
+
+        Raises Ambiguous where several are.
+        """
+        return await asyncio.to_thread(meant, self._memory.readings, name, world=world, project=project)
 
     # -- stating --------------------------------------------------------------------------------------------------
 

@@ -168,13 +168,17 @@ class Relating:
 
     def of_word(self, owner: str, word: str, told: Origin) -> str | None:
         """The name of who is somebody's sister or boss, where exactly one is known to be."""
+        found = self.all_of_word(owner, word, told)
+        return found.pop() if len(found) == 1 else None
+
+    def all_of_word(self, owner: str, word: str, told: Origin) -> set[str]:
+        """The names of all who are somebody's sisters."""
         id = self._find(owner, told)
-        found = {
+        return {
             each.names[each.relation.subject == id]
             for each in (self._known(told, id) if id is not None else ())
             if each.relation.word == word and each.relation.until is None and each.relation.polarity
         }
-        return found.pop() if len(found) == 1 else None
 
     def _is_below(self, subject: str, object: str, kind: str, told: Origin) -> bool:
         """Whether somebody stands so, over others, to whom they would be set above."""

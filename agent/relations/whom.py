@@ -6,6 +6,7 @@ from datetime import date
 from agent.relations.naming import Kin
 from agent.relations.relating import ME, YOU, Origin, Relating
 from agent.relations.words import Language, Noun, Token, language_of
+from graph.errors import Ambiguous
 from graph.events import MAIN_WORLD
 from graph.readings.memory import MemoryReadings
 from graph.values import CalledBy
@@ -42,6 +43,23 @@ def whom(readings: MemoryReadings, name: str, *, world: str = MAIN_WORLD, projec
         return name
     told = Origin("", date.today(), world=world, project=project)
     return Relating(readings).of_word(kin.owner, kin.word, told) or name
+
+
+def meant(readings: MemoryReadings, name: str, *, world: str = MAIN_WORLD, project: str | None = None) -> str:
+    """The same, for what is asked of one. Blocks.
+
+    Raises Ambiguous where several are called so whom a person told apart, or are the owner's sisters.
+    """
+    found = whom(readings, name, world=world, project=project)
+    if several := readings.told_apart(found, world=world):
+        each = "; ".join(f"{one.name} ({one.kind}, {one.id})" for one in several[:5])
+        raise Ambiguous(f"{len(several)} are called “{found[:60]}”: {each}. Nothing was changed. Give the id of one.")
+    kin = kin_of(name) if found == name and not readings.called(name, world=world) else None
+    if kin is not None:
+        told = Origin("", date.today(), world=world, project=project)
+        if len(all := sorted(Relating(readings).all_of_word(kin.owner, kin.word, told))) > 1:
+            raise Ambiguous(f"“{name[:60]}” may be {' or '.join(all[:5])}. Nothing was changed. Give the name of one.")
+    return found
 
 
 def named(readings: MemoryReadings, text: str, *, world: str = MAIN_WORLD) -> str:

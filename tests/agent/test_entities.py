@@ -117,6 +117,8 @@ async def test_two_of_one_name_stay_two_and_a_relationship_goes_with_what_says_i
         await agent.entities.find("Ada")
     with pytest.raises(Ambiguous, match="Several are called Ada"):
         await relate(agent, "Ada likes Bobby")
+    with pytest.raises(Ambiguous, match=r"2 are called “Ada”: .*Give the id of one"):
+        await agent.search.dossier("Ada")
     assert {each.id for each in await agent.memories.find(Wanted(entity="ada", related=True))} == {mine.id}
     assert {each.id for each in await agent.memories.find(Wanted(entity=other.id, related=True))} == {hers.id}
     ends = agent._memory.query("MATCH (a:Entity)-[r:RELATES]->(b) WHERE a.name = 'Ada' RETURN a.id AS a, r.kind AS k")

@@ -4,6 +4,7 @@ import pytest
 
 from agent.relations.naming import Kin
 from agent.relations.whom import called_in, kin_of, kinds_in
+from graph.errors import Ambiguous
 from graph.values import CalledBy
 from tests.agent.conftest import MakeAgent
 from tests.agent.relations.test_learning import started
@@ -32,7 +33,8 @@ async def test_whom_it_means_is_who_was_called_so(make_agent: MakeAgent) -> None
     assert await agent.memories.whom("my sister") == "Ada"
     assert await agent.memories.whom("my brother") == "my brother"
     await say(agent, session, "My other sister is called Eva.")
-    assert await agent.memories.whom("my sister") == "my sister"  # one of two: nobody knows which
+    with pytest.raises(Ambiguous, match="“my sister” may be Ada or Eva"):
+        await agent.memories.whom("my sister")
 
 
 @pytest.mark.parametrize(

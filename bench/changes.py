@@ -1,13 +1,14 @@
 """Whether what changed in a life is told with what was said before: nothing outdated is given as if it were so now.
 
-    python -m bench.changes [PATH] [--json] [--limit N] [--why]
+    python -m bench.changes [PATH] [--json] [--perfect] [--limit N] [--why]
 
 The file has pairs: a fact, and days and a hundred other messages later its `change` in other words, or an `addition`
 that changes nothing; and a question about the topic. Each has a memory of its own with the real embedder, reflected on
-without a chat model. `newest_first`: of the changes, the share for which whatever the question recalls of the fact, and
-the fact in the list of memories, has the change beside it or before it; `alone`: the share for which some of it is
-given without. `retired`, `questioned`: of the additions, the share that retired the fact or put it in question; of the
-changes the same. `lost`: facts of additions that are in use no more and asked about nowhere.
+without a chat model, or (`--perfect`) with a scripted one that says what each tells and what it changes.
+`newest_first`: of the changes, the share for which whatever the question recalls of the fact, and the fact in the list
+of memories, has the change beside it or before it; `alone`: the share for which some of it is given without. `retired`,
+`questioned`: of the additions, the share that retired the fact or put it in question; of the changes the same. `lost`:
+facts of additions that are in use no more and asked about nowhere. `failed`: steps of reflections that failed.
 """
 
 import argparse
@@ -15,22 +16,25 @@ import asyncio
 import json
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from agent.events import ModelProgress
 from agent.home import Home
 from agent.model_host import EmbedderLoader, LoadedEmbedder, llama_embedder_loader
+from agent.reflection.consolidation import Action, Create, Update
 from agent.settings import Settings
 from bench.locomo import no_model
-from bench.observations import WITHOUT_REPLY, Lent, RecordingAgent
+from bench.observations import WITHOUT_REPLY, Lent, RecordingAgent, failures
 from bench.report import say
-from graph.events import Event, Role, SessionStarted, StopReason, TurnSaid
+from bench.scripted import SURE, Prompt, Scripted
+from graph.events import Event, ObservationKind, Role, SessionStarted, StopReason, TurnSaid
 from graph.ids import as_ms, new_id
 from graph.values import Observation, Wanted
-from models.protocols import Embedder
+from models.protocols import Embedder, Generator
 
 FILE = Path(__file__).with_name("changes.json")
 BETWEEN = 100  # messages
@@ -69,6 +73,32 @@ class Tally:
     retired: int = 0
     questioned: int = 0
     lost: int = 0
+    failed: int = 0
+
+
+class Knowing(Scripted):
+    """A model that knows what a pair tells: it notes the fact and the addition, and revises the fact by the change."""
+
+    def __init__(self) -> None:
+        super().__init__("scripted-knowing")
+        self.pair: dict[str, Any] = {}
+
+    def act(self, prompt: Prompt) -> list[Action]:
+        """What it notes of the messages that are shown."""
+        told = {" ".join(text.split()): number for number, text in prompt.told.items()}
+        noted: list[Action] = []
+        for part in ("fact", "addition", "change"):
+            text = " ".join(self.pair.get(part, "").split())
+            if text not in told:
+                continue
+            sources, text = [told[text]], text[:220]
+            fact = " ".join(self.pair["fact"].split())[:220]
+            known = next((number for number, shown in prompt.shown.items() if shown == fact), None)
+            if part == "change" and known is not None:
+                noted.append(Update(memory=known, text=text, confidence=SURE, sources=sources))
+            else:
+                noted.append(Create(text=text, category=ObservationKind.FACT, confidence=SURE, sources=sources))
+        return noted
 
 
 def chat(pair: dict[str, Any], filler: Sequence[str]) -> tuple[list[Event], str, str]:
@@ -98,19 +128,34 @@ def chat(pair: dict[str, Any], filler: Sequence[str]) -> tuple[list[Event], str,
     return events, turns[0], turns[-1]
 
 
-async def ask(pair: dict[str, Any], filler: Sequence[str], loader: EmbedderLoader, tally: Tally, *, why: bool) -> None:
+async def ask(
+    pair: dict[str, Any],
+    filler: Sequence[str],
+    loader: EmbedderLoader,
+    tally: Tally,
+    *,
+    model: Knowing | None,
+    why: bool,
+) -> None:
     """One pair in a memory of its own."""
+
+    def lend(name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+        return no_model(name, progress) if model is None else cast(Generator, Lent(model))
+
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         home = replace(Home.resolve(Path(folder)))
-        agent = RecordingAgent(home, Settings(reflect=False), client="bench", loader=no_model, embedder_loader=loader)
-        await agent.start(load_model=False)
+        agent = RecordingAgent(home, Settings(reflect=False), client="bench", loader=lend, embedder_loader=loader)
+        await agent.start(load_model=model is not None)
+        if model is not None:
+            model.pair = pair
         try:
             await agent.models.embedder_ready()
             events, fact, later = chat(pair, filler)
             await asyncio.to_thread(agent.store.append, *events)
             await agent.idle()
-            await agent.reflection.run(by_model=False)
+            await agent.reflection.run(by_model=model is not None)
             await agent.idle()
+            tally.failed += len(await asyncio.to_thread(failures, home))
             known = await agent.memories.find(Wanted(everything=True), limit=1000)
             of_fact = [each for each in known if fact in each.sources]
             asks = [
@@ -145,7 +190,7 @@ async def _with_the_newer(
     well = all(
         later in [each.turn for each in memory.later]
         for memory in known
-        if memory.current and memory.status == "active"
+        if memory.current and memory.status == "active" and later not in memory.sources
     )
     for hit in hits:
         if hit.id == later or later in hit.sources:
@@ -157,15 +202,15 @@ async def _with_the_newer(
     return well
 
 
-async def measure(content: dict[str, Any], limit: int | None, *, why: bool) -> Tally:
+async def measure(content: dict[str, Any], limit: int | None, *, perfect: bool, why: bool) -> Tally:
     """All pairs of a file."""
     home, settings = Home.resolve(writing=False), Settings()
     loaded = await asyncio.to_thread(llama_embedder_loader(home, settings), settings.embedder)
     lent = LoadedEmbedder(cast(Embedder, Lent(cast(Embedder, Remembering(loaded.embedder)))), loaded.key)
-    tally = Tally()
+    tally, model = Tally(), Knowing() if perfect else None
     try:
         for number, pair in enumerate([*content["changes"][:limit], *content["additions"][:limit]], start=1):
-            await ask(pair, content["filler"], lambda name: lent, tally, why=why)
+            await ask(pair, content["filler"], lambda name: lent, tally, model=model, why=why)
             if number % 20 == 0:
                 say(f"{number} pairs")
     finally:
@@ -186,7 +231,9 @@ def figures(tally: Tally) -> dict[str, float | int]:
     return {
         **{name: round(share, 4) for name, share in shares.items()},
         **{
-            name: count for name, count in asdict(tally).items() if name in ("changes", "additions", "recalled", "lost")
+            name: count
+            for name, count in asdict(tally).items()
+            if name in ("changes", "additions", "recalled", "lost", "failed")
         },
     }
 
@@ -196,11 +243,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.changes", description=__doc__)
     parser.add_argument("path", type=Path, nargs="?", default=FILE, help="a JSON file of changes, additions and filler")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--perfect", action="store_true", help="with a scripted model that knows what changes")
     parser.add_argument("--limit", type=int, help="so many changes and additions")
     parser.add_argument("--why", action="store_true", help="name what is amiss, on stderr")
     arguments = parser.parse_args()
     content = json.loads(arguments.path.read_text(encoding="utf-8"))
-    found = figures(asyncio.run(measure(content, arguments.limit, why=arguments.why)))
+    found = figures(asyncio.run(measure(content, arguments.limit, perfect=arguments.perfect, why=arguments.why)))
     if arguments.json:
         print(json.dumps(found))
     else:

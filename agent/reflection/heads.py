@@ -26,7 +26,7 @@ MEANING, WORDS = 3.0, 4.0  # what vectors and words are multiplied by, so that o
 KINDS = tuple(ObservationKind)
 ALONE = "words"  # the weights for whoever has no embedder that they were fitted to
 SURER = 1.1  # what is added where words alone decide, which are never as sure: the same bar is then right for both
-CHANGED = 0.7  # of a pair, from which none of 100 additions was taken for a change
+CHANGED = 0.75  # of a pair, from which none of 100 additions, nor of 120 conversations, was taken for a change
 IN_QUESTION = 0.62  # and from which at most 3 of them were
 MARKED = re.compile(r"\w{4,}")
 

@@ -132,7 +132,7 @@ async def test_a_change_told_in_ones_own_words_revises_a_real_memory(
     agent = await make_agent(FakeGenerator("Oh."), QUIET)
     store = Kept(agent._memory)
     floor = reflector(agent, store, tmp_path, embed=embed)
-    session, first = await say(agent, "My wife's a police officer, on response, so evenings are anyone's guess")
+    session, first = await say(agent, "I'm a foster carer, we've had little Ryan with us for two years now")
     await floor.reflect(by_model=False)
     (any_vector,) = await embed(["?"])
     assert any_vector is not None
@@ -141,7 +141,7 @@ async def test_a_change_told_in_ones_own_words_revises_a_real_memory(
     store.keep_vectors(
         any_vector.model, [(hash, each.values) for (hash, _), each in zip(waiting, vectors, strict=True) if each]
     )
-    _, then = await say(agent, "she's only gone and quit the force! retraining as a florist", session)
+    _, then = await say(agent, "the adoption went through at ten this morning and he's got our name.", session)
     await floor.reflect(by_model=False)
     assert not [each for each in store.events if isinstance(each, ReflectionFailed)]
     found = {each.sources: each for each in await agent.memories.find(Wanted(everything=True, plain=False))}

@@ -137,7 +137,11 @@ def test_of_what_one_message_told_that_comes_which_the_question_asks_for(people:
     )
     for asked, right in (("works_with", "r4"), ("trusts", "r5"), ("likes", "r6")):
         found = people.recall.search(
-            "Who is it with Ada?", now=NOW, timezone=UTC, asks=frozenset({asked}), filters=Filters(exclude=frozenset({"r2"}))
+            "Who is it with Ada?",
+            now=NOW,
+            timezone=UTC,
+            asks=frozenset({asked}),
+            filters=Filters(exclude=frozenset({"r2"})),
         )
         assert [hit.id for hit in found if hit.id in ("u1", "r4", "r5", "r6")] == [right]
 

@@ -93,6 +93,9 @@ class Database:
         self._database.close()
 
 
+MOST_PREPARED = 64  # statements of one connection
+
+
 class Connection:
     """One statement at a time, one transaction at a time; `interrupt` is for any thread."""
 
@@ -124,6 +127,8 @@ class Connection:
         if statement not in self._prepared:
             from kuzu import PreparedStatement
 
+            if len(self._prepared) >= MOST_PREPARED:
+                self._prepared.clear()
             self._prepared[statement] = PreparedStatement(self._connection, statement)
         return self._prepared[statement]
 

@@ -97,6 +97,7 @@ FILE = GRAPH
 BUFFER_POOL_BYTES = 256 << 20
 MAX_BYTES = 1 << 36  # of address space; the engine's default maps 8 TB and fails under a limit
 READER_THREADS = 2
+MOST_IDLE = 2  # connections that wait for the next query
 CHECKPOINT_EVERY = 400  # transactions; about 10 MB of write-ahead log
 CHECKPOINT_PATIENCE_S = 0.02
 
@@ -112,6 +113,7 @@ class GraphStore:
         self._writer = database.connect(threads=1)
         self._gate = ReadWriteLock()
         self._busy: set[engine.Connection] = set()
+        self._idle: list[engine.Connection] = []  # with what they have prepared, for the next who read
         self._busy_changed = threading.Lock()
         self._closing = False
         self._unchecked = 0
@@ -186,7 +188,7 @@ class GraphStore:
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]:
         """Read, beside the writer. Raises QueryFailed, or QueryTimeout when time is up or the store closes."""
         with self._gate.shared(), self._reader() as connection, engine_errors("the query"):
-            result = connection.execute(cypher, parameters, timeout_s=timeout_s)
+            result = connection.execute(cypher, parameters, timeout_s=timeout_s, keep=True)
             names = result.columns
             return [dict(zip(names, row, strict=True)) for row in result.rows()]
 
@@ -273,6 +275,8 @@ class GraphStore:
             self._keep_for_ever()
             return
         with suppress(*engine.ERRORS):  # the log has everything; the next opening looks at the file anew
+            while self._idle:
+                self._idle.pop().close()
             self._writer.close()
             self._database.close()
 
@@ -295,14 +299,20 @@ class GraphStore:
         with self._busy_changed:
             if self._closing:
                 raise QueryTimeout("The memory is closing.")
-            connection = self._database.connect(threads=READER_THREADS)
+            connection = self._idle.pop() if self._idle else self._database.connect(threads=READER_THREADS)
             self._busy.add(connection)
+        again = False
         try:
             yield connection
+            again = True
         finally:
             with self._busy_changed:
                 self._busy.discard(connection)
-            connection.close()
+                again = again and not self._closing and len(self._idle) < MOST_IDLE
+                if again:
+                    self._idle.append(connection)
+            if not again:
+                connection.close()
 
 
 @contextmanager

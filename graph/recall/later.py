@@ -27,7 +27,7 @@ TELLS = 0.2  # what telling something of weight adds to a cosine
 MATTERS = 0.1  # and what telling something that matters more than most adds to that
 LEAST = 0.32  # from which a turn is on the same topic
 AT_ONCE = 64  # older things, so that long lists take no more memory
-LOOKED_AT = 20_000  # turns that are compared; of more the weighty, then the newest
+LOOKED_AT = 8_000  # turns that are compared; of more the weighty, then the newest
 USER = ROLES.index("user")
 
 
@@ -85,8 +85,10 @@ def later_turns(
         near += _by_weight(columns["significance"][rows])[:, None]
         for place, each in enumerate(some):
             score = np.where((columns["at"][rows] > each.at) & ~np.isin(rows, list(each.turns)), near[:, place], 0)
-            best = np.argsort(-score, kind="stable")[:CHOSEN_OF]
-            found[each.id] = [int(rows[at]) for at in best if score[at] >= LEAST]
+            best = np.flatnonzero(score >= LEAST)
+            if len(best) > CHOSEN_OF:
+                best = best[np.argpartition(-score[best], CHOSEN_OF)[:CHOSEN_OF]]
+            found[each.id] = [int(rows[at]) for at in best[np.lexsort((best, -score[best]))]]
     return {id: chosen for id, chosen in found.items() if chosen}
 
 

@@ -232,6 +232,7 @@ class Force(StrEnum):
     NOT_OWN = "from the next message, in chats that have no setting of their own"
     LOADED = "at once; the model is reloaded in the background"
     NEXT_REQUEST = "from the next request of another program"
+    NEXT_START = "from the next start"
 
 
 class Settings(BaseSettings):
@@ -291,6 +292,14 @@ class Settings(BaseSettings):
     )
     recall_tokens: Annotated[int, Force.NEXT_MESSAGE] = Field(
         default=300, ge=0, le=8192, description="Maximum number of tokens in these quotes. Fewer are faster."
+    )
+    service: Annotated[bool, Force.NEXT_START] = Field(
+        default=False,
+        description="Let one process hold the memory for all chats, commands and other programs (`clew serve`), so "
+        "that several can be used at once. It is started by the first chat.",
+    )
+    linger: Annotated[float, Force.NEXT_START] = Field(
+        default=60, ge=0, le=86_400, description="Seconds that process stays when nobody uses it any more."
     )
     tools: Annotated[Literal["auto", "on", "off"], Force.NEXT_MESSAGE] = Field(
         default="auto",

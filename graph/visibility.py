@@ -16,13 +16,13 @@ from enum import Enum
 class Everyone(Enum):
     """The user, who sees everything."""
 
-    EVERYONE = "everyone"
+    EVERYONE = 0  # no string: as JSON it must be no project's name
 
 
 class Several(Enum):
     """The owner of what has words of more than one project."""
 
-    SEVERAL = "several"
+    SEVERAL = 0  # the same
 
 
 EVERYONE = Everyone.EVERYONE

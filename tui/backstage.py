@@ -107,6 +107,7 @@ class RealBackstage:
         from agent.settings import load_settings
         from graph.errors import MemoryFailure
         from models.errors import ModelError
+        from tui.joining import served
 
         self._home = home
         self.failures: tuple[type[Exception], ...] = (AgentError, MemoryFailure, ModelError, OSError)
@@ -115,7 +116,10 @@ class RealBackstage:
             settings = load_settings(home.config, **overrides)
         except SettingsError as error:
             raise BootFailed(str(error), exit_code_of(error)) from error
-        self.service: Agent = Agent(home, settings, client="chat", fetching=True)
+        own = not settings.service
+        self.service: Agent = (
+            Agent(home, settings, client="chat", fetching=True) if own else served(home, settings, name="chat")
+        )
 
     def exit_code(self, error: Exception) -> int:
         return exit_code_of(error)

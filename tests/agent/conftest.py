@@ -1,29 +1,59 @@
-"""An Agent on a real memory in a temporary home, with a fake or a given model."""
+"""An Agent on a real memory in a temporary home, with a fake or a given model; and the same behind its socket."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import cast
 
 import pytest
 
 from agent.agent import Agent
-from agent.events import AgentEvent, ModelProgress
+from agent.events import AgentEvent
 from agent.home import Home
 from agent.settings import Settings
 from models.protocols import Generator
+from tests.agent.service.behind import Behind, agent_of
 
 MakeAgent = Callable[..., Awaitable[Agent]]
 
+# What is tested of the Agent here is tested of a client of it too, over the socket.
+OVER_THE_SOCKET = frozenset(
+    (
+        "branching", "branching_memory", "changing_tools", "core_blocks", "documents", "dossier", "entities",
+        "forgetting", "keeping", "nothing_said", "past", "plans", "plans_hold", "quotes", "relearning",
+        "sampling", "sending", "service", "themes", "title", "undoing", "undoing_edits", "using_settings",
+        "what_if", "withholding", "work",
+    )
+)  # fmt: skip
+BUT = frozenset(
+    (
+        "test_a_bug_while_a_message_is_answered_reaches_whoever_sent_it",  # there it is told as an AgentError
+        # A stop takes its way over the socket; these hold the Agent to its very place in the code.
+        "test_a_reply_stopped_after_a_word_is_kept_beside_the_other",
+        "test_stop_keeps_the_partial_and_the_next_prompt_begins_with_it",
+        "test_a_stop_holds_what_is_queued_and_a_new_message_is_answered_before_it",
+    )
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    module = metafunc.module.__name__.removeprefix("tests.agent.test_")
+    if "make_agent" in metafunc.fixturenames and module in OVER_THE_SOCKET and metafunc.function.__name__ not in BUT:
+        metafunc.parametrize("make_agent", ["agent", "client"], indirect=True)
+
 
 @pytest.fixture
-async def make_agent() -> AsyncIterator[MakeAgent]:
-    """Starts agents on this test's home; those still open are closed at the end."""
+async def make_agent(request: pytest.FixtureRequest) -> AsyncIterator[MakeAgent]:
+    """Starts agents on this test's home, or clients of such; those still open are closed at the end."""
     agents: list[Agent] = []
 
     async def make(model: Generator, settings: Settings | None = None) -> Agent:
-        def loader(name: str, progress: Callable[[ModelProgress], None]) -> Generator:
-            progress(ModelProgress("loading", name))
-            return model
-
-        agent = Agent(Home.resolve(), settings or Settings(), client="test", loader=loader)
+        agent = agent_of(Home.resolve(), model, settings)
+        if getattr(request, "param", "agent") == "client":
+            behind = Behind(Home.resolve(), agent)
+            await behind.start()
+            served = await behind.client()
+            served.ends = behind.end
+            agents.append(cast(Agent, served))
+            return agents[-1]
         await agent.start()
         agents.append(agent)
         return agent

@@ -76,6 +76,7 @@ COMMANDS = {
     "schema": "tui.commands.query",
     "mcp": "tui.commands.serving",
     "web": "tui.commands.serving",
+    "serve": "tui.commands.serve",
     "memories": "tui.commands.memories",
     "review": "tui.commands.memories",
     "reflect": "tui.commands.reflect",

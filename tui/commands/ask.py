@@ -42,6 +42,7 @@ from graph.errors import NotFound
 from tui.commands.choosing import aim, complete_session, complete_shown, home_of
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode, exit_code_of
+from tui.joining import joined
 from tui.output import LONG_S, SILENCE_S, Narration, put, put_json, say
 from tui.state import model_step
 from tui.termination import Termination
@@ -234,11 +235,28 @@ def run_answer(
     Raises what `begin` raises, and MemoryFailure where the memory cannot be opened.
     """
     with Termination(signals=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)) as termination:
-        return asyncio.run(
-            _answer(
-                Agent(home, settings, client=CLIENT, brief=True, loader=loader), begin, printer, termination, yes=yes
-            )
-        )
+        return asyncio.run(_joined(home, settings, begin, printer, termination, loader=loader, yes=yes))
+
+
+async def _joined(
+    home: Home,
+    settings: Settings,
+    begin: Begin,
+    printer: ReplyPrinter,
+    termination: Termination,
+    *,
+    loader: Loader | None,
+    yes: bool,
+) -> ExitCode:
+    """The reply of the service that runs, or of an Agent of this command's own."""
+    agent = await joined(
+        home,
+        settings,
+        name=CLIENT,
+        kind="command",
+        own=lambda: Agent(home, settings, client=CLIENT, brief=True, loader=loader),
+    )
+    return await _answer(agent, begin, printer, termination, yes=yes)
 
 
 def _check_model(home: Home, model: str) -> None:

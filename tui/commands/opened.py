@@ -1,6 +1,7 @@
 """The Agent for a command that only asks the memory: opened, caught up with what was said, closed whatever happens.
 
-The chat model is loaded only for a command that needs it. Another clew that holds the memory is named, exit code 75.
+Where a service runs for the memory, it is asked instead. The chat model is loaded only for a command that needs it.
+Another clew that holds the memory is named, exit code 75.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from agent.home import Home
 from agent.settings import load_settings
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
+from tui.joining import joined
 from tui.output import LONG_S, Narration, say
 from tui.state import model_step
 from tui.text import counted, size_of
@@ -54,10 +56,20 @@ def with_memory(
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.native_log)
-    agent = Agent(home, load_settings(home.config), client=client, brief=brief)
+    settings = load_settings(home.config)
+
+    async def begun(narration: Narration) -> Answer:
+        agent = await joined(
+            home,
+            settings,
+            name=client,
+            kind="command",
+            own=lambda: Agent(home, settings, client=client, brief=brief),
+        )
+        return await _work(agent, work, narration, by_meaning=by_meaning, open_graph=open_graph)
+
     try:
-        narration = Narration(silence_s=silence_s)
-        return asyncio.run(_work(agent, work, narration, by_meaning=by_meaning, open_graph=open_graph))
+        return asyncio.run(begun(Narration(silence_s=silence_s)))
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 

@@ -81,8 +81,15 @@ class Visits:
     async def _start(self, settings: "Settings") -> "Agent":
         from agent.agent import Agent
         from agent.proposals import CLIENT
+        from tui.joining import joined
 
-        agent = Agent(self._home, settings, client=CLIENT, brief=True, embedder_loader=self._lasting(settings))
+        agent = await joined(
+            self._home,
+            settings,
+            name=CLIENT,
+            kind="mcp",
+            own=lambda: Agent(self._home, settings, client=CLIENT, brief=True, embedder_loader=self._lasting(settings)),
+        )
         graph: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         notices = asyncio.create_task(_follow(agent.notices(), graph))
         try:

@@ -1,0 +1,74 @@
+"""Where the service of a home is found: a socket in a folder that is this user's alone, and who is at its other end."""
+
+import hashlib
+import os
+import socket
+import stat
+import struct
+from pathlib import Path
+
+from agent.home import Home
+from agent.service.protocol import ServiceError
+
+FOLDER = "clew"
+LONGEST_PATH = 100  # bytes of a socket's path; systems allow 104 to 108
+_XUCRED, _XUCRED_SIZE = 1, 76  # LOCAL_PEERCRED of macOS and BSD
+
+
+def folder() -> Path:
+    """The folder of all sockets: in the runtime directory, else one in /tmp by the user's number; made where it is not.
+
+    Raises ServiceError where it is not this user's alone.
+    """
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    there = Path(runtime) / FOLDER if runtime and Path(runtime).is_dir() else Path(f"/tmp/{FOLDER}-{os.getuid()}")
+    if len(os.fsencode(there)) > LONGEST_PATH - 25:  # where the name has no room
+        there = Path(f"/tmp/{FOLDER}-{os.getuid()}")
+    try:
+        there.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = there.lstat()
+    except OSError as error:
+        raise ServiceError(
+            f"The folder for clew's socket, {there}, cannot be made ({error.strerror}). Nothing was changed. Set "
+            "XDG_RUNTIME_DIR to a folder of your own, or `service = false` in the settings."
+        ) from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise ServiceError(
+            f"{there} is not yours alone, so no socket is made there. Nothing was changed. Remove it, or make it yours "
+            "(chmod 700)."
+        )
+    return there
+
+
+def name(home: Home) -> str:
+    """What the files of a home's service are called."""
+    return hashlib.sha256(os.fsencode(home.root.resolve())).hexdigest()[:16]
+
+
+def socket_of(home: Home) -> Path:
+    """The socket of a home's service. Raises ServiceError."""
+    return folder() / f"{name(home)}.sock"
+
+
+def found(home: Home) -> bool:
+    """Whether there may be a service: nothing is made for the answer."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    places = [*([Path(runtime) / FOLDER] if runtime else []), Path(f"/tmp/{FOLDER}-{os.getuid()}")]
+    return any((each / f"{name(home)}.sock").exists() for each in places)
+
+
+def lock_of(home: Home) -> Path:
+    """The file that is locked by whoever starts the service. Raises ServiceError."""
+    return folder() / f"{name(home)}.lock"
+
+
+def peer(connection: socket.socket) -> int | None:
+    """The user at the other end of a socket; None where the system does not tell."""
+    if hasattr(socket, "SO_PEERCRED"):
+        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", told)[1])
+    try:
+        told = connection.getsockopt(0, _XUCRED, _XUCRED_SIZE)
+    except OSError:
+        return None
+    return int(struct.unpack_from("II", told)[1])

@@ -1,0 +1,460 @@
+"""The Agent as a face has it that is not in its process: the same parts with the same methods, asked over the socket.
+
+A method is bound and packed as the Agent's own would be, by its annotations (methods.py), so that a face cannot tell
+the difference. Where the service goes away, what waits for an answer gets `ServiceLost`, the face is told in one
+notice, and the next thing asked is asked of the service that is started then. A message keeps the id that was made for
+it, so that sent again it is said once.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agent.agent import PARTS
+from agent.errors import AgentError
+from agent.events import Failed, Notice, QueueHeld, TurnAccepted, Warned
+from agent.outlets import Notifications, Outlet, Work, joined
+from agent.service.connection import FAILURES
+from agent.service.methods import PROTOCOL, TOLD, Method, adapter, methods
+from agent.service.protocol import (
+    HANDSHAKE_S,
+    Message,
+    ServiceError,
+    ServiceLost,
+    exception,
+    notification,
+    read,
+    request,
+)
+from agent.settings import Settings
+from graph.ids import new_id
+
+Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
+LOST = "The service that holds the memory ended; another one is started. What was said is safe."
+CUT = "The service ended before the reply was there. What came of it is kept. Ask again to go on."
+GONE_ON = "It goes on."
+
+
+class Wire:
+    """One connection to a service: requests, their answers, and what is told meanwhile."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._number = 0
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._events: dict[int, Callable[[Message], None]] = {}
+        self._reading: asyncio.Task[None] | None = None
+        self.beside: Callable[[str, Message], None] = lambda method, params: None
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def hello(self, *, name: str, kind: str) -> Message:
+        """Say who this is, and begin to listen. Raises ServiceError, or TimeoutError where nobody answers in time."""
+        self._writer.write(request(0, "hello", {"protocol": PROTOCOL, "name": name, "kind": kind, "pid": os.getpid()}))
+        async with asyncio.timeout(HANDSHAKE_S):
+            line = await read(self._reader)
+        if line is None:
+            raise ServiceLost("The service closed the connection at once.")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise exception(answer["error"])
+        self._reading = asyncio.create_task(self._read())
+        return dict(answer["result"])
+
+    async def ask(self, method: str, params: Message, told: Callable[[Message], None] | None = None) -> Any:
+        """What a method answers; `told` is given what is told of it before. Raises what it raises, or ServiceLost."""
+        if self.lost.done():
+            raise ServiceLost(LOST)
+        self._number += 1
+        number = self._number
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        if told is not None:
+            self._events[number] = told
+        try:
+            self._writer.write(request(number, method, params))
+            await self._writer.drain()
+            return await answer
+        except ConnectionError as error:
+            raise ServiceLost(LOST) from error
+        except asyncio.CancelledError:
+            with suppress(ConnectionError):
+                self._writer.write(notification("cancel", {"id": number}))
+            raise
+        finally:
+            self._answers.pop(number, None)
+            self._events.pop(number, None)
+
+    async def close(self) -> None:
+        """Take leave."""
+        if self._reading is not None:
+            self._reading.cancel()
+        self._writer.close()
+        with suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(1):
+                await self._writer.wait_closed()
+        self._end()
+
+    async def _read(self) -> None:
+        try:
+            while (line := await read(self._reader)) is not None:
+                self._take(json.loads(line))
+        except (ConnectionError, ServiceError, ValueError):
+            pass  # what cannot be read is as good as gone
+        finally:
+            self._end()
+
+    def _take(self, message: Message) -> None:
+        if "method" not in message:
+            answer = self._answers.get(message.get("id", -1))
+            if answer is not None and not answer.done():
+                if "error" in message:
+                    answer.set_exception(exception(message["error"]))
+                else:
+                    answer.set_result(message.get("result"))
+            return
+        params = message.get("params", {})
+        if message["method"] == "event":
+            if (told := self._events.get(params["of"])) is not None:
+                told(params)
+        else:
+            self.beside(message["method"], params)
+
+    def _end(self) -> None:
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(ServiceLost(LOST))
+        if not self.lost.done():
+            self.lost.set_result(None)
+
+
+class AgentClient:
+    """Has the Agent's methods and parts. `start` before anything else, `close` at the end."""
+
+    def __init__(self, connect: Connect, settings: Settings, *, name: str, kind: str = "chat") -> None:
+        """`connect` finds the service, or starts it. Raises ServiceError, and what a start of the Agent raises."""
+        self.settings = settings
+        self._connect, self._name, self._kind = connect, name, kind
+        self._notifications = Notifications()
+        self._wire: Wire | None = None
+        self._door = asyncio.Lock()
+        self._closed = False
+        self._answering: str | None = None
+        self._folder: str | None = None
+        self._held: dict[str, tuple[str, ...]] = {}
+        self._asked: set[str] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        for part in sorted({name.partition(".")[0] for name in methods()} & {*PARTS, "approvals"}):
+            of = {"private": _Private, "past": _PastViewer, "approvals": _Approvals}.get(part, RemotePart)
+            setattr(self, part, of(self, part))
+
+    # -- life -----------------------------------------------------------------------------------------------------
+
+    async def start(self, **_: Any) -> None:
+        """Find the service, or start it, and listen to what it tells. Raises ServiceError, MemoryFailure."""
+        self._notifications.begin()
+        await self._at()
+
+    async def close(self) -> None:
+        """Leave; the service goes on. Safe to call twice, and without a start."""
+        self._closed = True
+        wire, self._wire = self._wire, None
+        if wire is not None:
+            await wire.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._notifications.close()
+
+    def notices(self) -> AsyncIterator[Notice]:
+        """What happens beside the conversation, from the moment of the call until `close`."""
+        return self._notifications.listen()
+
+    # -- what the Agent knows without being asked ------------------------------------------------------------------
+
+    @property
+    def answering(self) -> str | None:
+        """The session whose reply is in the making."""
+        return self._answering
+
+    def stop(self) -> bool:
+        """As the Agent's: stops the reply in the making."""
+        self._later("stop")
+        return self._answering is not None
+
+    def go_on(self, session: str) -> bool:
+        """As the Agent's: answers what a stop put on hold."""
+        if not self._held.pop(session, ()):
+            return False
+        self._later("go_on", session)
+        return True
+
+    # -- the conversation -----------------------------------------------------------------------------------------
+
+    def send(
+        self,
+        session: str | None,
+        text: str,
+        *,
+        project: str | None = None,
+        client: str | None = None,
+        turn: str | None = None,
+    ) -> AsyncGenerator[Any, None]:
+        """As the Agent's. The message has its id from here: where the service is lost, it is sent once more."""
+        told = {"project": project, "client": client or self._name, "turn": new_id() if turn is None else turn}
+        return self._sent(self._begin("send", session, text, **told), session, text, **told)
+
+    async def _sent(
+        self, first: AsyncGenerator[Any, None], session: str | None, text: str, **told: Any
+    ) -> AsyncGenerator[Any, None]:
+        accepted = False
+        try:
+            async for event in first:
+                accepted |= isinstance(event, TurnAccepted)
+                yield event
+        except ServiceLost:
+            if self._closed:
+                return
+            if accepted:
+                yield Failed.because(ServiceLost(CUT), turn=told["turn"])
+                return
+            async for event in self._begin("send", session, text, **told):  # said once, whichever took it
+                yield event
+
+    def watch(self, session: str) -> AsyncGenerator[Any, None]:
+        return self._told(self._begin("watch", session))
+
+    def retry(self, session: str) -> AsyncGenerator[Any, None]:
+        return self._told(self._begin("retry", session))
+
+    def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[Any, None]:
+        return self._told(self._begin("regenerate", session, turn))
+
+    def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[Any, None]:
+        return self._told(self._begin("edit", session, turn, text))
+
+    async def _told(self, events: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
+        try:
+            async for event in events:
+                yield event
+        except ServiceLost:
+            if not self._closed:
+                yield Failed.because(ServiceLost(CUT))
+
+    def __getattr__(self, name: str) -> Any:
+        """What else can be asked of the Agent itself."""
+        if name in methods():
+            return self._asker(methods()[name])
+        raise AttributeError(f"'AgentClient' object has no attribute {name!r}")
+
+    async def use_settings(self, new: Settings) -> None:
+        """As the Agent's."""
+        await self.call(methods()["use_settings"], new)
+        self.settings = new
+
+    # -- asking ---------------------------------------------------------------------------------------------------
+
+    async def call(self, method: Method, *args: Any, _past: int | None = None, **kwargs: Any) -> Any:
+        """What a method answers. Raises what the Agent's raises, and ServiceLost."""
+        params = method.packed(*args, **kwargs) | ({"past": _past} if _past is not None else {})
+        tells = kwargs.get(method.tells) if method.tells is not None else None
+        told = None if tells is None else (lambda params: tells(*params["v"]))
+        return method.result.validate_python(await (await self._at()).ask(method.name, params, told))
+
+    def work(self, method: Method, *args: Any, _past: int | None = None, **kwargs: Any) -> "Work[Any, Any]":
+        """Work that is done there, in steps."""
+        params = method.packed(*args, **kwargs) | ({"past": _past} if _past is not None else {})
+
+        async def begun(tell: Callable[[Any], None]) -> Any:
+            wire = await self._at()
+            value = await wire.ask(method.name, params, lambda params: tell(method.step.validate_python(params["v"])))
+            return RemotePast(self, value) if method.name == "past.open" else method.result.validate_python(value)
+
+        return Work(begun)
+
+    def _begin(self, name: str, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        """Ask for a stream, at once and in the order of the calls; its events."""
+        method = methods()[name]
+        outlet: Outlet[Any] = Outlet(joined)
+        params = method.packed(*args, **kwargs)
+
+        async def asked() -> None:
+            await (await self._at()).ask(name, params, lambda told: outlet.put(_event(told)))
+
+        task = asyncio.ensure_future(asked())
+        task.add_done_callback(lambda _: outlet.put(None))
+        return _heard(outlet, task)
+
+    def _asker(self, method: Method, past: int | None = None) -> Callable[..., Any]:
+        match method.kind:
+            case "steps":
+                return lambda *args, **kwargs: self.work(method, *args, _past=past, **kwargs)
+            case _:
+                return lambda *args, **kwargs: self.call(method, *args, _past=past, **kwargs)
+
+    def _later(self, name: str, *args: Any) -> None:
+        """Ask for something that nobody waits for."""
+
+        async def asked() -> None:
+            with suppress(AgentError):
+                await self.call(methods()[name], *args)
+
+        task = asyncio.ensure_future(asked())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _later_tell(self, name: str, params: Message) -> None:
+        """Tell the service something, once it is there; in the order of the calls."""
+
+        async def told() -> None:
+            with suppress(AgentError):
+                await (await self._at()).ask(name, params)
+
+        task = asyncio.ensure_future(told())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _at(self) -> Wire:
+        """The connection; made anew where it was lost. Raises ServiceError, and what a start of the Agent raises."""
+        async with self._door:
+            if self._closed:
+                raise ServiceLost("This chat was closed. Nothing was changed.")
+            if self._wire is None or self._wire.lost.done():
+                again = self._wire is not None
+                reader, writer = await self._connect()
+                wire = Wire(reader, writer)
+                wire.beside = self._beside
+                try:
+                    self._state(await wire.hello(name=self._name, kind=self._kind))
+                except BaseException:
+                    await wire.close()
+                    raise
+                wire.lost.add_done_callback(lambda _: self._lost(wire))
+                if self._asked:
+                    await wire.ask("asked", {"clients": sorted(self._asked)})
+                self._wire = wire
+                if again:
+                    self._notifications.tell(Warned(GONE_ON))
+            return self._wire
+
+    def _lost(self, wire: Wire) -> None:
+        if self._wire is wire and not self._closed:
+            self._answering = None
+            self._notifications.tell(Warned(LOST))
+            task = asyncio.ensure_future(self._again())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _again(self) -> None:
+        try:
+            await self._at()
+        except FAILURES as error:  # whoever asks next is told the same
+            self._notifications.tell(Warned(str(error)))
+
+    def _state(self, told: Message) -> None:
+        self._answering = told["answering"]
+        self.settings = Settings.model_validate(told["settings"])
+        self._folder = told["private"]
+
+    def _beside(self, method: str, params: Message) -> None:
+        match method:
+            case "state":
+                self._state(params)
+            case "notice":
+                notice = _event(params)
+                if isinstance(notice, QueueHeld):
+                    self._held[notice.session] = notice.turns
+                self._notifications.tell(notice)
+            case _:
+                pass
+
+
+async def _heard(outlet: Outlet[Any], task: asyncio.Future[None]) -> AsyncGenerator[Any, None]:
+    """The events of a stream, to its end. Raises what ended it."""
+    try:
+        async for event in outlet.events():
+            yield event
+        await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+def _event(params: Message) -> Any:
+    return adapter(TOLD[params["k"]]).validate_python(params["v"])
+
+
+class RemotePart:
+    """A part of the Agent, or of a past of it."""
+
+    def __init__(self, client: AgentClient, name: str, past: int | None = None) -> None:
+        self._client, self._name, self._past = client, name, past
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        whole = f"{self._name}.{name}"
+        if (method := methods().get(whole)) is not None:
+            return self._client._asker(method, self._past)
+        if any(each.startswith(f"{whole}.") for each in methods()):
+            return RemotePart(self._client, whole, self._past)
+        raise AttributeError(f"{self._name} has no {name!r} that can be asked over the socket")
+
+
+class _PastViewer(RemotePart):
+    """Looks into the past: closed in the end."""
+
+    @asynccontextmanager
+    async def at(self, when: datetime | int) -> AsyncIterator["RemotePast"]:
+        """As the Agent's."""
+        view: RemotePast = await self.open(when)
+        try:
+            yield view
+        finally:
+            await view.close()
+
+
+class _Approvals(RemotePart):
+    """What a model asked to change: whoever can be asked is told to the service."""
+
+    @property
+    def clients(self) -> set[str]:
+        return self._client._asked
+
+    @clients.setter
+    def clients(self, names: set[str]) -> None:
+        self._client._asked = names
+        self._client._later_tell("asked", {"clients": sorted(names)})
+
+
+class _Private(RemotePart):
+    """The private chats: where they lie is known without being asked."""
+
+    @property
+    def folder(self) -> Path | None:
+        folder = self._client._folder
+        return Path(folder) if folder is not None else None
+
+
+class RemotePast:
+    """The memory as it was, which the service keeps open until it is closed."""
+
+    def __init__(self, client: AgentClient, told: Message) -> None:
+        self._client, self._number = client, int(told["past"])
+        self.at, self.seq = datetime.fromisoformat(told["at"]), int(told["seq"])
+        for part in ("graph", "memories", "projects", "documents"):
+            setattr(self, part, RemotePart(client, f"then.{part}", self._number))
+
+    def __getattr__(self, name: str) -> Any:
+        if (method := methods().get(f"then.{name}")) is None or name.startswith("_"):
+            raise AttributeError(f"the past has no {name!r}")
+        return self._client._asker(method, self._number)
+
+    async def close(self) -> None:
+        """Let go of it. Safe to call twice."""
+        with suppress(ServiceError):
+            await (await self._client._at()).ask("then.close", {"past": self._number})

@@ -1,0 +1,506 @@
+"""One face at the other end of the socket: what it asks is asked of the Agent, and what happens is told to it.
+
+Tokens of a reply that are not read yet come together, progress takes the place of progress before it, and who reads
+nothing for a while is told to read everything anew (`resync`) and to nobody's cost.
+"""
+
+import asyncio
+import json
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent.agent import Agent
+from agent.errors import AgentError
+from agent.events import (
+    Compaction,
+    EmbeddingProgress,
+    GraphProgress,
+    MemoryReady,
+    ModelFailed,
+    ModelProgress,
+    ModelReady,
+    Notice,
+    QueueHeld,
+    Reflecting,
+)
+from agent.home import Home
+from agent.past import PastView
+from agent.service.limits import RateWindow
+from agent.service.methods import PROTOCOL, Method, adapter_of, methods
+from agent.service.protocol import (
+    HANDSHAKE_S,
+    Code,
+    LineTooLong,
+    Message,
+    error,
+    failure,
+    notification,
+    read,
+    result,
+)
+from agent.steps import CHAT
+from graph.errors import SURPRISES, MemoryFailure, NotFound
+from models.errors import ModelError
+
+FAILURES = (AgentError, MemoryFailure, ModelError, OSError, *SURPRISES)
+MOST_NOTICES = 256  # that one connection has not read yet
+MOST_AT_ONCE = 256  # requests of one connection
+MOST_PASTS = 4
+STUCK_S = 10.0  # in which nothing is read by whoever is to be told something
+PROGRESS = frozenset(
+    each.__name__ for each in (GraphProgress, ModelProgress, EmbeddingProgress, Reflecting, Compaction)
+)
+# What whoever comes later has to know as well, the last of each: of models one of three.
+STANDING: dict[type, str] = {
+    MemoryReady: "memory", GraphProgress: "graph", ModelProgress: "model", ModelReady: "model", ModelFailed: "model",
+    EmbeddingProgress: "embedding", Reflecting: "reflecting",
+}  # fmt: skip
+FOREIGN = "foreign"  # a program that is not clew's own, whose calls are counted
+KINDS = ("chat", "command", "mcp", FOREIGN)
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Who is at the other end: what it calls itself, and what it is."""
+
+    name: str
+    kind: str
+    pid: int
+    since: float
+
+
+class Hall:
+    """All connections, and what they share."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        home: Home,
+        *,
+        version: str,
+        retire: Callable[[], Awaitable[None]],
+        changed: Callable[[], None],
+    ) -> None:
+        self.agent, self.home, self.version, self.retire = agent, home, version, retire
+        self.window = RateWindow()
+        self.began = time.monotonic()
+        self.connections: set[Connection] = set()
+        self.private: dict[str, Connection] = {}  # private chats, each with the connection it belongs to
+        self.ending = False
+        self._changed = changed
+        self._standing: dict[str, Notice] = {}
+        self._retiring: set[asyncio.Task[None]] = set()
+
+    async def follow(self, notices: AsyncIterator[Notice]) -> None:
+        """Tell all faces what happens beside, and keep what whoever comes later has to know."""
+        async for notice in notices:
+            if (of := STANDING.get(type(notice))) is not None:
+                self._standing[of] = notice
+            elif isinstance(notice, QueueHeld):
+                self._standing[f"held {notice.session}"] = notice
+                if not notice.turns:
+                    del self._standing[f"held {notice.session}"]
+            for each in self.connections:
+                each.tell(notice)
+
+    def enter(self, connection: "Connection") -> None:
+        """A face said hello."""
+        self.connections.add(connection)
+        for notice in self._standing.values():
+            connection.tell(notice)
+        self._changed()
+
+    def ask_of_all(self) -> None:
+        """Whoever says that they can be asked for leave is asked."""
+        self.agent.approvals.clients = {CHAT}.union(*(each.asked for each in self.connections))
+
+    async def leave(self, connection: "Connection") -> None:
+        """A face is gone: what was private to it is gone too."""
+        self.connections.discard(connection)
+        self.ask_of_all()
+        own = {session for session, owner in self.private.items() if owner is connection}
+        if own:
+            self.private = {session: owner for session, owner in self.private.items() if owner is not connection}
+            if not self.private:
+                await self.agent.private.end()
+        self._changed()
+
+    def state(self) -> Message:
+        """What faces know of the Agent without asking."""
+        agent = self.agent
+        folder = agent.private.folder
+        return {
+            "answering": agent.answering,
+            "settings": agent.settings.model_dump(mode="json"),
+            "private": str(folder) if folder is not None else None,
+        }
+
+    def tell_state(self) -> None:
+        """Tell all faces where the Agent is now."""
+        for each in self.connections:
+            each.post("state", self.state())
+
+    def begin_retiring(self) -> None:
+        """End once the reply in the making is there."""
+        self.ending = True
+        task = asyncio.create_task(self._retire())
+        self._retiring.add(task)
+
+    async def _retire(self) -> None:
+        await self.retire()
+
+    async def quiet(self) -> None:
+        """Wait until no reply is in the making."""
+        while self.agent.answering is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await self.agent.idle()
+
+    async def close(self) -> None:
+        """Take leave of all."""
+        self.ending = True
+        for each in list(self.connections):
+            await each.close()
+
+    async def health(self, *, probe: bool = False) -> Message:
+        """Whether all is well, from what is known; with `probe` a token is asked of the model."""
+        agent = self.agent
+        status = await agent.status()
+        return {
+            "version": self.version,
+            "protocol": PROTOCOL,
+            "pid": os.getpid(),
+            "home": str(self.home.root),
+            "uptime_s": round(time.monotonic() - self.began, 3),
+            "starts": status.starts,
+            "clients": [
+                {"name": each.guest.name, "kind": each.guest.kind, "pid": each.guest.pid}
+                for each in self.connections
+                if each.guest is not None
+            ],
+            "log_head": status.log_head,
+            "graph": "ready" if status.graph_ready else "opening",
+            "model": status.model,
+            "answering": agent.answering,
+            "queued": 0,
+            **({"probe_ms": await _probe(agent)} if probe else {}),
+        }
+
+
+async def _probe(agent: Agent) -> float | None:
+    """How long the model takes for a token, in ms; None where there is none."""
+    return None
+
+
+class Connection:
+    """One face; `serve` it to its end."""
+
+    def __init__(self, hall: Hall, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._hall, self._reader, self._writer = hall, reader, writer
+        self.guest: Guest | None = None
+        self.asked: frozenset[str] = frozenset()  # under which names it can be asked for leave
+        self._requests: dict[Any, asyncio.Task[None]] = {}
+        self._pasts: dict[int, PastView] = {}
+        self._past_number = 0
+        self._notices: deque[tuple[str, Message]] = deque()
+        self._wake = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def serve(self) -> None:
+        """Answer until the other side goes away, or breaks the rules."""
+        try:
+            async with asyncio.timeout(HANDSHAKE_S):
+                greeted = await self._greet()
+            if not greeted:
+                return
+            self._hall.enter(self)
+            self._spawn(self._write_notices())
+            while (line := await read(self._reader)) is not None:
+                await self._take(line)
+        except LineTooLong as long:
+            await self._send(error(None, Code.NO_REQUEST, str(long)))
+        except (ConnectionError, TimeoutError):
+            pass  # it is gone, or never was one of ours
+        finally:
+            for task in [*self._requests.values(), *self._tasks]:
+                task.cancel()
+            await asyncio.gather(*self._requests.values(), *self._tasks, return_exceptions=True)
+            for past in self._pasts.values():
+                with suppress(*FAILURES):
+                    await past.close()
+            if self.guest is not None:
+                await self._hall.leave(self)
+            await self.close()
+
+    async def close(self) -> None:
+        """Let go of it."""
+        self._writer.close()
+        with suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(1):
+                await self._writer.wait_closed()
+                return
+        self._writer.transport.abort()
+
+    def tell(self, notice: Notice) -> None:
+        """Tell it what happens beside."""
+        self.post("notice", {"k": type(notice).__name__, "v": adapter_of(notice).dump_python(notice, mode="json")})
+
+    def post(self, method: str, params: Message) -> None:
+        """Tell it something that happens beside; what is not read yet and is told anew is told once."""
+        key = params.get("k") if method == "notice" else None
+        progress = key in PROGRESS
+        if method == "state" or progress:
+            for place, (told, before) in enumerate(self._notices):
+                if told == method and (not progress or before.get("k") == key):
+                    del self._notices[place]
+                    break
+        self._notices.append((method, params))
+        if len(self._notices) > MOST_NOTICES:
+            self._notices.clear()
+            self._notices.append(("resync", {}))
+        self._wake.set()
+
+    # -- hello ----------------------------------------------------------------------------------------------------
+
+    async def _greet(self) -> bool:
+        """Take what may be asked before `hello`, and that; False where it does not come to it."""
+        while (line := await read(self._reader)) is not None:
+            asked = await self._parsed(line)
+            if asked is None:
+                return False
+            id, method, params = asked
+            match method:
+                case "health":
+                    await self._send(result(id, await self._hall.health(probe=params.get("probe") is True)))
+                case "retire":
+                    self._hall.begin_retiring()
+                    await self._send(result(id, {"version": self._hall.version}))
+                case "hello":
+                    return await self._hello(id, params)
+                case _:
+                    await self._send(error(id, Code.NOT_GREETED, "Say hello first."))
+                    return False
+        return False
+
+    async def _hello(self, id: Any, params: Message) -> bool:
+        if params.get("protocol") != PROTOCOL:
+            version = self._hall.version
+            why = (
+                f"This is clew {version}, which speaks protocol {PROTOCOL} and not {str(params.get('protocol'))[:20]}."
+            )
+            await self._send(error(id, Code.OTHER_PROTOCOL, why, protocol=PROTOCOL, version=version))
+            return False
+        if self._hall.ending:
+            await self._send(error(id, Code.ENDING, "The service is ending. Connect again in a moment."))
+            return False
+        kind = params.get("kind")
+        name, pid = str(params.get("name", ""))[:80], params.get("pid")
+        self.guest = Guest(
+            name, kind if kind in KINDS else FOREIGN, pid if isinstance(pid, int) else 0, time.monotonic()
+        )
+        told = {
+            "protocol": PROTOCOL,
+            "version": self._hall.version,
+            "home": str(self._hall.home.root),
+            "pid": os.getpid(),
+        }
+        await self._send(result(id, told | self._hall.state()))
+        return True
+
+    # -- requests -------------------------------------------------------------------------------------------------
+
+    async def _parsed(self, line: bytes) -> tuple[Any, str, Message] | None:
+        """A request's id, method and parameters; None for what is none, which was said."""
+        try:
+            asked = json.loads(line)
+        except ValueError:
+            await self._send(error(None, Code.UNREADABLE, "That is no line of JSON."))
+            return None
+        id, method = (asked.get("id"), asked.get("method")) if isinstance(asked, dict) else (None, None)
+        params = asked.get("params", {}) if isinstance(asked, dict) else None
+        if not isinstance(method, str) or not isinstance(params, dict) or not isinstance(id, int | str | NoneType):
+            await self._send(error(None, Code.NO_REQUEST, "That is no request: it needs a method, params and an id."))
+            return None
+        return id, method, params
+
+    async def _take(self, line: bytes) -> None:
+        parsed = await self._parsed(line)
+        if parsed is None:
+            return
+        id, method, params = parsed
+        match method:
+            case "cancel":
+                if (task := self._requests.get(params.get("id"))) is not None:
+                    task.cancel()
+            case "health":
+                await self._send(result(id, await self._hall.health(probe=params.get("probe") is True)))
+            case "retire":
+                self._hall.begin_retiring()
+                await self._send(result(id, {"version": self._hall.version}))
+            case "asked":
+                named = params.get("clients")
+                self.asked = frozenset(str(each)[:80] for each in named[:9]) if isinstance(named, list) else frozenset()
+                self._hall.ask_of_all()
+                await self._send(result(id, None))
+            case "then.close":
+                if (past := self._pasts.pop(params.get("past", 0), None)) is not None:
+                    await past.close()
+                await self._send(result(id, None))
+            case _:
+                await self._begin(id, method, params)
+
+    async def _begin(self, id: Any, name: str, params: Message) -> None:
+        guest = self.guest
+        assert guest is not None
+        if guest.kind == FOREIGN and (wait := self._hall.window.take(guest.name)):
+            why = f"{guest.name or 'This program'} asked 60 times in a minute. Ask again in {wait:.0f} s."
+            await self._send(error(id, Code.TOO_MANY, why, retry_after_s=round(wait, 3)))
+            return
+        method = methods().get(name)
+        if method is None:
+            await self._send(error(id, Code.UNKNOWN_METHOD, f"There is no method {name[:60]!r}."))
+            return
+        if id in self._requests or len(self._requests) >= MOST_AT_ONCE:
+            await self._send(
+                error(id, Code.NO_REQUEST, f"More than {MOST_AT_ONCE} requests at once, or the same id twice.")
+            )
+            return
+        past = params.pop("past", None) if name.startswith("then.") else None
+        try:
+            args, kwargs = method.unpacked(params)
+            called = self._found(method, past)
+        except (ValidationError, TypeError) as wrong:
+            await self._send(error(id, Code.WRONG_PARAMETERS, f"{name}: {str(wrong)[:300]}"))
+            return
+        except NotFound as gone:
+            await self._send(failure(id, gone))
+            return
+        if method.tells is not None:
+            kwargs[method.tells] = self._progress(id)
+        task = asyncio.create_task(self._answer(id, method, called, args, kwargs))
+        self._requests[id] = task
+        task.add_done_callback(lambda done: self._answered(id, done))
+
+    def _found(self, method: Method, past: Any) -> Callable[..., Any]:
+        """The very method of the Agent, or of a past that was opened. Raises NotFound, AgentError."""
+        at: Any = self._hall.agent
+        names = method.name.split(".")
+        if names[0] == "then":
+            at, names = self._pasts.get(past), names[1:]
+            if at is None:
+                raise NotFound("That look into the past was closed. Open it again.")
+        for name in names:
+            at = getattr(at, name)
+        return at  # type: ignore[no-any-return]
+
+    async def _answer(
+        self, id: Any, method: Method, called: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
+    ) -> None:
+        """Ask the Agent, and send what comes of it."""
+        try:
+            self._refuse_private(args, kwargs)
+            match method.kind:
+                case "stream":
+                    await self._stream(id, called(*args, **kwargs))
+                    value: Any = None
+                case "steps":
+                    work = called(*args, **kwargs)
+                    async for step in work:
+                        told = method.step.dump_python(step, mode="json")
+                        await self._send(notification("event", {"of": id, "v": told}))
+                    value = self._given(method, await work)
+                case _:
+                    given = called(*args, **kwargs)
+                    value = self._given(method, given if method.plain else await given)
+            await self._send(result(id, value))
+        except asyncio.CancelledError:
+            with suppress(ConnectionError):
+                self._writer.write(error(id, Code.CANCELLED, "It was given up."))
+            raise
+        except ConnectionError:
+            pass  # nobody is there to be told
+        except FAILURES as raised:
+            with suppress(ConnectionError):
+                await self._send(failure(id, raised))
+        finally:
+            self._hall.tell_state()
+
+    def _answered(self, id: Any, done: asyncio.Task[None]) -> None:
+        """What went wrong in a way that nobody foresaw is told all the same: nobody waits for ever."""
+        self._requests.pop(id, None)
+        if not done.cancelled() and (raised := done.exception()) is not None:
+            self._write(error(id, Code.FAILED, f"{type(raised).__name__}: {raised}"[:300]))
+
+    def _given(self, method: Method, value: Any) -> Any:
+        if isinstance(value, PastView):
+            self._past_number += 1
+            self._pasts[self._past_number] = value
+            return {"past": self._past_number, "at": value.at.isoformat(), "seq": value.seq}
+        if method.name == "private.begin":
+            self._hall.private[value] = self
+        if method.name == "private.all":
+            value = [each for each in value if self._hall.private.get(each.id) is self]
+        return method.result.dump_python(value, mode="json")
+
+    def _refuse_private(self, args: list[Any], kwargs: dict[str, Any]) -> None:
+        """Raise NotFound for a private chat of somebody else."""
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, str) and self._hall.private.get(value, self) is not self:
+                raise NotFound(f"There is no chat {value}. Nothing was changed.")
+
+    async def _stream(self, id: Any, events: AsyncIterator[Any]) -> None:
+        before = self._hall.agent.answering
+        async with aclosing(events) as told:  # type: ignore[type-var]
+            async for event in told:
+                told_as = adapter_of(event).dump_python(event, mode="json")
+                await self._send(notification("event", {"of": id, "k": type(event).__name__, "v": told_as}))
+                if self._hall.agent.answering != before:
+                    before = self._hall.agent.answering
+                    self._hall.tell_state()
+
+    def _progress(self, id: Any) -> Callable[..., None]:
+        loop = asyncio.get_running_loop()
+
+        def tell(*values: int) -> None:
+            loop.call_soon_threadsafe(self._write, notification("event", {"of": id, "v": list(values)}))
+
+        return tell
+
+    # -- telling --------------------------------------------------------------------------------------------------
+
+    async def _write_notices(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._notices:
+                method, params = self._notices.popleft()
+                try:
+                    async with asyncio.timeout(STUCK_S):
+                        await self._send(notification(method, params))
+                except TimeoutError:
+                    self._notices.clear()
+                    self._notices.append(("resync", {}))
+
+    def _write(self, line: bytes) -> None:
+        with suppress(ConnectionError):
+            self._writer.write(line)
+
+    async def _send(self, line: bytes) -> None:
+        """Send a line, and wait while the other side reads slowly."""
+        async with self._lock:
+            self._writer.write(line)
+            await self._writer.drain()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

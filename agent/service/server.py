@@ -1,0 +1,134 @@
+"""The service: one Agent in a process of its own, asked by every face of it over a Unix socket.
+
+Invariants: it holds the memory's lock before it binds its socket, so that whoever can connect is answered by the one
+that has the memory. A reply belongs to its chat: a face that goes away, is stopped or never reads costs nobody
+anything. Nothing of a connection is kept in memory without a bound. It ends by itself when nobody has been there for
+`linger` seconds, and writes what it has.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from agent.agent import Agent
+from agent.home import Home
+from agent.service.address import peer, socket_of
+from agent.service.connection import Connection, Hall
+from agent.service.protocol import LONGEST_LINE, ServiceError
+
+LOOKED_S = 5.0  # between two looks at whether the home and the socket are still there
+
+
+class Service:
+    """Serves an Agent until nobody wants it any more; `run` it."""
+
+    def __init__(self, home: Home, agent: Agent, *, version: str, linger_s: float) -> None:
+        self._home, self._agent, self._linger_s = home, agent, linger_s
+        self._ended = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._hall = Hall(agent, home, version=version, retire=self.retire, changed=self._clients_changed)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._socket: Path | None = None
+
+    async def run(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Take the memory, listen, and serve until the end; `ready` is called when faces can connect.
+
+        Raises MemoryHeld and the other MemoryFailures of a start, and ServiceError where there is no socket to be had.
+        """
+        path = socket_of(self._home)
+        following = asyncio.create_task(self._hall.follow(self._agent.notices()))
+        await self._agent.start()
+        listening = None
+        try:
+            listening = await asyncio.start_unix_server(self._welcome, sock=_bound(path), limit=LONGEST_LINE)
+            self._socket = path
+            watching = asyncio.create_task(self._look(path, _inode(path)))
+            ready()
+            self._clients_changed()
+            await self._ended.wait()
+            watching.cancel()
+        finally:
+            if listening is not None:
+                listening.close()
+                with suppress(FileNotFoundError):
+                    path.unlink()
+            self._hall.ending = True
+            await self._agent.close()  # replies end as truncated, and are told; only then is the memory let go of
+            await following
+            await self._hall.close()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def end(self) -> None:
+        """End now, with what there is."""
+        self._ended.set()
+
+    async def retire(self) -> None:
+        """Finish the reply that is in the making, and end."""
+        await self._hall.quiet()
+        self._ended.set()
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        found = peer(writer.get_extra_info("socket"))
+        if found is not None and found != os.getuid():
+            writer.close()
+            return
+        await Connection(self._hall, reader, writer).serve()
+
+    def _clients_changed(self) -> None:
+        """Somebody came or went: without anybody it ends after a while."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._hall.connections:
+            self._timer = asyncio.get_running_loop().call_later(self._linger_s, self._alone)
+
+    def _alone(self) -> None:
+        if not self._hall.connections:
+            self._ended.set()
+
+    async def _look(self, path: Path, own: int) -> None:
+        """End where the home was deleted, or another service has taken the socket's place: nobody finds this one."""
+        while True:
+            await asyncio.sleep(LOOKED_S)
+            if not await asyncio.to_thread(_still_there, self._home.root, path, own):
+                self._ended.set()
+                return
+
+
+def _inode(path: Path) -> int:
+    return path.stat().st_ino
+
+
+def _still_there(home: Path, path: Path, inode: int) -> bool:
+    try:
+        return home.is_dir() and _inode(path) == inode
+    except OSError:
+        return False
+
+
+def _bound(path: Path) -> socket.socket:
+    """A socket that listens at a path, for this user alone; one that was left there is removed. Raises ServiceError."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        path.unlink(missing_ok=True)
+        made.bind(str(path))
+    except OSError as error:
+        made.close()
+        raise ServiceError(
+            f"clew's socket {path} cannot be made ({error.strerror}). Nothing was changed. Set `service = false` in "
+            "the settings to do without."
+        ) from error
+    finally:
+        os.umask(before)
+    made.setblocking(False)
+    return made

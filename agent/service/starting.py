@@ -1,0 +1,186 @@
+"""Finding the service of a home, and starting it where there is none: one starter at a time, nobody waits for ever.
+
+Invariants: whoever comes first takes the start lock, which ends with its process however that dies, and starts one
+of its own session, which outlives the face; the others wait for that and connect. A socket that nobody answers at is
+nobody's: it is started anew. A service of another protocol is asked to end, and the next one started.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from agent.events import ErrorValue
+from agent.home import Home
+from agent.service.address import lock_of, socket_of
+from agent.service.methods import PROTOCOL
+from agent.service.protocol import (
+    HANDSHAKE_S,
+    LONGEST_LINE,
+    Message,
+    OtherProtocol,
+    ServiceError,
+    exception,
+    read,
+    request,
+)
+
+START_S = 60.0  # a start that makes tables anew may take long; it says so by still running
+RETIRE_S = 30.0  # in which a service of another version ends a reply
+POLL_S = 0.02
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Starter:
+    """Connects to the service of a home."""
+
+    def __init__(self, home: Home, *, command: Sequence[str] = (sys.executable, "-m", "tui", "serve")) -> None:
+        """`command` starts a service: it is given `--home` and the home, and says on stdout when it can be asked."""
+        self._home, self._command = home, tuple(command)
+
+    async def connect(self) -> Streams:
+        """A connection to the service that runs, or else to one that is started. Raises ServiceError, MemoryFailure."""
+        streams = await self.running()
+        return streams if streams is not None else await self._start()
+
+    async def running(self) -> Streams | None:
+        """A connection to the service that runs and speaks this protocol; None where there is none.
+
+        One of another protocol is asked to end, and waited for. Raises ServiceError.
+        """
+        path = socket_of(self._home)
+        streams = await _open(path)
+        if streams is None:
+            return None
+        try:
+            found = await _ask(streams, "health")
+        except (ServiceError, TimeoutError, ConnectionError):
+            streams[1].close()
+            return None  # whatever it is, it is no service of ours
+        if found.get("protocol") == PROTOCOL:
+            return streams
+        await self.retire(streams)
+        return None
+
+    async def health(self, *, probe: bool = False) -> Message | None:
+        """How the service that runs is; None where there is none. Raises ServiceError."""
+        streams = await _open(socket_of(self._home))
+        if streams is None:
+            return None
+        try:
+            return await _ask(streams, "health", probe=probe)
+        except (TimeoutError, ConnectionError):
+            return None
+        finally:
+            streams[1].close()
+
+    async def retire(self, streams: Streams | None = None) -> bool:
+        """Have the service end once its reply is there, and wait for that; False where none runs.
+
+        Raises ServiceError where it does not end.
+        """
+        streams = streams or await _open(socket_of(self._home))
+        if streams is None:
+            return False
+        with suppress(ServiceError, TimeoutError, ConnectionError):
+            await _ask(streams, "retire")
+        try:
+            async with asyncio.timeout(RETIRE_S):
+                while await read(streams[0]) is not None:  # it closes when it has let go of the memory
+                    pass
+        except ConnectionError:
+            pass
+        except TimeoutError as late:
+            raise OtherProtocol(
+                "Another version of clew serves this memory and does not end. Nothing was changed. Close its chats, or "
+                "run its `clew serve --stop`."
+            ) from late
+        finally:
+            streams[1].close()
+        return True
+
+    async def _start(self) -> Streams:
+        lock = FileLock(lock_of(self._home), mode=0o600, thread_local=False)
+        await asyncio.to_thread(_take, lock)
+        try:
+            streams = await self.running()  # somebody else may have been first
+            if streams is not None:
+                return streams
+            await asyncio.to_thread(self._spawn)
+            streams = await self.running()
+            if streams is None:
+                raise ServiceError(
+                    "The service ended as soon as it began. Nothing was changed. `clew doctor` says why."
+                )
+            return streams
+        finally:
+            lock.release()
+
+    def _spawn(self) -> None:
+        """Start a service and wait until it can be asked. Raises what kept it from starting, and ServiceError."""
+        log = self._home.cache / "service.log"
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as errors:
+            process = subprocess.Popen(
+                [*self._command, "--home", str(self._home.root)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                cwd="/",
+                env=os.environ | {"CLEW_MODELS": str(self._home.models)},
+            )
+        assert process.stdout is not None
+        with process.stdout:
+            said = process.stdout.readline().decode("utf-8", "replace").strip()
+        if said == READY:
+            return
+        with suppress(ValueError):
+            told: Any = json.loads(said)
+            raise ErrorValue(str(told["type"]), str(told["message"])).exception()
+        raise ServiceError(f"The service could not be started. Nothing was changed. {log} may say why.")
+
+
+READY = "ready"
+
+
+def _take(lock: FileLock) -> None:
+    until = time.monotonic() + START_S
+    while True:
+        try:
+            lock.acquire(timeout=max(0.1, until - time.monotonic()), poll_interval=POLL_S)
+            return
+        except Timeout as late:
+            raise ServiceError("Another clew has been starting the service for a minute. Try again.") from late
+
+
+async def _open(path: Path) -> Streams | None:
+    try:
+        async with asyncio.timeout(HANDSHAKE_S):
+            return await asyncio.open_unix_connection(str(path), limit=LONGEST_LINE)
+    except (OSError, TimeoutError):
+        return None
+
+
+async def _ask(streams: Streams, method: str, **params: Any) -> Message:
+    """What may be asked before `hello`. Raises ServiceError, TimeoutError or ConnectionError."""
+    reader, writer = streams
+    writer.write(request(-1, method, params))
+    async with asyncio.timeout(HANDSHAKE_S):
+        line = await read(reader)
+    try:
+        answer = json.loads(line or b"")
+    except ValueError as wrong:
+        raise ServiceError("What answers at the socket is no clew.") from wrong
+    if "error" in answer:
+        raise exception(answer["error"])
+    return dict(answer.get("result") or {})

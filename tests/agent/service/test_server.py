@@ -1,0 +1,328 @@
+"""The service at its socket: who is let in, what is refused and how, and that nobody costs the others anything."""
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.events import AgentEvent, MemoryReady, QueueHeld, ReplyEnded, TokensArrived, TurnAccepted
+from agent.service import connection, limits, protocol
+from agent.service.address import socket_of
+from agent.service.client import AgentClient
+from agent.service.limits import RateWindow
+from agent.service.methods import PROTOCOL, methods
+from agent.service.protocol import Code, RateLimited, ServiceLost
+from agent.settings import Settings
+from graph.errors import MemoryHeld, NotFound
+from tests.agent.conftest import collect
+from tests.agent.service.behind import Behind
+from tests.agent.service.conftest import MakeBehind
+from tests.agent.test_recall import only
+from tests.fakes import FakeGenerator
+
+HELLO: dict[str, Any] = {"protocol": PROTOCOL, "name": "test", "kind": "chat", "pid": 1}
+
+
+class Raw:
+    """A program that writes lines to the socket as it likes."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def say(self, line: bytes) -> dict[str, Any] | None:
+        """Write something, and read the next line that is an answer; None where the other side has closed."""
+        self.writer.write(line)
+        while told := await self.reader.readline():
+            message = json.loads(told)
+            if "method" not in message:
+                return dict(message)
+        return None
+
+    async def ask(self, method: str, id: int = 7, **params: Any) -> Any:
+        answer = await self.say(
+            json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
+        )
+        return answer
+
+
+async def raw(behind: Behind, *, greet: bool = True, **hello: Any) -> Raw:
+    made = Raw(*await behind.raw())
+    if greet:
+        answer = await made.ask("hello", **{**HELLO, **hello})
+        assert "result" in answer
+    return made
+
+
+async def until_ended(events: AsyncGenerator[AgentEvent, None]) -> AsyncGenerator[AgentEvent, None]:
+    """The events up to the end of a reply."""
+    async with aclosing(events):
+        async for event in events:
+            yield event
+            if isinstance(event, ReplyEnded):
+                return
+
+
+async def test_the_socket_is_this_users_alone_and_gone_in_the_end(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("Hello."))
+    path = socket_of(service.home)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    await service.end()
+    assert not path.exists()
+
+
+async def test_it_alone_has_the_memory_and_a_second_one_is_refused(behind: MakeBehind) -> None:
+    await behind(FakeGenerator("Hello."))
+    with pytest.raises(MemoryHeld):
+        await behind(FakeGenerator("Hello."))
+
+
+async def test_whoever_comes_later_hears_how_it_stands(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("Hello."))
+    first = await service.client()
+    await first.models.ready()
+    later = AgentClient(service.connect, Settings(), name="later")
+    heard = later.notices()
+    await later.start()
+    assert isinstance(await anext(heard), MemoryReady)
+    await later.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"garbage\n", Code.UNREADABLE),
+        (b'{"method": 5}\n', Code.NO_REQUEST),
+        (b"[1, 2]\n", Code.NO_REQUEST),
+        (b'{"id": 1, "method": "memories.find", "params": {}}\n', Code.NOT_GREETED),
+        (b'{"id": 1, "method": "hello", "params": {"protocol": 99}}\n', Code.OTHER_PROTOCOL),
+    ],
+)
+async def test_who_does_not_say_hello_is_told_why_and_sent_away(behind: MakeBehind, line: bytes, code: Code) -> None:
+    stranger = await raw(await behind(FakeGenerator("Hello.")), greet=False)
+    answer = await stranger.say(line)
+    assert answer is not None
+    assert answer["error"]["code"] == code
+    assert await stranger.say(b"") is None  # closed
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("memories.nothing", {}, Code.UNKNOWN_METHOD),
+        ("memories._find", {}, Code.UNKNOWN_METHOD),
+        ("models.close", {}, Code.UNKNOWN_METHOD),
+        ("private.end", {}, Code.UNKNOWN_METHOD),
+        ("memories.find", {"limit": "many"}, Code.WRONG_PARAMETERS),
+        ("memories.find", {"nope": 1}, Code.WRONG_PARAMETERS),
+        ("search.recall", {}, Code.WRONG_PARAMETERS),
+        ("chats.get", {"session": "nobody"}, Code.FAILED),
+        ("then.chats", {"past": 5}, Code.FAILED),
+    ],
+)
+async def test_what_cannot_be_asked_is_told_by_a_code_and_the_next_is_answered(
+    behind: MakeBehind, method: str, params: dict[str, Any], code: Code
+) -> None:
+    asking = await raw(await behind(FakeGenerator("Hello.")))
+    assert (await asking.ask(method, **params))["error"]["code"] == code
+    assert (await asking.ask("chats.all", 8))["result"] == []
+
+
+async def test_half_a_line_and_a_line_without_end_harm_nobody(
+    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = await behind(FakeGenerator("Hello."))
+    half = await raw(service)
+    half.writer.write(b'{"id": 1, "method": "cha')
+    half.writer.close()
+    monkeypatch.setattr(protocol, "LONGEST_LINE", 1000)
+    endless = await raw(service)
+    endless.writer.write(b"x" * (40 << 20))
+    refused = await endless.say(b"")
+    assert refused is None or "was refused" in refused["error"]["message"]
+    assert await (await service.client()).chats.all() == []
+
+
+async def test_a_hello_that_never_comes_is_not_waited_for(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "HANDSHAKE_S", 0.05)
+    silent = await raw(await behind(FakeGenerator("Hello.")), greet=False)
+    assert await silent.reader.readline() == b""
+
+
+async def test_two_faces_on_one_chat_hear_the_same(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    one, other = await service.client(), await service.client()
+    session = only(await collect(one.send(None, "first")), TurnAccepted).session
+    watching = asyncio.create_task(collect(other.watch(session)))
+    await other.chats.get(session)  # asked after the watch began, and answered after it
+    said = await collect(one.send(session, "second"))
+    await other.close()
+    heard = await watching
+    assert [event for event in heard if not isinstance(event, TokensArrived)] == [
+        event for event in said if not isinstance(event, TokensArrived)
+    ]
+    assert "".join(e.text for e in heard if isinstance(e, TokensArrived)) == only(said, ReplyEnded).text
+
+
+async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(behind: MakeBehind) -> None:
+    model = FakeGenerator("a whole reply")
+    service = await behind(model)
+    staying = await service.client()
+    model.gate.clear()
+    leaving = await service.client()
+    events = leaving.send(None, "tell me")
+    accepted = await anext(events)
+    assert isinstance(accepted, TurnAccepted)
+    await leaving.close()
+    watched = staying.watch(accepted.session)
+    await staying.chats.get(accepted.session)  # answered after the watch began
+    model.gate.set()
+    assert [event async for event in until_ended(watched)]
+    assert [turn.text for turn in await staying.chats.thread(accepted.session)] == ["tell me", "a whole reply"]
+
+
+async def test_what_waits_is_told_to_all_and_goes_on_when_asked(behind: MakeBehind) -> None:
+    model = FakeGenerator("a reply")
+    service = await behind(model)
+    one = await service.client()
+    session = only(await collect(one.send(None, "first")), TurnAccepted).session
+    model.gate.clear()
+    running = asyncio.create_task(collect(one.send(session, "second")))
+    waiting = one.send(session, "third")
+    assert isinstance(await anext(waiting), TurnAccepted)
+    heard = one.notices()
+    one.stop()
+    async for notice in heard:
+        if isinstance(notice, QueueHeld) and notice.turns:
+            break
+    model.gate.set()
+    await running
+    assert one.go_on(session)
+    assert isinstance((await collect(waiting))[-1], ReplyEnded)
+    assert not one.go_on(session)
+
+
+async def test_a_private_chat_is_of_one_face_and_gone_with_it(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    mine, theirs = await service.client(), await service.client()
+    session = await mine.private.begin()
+    await collect(mine.send(session, "a secret"))
+    assert [each.id for each in await mine.private.all()] == [session]
+    assert await theirs.private.all() == []
+    with pytest.raises(NotFound):
+        await theirs.chats.thread(session)
+    folder: Path | None = service.agent.private.folder
+    assert folder is not None
+    await mine.close()
+    await theirs.chats.all()
+    await service.end()
+    assert not await asyncio.to_thread(folder.exists)
+
+
+async def test_other_programs_may_ask_so_often_and_health_always(
+    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "CALLS", 3)
+    service = await behind(FakeGenerator("Hello."))
+    program = AgentClient(service.connect, Settings(), name="editor", kind="foreign")
+    await program.start()
+    for _ in range(3):
+        await program.chats.all()
+    with pytest.raises(RateLimited, match=r"editor asked .* Ask again in") as limited:
+        await program.chats.all()
+    assert 0 < limited.value.retry_after_s <= 60
+    assert (await (await raw(service, greet=False)).ask("health"))["result"]["clients"][0]["name"] == "editor"
+    ours = await service.client()
+    for _ in range(9):
+        await ours.chats.all()
+    await program.close()
+
+
+def test_the_window_moves_on_and_forgets() -> None:
+    now = [0.0]
+    window = RateWindow(lambda: now[0])
+    assert [window.take("a") for _ in range(60)] == [0.0] * 60
+    assert window.take("a") == 60
+    assert window.take("b") == 0
+    now[0] = 59.0
+    assert window.take("a") == 1
+    now[0] = 60.5
+    assert window.take("a") == 0
+
+
+async def test_it_ends_by_itself_when_nobody_is_there(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("Hello."), linger_s=0.05)
+    client = await service.client()
+    await client.chats.all()
+    await client.close()
+    await service.ended()
+    assert not socket_of(service.home).exists()
+
+
+async def test_asked_to_retire_it_finishes_the_reply_and_ends(behind: MakeBehind) -> None:
+    model = FakeGenerator("a whole reply")
+    service = await behind(model)
+    client = await service.client()
+    model.gate.clear()
+    events = client.send(None, "tell me")
+    accepted = await anext(events)
+    asking = await raw(service, greet=False)
+    assert "version" in (await asking.ask("retire"))["result"]
+    late = await raw(service, greet=False)
+    assert (await late.ask("hello", **HELLO))["error"]["code"] == Code.ENDING
+    model.gate.set()
+    assert isinstance((await collect(events))[-1], ReplyEnded)
+    await service.ended()
+    assert isinstance(accepted, TurnAccepted)
+
+
+async def test_who_reads_nothing_costs_nobody_anything(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    asleep, awake = await raw(service), await service.client()
+    for number in range(connection.MOST_NOTICES + 50):
+        await awake.memories.rate([], 0) if number == -1 else None
+        service.service._hall.tell_state()
+    assert len(await collect(awake.send(None, "hello"))) > 3
+    assert not asleep.reader.at_eof()
+
+
+async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(behind: MakeBehind) -> None:
+    model = FakeGenerator("a reply")
+    service = await behind(model)
+    client = await service.client()
+    model.gate.clear()
+    events = client.send(None, "tell me")
+    accepted = await anext(events)
+    assert isinstance(accepted, TurnAccepted)
+    wire = client._wire
+    assert wire is not None
+    wire._writer.transport.abort()
+    failed = (await collect(events))[-1]
+    assert "What came of it is kept" in getattr(failed, "message", "")
+    again = await collect(client.send(accepted.session, "tell me", turn=accepted.turn))
+    assert [type(each) for each in again] == [TurnAccepted]
+    other = await service.client()
+    watched = other.watch(accepted.session)
+    await other.chats.get(accepted.session)  # answered after the watch began
+    model.gate.set()
+    assert [event async for event in until_ended(watched)]
+    assert [turn.text for turn in await client.chats.thread(accepted.session)] == ["tell me", "a reply"]
+
+
+async def test_a_closed_client_says_so(behind: MakeBehind) -> None:
+    client = await (await behind(FakeGenerator("Hello."))).client()
+    await client.close()
+    with pytest.raises(ServiceLost):
+        await client.chats.all()
+
+
+def test_every_part_of_the_agent_can_be_asked() -> None:
+    parts = {name.partition(".")[0] for name in methods() if "." in name}
+    assert parts >= {"chats", "branches", "memories", "entities", "projects", "plans", "history", "past", "search"}
+    assert not [name for name in methods() if "._" in name or name.startswith("_")]
+    assert {"memories.find", "history.marks.all", "then.memories.find", "graph.console", "send"} <= methods().keys()

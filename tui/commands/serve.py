@@ -1,0 +1,92 @@
+"""`clew serve`: the one process that holds the memory for all chats, commands and programs of this user."""
+
+import asyncio
+import json
+import signal
+import sys
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+
+from tui.commands.choosing import home_of
+from tui.exit_codes import ExitCode
+from tui.output import put, put_json, say
+from tui.text import counted
+from tui.version import VERSION
+
+NONE = "No service runs for this memory. A chat starts one by itself."
+
+
+def serve(
+    ctx: typer.Context,
+    stop: Annotated[bool, typer.Option("--stop", help="Have the running service finish its reply and end.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Show how the running service is.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --status: print one JSON object.")] = False,
+) -> None:
+    """Hold the memory for all chats, commands and programs of yours, until nobody has asked for a minute.
+
+    A chat starts it by itself where it does not run. It listens on a socket of this computer that only you can open,
+    and on no port. How long it stays when nobody is there: `linger` in the settings.
+    """
+    from agent.events import ErrorValue
+    from agent.service.protocol import ServiceError
+    from agent.service.starting import READY, Starter
+    from graph.errors import MemoryFailure
+
+    home = home_of(ctx)
+    if stop:
+        ended = asyncio.run(Starter(home).retire())
+        say("The service has ended." if ended else NONE)
+        return
+    if status:
+        found = asyncio.run(Starter(home).health())
+        if as_json:
+            put_json(found or {"running": False})
+        elif found is None:
+            put(NONE)
+        else:
+            put("\n".join(_lines(found)))
+        raise typer.Exit(ExitCode.OK if found is not None else ExitCode.UNAVAILABLE)
+    from agent.agent import Agent
+    from agent.service.server import Service
+    from agent.settings import load_settings
+    from models.quiet import guard_descriptors
+
+    told = not sys.stdout.isatty()  # by whoever started it
+    guard_descriptors(home.native_log)
+    settings = load_settings(home.config)
+    agent = Agent(home, settings, client="chat", fetching=True)
+    service = Service(home, agent, version=VERSION, linger_s=settings.linger)
+
+    def ready() -> None:
+        put(READY if told else f"clew {VERSION} serves {home.root}. Ctrl+C ends it.")
+        sys.stdout.flush()
+        if told:
+            sys.stdout.close()
+
+    async def run() -> None:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, service.end)
+        await service.run(ready)
+
+    try:
+        asyncio.run(run())
+    except (MemoryFailure, ServiceError) as error:
+        if not told:
+            raise
+        put(json.dumps(asdict(ErrorValue.of(error))))
+        raise typer.Exit(ExitCode.FAILED) from error
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    clients = ", ".join(f"{each['name']} ({each['pid']})" for each in found["clients"]) or "nobody"
+    reply = "a reply is being written" if found["answering"] else "no reply is being written"
+    return [
+        f"version   {found['version']}, protocol {found['protocol']}, process {found['pid']}",
+        f"uptime    {timedelta(seconds=int(found['uptime_s']))}, start {found['starts']:,} of this memory",
+        f"clients   {clients}",
+        f"memory    {counted(found['log_head'], 'event')}, graph {found['graph']}",
+        f"model     {found['model'] or 'none is loaded'}; {reply}",
+    ]

@@ -1,0 +1,41 @@
+"""The Agent for a face: that of the service that runs for a home, else one of its own, as before there was one."""
+
+from typing import TYPE_CHECKING, cast
+
+from agent.home import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.agent import Agent
+    from agent.settings import Settings
+
+
+async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own: "Callable[[], Agent]") -> "Agent":
+    """The Agent of the service that runs, not started yet; one's `own` where none does. Raises ServiceError."""
+    if not _may_run(home):
+        return own()
+    from agent.service.client import AgentClient
+    from agent.service.starting import Starter
+
+    starter = Starter(home)
+    streams = await starter.running()
+    if streams is None:
+        return own()
+    streams[1].close()
+    return cast("Agent", AgentClient(starter.connect, settings, name=name, kind=kind))
+
+
+def served(home: Home, settings: "Settings", *, name: str) -> "Agent":
+    """The Agent of a service, which is started where none runs."""
+    from agent.service.client import AgentClient
+    from agent.service.starting import Starter
+
+    return cast("Agent", AgentClient(Starter(home).connect, settings, name=name))
+
+
+def _may_run(home: Home) -> bool:
+    """Whether there is a socket: whoever has none need not import what speaks over it."""
+    from agent.service.address import found
+
+    return found(home)

@@ -22,6 +22,7 @@ class Cached(StrEnum):
     PROBED = "probed.json"
     PHRASINGS = "phrasings.npz"
     OFFERED = "offered"
+    SERVICE = "service.log"
 
 
 @dataclass(frozen=True, slots=True)

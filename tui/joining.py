@@ -1,5 +1,6 @@
 """The Agent for a face: that of the service that runs for a home, else one of its own, as before there was one."""
 
+import asyncio
 from typing import TYPE_CHECKING, cast
 
 from agent.home import Home
@@ -32,6 +33,17 @@ def served(home: Home, settings: "Settings", *, name: str) -> "Agent":
     from agent.service.starting import Starter
 
     return cast("Agent", AgentClient(Starter(home).connect, settings, name=name))
+
+
+def retire(home: Home) -> None:
+    """Have the service that runs for a home finish its reply and end; whoever uses the memory alone asks for it.
+
+    Raises ServiceError where it does not end.
+    """
+    if _may_run(home):
+        from agent.service.starting import Starter
+
+        asyncio.run(Starter(home).retire())
 
 
 def _may_run(home: Home) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from agent.events import ErrorValue
-from agent.home import Home
+from agent.home import Cached, Home
 from agent.service.address import lock_of, socket_of
 from agent.service.methods import PROTOCOL
 from agent.service.protocol import (
@@ -127,7 +127,7 @@ class Starter:
 
     def _spawn(self) -> None:
         """Start a service and wait until it can be asked. Raises what kept it from starting, and ServiceError."""
-        log = self._home.cache / "service.log"
+        log = self._home.cache / Cached.SERVICE
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as errors:
             process = subprocess.Popen(

@@ -113,6 +113,7 @@ def _read(asked: Asked) -> None:
     """What changes nothing."""
     chats = {each["name"]: each["id"] for each in asked.ask("sessions --json")}
     asked.ask("sessions --archived --json")
+    asked.ask("serve --status --json")
     asked.known |= {"chat": chats["First words"], "boat": chats["Boat"]}
     thread = asked.ask("show {chat} --json")["thread"]
     asked.known |= {"turn": thread[2]["id"], "last": thread[-1]["id"], "first": thread[0]["id"]}

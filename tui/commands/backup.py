@@ -9,6 +9,7 @@ import typer
 
 from tui.commands.choosing import home_of
 from tui.exit_codes import ExitCode
+from tui.joining import retire
 from tui.output import instant, local, put, put_json, say
 from tui.text import counted, shown, size_of
 
@@ -123,6 +124,7 @@ def restore(
     from graph.transfer.restoring import install, prepared
 
     home = home_of(ctx)
+    retire(home)
     lock = MemoryLock.take(home.memory, command="clew restore")
     try:
         with prepared(home.memory, file.absolute()) as ready:

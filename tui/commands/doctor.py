@@ -11,6 +11,7 @@ from graph.log.byte_search import LEAST, forms_of
 from tui.commands.choosing import home_of
 from tui.commands.waiting import describe
 from tui.exit_codes import ExitCode
+from tui.joining import retire
 from tui.output import Narration, paint, put, put_json, say
 from tui.text import counted, shown
 
@@ -152,6 +153,7 @@ def rebuild(
     guard_descriptors(home.native_log)
     narration = Narration()
     started = time.perf_counter()
+    retire(home)
     memory = Memory.open(home.memory, command="clew rebuild")
     try:
         memory.rebuild(lambda step: narration.tell(describe(step)))

@@ -47,8 +47,10 @@ def erase(
     """
     from agent.private import sweep
     from graph.log.lock import MemoryLock
+    from tui.joining import retire
 
     home = home_of(ctx)
+    retire(home)
     lock = MemoryLock.take(home.memory, command="clew erase")
     try:
         doomed = list(made_by_clew(home, models=not keep_models))

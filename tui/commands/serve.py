@@ -43,12 +43,12 @@ def serve(
     if status:
         found = asyncio.run(Starter(home).health())
         if as_json:
-            put_json(found or {"running": False})
+            put_json({"running": found is not None} | (found or {}))
         elif found is None:
             put(NONE)
         else:
             put("\n".join(_lines(found)))
-        raise typer.Exit(ExitCode.OK if found is not None else ExitCode.UNAVAILABLE)
+        return
     from agent.agent import Agent
     from agent.service.server import Service
     from agent.settings import load_settings

@@ -1,0 +1,1 @@
+"""The service behind its socket, and clients of it."""

@@ -34,7 +34,7 @@ def tab(environment: dict[str, str]) -> Callable[..., list[str]]:
 
 
 def test_commands_are_offered(tab: Run) -> None:
-    assert tab("clew", "se") == ["sessions"]
+    assert tab("clew", "se") == ["serve", "sessions"]
     assert {"ask", "log", "doctor"} <= set(tab("clew", ""))
 
 

@@ -107,7 +107,7 @@ class RealBackstage:
         from agent.settings import load_settings
         from graph.errors import MemoryFailure
         from models.errors import ModelError
-        from tui.joining import served
+        from tui.joining import may_run, served
 
         self._home = home
         self.failures: tuple[type[Exception], ...] = (AgentError, MemoryFailure, ModelError, OSError)
@@ -116,7 +116,7 @@ class RealBackstage:
             settings = load_settings(home.config, **overrides)
         except SettingsError as error:
             raise BootFailed(str(error), exit_code_of(error)) from error
-        own = not settings.service
+        own = not settings.service and not may_run(home)
         self.service: Agent = (
             Agent(home, settings, client="chat", fetching=True) if own else served(home, settings, name="chat")
         )

@@ -7,11 +7,13 @@ Every event goes through the fold first; widgets then show the state. Painting t
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent.events import (
     AgentEvent,
+    ApprovalWanted,
     Failed,
     MemoriesChanged,
     ModelReady,
@@ -72,30 +74,80 @@ class Chat(ChatReader):
         self._recalled = recalled
         self._begun: asyncio.Future[str | None] | None = None  # the id of a new chat whose first message is on its way
         self._painter: asyncio.Task[None] | None = None
+        self._own: set[str] = set()  # the messages that were sent from here
+        self._branching = 0  # what was begun here and has no id of its own yet
+        self._looking_on: asyncio.Task[None] | None = None
+
+    def _look_at(self, session: str | None) -> None:
+        if self._looking_on is not None:
+            self._looking_on.cancel()
+            self._looking_on = None
+        if session is not None and getattr(self.service, "shared", False):
+            self._looking_on = asyncio.create_task(self._look_on(session))
+
+    async def _look_on(self, session: str) -> None:
+        """Show what is said in the chat from elsewhere, as if it were said here; again where the service was lost."""
+        while await self._shown_from(session):
+            await self.reread()
+
+    async def _shown_from(self, session: str) -> bool:
+        """The same until the service ends; whether it was lost."""
+        own: set[str] = set()  # replies to what was said here
+        lost = False
+        async with aclosing(self.service.watch(session)) as events:
+            async for event in events:
+                turn, reply = getattr(event, "turn", None), getattr(event, "reply_turn", None)
+                lost = isinstance(event, Failed) and turn is None
+                if turn in self._own and reply is not None:
+                    own.add(reply)
+                said_here = turn in self._own or reply in own or self._branching
+                if said_here or lost or isinstance(event, ApprovalWanted):
+                    continue
+                if isinstance(event, TurnAccepted):
+                    await self.reread()  # it may have been said elsewhere on the path
+                async with self._lock:
+                    if session == self.session:
+                        await self._take(event, "", session)
+        return lost
 
     # Sending
 
     def send(self, text: str, *, project: str | None = None) -> None:
         """Hand a message to the agent; what comes of it arrives as events."""
-        begun = None
+        from graph.ids import new_id
+
+        begun, turn = None, new_id()
+        self._own.add(turn)
         if self.session is None:
             if self._begun is not None:
-                self._spawn(self._send_behind(self._begun, text, project))
+                self._spawn(self._send_behind(self._begun, text, project, turn))
                 return
             begun = self._begun = asyncio.get_running_loop().create_future()
-        self._spawn(self._follow(self.service.send(self.session, text, project=project), text, self.session, begun))
+        events = self.service.send(self.session, text, project=project, turn=turn)
+        self._spawn(self._follow(events, text, self.session, begun))
 
-    async def _send_behind(self, begun: "asyncio.Future[str | None]", text: str, project: str | None) -> None:
+    async def _send_behind(
+        self, begun: "asyncio.Future[str | None]", text: str, project: str | None, turn: str
+    ) -> None:
         """A message typed before the new chat's first one was accepted: it belongs to the same chat."""
         session = await asyncio.shield(begun)
-        await self._follow(self.service.send(session, text, project=project), text, session)
+        await self._follow(self.service.send(session, text, project=project, turn=turn), text, session)
 
     def retry(self) -> bool:
         """Answer the last message again; False where there is no chat yet."""
         if self.session is None:
             return False
-        self._spawn(self._follow(self.service.retry(self.session), "", self.session))
+        self._spawn(self._follow(self._begun_here(self.service.retry(self.session)), "", self.session))
         return True
+
+    async def _begun_here(self, events: AsyncIterator[AgentEvent]) -> AsyncIterator[AgentEvent]:
+        """The same events; what is told of them to others is no news here meanwhile."""
+        self._branching += 1
+        try:
+            async for event in events:
+                yield event
+        finally:
+            self._branching -= 1
 
     def regenerate(
         self,
@@ -131,7 +183,7 @@ class Chat(ChatReader):
     ) -> None:
         """As `_follow`, for what begins a branch: the screen is read anew where the chat takes another path."""
         begun, session = False, self.session
-        async for event in events:
+        async for event in self._begun_here(events):
             if isinstance(event, Failed) and not begun:
                 refused(event.message)
                 return
@@ -172,6 +224,7 @@ class Chat(ChatReader):
                     if begun is not None and isinstance(event, TurnAccepted):
                         if self._begun is begun:  # no other chat was opened meanwhile
                             self.session, self._begun = event.session, None
+                            self._look_at(event.session)
                         begun.set_result(event.session)
                     await self._take(event, text, session)
         finally:
@@ -341,13 +394,15 @@ class Chat(ChatReader):
     # Ending
 
     async def open(self, session: str | None) -> None:
-        """Show a chat at its end; None is a new one."""
+        """Show a chat at its end, and from then on what other faces say in it; None is a new one."""
         self._begun = None
         await super().open(session)
+        self._look_at(session)
         self._keep_painting()
 
     async def close(self) -> None:
         """Stop following what comes; the agent itself is closed by who opened it."""
+        self._look_at(None)
         for task in (*self._tasks, *([self._painter] if self._painter else [])):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -113,8 +113,13 @@ def _text(given: dict[str, str | bool], name: str) -> str | None:
 
 
 def held_by(memory: Path) -> str | None:
-    """Who holds the memory, in words, and will for a while; asks the graph package only if someone left a note."""
+    """Who holds the memory alone, in words, and for a while; asks the graph package only if someone left a note."""
     if not (memory / "holder.json").exists():
+        return None
+    from agent.home import Home
+    from tui.joining import may_run
+
+    if may_run(Home(memory.parent, memory.parent)):  # a service, which has room for more
         return None
     from graph.errors import MemoryHeld
     from graph.log.lock import holder

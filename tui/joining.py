@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own: "Callable[[], Agent]") -> "Agent":
     """The Agent of the service that runs, not started yet; one's `own` where none does. Raises ServiceError."""
-    if not _may_run(home):
+    if not may_run(home):
         return own()
     from agent.service.client import AgentClient
     from agent.service.starting import Starter
@@ -40,13 +40,13 @@ def retire(home: Home) -> None:
 
     Raises ServiceError where it does not end.
     """
-    if _may_run(home):
+    if may_run(home):
         from agent.service.starting import Starter
 
         asyncio.run(Starter(home).retire())
 
 
-def _may_run(home: Home) -> bool:
+def may_run(home: Home) -> bool:
     """Whether there is a socket: whoever has none need not import what speaks over it."""
     from agent.service.address import found
 

@@ -134,6 +134,8 @@ class Wire:
 class AgentClient:
     """Has the Agent's methods and parts. `start` before anything else, `close` at the end."""
 
+    shared = True  # others may be using the same memory
+
     def __init__(self, connect: Connect, settings: Settings, *, name: str, kind: str = "chat") -> None:
         """`connect` finds the service, or starts it. Raises ServiceError, and what a start of the Agent raises."""
         self.settings = settings

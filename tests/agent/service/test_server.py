@@ -256,7 +256,7 @@ def test_the_window_moves_on_and_forgets() -> None:
 
 
 async def test_it_ends_by_itself_when_nobody_is_there(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("Hello."), linger_s=0.05)
+    service = await behind(FakeGenerator("Hello."), linger_s=0.5)
     client = await service.client()
     await client.chats.all()
     await client.close()

@@ -166,6 +166,15 @@ class Agent:
         return self._conversation.answering or self.private.answering
 
     @property
+    def unanswered(self) -> int:
+        """How many messages wait for an answer, or are being answered; none that are on hold."""
+        return self._foreground.waiting
+
+    async def all_answered(self) -> None:
+        """Wait until no message waits for an answer."""
+        await self._foreground.free()
+
+    @property
     def approvals(self) -> Approvals:
         """What a model asked to change, and waits for leave."""
         return self._conversation.approvals

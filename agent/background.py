@@ -20,6 +20,11 @@ class Foreground:
     def busy(self) -> bool:
         return not self._free.is_set()
 
+    @property
+    def waiting(self) -> int:
+        """How many there are."""
+        return self._waiting
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """A message waits for its answer while this is entered."""

@@ -86,17 +86,24 @@ class Work(Generic[Step, Result]):
 
     async def __aiter__(self) -> AsyncGenerator[Step, None]:
         outlet: Outlet[Step] = Outlet(join=lambda last, step: step)
-        task = self._task = asyncio.ensure_future(self._start(outlet.put))
-        task.add_done_callback(lambda _: outlet.put(None))
-        try:
-            async with aclosing(outlet.events()) as steps:
-                async for step in steps:
-                    yield step
-            await task
-        finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+        self._task = asyncio.ensure_future(self._start(outlet.put))
+        async with aclosing(told_by(self._task, outlet)) as steps:
+            async for step in steps:
+                yield step
+
+
+async def told_by(task: asyncio.Future[Any], outlet: Outlet[Event]) -> AsyncGenerator[Event, None]:
+    """What a task tells to an outlet, to the end of the task; what fails is raised. Leaving early ends the task."""
+    task.add_done_callback(lambda _: outlet.put(None))
+    try:
+        async with aclosing(outlet.events()) as events:
+            async for event in events:
+                yield event
+        await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
 
 def _nobody(step: object) -> None:

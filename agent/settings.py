@@ -8,7 +8,7 @@ What is to be known of a setting stands on its field, once: the file's comments 
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
@@ -358,6 +358,14 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment before the file, whose values come in as initial ones; no .env, no secrets folder."""
         return env_settings, init_settings
+
+
+def as_given(values: Mapping[str, Any]) -> Settings:
+    """Settings from all their values, as `model_dump` gives them, whatever the environment of this process says.
+
+    Raises ValidationError.
+    """
+    return Settings(_env_prefix="NOT_THE_ENVIRONMENT_", **values)  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True, slots=True)

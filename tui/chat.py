@@ -74,41 +74,10 @@ class Chat(ChatReader):
         self._recalled = recalled
         self._begun: asyncio.Future[str | None] | None = None  # the id of a new chat whose first message is on its way
         self._painter: asyncio.Task[None] | None = None
-        self._own: set[str] = set()  # the messages that were sent from here
-        self._branching = 0  # what was begun here and has no id of its own yet
-        self._looking_on: asyncio.Task[None] | None = None
-
-    def _look_at(self, session: str | None) -> None:
-        if self._looking_on is not None:
-            self._looking_on.cancel()
-            self._looking_on = None
-        if session is not None and getattr(self.service, "shared", False):
-            self._looking_on = asyncio.create_task(self._look_on(session))
-
-    async def _look_on(self, session: str) -> None:
-        """Show what is said in the chat from elsewhere, as if it were said here; again where the service was lost."""
-        while await self._shown_from(session):
-            await self.reread()
-
-    async def _shown_from(self, session: str) -> bool:
-        """The same until the service ends; whether it was lost."""
-        own: set[str] = set()  # replies to what was said here
-        lost = False
-        async with aclosing(self.service.watch(session)) as events:
-            async for event in events:
-                turn, reply = getattr(event, "turn", None), getattr(event, "reply_turn", None)
-                lost = isinstance(event, Failed) and turn is None
-                if turn in self._own and reply is not None:
-                    own.add(reply)
-                said_here = turn in self._own or reply in own or self._branching
-                if said_here or lost or isinstance(event, ApprovalWanted):
-                    continue
-                if isinstance(event, TurnAccepted):
-                    await self.reread()  # it may have been said elsewhere on the path
-                async with self._lock:
-                    if session == self.session:
-                        await self._take(event, "", session)
-        return lost
+        self._messages_here: set[str] = set()  # that were sent from here and whose events are coming
+        self._replies_here: set[str] = set()
+        self._branches_here = 0  # begun here, and of which message is not known yet
+        self._mirror: asyncio.Task[None] | None = None
 
     # Sending
 
@@ -117,13 +86,13 @@ class Chat(ChatReader):
         from graph.ids import new_id
 
         begun, turn = None, new_id()
-        self._own.add(turn)
+        self._messages_here.add(turn)
         if self.session is None:
             if self._begun is not None:
                 self._spawn(self._send_behind(self._begun, text, project, turn))
                 return
             begun = self._begun = asyncio.get_running_loop().create_future()
-        events = self.service.send(self.session, text, project=project, turn=turn)
+        events = self._from_here(self.service.send(self.session, text, project=project, turn=turn), turn)
         self._spawn(self._follow(events, text, self.session, begun))
 
     async def _send_behind(
@@ -131,23 +100,31 @@ class Chat(ChatReader):
     ) -> None:
         """A message typed before the new chat's first one was accepted: it belongs to the same chat."""
         session = await asyncio.shield(begun)
-        await self._follow(self.service.send(session, text, project=project, turn=turn), text, session)
+        events = self.service.send(session, text, project=project, turn=turn)
+        await self._follow(self._from_here(events, turn), text, session)
 
     def retry(self) -> bool:
         """Answer the last message again; False where there is no chat yet."""
         if self.session is None:
             return False
-        self._spawn(self._follow(self._begun_here(self.service.retry(self.session)), "", self.session))
+        self._spawn(self._follow(self._from_here(self.service.retry(self.session)), "", self.session))
         return True
 
-    async def _begun_here(self, events: AsyncIterator[AgentEvent]) -> AsyncIterator[AgentEvent]:
-        """The same events; what is told of them to others is no news here meanwhile."""
-        self._branching += 1
+    async def _from_here(self, events: AsyncIterator[AgentEvent], turn: str | None = None) -> AsyncIterator[AgentEvent]:
+        """The same events, which come from here: the mirror leaves them out. `turn` is the message, if it is known."""
+        self._branches_here += turn is None
         try:
             async for event in events:
+                if turn is None and isinstance(event, TurnAccepted):
+                    turn = event.turn
+                    self._messages_here.add(turn)
+                    self._branches_here -= 1
+                if isinstance(event, ReplyStarted):
+                    self._replies_here.add(event.reply_turn)
                 yield event
         finally:
-            self._branching -= 1
+            self._branches_here -= turn is None
+            self._messages_here -= {turn}
 
     def regenerate(
         self,
@@ -183,7 +160,7 @@ class Chat(ChatReader):
     ) -> None:
         """As `_follow`, for what begins a branch: the screen is read anew where the chat takes another path."""
         begun, session = False, self.session
-        async for event in self._begun_here(events):
+        async for event in self._from_here(events):
             if isinstance(event, Failed) and not begun:
                 refused(event.message)
                 return
@@ -224,7 +201,7 @@ class Chat(ChatReader):
                     if begun is not None and isinstance(event, TurnAccepted):
                         if self._begun is begun:  # no other chat was opened meanwhile
                             self.session, self._begun = event.session, None
-                            self._look_at(event.session)
+                            self._mirror_chat(event.session)
                         begun.set_result(event.session)
                     await self._take(event, text, session)
         finally:
@@ -369,6 +346,38 @@ class Chat(ChatReader):
         await self.transcript.move(window)
         self.tell_more()
 
+    # What is said elsewhere
+
+    def _mirror_chat(self, session: str | None) -> None:
+        """From now on show what other faces of the same service say in that chat, and in no other."""
+        if self._mirror is not None:
+            self._mirror.cancel()
+            self._mirror = None
+        if session is not None and getattr(self.service, "shared", False):
+            self._mirror = asyncio.create_task(self._show_from_elsewhere(session))
+
+    async def _show_from_elsewhere(self, session: str) -> None:
+        """Show it as if it were said here; read anew and go on where the service was lost."""
+        while await self._take_from_elsewhere(session):
+            await self.reread()
+
+    async def _take_from_elsewhere(self, session: str) -> bool:
+        """Take the events of a chat that do not come from here, until there are none; whether the service was lost."""
+        lost = False
+        async with aclosing(self.service.watch(session)) as events:
+            async for event in events:
+                turn, reply = getattr(event, "turn", None), getattr(event, "reply_turn", None)
+                lost = isinstance(event, Failed) and turn is None
+                here = turn in self._messages_here or reply in self._replies_here or self._branches_here
+                if here or lost or isinstance(event, ApprovalWanted):
+                    continue
+                if isinstance(event, TurnAccepted):
+                    await self.branched(turn, follow=False)
+                async with self._lock:
+                    if session == self.session:
+                        await self._take(event, "", session)
+        return lost
+
     # Painting
 
     def _keep_painting(self) -> None:
@@ -397,12 +406,12 @@ class Chat(ChatReader):
         """Show a chat at its end, and from then on what other faces say in it; None is a new one."""
         self._begun = None
         await super().open(session)
-        self._look_at(session)
+        self._mirror_chat(session)
         self._keep_painting()
 
     async def close(self) -> None:
         """Stop following what comes; the agent itself is closed by who opened it."""
-        self._look_at(None)
+        self._mirror_chat(None)
         for task in (*self._tasks, *([self._painter] if self._painter else [])):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -117,9 +117,9 @@ class ChatReader:
         if message is not None:
             message.focus()
 
-    async def branched(self, turn: str) -> None:
-        """The chat goes on from that message: what stood behind it leaves the screen."""
-        self.transcript.follow = True
+    async def branched(self, turn: str, *, follow: bool = True) -> None:
+        """The chat goes on from that message: what stood behind it leaves the screen, and the reader is taken along."""
+        self.transcript.follow |= follow
         await self.reread()
         async with self._lock:
             window = upto(self.transcript.window, turn)

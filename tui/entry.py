@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from textual.driver import Driver
 
+    from agent.home import Home
     from tui.app import ClewApp
     from tui.backstage import Backstage, Options
     from tui.termination import Termination
@@ -85,7 +86,7 @@ def open_chat(given: dict[str, str | bool]) -> int:
     except HomeError as error:
         print(error, file=sys.stderr)
         return exit_code_of(error)
-    if (held := held_by(home.memory)) is not None:
+    if (held := held_by(home)) is not None:
         print(held, file=sys.stderr)
         return ExitCode.HELD
     from models.quiet import guard_descriptors
@@ -112,19 +113,18 @@ def _text(given: dict[str, str | bool], name: str) -> str | None:
     return str(given[name]) if name in given else None
 
 
-def held_by(memory: Path) -> str | None:
+def held_by(home: "Home") -> str | None:
     """Who holds the memory alone, in words, and for a while; asks the graph package only if someone left a note."""
-    if not (memory / "holder.json").exists():
+    if not (home.memory / "holder.json").exists():
         return None
-    from agent.home import Home
     from tui.joining import may_run
 
-    if may_run(Home(memory.parent, memory.parent)):  # a service, which has room for more
+    if may_run(home):  # a service, which has room for more
         return None
     from graph.errors import MemoryHeld
     from graph.log.lock import holder
 
-    found = holder(memory)
+    found = holder(home.memory)
     return str(MemoryHeld(found)) if found is not None and not found.brief else None
 
 

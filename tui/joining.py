@@ -20,10 +20,8 @@ async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own:
     from agent.service.starting import Starter
 
     starter = Starter(home)
-    streams = await starter.running()
-    if streams is None:
+    if await starter.health() is None:
         return own()
-    streams[1].close()
     return cast("Agent", AgentClient(starter.connect, settings, name=name, kind=kind))
 
 
@@ -47,7 +45,7 @@ def retire(home: Home) -> None:
 
 
 def may_run(home: Home) -> bool:
-    """Whether there is a socket: whoever has none need not import what speaks over it."""
-    from agent.service.address import found
+    """Whether somebody is at the socket: whoever finds nobody need not import what speaks over it."""
+    from agent.service.address import answered
 
-    return found(home)
+    return answered(home)

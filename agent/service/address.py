@@ -12,6 +12,8 @@ from agent.service.protocol import ServiceError
 
 FOLDER = "clew"
 LONGEST_PATH = 100  # bytes of a socket's path; systems allow 104 to 108
+NAME = 22  # bytes of a socket's own name, with the slash before it
+KNOCKED_S = 1.0
 _XUCRED, _XUCRED_SIZE = 1, 76  # LOCAL_PEERCRED of macOS and BSD
 
 
@@ -20,10 +22,7 @@ def folder() -> Path:
 
     Raises ServiceError where it is not this user's alone.
     """
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    there = Path(runtime) / FOLDER if runtime and Path(runtime).is_dir() else Path(f"/tmp/{FOLDER}-{os.getuid()}")
-    if len(os.fsencode(there)) > LONGEST_PATH - 25:  # where the name has no room
-        there = Path(f"/tmp/{FOLDER}-{os.getuid()}")
+    there = _folder()
     try:
         there.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = there.lstat()
@@ -40,6 +39,13 @@ def folder() -> Path:
     return there
 
 
+def _folder() -> Path:
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    there = Path(runtime) / FOLDER if runtime and Path(runtime).is_dir() else None
+    room = there is not None and len(os.fsencode(there)) + NAME <= LONGEST_PATH
+    return there if there is not None and room else Path(f"/tmp/{FOLDER}-{os.getuid()}")
+
+
 def name(home: Home) -> str:
     """What the files of a home's service are called."""
     return hashlib.sha256(os.fsencode(home.root.resolve())).hexdigest()[:16]
@@ -50,11 +56,15 @@ def socket_of(home: Home) -> Path:
     return folder() / f"{name(home)}.sock"
 
 
-def found(home: Home) -> bool:
-    """Whether there may be a service: nothing is made for the answer."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    places = [*([Path(runtime) / FOLDER] if runtime else []), Path(f"/tmp/{FOLDER}-{os.getuid()}")]
-    return any((each / f"{name(home)}.sock").exists() for each in places)
+def answered(home: Home) -> bool:
+    """Whether somebody listens at the socket: one that a killed service left is nobody's. Nothing is made for it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.settimeout(KNOCKED_S)
+        try:
+            asking.connect(str(_folder() / f"{name(home)}.sock"))
+        except OSError:
+            return False
+        return True
 
 
 def lock_of(home: Home) -> Path:

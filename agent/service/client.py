@@ -3,25 +3,23 @@
 A method is bound and packed as the Agent's own would be, by its annotations (methods.py), so that a face cannot tell
 the difference. Where the service goes away, what waits for an answer gets `ServiceLost`, the face is told in one
 notice, and the next thing asked is asked of the service that is started then. A message keeps the id that was made for
-it, so that sent again it is said once.
+it here, so that sent again it is said once.
 """
 
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agent.agent import PARTS
-from agent.errors import AgentError
 from agent.events import Failed, Notice, QueueHeld, TurnAccepted, Warned
-from agent.outlets import Notifications, Outlet, Work, joined
-from agent.service.connection import FAILURES
-from agent.service.methods import PROTOCOL, TOLD, Method, adapter, methods
+from agent.outlets import Notifications, Outlet, Work, joined, told_by
+from agent.service.methods import PARTS, PROTOCOL, TOLD, Method, adapter, methods
 from agent.service.protocol import (
+    FAILURES,
     HANDSHAKE_S,
     Message,
     ServiceError,
@@ -31,13 +29,14 @@ from agent.service.protocol import (
     read,
     request,
 )
-from agent.settings import Settings
+from agent.settings import Settings, as_given
 from graph.ids import new_id
 
 Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
-LOST = "The service that holds the memory ended; another one is started. What was said is safe."
+LOST = "The service that held the memory has ended. What was said is safe."
+GONE_ON = f"{LOST} Another one has been started."
+SILENT = "The service that holds the memory does not answer. Nothing was changed. `clew serve --stop` ends it."
 CUT = "The service ended before the reply was there. What came of it is kept. Ask again to go on."
-GONE_ON = "It goes on."
 
 
 class Wire:
@@ -53,12 +52,15 @@ class Wire:
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def hello(self, *, name: str, kind: str) -> Message:
-        """Say who this is, and begin to listen. Raises ServiceError, or TimeoutError where nobody answers in time."""
+        """Say who this is, and begin to listen. Raises ServiceError, also where nobody answers in time."""
         self._writer.write(request(0, "hello", {"protocol": PROTOCOL, "name": name, "kind": kind, "pid": os.getpid()}))
-        async with asyncio.timeout(HANDSHAKE_S):
-            line = await read(self._reader)
+        try:
+            async with asyncio.timeout(HANDSHAKE_S):
+                line = await read(self._reader)
+        except TimeoutError as late:
+            raise ServiceLost(SILENT) from late
         if line is None:
-            raise ServiceLost("The service closed the connection at once.")
+            raise ServiceLost(SILENT)
         answer = json.loads(line)
         if "error" in answer:
             raise exception(answer["error"])
@@ -149,7 +151,7 @@ class AgentClient:
         self._held: dict[str, tuple[str, ...]] = {}
         self._asked: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
-        for part in sorted({name.partition(".")[0] for name in methods()} & {*PARTS, "approvals"}):
+        for part in (each for each in PARTS if "." not in each):
             of = {"private": _Private, "past": _PastViewer, "approvals": _Approvals}.get(part, RemotePart)
             setattr(self, part, of(self, part))
 
@@ -184,14 +186,14 @@ class AgentClient:
 
     def stop(self) -> bool:
         """As the Agent's: stops the reply in the making."""
-        self._later("stop")
+        self._later(self.call(methods()["stop"]))
         return self._answering is not None
 
     def go_on(self, session: str) -> bool:
         """As the Agent's: answers what a stop put on hold."""
         if not self._held.pop(session, ()):
             return False
-        self._later("go_on", session)
+        self._later(self.call(methods()["go_on"], session))
         return True
 
     # -- the conversation -----------------------------------------------------------------------------------------
@@ -207,7 +209,7 @@ class AgentClient:
     ) -> AsyncGenerator[Any, None]:
         """As the Agent's. The message has its id from here: where the service is lost, it is sent once more."""
         told = {"project": project, "client": client or self._name, "turn": new_id() if turn is None else turn}
-        return self._sent(self._begin("send", session, text, **told), session, text, **told)
+        return self._sent(self._begin(methods()["send"], session, text, **told), session, text, **told)
 
     async def _sent(
         self, first: AsyncGenerator[Any, None], session: str | None, text: str, **told: Any
@@ -223,20 +225,8 @@ class AgentClient:
             if accepted:
                 yield Failed.because(ServiceLost(CUT), turn=told["turn"])
                 return
-            async for event in self._begin("send", session, text, **told):  # said once, whichever took it
+            async for event in self._begin(methods()["send"], session, text, **told):  # said once, whichever took it
                 yield event
-
-    def watch(self, session: str) -> AsyncGenerator[Any, None]:
-        return self._told(self._begin("watch", session))
-
-    def retry(self, session: str) -> AsyncGenerator[Any, None]:
-        return self._told(self._begin("retry", session))
-
-    def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[Any, None]:
-        return self._told(self._begin("regenerate", session, turn))
-
-    def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[Any, None]:
-        return self._told(self._begin("edit", session, turn, text))
 
     async def _told(self, events: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
         try:
@@ -277,47 +267,40 @@ class AgentClient:
 
         return Work(begun)
 
-    def _begin(self, name: str, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+    def _begin(self, method: Method, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
         """Ask for a stream, at once and in the order of the calls; its events."""
-        method = methods()[name]
         outlet: Outlet[Any] = Outlet(joined)
         params = method.packed(*args, **kwargs)
 
         async def asked() -> None:
-            await (await self._at()).ask(name, params, lambda told: outlet.put(_event(told)))
+            await (await self._at()).ask(method.name, params, lambda told: outlet.put(_event(told)))
 
-        task = asyncio.ensure_future(asked())
-        task.add_done_callback(lambda _: outlet.put(None))
-        return _heard(outlet, task)
+        return told_by(asyncio.ensure_future(asked()), outlet)
 
     def _asker(self, method: Method, past: int | None = None) -> Callable[..., Any]:
         match method.kind:
             case "steps":
                 return lambda *args, **kwargs: self.work(method, *args, _past=past, **kwargs)
+            case "stream":
+                return lambda *args, **kwargs: self._told(self._begin(method, *args, **kwargs))
             case _:
                 return lambda *args, **kwargs: self.call(method, *args, _past=past, **kwargs)
 
-    def _later(self, name: str, *args: Any) -> None:
-        """Ask for something that nobody waits for."""
+    def _later(self, asked: Coroutine[Any, Any, Any]) -> None:
+        """Ask for something that nobody waits for, in the order of the calls; what fails is told."""
 
-        async def asked() -> None:
-            with suppress(AgentError):
-                await self.call(methods()[name], *args)
+        async def waited() -> None:
+            try:
+                await asked
+            except FAILURES as error:
+                self._notifications.tell(Warned(str(error)))
 
-        task = asyncio.ensure_future(asked())
+        task = asyncio.ensure_future(waited())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _later_tell(self, name: str, params: Message) -> None:
-        """Tell the service something, once it is there; in the order of the calls."""
-
-        async def told() -> None:
-            with suppress(AgentError):
-                await (await self._at()).ask(name, params)
-
-        task = asyncio.ensure_future(told())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    async def _can_be_asked(self) -> None:
+        await (await self._at()).ask("asked", {"clients": sorted(self._asked)})
 
     async def _at(self) -> Wire:
         """The connection; made anew where it was lost. Raises ServiceError, and what a start of the Agent raises."""
@@ -345,20 +328,11 @@ class AgentClient:
     def _lost(self, wire: Wire) -> None:
         if self._wire is wire and not self._closed:
             self._answering = None
-            self._notifications.tell(Warned(LOST))
-            task = asyncio.ensure_future(self._again())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _again(self) -> None:
-        try:
-            await self._at()
-        except FAILURES as error:  # whoever asks next is told the same
-            self._notifications.tell(Warned(str(error)))
+            self._later(self._at())
 
     def _state(self, told: Message) -> None:
         self._answering = told["answering"]
-        self.settings = Settings.model_validate(told["settings"])
+        self.settings = as_given(told["settings"])
         self._folder = told["private"]
 
     def _beside(self, method: str, params: Message) -> None:
@@ -371,19 +345,7 @@ class AgentClient:
                     self._held[notice.session] = notice.turns
                 self._notifications.tell(notice)
             case _:
-                pass
-
-
-async def _heard(outlet: Outlet[Any], task: asyncio.Future[None]) -> AsyncGenerator[Any, None]:
-    """The events of a stream, to its end. Raises what ended it."""
-    try:
-        async for event in outlet.events():
-            yield event
-        await task
-    finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+                pass  # of a later version
 
 
 def _event(params: Message) -> Any:
@@ -430,7 +392,7 @@ class _Approvals(RemotePart):
     @clients.setter
     def clients(self, names: set[str]) -> None:
         self._client._asked = names
-        self._client._later_tell("asked", {"clients": sorted(names)})
+        self._client._later(self._client._can_be_asked())
 
 
 class _Private(RemotePart):

@@ -1,15 +1,14 @@
 """One face at the other end of the socket: what it asks is asked of the Agent, and what happens is told to it.
 
-Tokens of a reply that are not read yet come together, progress takes the place of progress before it, and who reads
-nothing for a while is told to read everything anew (`resync`) and to nobody's cost.
+Whoever reads slowly costs nobody anything: tokens of a reply that are not read yet come together (agent/outlets.py),
+what is told anew takes the place of what it was, and of all else the oldest goes.
 """
 
 import asyncio
 import json
 import os
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from types import NoneType
@@ -18,11 +17,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent.agent import Agent
-from agent.errors import AgentError
 from agent.events import (
     Compaction,
     EmbeddingProgress,
     GraphProgress,
+    MemoriesChanged,
     MemoryReady,
     ModelFailed,
     ModelProgress,
@@ -30,12 +29,14 @@ from agent.events import (
     Notice,
     QueueHeld,
     Reflecting,
+    SessionsChanged,
 )
 from agent.home import Home
 from agent.past import PastView
 from agent.service.limits import RateWindow
 from agent.service.methods import PROTOCOL, Method, adapter_of, methods
 from agent.service.protocol import (
+    FAILURES,
     HANDSHAKE_S,
     Code,
     LineTooLong,
@@ -47,17 +48,15 @@ from agent.service.protocol import (
     result,
 )
 from agent.steps import CHAT
-from graph.errors import SURPRISES, MemoryFailure, NotFound
-from models.errors import ModelError
+from graph.errors import NotFound
 
-FAILURES = (AgentError, MemoryFailure, ModelError, OSError, *SURPRISES)
-MOST_NOTICES = 256  # that one connection has not read yet
+MOST_TOLD = 256  # notices that one connection has not read yet
 MOST_AT_ONCE = 256  # requests of one connection
-MOST_PASTS = 4
-STUCK_S = 10.0  # in which nothing is read by whoever is to be told something
-PROGRESS = frozenset(
-    each.__name__ for each in (GraphProgress, ModelProgress, EmbeddingProgress, Reflecting, Compaction)
-)
+# Of which only the last says anything, of each chat where they are of one.
+REPEATED = (
+    GraphProgress, ModelProgress, EmbeddingProgress, Reflecting, Compaction, QueueHeld,
+    SessionsChanged, MemoriesChanged,
+)  # fmt: skip
 # What whoever comes later has to know as well, the last of each: of models one of three.
 STANDING: dict[type, str] = {
     MemoryReady: "memory", GraphProgress: "graph", ModelProgress: "model", ModelReady: "model", ModelFailed: "model",
@@ -74,7 +73,6 @@ class Guest:
     name: str
     kind: str
     pid: int
-    since: float
 
 
 class Hall:
@@ -86,10 +84,10 @@ class Hall:
         home: Home,
         *,
         version: str,
-        retire: Callable[[], Awaitable[None]],
+        retire: Callable[[], Coroutine[Any, Any, None]],
         changed: Callable[[], None],
     ) -> None:
-        self.agent, self.home, self.version, self.retire = agent, home, version, retire
+        self.agent, self.home, self.version, self._retire = agent, home, version, retire
         self.window = RateWindow()
         self.began = time.monotonic()
         self.connections: set[Connection] = set()
@@ -97,7 +95,8 @@ class Hall:
         self.ending = False
         self._changed = changed
         self._standing: dict[str, Notice] = {}
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._told: tuple[object, ...] = ()  # the state that faces were told last
+        self._retiring: asyncio.Task[None] | None = None
 
     async def follow(self, notices: AsyncIterator[Notice]) -> None:
         """Tell all faces what happens beside, and keep what whoever comes later has to know."""
@@ -144,25 +143,18 @@ class Hall:
         }
 
     def tell_state(self) -> None:
-        """Tell all faces where the Agent is now."""
-        for each in self.connections:
-            each.post("state", self.state())
+        """Tell all faces where the Agent is now, if it is elsewhere than it was."""
+        now = (self.agent.answering, self.agent.settings, self.agent.private.folder)
+        if now != self._told:
+            self._told = now
+            for each in self.connections:
+                each.post("state", "state", self.state())
 
     def begin_retiring(self) -> None:
-        """End once the reply in the making is there."""
+        """End once all messages are answered."""
         self.ending = True
-        task = asyncio.create_task(self._retire())
-        self._retiring.add(task)
-
-    async def _retire(self) -> None:
-        await self.retire()
-
-    async def quiet(self) -> None:
-        """Wait until no reply is in the making."""
-        while self.agent.answering is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    await self.agent.idle()
+        if self._retiring is None:
+            self._retiring = asyncio.ensure_future(self._retire())
 
     async def close(self) -> None:
         """Take leave of all."""
@@ -170,8 +162,8 @@ class Hall:
         for each in list(self.connections):
             await each.close()
 
-    async def health(self, *, probe: bool = False) -> Message:
-        """Whether all is well, from what is known; with `probe` a token is asked of the model."""
+    async def health(self) -> Message:
+        """Whether all is well, from what is known; the model is asked nothing."""
         agent = self.agent
         status = await agent.status()
         return {
@@ -190,14 +182,8 @@ class Hall:
             "graph": "ready" if status.graph_ready else "opening",
             "model": status.model,
             "answering": agent.answering,
-            "queued": 0,
-            **({"probe_ms": await _probe(agent)} if probe else {}),
+            "unanswered": agent.unanswered,
         }
-
-
-async def _probe(agent: Agent) -> float | None:
-    """How long the model takes for a token, in ms; None where there is none."""
-    return None
 
 
 class Connection:
@@ -210,7 +196,7 @@ class Connection:
         self._requests: dict[Any, asyncio.Task[None]] = {}
         self._pasts: dict[int, PastView] = {}
         self._past_number = 0
-        self._notices: deque[tuple[str, Message]] = deque()
+        self._untold: dict[object, tuple[str, Message]] = {}  # what happens beside, by what a newer one replaces
         self._wake = asyncio.Event()
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -252,21 +238,17 @@ class Connection:
 
     def tell(self, notice: Notice) -> None:
         """Tell it what happens beside."""
-        self.post("notice", {"k": type(notice).__name__, "v": adapter_of(notice).dump_python(notice, mode="json")})
+        repeated = isinstance(notice, REPEATED)
+        of = (type(notice), getattr(notice, "session", None)) if repeated else object()
+        told = {"k": type(notice).__name__, "v": adapter_of(notice).dump_python(notice, mode="json")}
+        self.post(of, "notice", told)
 
-    def post(self, method: str, params: Message) -> None:
-        """Tell it something that happens beside; what is not read yet and is told anew is told once."""
-        key = params.get("k") if method == "notice" else None
-        progress = key in PROGRESS
-        if method == "state" or progress:
-            for place, (told, before) in enumerate(self._notices):
-                if told == method and (not progress or before.get("k") == key):
-                    del self._notices[place]
-                    break
-        self._notices.append((method, params))
-        if len(self._notices) > MOST_NOTICES:
-            self._notices.clear()
-            self._notices.append(("resync", {}))
+    def post(self, of: object, method: str, params: Message) -> None:
+        """Tell it something, in the place of what was told `of` the same and is not read yet."""
+        self._untold.pop(of, None)
+        self._untold[of] = method, params
+        if len(self._untold) > MOST_TOLD:
+            del self._untold[next(iter(self._untold))]
         self._wake.set()
 
     # -- hello ----------------------------------------------------------------------------------------------------
@@ -279,17 +261,20 @@ class Connection:
                 return False
             id, method, params = asked
             match method:
-                case "health":
-                    await self._send(result(id, await self._hall.health(probe=params.get("probe") is True)))
-                case "retire":
-                    self._hall.begin_retiring()
-                    await self._send(result(id, {"version": self._hall.version}))
+                case "health" | "retire":
+                    await self._of_the_service(id, method)
                 case "hello":
                     return await self._hello(id, params)
                 case _:
                     await self._send(error(id, Code.NOT_GREETED, "Say hello first."))
                     return False
         return False
+
+    async def _of_the_service(self, id: Any, method: str) -> None:
+        """How it is, or that it is to end: asked by anybody, at any time."""
+        if method == "retire":
+            self._hall.begin_retiring()
+        await self._send(result(id, await self._hall.health()))
 
     async def _hello(self, id: Any, params: Message) -> bool:
         if params.get("protocol") != PROTOCOL:
@@ -304,15 +289,14 @@ class Connection:
             return False
         kind = params.get("kind")
         name, pid = str(params.get("name", ""))[:80], params.get("pid")
-        self.guest = Guest(
-            name, kind if kind in KINDS else FOREIGN, pid if isinstance(pid, int) else 0, time.monotonic()
-        )
+        self.guest = Guest(name, kind if kind in KINDS else FOREIGN, pid if isinstance(pid, int) else 0)
         told = {
             "protocol": PROTOCOL,
             "version": self._hall.version,
             "home": str(self._hall.home.root),
             "pid": os.getpid(),
         }
+        self._hall.tell_state()  # those who are there already, so that all know the same from here on
         await self._send(result(id, told | self._hall.state()))
         return True
 
@@ -322,7 +306,7 @@ class Connection:
         """A request's id, method and parameters; None for what is none, which was said."""
         try:
             asked = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             await self._send(error(None, Code.UNREADABLE, "That is no line of JSON."))
             return None
         id, method = (asked.get("id"), asked.get("method")) if isinstance(asked, dict) else (None, None)
@@ -339,20 +323,19 @@ class Connection:
         id, method, params = parsed
         match method:
             case "cancel":
-                if (task := self._requests.get(params.get("id"))) is not None:
+                meant = params.get("id")
+                if isinstance(meant, int | str) and (task := self._requests.get(meant)) is not None:
                     task.cancel()
-            case "health":
-                await self._send(result(id, await self._hall.health(probe=params.get("probe") is True)))
-            case "retire":
-                self._hall.begin_retiring()
-                await self._send(result(id, {"version": self._hall.version}))
+            case "health" | "retire":
+                await self._of_the_service(id, method)
             case "asked":
                 named = params.get("clients")
                 self.asked = frozenset(str(each)[:80] for each in named[:9]) if isinstance(named, list) else frozenset()
                 self._hall.ask_of_all()
                 await self._send(result(id, None))
             case "then.close":
-                if (past := self._pasts.pop(params.get("past", 0), None)) is not None:
+                number = params.get("past")
+                if isinstance(number, int) and (past := self._pasts.pop(number, None)) is not None:
                     await past.close()
                 await self._send(result(id, None))
             case _:
@@ -458,14 +441,11 @@ class Connection:
                 raise NotFound(f"There is no chat {value}. Nothing was changed.")
 
     async def _stream(self, id: Any, events: AsyncIterator[Any]) -> None:
-        before = self._hall.agent.answering
         async with aclosing(events) as told:  # type: ignore[type-var]
             async for event in told:
                 told_as = adapter_of(event).dump_python(event, mode="json")
                 await self._send(notification("event", {"of": id, "k": type(event).__name__, "v": told_as}))
-                if self._hall.agent.answering != before:
-                    before = self._hall.agent.answering
-                    self._hall.tell_state()
+                self._hall.tell_state()
 
     def _progress(self, id: Any) -> Callable[..., None]:
         loop = asyncio.get_running_loop()
@@ -481,14 +461,9 @@ class Connection:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._notices:
-                method, params = self._notices.popleft()
-                try:
-                    async with asyncio.timeout(STUCK_S):
-                        await self._send(notification(method, params))
-                except TimeoutError:
-                    self._notices.clear()
-                    self._notices.append(("resync", {}))
+            while self._untold:
+                method, params = self._untold.pop(next(iter(self._untold)))
+                await self._send(notification(method, params))
 
     def _write(self, line: bytes) -> None:
         with suppress(ConnectionError):

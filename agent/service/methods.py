@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, WrapValidator
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
 from agent.agent import Agent
@@ -35,6 +35,7 @@ from agent.private import PrivateChats
 from agent.proposals import Proposals
 from agent.reflections import Reflection
 from agent.search import Search
+from agent.settings import Settings, as_given
 from agent.steps import Approvals
 from agent.synthesis import Syntheses
 from graph.readings.statistics import Statistics
@@ -213,8 +214,10 @@ TOLD = {each.__name__: each for each in (*get_args(AgentEvent), *get_args(Notice
 
 
 def _concrete(annotation: Any) -> Any:
-    """The same with lists for whatever can be gone through: it crosses once, and may be gone through twice."""
+    """The same, of what crosses as something else: with lists for whatever can be gone through, maybe twice."""
     origin, args = get_origin(annotation), get_args(annotation)
+    if annotation is Settings:  # which would else take this process's environment for more than what was sent
+        return Annotated[Settings, WrapValidator(lambda value, _: as_given(value))]
     if origin in LISTED:
         return tuple[_concrete(args[0]), ...]  # type: ignore[misc]
     if origin in (Union, UnionType):

@@ -1,7 +1,7 @@
 """The lines that cross the socket: JSON-RPC 2.0, one message a line; its error codes, and errors as they cross.
 
 `request`s carry an id and are answered by a `result` or an `error` of that id; `notification`s carry none. What is told
-of a request before its answer comes as the notification "event", of what happens beside as "notice", "state", "resync".
+of a request before its answer comes as the notification "event", of what happens beside as "notice" and "state".
 """
 
 import asyncio
@@ -12,7 +12,10 @@ from typing import Any
 
 from agent.errors import AgentError
 from agent.events import ErrorValue
+from graph.errors import SURPRISES, MemoryFailure
+from models.errors import ModelError
 
+FAILURES = (AgentError, MemoryFailure, ModelError, OSError, *SURPRISES)  # which whoever asked is told of
 LONGEST_LINE = 32 * 1024 * 1024  # bytes: no paste and no answer is as long
 HANDSHAKE_S = 2.0
 

@@ -31,7 +31,6 @@ class Service:
         self._timer: asyncio.TimerHandle | None = None
         self._hall = Hall(agent, home, version=version, retire=self.retire, changed=self._clients_changed)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._socket: Path | None = None
 
     async def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Take the memory, listen, and serve until the end; `ready` is called when faces can connect.
@@ -40,11 +39,10 @@ class Service:
         """
         path = socket_of(self._home)
         following = asyncio.create_task(self._hall.follow(self._agent.notices()))
-        await self._agent.start()
         listening = None
         try:
+            await self._agent.start()
             listening = await asyncio.start_unix_server(self._welcome, sock=_bound(path), limit=LONGEST_LINE)
-            self._socket = path
             watching = asyncio.create_task(self._look(path, _inode(path)))
             ready()
             self._clients_changed()
@@ -57,7 +55,7 @@ class Service:
                     path.unlink()
             self._hall.ending = True
             await self._agent.close()  # replies end as truncated, and are told; only then is the memory let go of
-            await following
+            following.cancel()  # it has come to its end, if the Agent ever began
             await self._hall.close()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
@@ -66,8 +64,8 @@ class Service:
         self._ended.set()
 
     async def retire(self) -> None:
-        """Finish the reply that is in the making, and end."""
-        await self._hall.quiet()
+        """End once all messages are answered."""
+        await self._agent.all_answered()
         self._ended.set()
 
     # -- inside ---------------------------------------------------------------------------------------------------

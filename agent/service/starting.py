@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +32,7 @@ from agent.service.protocol import (
     request,
 )
 
-START_S = 60.0  # a start that makes tables anew may take long; it says so by still running
+START_S = 60.0  # in which somebody else may be starting it
 RETIRE_S = 30.0  # in which a service of another version ends a reply
 POLL_S = 0.02
 
@@ -71,13 +70,13 @@ class Starter:
         await self.retire(streams)
         return None
 
-    async def health(self, *, probe: bool = False) -> Message | None:
+    async def health(self) -> Message | None:
         """How the service that runs is; None where there is none. Raises ServiceError."""
         streams = await _open(socket_of(self._home))
         if streams is None:
             return None
         try:
-            return await _ask(streams, "health", probe=probe)
+            return await _ask(streams, "health")
         except (TimeoutError, ConnectionError):
             return None
         finally:
@@ -154,13 +153,10 @@ READY = "ready"
 
 
 def _take(lock: FileLock) -> None:
-    until = time.monotonic() + START_S
-    while True:
-        try:
-            lock.acquire(timeout=max(0.1, until - time.monotonic()), poll_interval=POLL_S)
-            return
-        except Timeout as late:
-            raise ServiceError("Another clew has been starting the service for a minute. Try again.") from late
+    try:
+        lock.acquire(timeout=START_S, poll_interval=POLL_S)
+    except Timeout as late:
+        raise ServiceError("Another clew has been starting the service for a minute. Try again.") from late
 
 
 async def _open(path: Path) -> Streams | None:
@@ -171,10 +167,10 @@ async def _open(path: Path) -> Streams | None:
         return None
 
 
-async def _ask(streams: Streams, method: str, **params: Any) -> Message:
+async def _ask(streams: Streams, method: str) -> Message:
     """What may be asked before `hello`. Raises ServiceError, TimeoutError or ConnectionError."""
     reader, writer = streams
-    writer.write(request(-1, method, params))
+    writer.write(request(-1, method, {}))
     async with asyncio.timeout(HANDSHAKE_S):
         line = await read(reader)
     try:

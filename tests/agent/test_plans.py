@@ -114,6 +114,7 @@ async def test_what_stays_with_less_proof_what_was_given_it_and_who_quotes_it_ar
     assert {form.id for form in await agent.memories.find()} == {"CATS", "OTHER"}
 
 
+@pytest.mark.restarts
 async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")

@@ -377,6 +377,7 @@ async def test_a_new_session_is_titled_by_its_words_and_then_by_the_model(make_a
     assert (await agent.chats.get(session)).named_by_user
 
 
+@pytest.mark.restarts
 async def test_sessions_are_listed_newest_first_archived_and_deleted(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator())
     one, _ = await talk(agent, None, "first chat")

@@ -82,7 +82,7 @@ def serve(
 
 def _lines(found: dict[str, Any]) -> list[str]:
     clients = ", ".join(f"{each['name']} ({each['pid']})" for each in found["clients"]) or "nobody"
-    reply = "a reply is being written" if found["answering"] else "no reply is being written"
+    reply = counted(found["unanswered"], "message") + " unanswered"
     return [
         f"version   {found['version']}, protocol {found['protocol']}, process {found['pid']}",
         f"uptime    {timedelta(seconds=int(found['uptime_s']))}, start {found['starts']:,} of this memory",

@@ -111,8 +111,10 @@ def detail(story: "Story", place: int, now: datetime, width: int) -> tuple[Conte
     for number, proof in enumerate(found):
         if number == place:
             at = sum(_height(line, width) for line in lines)
+        earlier = proof not in story.proofs.get(observation.id, ())
         by = proven_by(proof, whose.get((proof.id, proof.relation), observation))
-        lines.append(_quote(proof, by, width, chosen=number == place, corrected=proof.id in corrected))
+        notes = ("of an earlier version" if earlier else "", "corrected since" if proof.id in corrected else "")
+        lines.append(_quote(proof, by, width, chosen=number == place, notes=notes))
     if not found:
         lines.append(plain("Its proof can no longer be shown.", MUTED))
     return Content("\n").join(lines), at
@@ -197,18 +199,14 @@ def proofs(story: "Story") -> "list[Proof]":
     return list(found.values())
 
 
-def _quote(proof: "Proof", by: str, width: int, *, chosen: bool, corrected: bool) -> Content:
+def _quote(proof: "Proof", by: str, width: int, *, chosen: bool, notes: "tuple[str, ...]") -> Content:
     speaker = by if proof.kind == "turn" else f"from {one_line(proof.speaker)}"
-    about = (
-        RELATIONS[proof.relation],
-        "corrected since" if corrected else "",
-        "" if proof.live else "no longer in memory",
-    )
-    notes = " · ".join(part for part in about if part)
+    about = (RELATIONS[proof.relation], *notes, "" if proof.live else "no longer in memory")
+    told = " · ".join(part for part in about if part)
     text = ERASED if proof.text is None else f"“{cut(proof.text[: 2 * MOST_QUOTED], MOST_QUOTED)}”"
     head = Content.assemble(
         plain("› " if chosen else "  ", "bold $primary"),
-        plain(f"{day(proof.at)} {speaker}{f' ({notes})' if notes else ''}: ", "bold" if chosen else MUTED),
+        plain(f"{day(proof.at)} {speaker}{f' ({told})' if told else ''}: ", "bold" if chosen else MUTED),
     )
     return _hanging(head, plain(text, "" if proof.live else MUTED), width, 2)
 

@@ -3,20 +3,19 @@
 import asyncio
 import json
 import stat
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.events import AgentEvent, MemoryReady, QueueHeld, ReplyEnded, TokensArrived, TurnAccepted
-from agent.service import connection, limits, protocol
+from agent.events import MemoryReady, QueueHeld, ReplyEnded, SessionsChanged, TokensArrived, TurnAccepted, Warned
+from agent.service import connection, limits, server
 from agent.service.address import socket_of
 from agent.service.client import AgentClient
 from agent.service.limits import RateWindow
 from agent.service.methods import PROTOCOL, methods
-from agent.service.protocol import Code, RateLimited, ServiceLost
+from agent.service.protocol import Code, RateLimited, ServiceLost, notification
 from agent.settings import Settings
 from graph.errors import MemoryHeld, NotFound
 from tests.agent.conftest import collect
@@ -58,11 +57,12 @@ async def raw(behind: Behind, *, greet: bool = True, **hello: Any) -> Raw:
     return made
 
 
-async def until_ended(events: AsyncGenerator[AgentEvent, None]) -> AsyncGenerator[AgentEvent, None]:
-    """The events up to the end of a reply."""
-    async with aclosing(events):
+async def answered(client: AgentClient, session: str, model: FakeGenerator) -> None:
+    """Let the model go on, and wait until a reply has ended in a chat."""
+    async with aclosing(client.watch(session)) as events:
+        await client.chats.get(session)  # answered after the watch began
+        model.gate.set()
         async for event in events:
-            yield event
             if isinstance(event, ReplyEnded):
                 return
 
@@ -136,22 +136,44 @@ async def test_what_cannot_be_asked_is_told_by_a_code_and_the_next_is_answered(
 async def test_half_a_line_and_a_line_without_end_harm_nobody(
     behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(server, "LONGEST_LINE", 10_000)
     service = await behind(FakeGenerator("Hello."))
     half = await raw(service)
     half.writer.write(b'{"id": 1, "method": "cha')
     half.writer.close()
-    monkeypatch.setattr(protocol, "LONGEST_LINE", 1000)
     endless = await raw(service)
-    endless.writer.write(b"x" * (40 << 20))
-    refused = await endless.say(b"")
-    assert refused is None or "was refused" in refused["error"]["message"]
+    refused = await endless.say(b"x" * 25_000)
+    assert refused is not None
+    assert refused["error"]["code"] == Code.NO_REQUEST
+    assert "was refused. Nothing was changed" in refused["error"]["message"]
+    assert await endless.say(b"") is None  # closed
     assert await (await service.client()).chats.all() == []
+
+
+@pytest.mark.parametrize("id", [[], {}, None, "no such", 99])
+async def test_what_is_not_under_way_cannot_be_given_up_and_the_next_is_answered(behind: MakeBehind, id: Any) -> None:
+    asking = await raw(await behind(FakeGenerator("Hello.")))
+    asking.writer.write(notification("cancel", {"id": id}))
+    assert (await asking.ask("then.close", 3, past=id))["result"] is None
+    assert (await asking.ask("chats.all", 8))["result"] == []
 
 
 async def test_a_hello_that_never_comes_is_not_waited_for(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HANDSHAKE_S", 0.05)
     silent = await raw(await behind(FakeGenerator("Hello.")), greet=False)
     assert await silent.reader.readline() == b""
+
+
+async def test_settings_cross_as_they_are_whatever_the_environment_says(
+    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = await behind(FakeGenerator("Hello."), Settings(recall_limit=7))
+    monkeypatch.setenv("CLEW_RECALL_LIMIT", "9")
+    client = await service.client()
+    assert client.settings == service.agent.settings
+    assert client.settings.recall_limit == 7
+    await client.use_settings(client.settings.model_copy(update={"recall_tokens": 50}))
+    assert (service.agent.settings.recall_limit, service.agent.settings.recall_tokens) == (7, 50)
 
 
 async def test_two_faces_on_one_chat_hear_the_same(behind: MakeBehind) -> None:
@@ -179,27 +201,26 @@ async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(behind: MakeBehi
     accepted = await anext(events)
     assert isinstance(accepted, TurnAccepted)
     await leaving.close()
-    watched = staying.watch(accepted.session)
-    await staying.chats.get(accepted.session)  # answered after the watch began
-    model.gate.set()
-    assert [event async for event in until_ended(watched)]
+    await answered(staying, accepted.session, model)
     assert [turn.text for turn in await staying.chats.thread(accepted.session)] == ["tell me", "a whole reply"]
 
 
 async def test_what_waits_is_told_to_all_and_goes_on_when_asked(behind: MakeBehind) -> None:
     model = FakeGenerator("a reply")
     service = await behind(model)
-    one = await service.client()
+    one, other = await service.client(), await service.client()
     session = only(await collect(one.send(None, "first")), TurnAccepted).session
     model.gate.clear()
     running = asyncio.create_task(collect(one.send(session, "second")))
     waiting = one.send(session, "third")
     assert isinstance(await anext(waiting), TurnAccepted)
-    heard = one.notices()
+    heard = one.notices(), other.notices()
     one.stop()
-    async for notice in heard:
-        if isinstance(notice, QueueHeld) and notice.turns:
-            break
+    for notices in heard:
+        async for notice in notices:
+            if isinstance(notice, QueueHeld):
+                assert (notice.session, len(notice.turns)) == (session, 1)
+                break
     model.gate.set()
     await running
     assert one.go_on(session)
@@ -272,7 +293,7 @@ async def test_asked_to_retire_it_finishes_the_reply_and_ends(behind: MakeBehind
     events = client.send(None, "tell me")
     accepted = await anext(events)
     asking = await raw(service, greet=False)
-    assert "version" in (await asking.ask("retire"))["result"]
+    assert (await asking.ask("retire"))["result"]["unanswered"] == 1
     late = await raw(service, greet=False)
     assert (await late.ask("hello", **HELLO))["error"]["code"] == Code.ENDING
     model.gate.set()
@@ -283,12 +304,34 @@ async def test_asked_to_retire_it_finishes_the_reply_and_ends(behind: MakeBehind
 
 async def test_who_reads_nothing_costs_nobody_anything(behind: MakeBehind) -> None:
     service = await behind(FakeGenerator("a reply"))
-    asleep, awake = await raw(service), await service.client()
-    for number in range(connection.MOST_NOTICES + 50):
-        await awake.memories.rate([], 0) if number == -1 else None
-        service.service._hall.tell_state()
-    assert len(await collect(awake.send(None, "hello"))) > 3
+    asleep, awake = await raw(service, name="asleep"), await service.client()
+    hall = service.service._hall
+    (sleeper,) = [each for each in hall.connections if each.guest is not None and each.guest.name == "asleep"]
+    for number in range(2 * connection.MOST_TOLD):
+        sleeper.tell(Warned(str(number)))
+        sleeper.tell(SessionsChanged("one"))
+    told = [params["v"] for _, params in sleeper._untold.values()]
+    assert len(told) == connection.MOST_TOLD
+    assert told[-1] == {"session": "one"}
+    assert told.count(told[-1]) == 1  # which is told once, the newest
+    assert told[-2] == {"message": str(2 * connection.MOST_TOLD - 1)}
+    assert isinstance((await collect(awake.send(None, "hello")))[-1], ReplyEnded)
     assert not asleep.reader.at_eof()
+
+
+async def test_faces_are_told_where_the_agent_is_only_when_it_is_elsewhere(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    client = await service.client()
+    states: list[dict[str, Any]] = []
+    wire = client._wire
+    assert wire is not None
+    wire.beside = lambda method, params: states.append(params) if method == "state" else None
+    for _ in range(5):
+        await client.chats.all()
+    assert states == []
+    await client.use_settings(Settings(recall_limit=7))
+    await client.chats.all()
+    assert [each["settings"]["recall_limit"] for each in states] == [7]
 
 
 async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(behind: MakeBehind) -> None:
@@ -306,11 +349,7 @@ async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(
     assert "What came of it is kept" in getattr(failed, "message", "")
     again = await collect(client.send(accepted.session, "tell me", turn=accepted.turn))
     assert [type(each) for each in again] == [TurnAccepted]
-    other = await service.client()
-    watched = other.watch(accepted.session)
-    await other.chats.get(accepted.session)  # answered after the watch began
-    model.gate.set()
-    assert [event async for event in until_ended(watched)]
+    await answered(await service.client(), accepted.session, model)
     assert [turn.text for turn in await client.chats.thread(accepted.session)] == ["tell me", "a reply"]
 
 

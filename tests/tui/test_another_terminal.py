@@ -1,0 +1,73 @@
+"""A chat on a service: what is said in it from another terminal is on the screen as it comes, and once."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from agent.agent import Agent
+from agent.events import TurnAccepted
+from agent.home import Home
+from agent.service.client import AgentClient
+from agent.settings import Settings
+from tests.agent.conftest import collect
+from tests.agent.service.behind import Behind, Served, agent_of
+from tests.fakes import FakeGenerator
+from tests.tui.conftest import make_app, screen_text, wait_until
+from tests.tui.test_branching import last, texts
+from tui.widgets.message import AssistantMessage
+
+pytestmark = [pytest.mark.ui, pytest.mark.process]
+
+REPLIES = ("One.", "Two.", "Three.", "Four.", "Five.")
+
+
+@pytest.fixture
+async def behind() -> AsyncIterator[Behind]:
+    home = Home.resolve()
+    service = Behind(home, agent_of(home, FakeGenerator(*REPLIES), Settings(reflect=False, recall=False)))
+    await service.start()
+    yield service
+    await service.end()
+
+
+async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behind, tmp_path: Path) -> None:
+    mine = AgentClient(behind.connect, Settings(reflect=False), name="chat")
+    theirs: Served = await behind.client()
+    app = make_app(cast(Any, mine), tmp_path)
+    async with app.run_test() as pilot:
+        await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
+        await pilot.press(*"hello", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["hello", "One."] and app.view.state.reply is None)
+        session = app.view.session
+        assert session is not None
+        said = await collect(theirs.send(session, "from there"))
+        await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Two."])
+        await collect(theirs.regenerate(session))
+        await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Three."])
+        await wait_until(pilot, lambda: app.view.state.reply is None)
+        last(app, AssistantMessage).focus()
+        await pilot.press("r")
+        await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Four."])
+        wire = mine._wire
+        assert wire is not None
+        wire._writer.transport.abort()
+        await wait_until(pilot, lambda: "has been started" in screen_text(app))
+        await collect(theirs.send(session, "and again"))
+        await wait_until(pilot, lambda: texts(app)[-2:] == ["and again", "Five."])
+        assert texts(app) == [turn.text for turn in await theirs.chats.thread(session)]
+        assert isinstance(said[0], TurnAccepted)
+        await app.leave()
+
+
+async def test_of_an_agent_of_its_own_nothing_is_mirrored(tmp_path: Path) -> None:
+    agent: Agent = agent_of(Home.resolve(), FakeGenerator("One."), Settings(reflect=False, recall=False))
+    app = make_app(cast(Any, agent), tmp_path)
+    async with app.run_test() as pilot:
+        await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
+        await pilot.press(*"hello", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["hello", "One."])
+        assert app.view.chat is not None
+        assert app.view.chat._mirror is None
+        await app.leave()

@@ -372,7 +372,7 @@ class Chat(ChatReader):
                 if here or lost or isinstance(event, ApprovalWanted):
                     continue
                 if isinstance(event, TurnAccepted):
-                    await self.branched(turn, follow=False)
+                    await self.branched(event.turn, follow=False)
                 async with self._lock:
                     if session == self.session:
                         await self._take(event, "", session)

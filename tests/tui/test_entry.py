@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.home import Home
 from graph.memory import Memory
 from tui.backstage import Options
 from tui.entry import chat_options, held_by, main
@@ -35,10 +36,11 @@ def test_without_a_terminal_the_chat_says_what_to_use(capsys: pytest.CaptureFixt
 
 @pytest.mark.process
 def test_a_held_memory_is_named_and_exits_75_before_anything_is_painted(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "memory", command="clew (test)")
+    home = Home.resolve(tmp_path)
+    memory = Memory.open(home.memory, command="clew (test)")
     leader, follower = pty.openpty()
     try:
-        assert held_by(tmp_path / "memory") is not None
+        assert held_by(home) is not None
         code = "import sys; from tui.entry import main; sys.exit(main([]))"
         ended = subprocess.run(
             [sys.executable, "-c", code],
@@ -54,7 +56,7 @@ def test_a_held_memory_is_named_and_exits_75_before_anything_is_painted(tmp_path
         os.close(follower)
     assert ended.returncode == ExitCode.HELD
     assert b"clew (test)" in ended.stderr
-    assert held_by(tmp_path / "memory") is None
+    assert held_by(home) is None
 
 
 def test_the_theme_of_the_first_paint_needs_no_valid_settings(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -149,6 +149,10 @@ class Agent:
     def notices(self) -> AsyncIterator[Notice]:
         """What happens beside the conversation, from the moment of the call until `close`."""
         return self._notifications.listen()
+
+    def on_notice(self, listener: Callable[[Notice], None]) -> None:
+        """Call it with all of these as well, before whoever asked for what is told gets an answer."""
+        self._notifications.add(listener)
 
     async def idle(self) -> None:
         """Wait until nothing runs in the background any more: no compaction, loading, reflection, or embedding."""

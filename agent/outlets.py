@@ -124,7 +124,7 @@ class Notifications:
     """Tells notices from any thread; `begin` it in the event loop where they are heard."""
 
     def __init__(self) -> None:
-        self._listeners: set[asyncio.Queue[Notice | None]] = set()
+        self._listeners: set[Callable[[Notice | None], None]] = set()
 
     def begin(self) -> None:
         """From now on notices can be told; this is the event loop, and its thread."""
@@ -133,25 +133,29 @@ class Notifications:
     def listen(self) -> AsyncIterator[Notice]:
         """Every notice from the moment of the call until `close`."""
         queue: asyncio.Queue[Notice | None] = asyncio.Queue()
-        self._listeners.add(queue)
+        self._listeners.add(queue.put_nowait)
         return self._listen(queue)
+
+    def add(self, listener: Callable[[Notice], None]) -> None:
+        """Call it with every notice, in the event loop, before whoever asked for what is told gets an answer."""
+        self._listeners.add(lambda notice: None if notice is None else listener(notice))
 
     def tell(self, notice: Notice) -> None:
         """Tell every listener; from any thread."""
         if threading.get_ident() == self._thread:
-            for listener in self._listeners:
-                listener.put_nowait(notice)
+            for listener in list(self._listeners):
+                listener(notice)
         else:
             self._loop.call_soon_threadsafe(self.tell, notice)
 
     def close(self) -> None:
         """Let every listener come to its end."""
         for listener in self._listeners:
-            listener.put_nowait(None)
+            listener(None)
 
     async def _listen(self, queue: asyncio.Queue[Notice | None]) -> AsyncIterator[Notice]:
         try:
             while (notice := await queue.get()) is not None:
                 yield notice
         finally:
-            self._listeners.discard(queue)
+            self._listeners.discard(queue.put_nowait)

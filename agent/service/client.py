@@ -242,11 +242,6 @@ class AgentClient:
             return self._asker(methods()[name])
         raise AttributeError(f"'AgentClient' object has no attribute {name!r}")
 
-    async def use_settings(self, new: Settings) -> None:
-        """As the Agent's."""
-        await self.call(methods()["use_settings"], new)
-        self.settings = new
-
     # -- asking ---------------------------------------------------------------------------------------------------
 
     async def call(self, method: Method, *args: Any, _past: int | None = None, **kwargs: Any) -> Any:

@@ -98,17 +98,16 @@ class Hall:
         self._told: tuple[object, ...] = ()  # the state that faces were told last
         self._retiring: asyncio.Task[None] | None = None
 
-    async def follow(self, notices: AsyncIterator[Notice]) -> None:
+    def hear(self, notice: Notice) -> None:
         """Tell all faces what happens beside, and keep what whoever comes later has to know."""
-        async for notice in notices:
-            if (of := STANDING.get(type(notice))) is not None:
-                self._standing[of] = notice
-            elif isinstance(notice, QueueHeld):
-                self._standing[f"held {notice.session}"] = notice
-                if not notice.turns:
-                    del self._standing[f"held {notice.session}"]
-            for each in self.connections:
-                each.tell(notice)
+        if (of := STANDING.get(type(notice))) is not None:
+            self._standing[of] = notice
+        elif isinstance(notice, QueueHeld):
+            self._standing[f"held {notice.session}"] = notice
+            if not notice.turns:
+                del self._standing[f"held {notice.session}"]
+        for each in self.connections:
+            each.tell(notice)
 
     def enter(self, connection: "Connection") -> None:
         """A face said hello."""
@@ -229,6 +228,8 @@ class Connection:
 
     async def close(self) -> None:
         """Let go of it."""
+        with suppress(ConnectionError):
+            self._write_untold()
         self._writer.close()
         with suppress(ConnectionError, TimeoutError):
             async with asyncio.timeout(1):
@@ -404,6 +405,7 @@ class Connection:
                 case _:
                     given = called(*args, **kwargs)
                     value = self._given(method, given if method.plain else await given)
+            self._hall.tell_state()  # before the answer, as all that came of it
             await self._send(result(id, value))
         except asyncio.CancelledError:
             with suppress(ConnectionError):
@@ -451,7 +453,7 @@ class Connection:
         loop = asyncio.get_running_loop()
 
         def tell(*values: int) -> None:
-            loop.call_soon_threadsafe(self._write, notification("event", {"of": id, "v": list(values)}))
+            loop.call_soon_threadsafe(self.post, ("progress", id), "event", {"of": id, "v": list(values)})
 
         return tell
 
@@ -461,19 +463,23 @@ class Connection:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._untold:
-                method, params = self._untold.pop(next(iter(self._untold)))
-                await self._send(notification(method, params))
+            await self._send()
 
     def _write(self, line: bytes) -> None:
         with suppress(ConnectionError):
             self._writer.write(line)
 
-    async def _send(self, line: bytes) -> None:
-        """Send a line, and wait while the other side reads slowly."""
+    async def _send(self, line: bytes = b"") -> None:
+        """Send a line after what was told before it, and wait while the other side reads slowly."""
         async with self._lock:
+            self._write_untold()
             self._writer.write(line)
             await self._writer.drain()
+
+    def _write_untold(self) -> None:
+        untold, self._untold = self._untold, {}
+        for method, params in untold.values():
+            self._writer.write(notification(method, params))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -38,7 +38,7 @@ class Service:
         Raises MemoryHeld and the other MemoryFailures of a start, and ServiceError where there is no socket to be had.
         """
         path = socket_of(self._home)
-        following = asyncio.create_task(self._hall.follow(self._agent.notices()))
+        self._agent.on_notice(self._hall.hear)
         listening = None
         try:
             await self._agent.start()
@@ -55,7 +55,6 @@ class Service:
                     path.unlink()
             self._hall.ending = True
             await self._agent.close()  # replies end as truncated, and are told; only then is the memory let go of
-            following.cancel()  # it has come to its end, if the Agent ever began
             await self._hall.close()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 

@@ -191,6 +191,23 @@ async def test_two_faces_on_one_chat_hear_the_same(behind: MakeBehind) -> None:
     assert "".join(e.text for e in heard if isinstance(e, TokensArrived)) == only(said, ReplyEnded).text
 
 
+async def test_what_came_of_a_request_is_told_before_its_answer(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("Hello."))
+    client = await service.client()
+    session = only(await collect(client.send(None, "The ferry leaves at nine.")), TurnAccepted).session
+    await client.idle()
+    told = await raw(service)
+    said: list[str] = []
+    named = {"id": 1, "method": "chats.rename", "params": {"session": session, "name": "Voyage"}}
+    told.writer.write(json.dumps(named).encode() + b"\n")
+    while not said or said[-1] != "answer":
+        message = json.loads(await told.reader.readline())
+        said.append("answer" if "id" in message else message["params"].get("k", message["method"]))
+    assert said.count("SessionsChanged") == 1
+    await client.use_settings(client.settings.model_copy(update={"recall_limit": 3}))
+    assert client.settings.recall_limit == 3, "the client knows it when it has the answer"
+
+
 async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(behind: MakeBehind) -> None:
     model = FakeGenerator("a whole reply")
     service = await behind(model)

@@ -63,12 +63,13 @@ class Request:
 
 
 class Approvals:
-    """The requests that wait. `clients` are those that can be asked."""
+    """The requests that wait. `clients` are those that can be asked; `reaches` says so of a request."""
 
     def __init__(self, record: Record) -> None:
         self.clients = {CHAT}
+        self.reaches: Callable[[Request], bool] = lambda request: request.client in self.clients
         self._record = record
-        self._waiting: dict[str, asyncio.Future[bool]] = {}
+        self._waiting: dict[str, tuple[str, asyncio.Future[bool]]] = {}  # with the message it is asked for
 
     async def ask(self, request: Request, tell: Callable[[ApprovalWanted], None]) -> bool:
         """Ask for leave and wait for the answer; whether it was given. Raises LogUnwritable."""
@@ -76,14 +77,15 @@ class Approvals:
         asked = ApprovalAsked(
             approval=approval, session=request.session, by_turn=request.turn, tool=request.tool, text=request.kept
         )
-        if request.client not in self.clients:
+        if not self.reaches(request):
             await asyncio.to_thread(self._record, asked, ApprovalRefused(approval=approval))
             return False
-        answer = self._waiting[approval] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting[approval] = request.turn, answer
         try:
             await asyncio.to_thread(self._record, asked)
             tell(ApprovalWanted(request.session, request.turn, approval, request.tool, request.what))
-            allowed: bool = await answer
+            allowed = await answer
             if not allowed:
                 await asyncio.to_thread(self._record, ApprovalRefused(approval=approval))
             return allowed
@@ -92,7 +94,7 @@ class Approvals:
 
     async def answer(self, approval: str, *, allowed: bool) -> None:
         """Answer one. Raises NotFound if it waits for no answer (any more): then nothing comes of it."""
-        waiting = self._waiting.pop(approval, None)
+        _, waiting = self._waiting.pop(approval, ("", None))
         if waiting is None or waiting.done():
             raise NotFound("That request was already answered, or its reply has ended. Nothing was changed.")
         if allowed:
@@ -100,10 +102,10 @@ class Approvals:
         if not waiting.done():
             waiting.set_result(allowed)
 
-    def refuse_all(self) -> None:
-        """No answer comes any more."""
-        for waiting in self._waiting.values():
-            if not waiting.done():
+    def refuse_all(self, turn: str | None = None) -> None:
+        """No answer comes any more: to what is asked for a message, or for any."""
+        for of, waiting in self._waiting.values():
+            if turn in (None, of) and not waiting.done():
                 waiting.set_result(False)
 
 

@@ -71,11 +71,11 @@ LIMIT_S = 30.0
 def one_start(code: str, home: Path) -> tuple[float, float]:
     """Start `code` on a terminal; milliseconds to the first paint and to the echo of a key."""
     began = time.perf_counter()
-    process, leader = _started(code, home)
+    process, leader = started(code, home)
     try:
-        painted = _read_until(leader, PAINTED) - began
+        painted = read_until(leader, PAINTED) - began
         os.write(leader, KEY)
-        typed = _read_until(leader, KEY) - began
+        typed = read_until(leader, KEY) - began
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -83,11 +83,11 @@ def one_start(code: str, home: Path) -> tuple[float, float]:
     return 1000 * painted, 1000 * typed
 
 
-def _started(code: str, home: Path, *arguments: str) -> tuple[subprocess.Popen[bytes], int]:
+def started(code: str, home: Path, *arguments: str) -> tuple[subprocess.Popen[bytes], int]:
     """The process on a terminal of its own, and the terminal's other end."""
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (40, 120))
-    environment = _environment() | {"CLEW_HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    environment = environment_of_start() | {"CLEW_HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         stdin=follower,
@@ -100,12 +100,12 @@ def _started(code: str, home: Path, *arguments: str) -> tuple[subprocess.Popen[b
     return process, leader
 
 
-def _environment() -> dict[str, str]:
+def environment_of_start() -> dict[str, str]:
     """This one, but for the setting under which every start would compile its modules anew."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def _read_until(descriptor: int, wanted: bytes) -> float:
+def read_until(descriptor: int, wanted: bytes) -> float:
     """The time at which `wanted` has been read; raises TimeoutError after LIMIT_S, RuntimeError at the end of all."""
     seen = b""
     limit = time.perf_counter() + LIMIT_S
@@ -123,7 +123,7 @@ def _read_until(descriptor: int, wanted: bytes) -> float:
 def one_run(*command: str) -> float:
     """Milliseconds that a command takes."""
     began = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=_environment())
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment_of_start())
     return 1000 * (time.perf_counter() - began)
 
 
@@ -133,9 +133,9 @@ def modules_at_paint(code: str, home: Path) -> frozenset[str]:
     Raises TimeoutError where nothing is painted, FileNotFoundError where nothing was told after that.
     """
     file = home / "modules"
-    process, leader = _started(code, home, str(file))
+    process, leader = started(code, home, str(file))
     try:
-        _read_until(leader, PAINTED)
+        read_until(leader, PAINTED)
         _read_to_end(leader)
     finally:
         process.send_signal(signal.SIGKILL)

@@ -30,6 +30,7 @@ from agent.service.protocol import (
     request,
 )
 from agent.settings import Settings, as_given
+from agent.steps import CHAT
 from graph.ids import new_id
 
 Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
@@ -149,7 +150,7 @@ class AgentClient:
         self._answering: str | None = None
         self._folder: str | None = None
         self._held: dict[str, tuple[str, ...]] = {}
-        self._asked: set[str] = set()
+        self._asked = {CHAT} if kind == CHAT else set()
         self._tasks: set[asyncio.Task[Any]] = set()
         for part in (each for each in PARTS if "." not in each):
             of = {"private": _Private, "past": _PastViewer, "approvals": _Approvals}.get(part, RemotePart)
@@ -295,7 +296,7 @@ class AgentClient:
         task.add_done_callback(self._tasks.discard)
 
     async def _can_be_asked(self) -> None:
-        await (await self._at()).ask("asked", {"clients": sorted(self._asked)})
+        await (await self._at()).ask("asked", {"asked": bool(self._asked)})
 
     async def _at(self) -> Wire:
         """The connection; made anew where it was lost. Raises ServiceError, and what a start of the Agent raises."""
@@ -313,8 +314,7 @@ class AgentClient:
                     await wire.close()
                     raise
                 wire.lost.add_done_callback(lambda _: self._lost(wire))
-                if self._asked:
-                    await wire.ask("asked", {"clients": sorted(self._asked)})
+                await wire.ask("asked", {"asked": bool(self._asked)})
                 self._wire = wire
                 if again:
                     self._notifications.tell(Warned(GONE_ON))
@@ -378,7 +378,7 @@ class _PastViewer(RemotePart):
 
 
 class _Approvals(RemotePart):
-    """What a model asked to change: whoever can be asked is told to the service."""
+    """What a model asked to change: the service is told whether this face can be asked for leave."""
 
     @property
     def clients(self) -> set[str]:

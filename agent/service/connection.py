@@ -30,6 +30,7 @@ from agent.events import (
     QueueHeld,
     Reflecting,
     SessionsChanged,
+    TurnAccepted,
 )
 from agent.home import Home
 from agent.past import PastView
@@ -47,7 +48,7 @@ from agent.service.protocol import (
     read,
     result,
 )
-from agent.steps import CHAT
+from agent.steps import CHAT, Request
 from graph.errors import NotFound
 
 MOST_TOLD = 256  # notices that one connection has not read yet
@@ -116,14 +117,13 @@ class Hall:
             connection.tell(notice)
         self._changed()
 
-    def ask_of_all(self) -> None:
-        """Whoever says that they can be asked for leave is asked."""
-        self.agent.approvals.clients = {CHAT}.union(*(each.asked for each in self.connections))
+    def can_ask(self, request: Request) -> bool:
+        """Whether the face whose message it is is there, and lets itself be asked for leave."""
+        return any(each.asked and request.turn in each.turns.values() for each in self.connections)
 
     async def leave(self, connection: "Connection") -> None:
         """A face is gone: what was private to it is gone too."""
         self.connections.discard(connection)
-        self.ask_of_all()
         own = {session for session, owner in self.private.items() if owner is connection}
         if own:
             self.private = {session: owner for session, owner in self.private.items() if owner is not connection}
@@ -191,7 +191,8 @@ class Connection:
     def __init__(self, hall: Hall, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._hall, self._reader, self._writer = hall, reader, writer
         self.guest: Guest | None = None
-        self.asked: frozenset[str] = frozenset()  # under which names it can be asked for leave
+        self.asked = False  # it can be asked for leave
+        self.turns: dict[Any, str] = {}  # the messages of it that are being answered, by their requests
         self._requests: dict[Any, asyncio.Task[None]] = {}
         self._pasts: dict[int, PastView] = {}
         self._past_number = 0
@@ -291,6 +292,7 @@ class Connection:
         kind = params.get("kind")
         name, pid = str(params.get("name", ""))[:80], params.get("pid")
         self.guest = Guest(name, kind if kind in KINDS else FOREIGN, pid if isinstance(pid, int) else 0)
+        self.asked = kind == CHAT
         told = {
             "protocol": PROTOCOL,
             "version": self._hall.version,
@@ -330,9 +332,7 @@ class Connection:
             case "health" | "retire":
                 await self._of_the_service(id, method)
             case "asked":
-                named = params.get("clients")
-                self.asked = frozenset(str(each)[:80] for each in named[:9]) if isinstance(named, list) else frozenset()
-                self._hall.ask_of_all()
+                self.asked = params.get("asked") is True
                 await self._send(result(id, None))
             case "then.close":
                 number = params.get("past")
@@ -394,7 +394,7 @@ class Connection:
             self._refuse_private(args, kwargs)
             match method.kind:
                 case "stream":
-                    await self._stream(id, called(*args, **kwargs))
+                    await self._stream(id, method, called(*args, **kwargs))
                     value: Any = None
                 case "steps":
                     work = called(*args, **kwargs)
@@ -422,6 +422,8 @@ class Connection:
     def _answered(self, id: Any, done: asyncio.Task[None]) -> None:
         """What went wrong in a way that nobody foresaw is told all the same: nobody waits for ever."""
         self._requests.pop(id, None)
+        if (turn := self.turns.pop(id, None)) is not None:
+            self._hall.agent.approvals.refuse_all(turn)  # nobody is there to give leave
         if not done.cancelled() and (raised := done.exception()) is not None:
             self._write(error(id, Code.FAILED, f"{type(raised).__name__}: {raised}"[:300]))
 
@@ -442,9 +444,11 @@ class Connection:
             if isinstance(value, str) and self._hall.private.get(value, self) is not self:
                 raise NotFound(f"There is no chat {value}. Nothing was changed.")
 
-    async def _stream(self, id: Any, events: AsyncIterator[Any]) -> None:
+    async def _stream(self, id: Any, method: Method, events: AsyncIterator[Any]) -> None:
         async with aclosing(events) as told:  # type: ignore[type-var]
             async for event in told:
+                if isinstance(event, TurnAccepted) and method.name != "watch":
+                    self.turns[id] = event.turn
                 told_as = adapter_of(event).dump_python(event, mode="json")
                 await self._send(notification("event", {"of": id, "k": type(event).__name__, "v": told_as}))
                 self._hall.tell_state()

@@ -42,6 +42,7 @@ class Service:
         listening = None
         try:
             await self._agent.start()
+            self._agent.approvals.reaches = self._hall.can_ask
             listening = await asyncio.start_unix_server(self._welcome, sock=_bound(path), limit=LONGEST_LINE)
             watching = asyncio.create_task(self._look(path, _inode(path)))
             ready()

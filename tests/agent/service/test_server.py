@@ -3,13 +3,25 @@
 import asyncio
 import json
 import stat
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.events import MemoryReady, QueueHeld, ReplyEnded, SessionsChanged, TokensArrived, TurnAccepted, Warned
+from agent.events import (
+    AgentEvent,
+    ApprovalWanted,
+    MemoryReady,
+    QueueHeld,
+    ReplyEnded,
+    SessionsChanged,
+    TokensArrived,
+    ToolDone,
+    TurnAccepted,
+    Warned,
+)
 from agent.service import connection, limits, server
 from agent.service.address import socket_of
 from agent.service.client import AgentClient
@@ -17,10 +29,12 @@ from agent.service.limits import RateWindow
 from agent.service.methods import PROTOCOL, methods
 from agent.service.protocol import Code, RateLimited, ServiceLost, notification
 from agent.settings import Settings
+from agent.steps import REFUSED
 from graph.errors import MemoryHeld, NotFound
 from tests.agent.conftest import collect
 from tests.agent.service.behind import Behind
 from tests.agent.service.conftest import MakeBehind
+from tests.agent.test_changing_tools import ANSWER, REMEMBER, TOOLS
 from tests.agent.test_recall import only
 from tests.fakes import FakeGenerator
 
@@ -59,12 +73,21 @@ async def raw(behind: Behind, *, greet: bool = True, **hello: Any) -> Raw:
 
 async def answered(client: AgentClient, session: str, model: FakeGenerator) -> None:
     """Let the model go on, and wait until a reply has ended in a chat."""
-    async with aclosing(client.watch(session)) as events:
-        await client.chats.get(session)  # answered after the watch began
-        model.gate.set()
+    watching = asyncio.create_task(to_the_end(client.watch(session)))
+    await client.chats.get(session)  # answered after the watch began
+    model.gate.set()
+    await watching
+
+
+async def to_the_end(events: AsyncGenerator[AgentEvent, None]) -> list[AgentEvent]:
+    """What is told up to the end of a reply."""
+    heard = []
+    async with aclosing(events):
         async for event in events:
+            heard.append(event)
             if isinstance(event, ReplyEnded):
-                return
+                break
+    return heard
 
 
 async def test_the_socket_is_this_users_alone_and_gone_in_the_end(behind: MakeBehind) -> None:
@@ -260,6 +283,38 @@ async def test_a_private_chat_is_of_one_face_and_gone_with_it(behind: MakeBehind
     await theirs.chats.all()
     await service.end()
     assert not await asyncio.to_thread(folder.exists)
+
+
+async def test_leave_is_asked_of_the_face_whose_message_it_is(behind: MakeBehind) -> None:
+    model = FakeGenerator("done")
+    service = await behind(model, TOOLS)
+    one, other = await service.client(), await service.client()
+    other.approvals.clients = set()
+    model.structured_replies = [REMEMBER, ANSWER, REMEMBER, ANSWER]
+    refused = await collect(other.send(None, "My boat is called Zephyrine."))
+    assert only(refused, ToolDone).error == REFUSED, "that one cannot be asked, whoever else can"
+    async for event in one.send(None, "My boat is called Zephyrine."):
+        if isinstance(event, ApprovalWanted):
+            await one.approvals.answer(event.approval, allowed=True)
+        if isinstance(event, ToolDone):
+            assert event.error is None
+
+
+async def test_leave_that_nobody_can_give_any_more_is_refused(behind: MakeBehind) -> None:
+    model = FakeGenerator("done")
+    service = await behind(model, TOOLS)
+    one, other = await service.client(), await service.client()
+    model.structured_replies = [REMEMBER, ANSWER]
+    async with aclosing(one.send(None, "My boat is called Zephyrine.")) as events:
+        async for event in events:
+            if isinstance(event, ApprovalWanted):
+                break
+        watching = asyncio.create_task(to_the_end(other.watch(event.session)))
+        await other.chats.get(event.session)
+    await one.close()
+    heard = await watching
+    assert only(heard, ToolDone).error == REFUSED
+    assert only(heard, ReplyEnded).text == "done"
 
 
 async def test_other_programs_may_ask_so_often_and_health_always(

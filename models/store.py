@@ -75,6 +75,13 @@ class ModelStore:
         catalogue.entry(name_or_path)
         raise UnknownModel(name_or_path)
 
+    def absolute(self, name_or_path: str) -> str:
+        """The same name, or the path from the root on: another process, which is elsewhere, finds it too."""
+        inside = catalogue.find(name_or_path) or (self.folder / name_or_path).is_file()
+        if inside or not looks_like_path(name_or_path):
+            return name_or_path
+        return str(Path(name_or_path).expanduser().absolute())
+
     def pull(self, name: str, progress: Progress = lambda _: None) -> Path:
         """Fetch a model unless it is there; the installed file.
 

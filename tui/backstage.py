@@ -42,6 +42,10 @@ class Backstage(Protocol):
         """The file of a model on this disk, by name or path; blocking. Raises one of `failures` where there is none."""
         ...
 
+    def absolute(self, name: str) -> str:
+        """A model's name; where it is a path, that from the root on."""
+        ...
+
     def fetch(self, name: str, progress: "Callable[[ModelProgress], None]") -> None:
         """Bring a model of the catalogue onto this disk; blocking."""
         ...
@@ -112,14 +116,21 @@ class RealBackstage:
         self._home = home
         self.failures: tuple[type[Exception], ...] = (AgentError, MemoryFailure, ModelError, OSError)
         try:
-            overrides = {"model": options.model} if options.model else {}
+            overrides = {"model": self.absolute(options.model)} if options.model else {}
             settings = load_settings(home.config, **overrides)
         except SettingsError as error:
             raise BootFailed(str(error), exit_code_of(error)) from error
         own = not settings.service and not may_run(home)
         self.service: Agent = (
-            Agent(home, settings, client="chat", fetching=True) if own else served(home, settings, name="chat")
+            Agent(home, settings, client="chat", fetching=True)
+            if own
+            else served(home, settings, name="chat", model=overrides.get("model"))
         )
+
+    def absolute(self, name: str) -> str:
+        from models.store import ModelStore
+
+        return ModelStore(self._home.models).absolute(name)
 
     def exit_code(self, error: Exception) -> int:
         return exit_code_of(error)

@@ -25,12 +25,12 @@ async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own:
     return cast("Agent", AgentClient(starter.connect, settings, name=name, kind=kind))
 
 
-def served(home: Home, settings: "Settings", *, name: str) -> "Agent":
-    """The Agent of a service, which is started where none runs."""
+def served(home: Home, settings: "Settings", *, name: str, model: str | None = None) -> "Agent":
+    """The Agent of a service, which is started where none runs; it is to answer with that `model`."""
     from agent.service.client import AgentClient
     from agent.service.starting import Starter
 
-    return cast("Agent", AgentClient(Starter(home).connect, settings, name=name))
+    return cast("Agent", AgentClient(Starter(home, model=model).connect, settings, name=name, model=model))
 
 
 def retire(home: Home) -> None:

@@ -201,6 +201,7 @@ async def model(view: ChatView, argument: str, *, fetch: Fetch = fetch) -> None:
         name = await view.ui.ask(ModelPicker(choices, current, title=HERE_TITLE if here else "Model"))
     if not name or not await _installed(view, chat, backstage, choices, name, fetch):
         return
+    name = backstage.absolute(name)
     if here:
         await _use_here(view, chat, backstage, name, session)
     else:

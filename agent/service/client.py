@@ -139,9 +139,15 @@ class AgentClient:
 
     shared = True  # others may be using the same memory
 
-    def __init__(self, connect: Connect, settings: Settings, *, name: str, kind: str = "chat") -> None:
-        """`connect` finds the service, or starts it. Raises ServiceError, and what a start of the Agent raises."""
+    def __init__(
+        self, connect: Connect, settings: Settings, *, name: str, kind: str = CHAT, model: str | None = None
+    ) -> None:
+        """`connect` finds the service, or starts it. Raises ServiceError, and what a start of the Agent raises.
+
+        With a `model` the service goes on with that for all chats that have none of their own.
+        """
         self.settings = settings
+        self._model = model
         self._connect, self._name, self._kind = connect, name, kind
         self._notifications = Notifications()
         self._wire: Wire | None = None
@@ -162,6 +168,8 @@ class AgentClient:
         """Find the service, or start it, and listen to what it tells. Raises ServiceError, MemoryFailure."""
         self._notifications.begin()
         await self._at()
+        if self._model not in (None, self.settings.model):
+            self._later(self.call(methods()["models.use"], self._model))
 
     async def close(self) -> None:
         """Leave; the service goes on. Safe to call twice, and without a start."""

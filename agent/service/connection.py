@@ -121,6 +121,10 @@ class Hall:
         """Whether the face whose message it is is there, and lets itself be asked for leave."""
         return any(each.asked and request.turn in each.turns.values() for each in self.connections)
 
+    def watched(self, session: str | None, *, but: "Connection") -> bool:
+        """Whether a face but that one has a chat open."""
+        return any(session in each.watched.values() for each in self.connections if each is not but)
+
     async def leave(self, connection: "Connection") -> None:
         """A face is gone: what was private to it is gone too."""
         self.connections.discard(connection)
@@ -192,6 +196,7 @@ class Connection:
         self._hall, self._reader, self._writer = hall, reader, writer
         self.guest: Guest | None = None
         self.asked = False  # it can be asked for leave
+        self.watched: dict[Any, str] = {}  # the chats it watches, by its requests
         self.turns: dict[Any, str] = {}  # the messages of it that are being answered, by their requests
         self._requests: dict[Any, asyncio.Task[None]] = {}
         self._pasts: dict[int, PastView] = {}
@@ -394,6 +399,8 @@ class Connection:
             self._refuse_private(args, kwargs)
             match method.kind:
                 case "stream":
+                    if method.name == "watch":
+                        self.watched[id] = kwargs["session"]
                     await self._stream(id, method, called(*args, **kwargs))
                     value: Any = None
                 case "steps":
@@ -422,6 +429,7 @@ class Connection:
     def _answered(self, id: Any, done: asyncio.Task[None]) -> None:
         """What went wrong in a way that nobody foresaw is told all the same: nobody waits for ever."""
         self._requests.pop(id, None)
+        self.watched.pop(id, None)
         if (turn := self.turns.pop(id, None)) is not None:
             self._hall.agent.approvals.refuse_all(turn)  # nobody is there to give leave
         if not done.cancelled() and (raised := done.exception()) is not None:
@@ -434,6 +442,8 @@ class Connection:
             return {"past": self._past_number, "at": value.at.isoformat(), "seq": value.seq}
         if method.name == "private.begin":
             self._hall.private[value] = self
+        if method.name == "chats.last" and self._hall.watched(value, but=self):
+            value = None  # a chat that is open elsewhere is opened a second time only by choice
         if method.name == "private.all":
             value = [each for each in value if self._hall.private.get(each.id) is self]
         return method.result.dump_python(value, mode="json")

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -115,7 +116,7 @@ class Method:
         bound = dict(self.signature.bind(*args, **kwargs).arguments)
         bound |= bound.pop(self._rest, {})
         return {
-            name: self._argument(name).dump_python(_listed(value, self._hint(name)), mode="json")
+            name: self._argument(name).dump_python(_portable(value, self._hint(name)), mode="json")
             for name, value in bound.items()
             if name != self.tells
         }
@@ -225,8 +226,10 @@ def _concrete(annotation: Any) -> Any:
     return annotation
 
 
-def _listed(value: Any, annotation: Any) -> Any:
-    """A value that is gone through only once, as a tuple."""
+def _portable(value: Any, annotation: Any) -> Any:
+    """A value that is gone through only once, as a tuple; a path from the root on, as the service is elsewhere."""
+    if isinstance(value, Path):
+        return value.expanduser().absolute()
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     goes = any(get_origin(part) in LISTED for part in parts)
     return tuple(value) if goes and not isinstance(value, str | NoneType) else value

@@ -42,9 +42,19 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 class Starter:
     """Connects to the service of a home."""
 
-    def __init__(self, home: Home, *, command: Sequence[str] = (sys.executable, "-m", "tui", "serve")) -> None:
-        """`command` starts a service: it is given `--home` and the home, and says on stdout when it can be asked."""
+    def __init__(
+        self,
+        home: Home,
+        *,
+        command: Sequence[str] = (sys.executable, "-m", "tui", "serve"),
+        model: str | None = None,
+    ) -> None:
+        """`command` starts a service: it is given `--home` and the home, and says on stdout when it can be asked.
+
+        One that is started here begins with that `model`, None: with that of the settings.
+        """
         self._home, self._command = home, tuple(command)
+        self._environment = {"CLEW_MODELS": str(home.models)} | ({} if model is None else {"CLEW_MODEL": model})
 
     async def connect(self) -> Streams:
         """A connection to the service that runs, or else to one that is started. Raises ServiceError, MemoryFailure."""
@@ -136,7 +146,7 @@ class Starter:
                 stderr=errors,
                 start_new_session=True,
                 cwd="/",
-                env=os.environ | {"CLEW_MODELS": str(self._home.models)},
+                env=os.environ | self._environment,
             )
         assert process.stdout is not None
         with process.stdout:

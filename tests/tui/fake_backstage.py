@@ -40,6 +40,9 @@ class FakeBackstage:
             Choice("qwen3-4b", 2_497_281_312, False, "Much better answers, needs 5 GB."),
         ]
 
+    def absolute(self, name: str) -> str:
+        return name
+
     def find(self, name: str) -> Path:
         if name not in {choice.name for choice in self.choices() if choice.installed}:
             raise NotInstalled(f"{name} is not installed.")

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -319,17 +319,17 @@ async def _break_silence(printer: ReplyPrinter) -> None:
 
 
 async def _session(agent: Agent, question: AskRequest) -> str | None:
-    """The session to go on with, its settings changed as asked; None for a new one without any."""
-    if question.session is None:
-        if question.system is None:
-            return None
-        return await agent.chats.configure(None, system_prompt=question.system, project=question.project)
-    found = await agent.chats.named(clean(question.session))
-    if question.system is not None:
-        await agent.chats.configure(found.id, system_prompt=question.system)
-    if question.model is not None and found.model not in (None, question.model):
-        await agent.chats.configure(found.id, model=question.model)
-    return found.id
+    """The session to go on with, its settings changed as asked; None for a new one without any.
+
+    A service may answer with another model than the one that is asked for: then the chat has that for its own.
+    """
+    found = None if question.session is None else await agent.chats.named(clean(question.session))
+    changed: dict[str, Any] = {} if question.system is None else {"system_prompt": question.system}
+    if question.model not in (None, (found.model if found else None) or agent.settings.model):
+        changed["model"] = question.model
+    if changed:
+        return await agent.chats.configure(found.id if found else None, project=question.project, **changed)
+    return found.id if found else None
 
 
 async def _tell(notices: AsyncIterator[Notice], printer: ReplyPrinter) -> None:
@@ -388,6 +388,10 @@ def ask(
 
     clean_message(text)  # an empty message is refused before anything is opened
     home = home_of(ctx)
+    if model is not None:
+        from models.store import ModelStore
+
+        model = ModelStore(home.models).absolute(model)
     settings = load_settings(home.config, **({"model": model} if model is not None else {}))
     guard_descriptors(home.native_log)
     question = AskRequest(

@@ -60,15 +60,20 @@ class Agent:
         settings: Settings,
         *,
         client: str,
+        command: str | None = None,
         brief: bool = False,
         fetching: bool = False,
         loader: Loader | None = None,
         embedder_loader: EmbedderLoader | None = None,
     ) -> None:
-        """With `fetching` the default models are fetched when they are missing: nothing else here asks the network."""
+        """With `fetching` the default models are fetched when they are missing: nothing else here asks the network.
+
+        Whoever comes second is told that this `command` has the memory.
+        """
         self.settings = settings
         self._home = home
         self._client = client
+        self._command = command or f"clew ({client})"
         self._brief = brief  # it promises to close by itself, in a moment
         # Each time by the settings that are in force then.
         self._loader = loader or (
@@ -100,7 +105,7 @@ class Agent:
         """
         self._notifications.begin()
         tell = self._notifications.tell
-        memory = await open_memory(self._home, client=self._client, brief=self._brief, tell=tell)
+        memory = await open_memory(self._home, command=self._command, brief=self._brief, tell=tell)
         self._memory_or_none = memory
         self._compose(memory)
         counts = await asyncio.to_thread(memory.readings.counts)

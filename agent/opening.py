@@ -21,12 +21,13 @@ POLL_S = 0.05
 SHOWN = 50  # messages of the last chat, to be read while the memory is made ready
 
 
-async def open_memory(home: Home, *, client: str, brief: bool, tell: Callable[[Notice], None]) -> Memory:
-    """The memory, as soon as who has it for a moment let go of it: waiting here can be given up.
+async def open_memory(home: Home, *, command: str, brief: bool, tell: Callable[[Notice], None]) -> Memory:
+    """The memory, as soon as who has it for a moment let go of it: waiting here can be given up. Others are told the
+    `command` that has it.
 
     Raises MemoryHeld if another clew holds it for longer, and the other MemoryFailures if the log cannot be used.
     """
-    command, loop = f"clew ({client})", asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
     opening = partial(Memory.open, home.memory, command=command, brief=brief, waits_s=0.0)
 
     shown = False

@@ -31,6 +31,7 @@ from agent.home import Home
 from agent.service.client import AgentClient
 from agent.service.starting import Starter
 from agent.settings import Settings
+from bench.leaving import services
 from bench.report import percentile, report, say
 from graph.errors import MemoryFailure
 from graph.reader import LogReader
@@ -175,7 +176,7 @@ async def kill_many(
     tasks = [asyncio.create_task(each) for each in (faces.chat(random.Random(seed)), faces.watch(), faces.read())]
     while toll.kills < kills and not any(task.done() for task in tasks):
         await asyncio.sleep(chance.uniform(0, longest_s))
-        found = services(home)
+        found = services(home.root)
         for process in found:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -200,19 +201,9 @@ async def kill_many(
 
 async def end(home: Home) -> None:
     """Have the service end, also one that is only starting."""
-    while services(home):
+    while services(home.root):
         await Starter(home).retire()
         await asyncio.sleep(0.1)
-
-
-def services(home: Home) -> list[psutil.Process]:
-    """The services of a home that run or start."""
-    found = []
-    for each in psutil.process_iter(["cmdline"]):
-        words = each.info["cmdline"] or []
-        if "serve" in words and str(home.root) in words:
-            found.append(each)
-    return found
 
 
 def count(home: Home, accepted: dict[str, str], toll: Toll) -> None:

@@ -1,10 +1,11 @@
 """Terminals that go away: clew goes with them within 5 s, with the code it documents, and nothing accepted is lost.
 
-    python -m bench.leaving [--n 200] [--beside 3] [--seed 1] [--json]
+    python -m bench.leaving [--n 200] [--beside 3] [--seed 1] [--linger SECONDS] [--json]
 
 Each trial is a chat on a pseudo-terminal of its own, half of them while a reply streams, a quarter after the terminal
 has first stopped reading. The terminal is closed, or SIGTERM sent. At the end `clew log` must have every message that
-was accepted, and `clew doctor` be content. Exits 1 if a promise was broken.
+was accepted, and `clew doctor` be content. With --linger the chats are faces of a service that stays so long after the
+last of them: no face may stay, and the service not longer than that. Exits 1 if a promise was broken.
 """
 
 import argparse
@@ -203,12 +204,15 @@ def wait_until_stopped(pid: int) -> None:
         time.sleep(0.02)
 
 
-def lose(terminal: Terminal, trial: Trial) -> None:
-    """Take the terminal away, or ask the process to end, and watch it go."""
+def lose(terminal: Terminal, trial: Trial, home: Path) -> None:
+    """Take the terminal of a chat of a home away, or ask the process to end, and watch it go."""
     if trial.stalls:
         terminal.stalled.set()
         time.sleep(STALL_S)
-    family = psutil.Process(terminal.process.pid).children(recursive=True) if terminal.process.poll() is None else []
+    runs = terminal.process.poll() is None
+    children = psutil.Process(terminal.process.pid).children(recursive=True) if runs else []
+    service = services(home)  # is everybody's, and goes by itself
+    family = [each for each in children if not any(each == other or other in each.parents() for other in service)]
     began = time.monotonic()
     if trial.closes:
         close(terminal)
@@ -229,19 +233,26 @@ def lose(terminal: Terminal, trial: Trial) -> None:
             each.kill()
 
 
-def run_trial(trial: Trial, home: Path, models: Path, nowhere: str, seed: int) -> Trial:
+def services(home: Path) -> list[psutil.Process]:
+    """The services of a home that run or start."""
+    running = psutil.process_iter(["cmdline"])
+    return [each for each in running if "serve" in (words := each.info["cmdline"] or []) and str(home) in words]
+
+
+def run_trial(trial: Trial, home: Path, models: Path, nowhere: str, seed: int, service: dict[str, str]) -> Trial:
     """One process from its start to its end; what went wrong is in `trouble`."""
     chance = random.Random(seed)
-    environment = os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models)}
-    if trial.state == "fetching":
-        environment |= {"CLEW_MODELS": str(home / "none"), "PIP_INDEX_URL": nowhere, "PIP_NO_INDEX": "0"}
+    environment = os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models)} | service
+    if trial.state == "fetching":  # a home without a model, that a service of the other one does not have either
+        environment |= {"CLEW_HOME": f"{home}-fetching", "CLEW_MODELS": str(home / "none")}
+        environment |= {"PIP_INDEX_URL": nowhere, "PIP_NO_INDEX": "0"}
     with chat(environment) as terminal:
         try:
             reach(terminal, trial, chance)
         except TimeoutError as error:
             trial.trouble = str(error)
             return trial
-        lose(terminal, trial)
+        lose(terminal, trial, Path(environment["CLEW_HOME"]))
     return trial
 
 
@@ -272,10 +283,18 @@ def plan(count: int, seed: int) -> list[Trial]:
 
 
 def leave_many(
-    folder: Path, models: Path, *, trials: Sequence[Trial], beside: int, seed: int, tell: Callable[[str], None]
+    folder: Path,
+    models: Path,
+    *,
+    trials: Sequence[Trial],
+    beside: int,
+    seed: int,
+    tell: Callable[[str], None],
+    linger_s: float | None = None,
 ) -> tuple[list[Trial], int, int]:
     """Run the trials, `beside` at a time, each lane on a home of its own; with how many accepted messages are missing
-    from the logs, and how many doctors were not content."""
+    from the logs, and how many doctors were not content, or services stayed longer than they say."""
+    service = {"CLEW_SERVICE": "0"} if linger_s is None else {"CLEW_SERVICE": "1", "CLEW_LINGER": str(linger_s)}
     lanes = [list(trials[lane::beside]) for lane in range(beside)]
     done: list[Trial] = []
 
@@ -284,10 +303,14 @@ def leave_many(
         environment = os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models)}
         ill = 0
         for at, trial in enumerate(lanes[lane]):
-            done.append(run_trial(trial, home, models, nowhere, seed * 1000 + lane * 100 + at))
-            if (home / "memory").exists():
+            done.append(run_trial(trial, home, models, nowhere, seed * 1000 + lane * 100 + at, service))
+            if linger_s is None and (home / "memory").exists():
                 ill += not healthy(environment)
             tell(f"{len(done)} of {len(trials)}, {sum(not each.well for each in done)} ill, last {done[-1].state}")
+        if linger_s is not None:
+            for root in (home, Path(f"{home}-fetching")):
+                gone = goes_by_itself(root, linger_s)
+                ill += not gone or ((root / "memory").exists() and not healthy(environment | {"CLEW_HOME": str(root)}))
         memory = home / "memory"
         listed = LogReader.open(memory).exchanges(limit=500) if memory.exists() else []
         missing = 0
@@ -316,6 +339,16 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
     )
 
 
+def goes_by_itself(home: Path, linger_s: float) -> bool:
+    """Whether the service of a home that nobody uses is gone when it says."""
+    deadline = time.monotonic() + linger_s + LIMIT_S
+    while services(home):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
 def healthy(environment: dict[str, str]) -> bool:
     """Whether the doctor is content with the memory."""
     ended = run(environment, "doctor", "--json", "--no-model")
@@ -329,6 +362,7 @@ def main() -> int:
     parser.add_argument("--beside", type=int, default=3, help="how many at a time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--state", help="only this one")
+    parser.add_argument("--linger", type=float, help="have a service, which stays so many seconds")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     models = Path(os.environ.get("CLEW_MODELS") or user_data_path("clew") / "models")
@@ -344,6 +378,7 @@ def main() -> int:
             beside=options.beside,
             seed=options.seed,
             tell=lambda line: print(line, file=sys.stderr, flush=True),
+            linger_s=options.linger,
         )
     for trial in done:
         if not trial.well:

@@ -56,12 +56,18 @@ class MemoryMissing(MemoryFailure):
         self.folder = folder
 
 
+SERVE = "clew serve"  # what holds a memory for all, and can be asked to end
+
+
 class MemoryHeld(MemoryFailure):
     """Another process holds the memory; `holder` is None where it did not leave its name."""
 
     def __init__(self, holder: Holder | None) -> None:
         who = f"by `{holder.command}` (process {holder.pid})" if holder else "by another clew"
-        then = "Try again when that has ended" if holder and holder.brief else "Close that one first"
+        if holder and holder.command == SERVE:
+            then = "Close the chats and try again in a minute, or end it with `clew serve --stop`"
+        else:
+            then = "Try again when that has ended" if holder and holder.brief else "Close that one first"
         super().__init__(
             f"This memory is in use {who}. Nothing was changed. {then}; "
             "`clew log`, `show`, `tree`, `sessions`, `recent`, `about`, `export` and `backup` still work meanwhile."

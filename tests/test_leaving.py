@@ -73,7 +73,7 @@ def test_a_question_from_the_shell_ends_with_its_terminal_and_keeps_what_came(
         if stalls:
             terminal.stalled.set()
         assert at
-        lose(terminal, trial)
+        lose(terminal, trial, home)
     assert trial.well, trial
     reader = LogReader.open(home / "memory")
     assert reader.exchanges(limit=1)[0].turn.text == STORY
@@ -149,5 +149,5 @@ def test_a_first_download_that_is_ended_leaves_no_process_behind(home: Path, clo
             deadline = time.monotonic() + PATIENCE_S
             while not process.children() and time.monotonic() < deadline:
                 time.sleep(0.05)
-            lose(terminal, trial)
+            lose(terminal, trial, home)
     assert trial.well, trial

@@ -33,7 +33,7 @@ def serve(
     from agent.events import ErrorValue
     from agent.service.protocol import ServiceError
     from agent.service.starting import READY, Starter
-    from graph.errors import MemoryFailure
+    from graph.errors import SERVE, MemoryFailure
 
     home = home_of(ctx)
     if stop:
@@ -57,7 +57,7 @@ def serve(
     told = not sys.stdout.isatty()  # by whoever started it
     guard_descriptors(home.native_log)
     settings = load_settings(home.config)
-    agent = Agent(home, settings, client="chat", fetching=True)
+    agent = Agent(home, settings, client="chat", command=SERVE, fetching=True)
     service = Service(home, agent, version=VERSION, linger_s=settings.linger)
 
     def ready() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import MemoryHeld
+from graph.errors import SERVE, MemoryHeld
 from graph.log.lock import MemoryLock, holder
 
 
@@ -51,6 +51,13 @@ def test_who_waits_for_a_brief_holder_is_told_at_once_of_one_that_keeps_it(folde
     assert "`clew (chat)`" in told[0]
     assert "Close that one first" in told[0]
     brief.release()
+
+
+def test_of_a_service_it_is_told_how_it_is_ended(folder: Path) -> None:
+    kept = MemoryLock.take(folder, command=SERVE)
+    with pytest.raises(MemoryHeld, match=r"`clew serve` \(process \d+\).*`clew serve --stop`"):
+        MemoryLock.take(folder, command="clew (ask)")
+    kept.release()
 
 
 def test_one_that_keeps_it_is_not_waited_for(folder: Path) -> None:

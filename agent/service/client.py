@@ -127,6 +127,7 @@ class Wire:
             self.beside(message["method"], params)
 
     def _end(self) -> None:
+        self._writer.close()
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(ServiceLost(LOST))

@@ -19,6 +19,7 @@ from agent.service.address import peer, socket_of
 from agent.service.connection import Connection, Hall
 from agent.service.protocol import LONGEST_LINE, ServiceError
 
+FIRST_S = 10.0  # in which whoever started it comes
 LOOKED_S = 5.0  # between two looks at whether the home and the socket are still there
 
 
@@ -29,6 +30,7 @@ class Service:
         self._home, self._agent, self._linger_s = home, agent, linger_s
         self._ended = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
+        self._visited = False
         self._hall = Hall(agent, home, version=version, retire=self.retire, changed=self._clients_changed)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -86,8 +88,10 @@ class Service:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._visited = self._visited or bool(self._hall.connections)
         if not self._hall.connections:
-            self._timer = asyncio.get_running_loop().call_later(self._linger_s, self._alone)
+            stays = self._linger_s if self._visited else max(self._linger_s, FIRST_S)
+            self._timer = asyncio.get_running_loop().call_later(stays, self._alone)
 
     def _alone(self) -> None:
         if not self._hall.connections:

@@ -36,6 +36,9 @@ START_S = 60.0  # in which somebody else may be starting it
 RETIRE_S = 30.0  # in which a service of another version ends a reply
 POLL_S = 0.02
 
+# A face ends with all that it has started: what outlives it is started by somebody who is gone.
+ORPHANED = '"$@" &'
+
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -70,11 +73,14 @@ class Starter:
         streams = await _open(path)
         if streams is None:
             return None
+        found: Message = {}
         try:
             found = await _ask(streams, "health")
         except (ServiceError, TimeoutError, ConnectionError):
-            streams[1].close()
             return None  # whatever it is, it is no service of ours
+        finally:
+            if not found:
+                streams[1].close()
         if found.get("protocol") == PROTOCOL:
             return streams
         await self.retire(streams)
@@ -140,7 +146,7 @@ class Starter:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as errors:
             process = subprocess.Popen(
-                [*self._command, "--home", str(self._home.root)],
+                ["/bin/sh", "-c", ORPHANED, "clew", *self._command, "--home", str(self._home.root)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -148,6 +154,7 @@ class Starter:
                 cwd="/",
                 env=os.environ | self._environment,
             )
+        process.wait()  # the shell; the service is nobody's child
         assert process.stdout is not None
         with process.stdout:
             said = process.stdout.readline().decode("utf-8", "replace").strip()

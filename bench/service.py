@@ -103,7 +103,8 @@ async def _first_token(agent: Agent | AgentClient, session: str | None, text: st
 
 async def tokens(folder: Path) -> dict[str, Figure]:
     """What a token of a scripted reply takes more over the socket, with both ends in this process."""
-    behind = Behind(Home(folder, folder / "models"), agent_of(Home(folder, folder / "models"), _talker()))
+    home, settings = Home(folder, folder / "models"), Settings(sampling=Sampling(max_tokens=2 * TOKENS), reflect=False)
+    behind = Behind(home, agent_of(home, _talker(), settings))
     await behind.start()
     client = await behind.client()
     pairs = [(await _reply_ms(behind.agent), await _reply_ms(client)) for _ in range(6)][1:]

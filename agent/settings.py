@@ -294,7 +294,7 @@ class Settings(BaseSettings):
         default=300, ge=0, le=8192, description="Maximum number of tokens in these quotes. Fewer are faster."
     )
     service: Annotated[bool, Force.NEXT_START] = Field(
-        default=False,
+        default=True,
         description="Let one process hold the memory for all chats, commands and other programs (`clew serve`), so "
         "that several can be used at once. It is started by the first chat.",
     )

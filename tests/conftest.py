@@ -97,6 +97,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     if "models_folder" in request.fixturenames:
         rooms.say_tried(folder, request.getfixturevalue("_tried"))
     monkeypatch.setenv("CLEW_HOME", str(folder))
+    monkeypatch.setenv("CLEW_SERVICE", "0")  # what a test starts is gone with it; those of the service say otherwise
     for name in ("CLEW_MODELS", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     for name, threads in THREADS.items():

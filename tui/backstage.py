@@ -111,7 +111,7 @@ class RealBackstage:
         from agent.settings import load_settings
         from graph.errors import MemoryFailure
         from models.errors import ModelError
-        from tui.joining import may_run, served
+        from tui.joining import may_run, possible, served
 
         self._home = home
         self.failures: tuple[type[Exception], ...] = (AgentError, MemoryFailure, ModelError, OSError)
@@ -120,7 +120,7 @@ class RealBackstage:
             settings = load_settings(home.config, **overrides)
         except SettingsError as error:
             raise BootFailed(str(error), exit_code_of(error)) from error
-        own = not settings.service and not may_run(home)
+        own = not may_run(home) and not (settings.service and possible())
         self.service: Agent = (
             Agent(home, settings, client="chat", fetching=True)
             if own

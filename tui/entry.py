@@ -89,6 +89,10 @@ def open_chat(given: dict[str, str | bool]) -> int:
     if (held := held_by(home)) is not None:
         print(held, file=sys.stderr)
         return ExitCode.HELD
+    if "model" not in given:
+        from tui.joining import hasten
+
+        hasten(home)
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.native_log)

@@ -1,6 +1,8 @@
 """The Agent for a face: that of the service that runs for a home, else one of its own, as before there was one."""
 
 import asyncio
+import os
+import tomllib
 from typing import TYPE_CHECKING, cast
 
 from agent.home import Home
@@ -10,6 +12,9 @@ if TYPE_CHECKING:
 
     from agent.agent import Agent
     from agent.settings import Settings
+
+
+WANTED = True  # unless the settings say otherwise
 
 
 async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own: "Callable[[], Agent]") -> "Agent":
@@ -49,3 +54,32 @@ def may_run(home: Home) -> bool:
     from agent.service.address import answered
 
     return answered(home)
+
+
+def possible() -> bool:
+    """Whether a socket can be had: else a chat holds the memory itself."""
+    from agent.service.address import folder
+    from agent.service.protocol import ServiceError
+
+    try:
+        return folder().is_dir()
+    except ServiceError:
+        return False
+
+
+def hasten(home: Home) -> None:
+    """Start the service ahead, where the settings want one: they are only looked at, and loaded and checked later."""
+    if _wanted(home):
+        from agent.service.process import hasten as begin
+
+        begin(home)
+
+
+def _wanted(home: Home) -> bool:
+    said = os.environ.get("CLEW_SERVICE")
+    if said is None:
+        try:
+            said = str(tomllib.loads(home.config.read_text(encoding="utf-8")).get("service", WANTED))
+        except (OSError, ValueError):
+            return WANTED
+    return said.lower() in ("true", "1", "on", "t", "y", "yes")

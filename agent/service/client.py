@@ -17,20 +17,21 @@ from typing import Any
 
 from agent.events import Failed, Notice, QueueHeld, TurnAccepted, Warned
 from agent.outlets import Notifications, Outlet, Work, joined, told_by
-from agent.service.methods import PARTS, PROTOCOL, TOLD, Method, adapter, methods
+from agent.service.failures import FAILURES, exception
+from agent.service.methods import PARTS, TOLD, Method, adapter, methods
 from agent.service.protocol import (
-    FAILURES,
     HANDSHAKE_S,
+    PROTOCOL,
     Message,
     ServiceError,
     ServiceLost,
-    exception,
     notification,
     read,
     request,
 )
 from agent.settings import Settings, as_given
 from agent.steps import CHAT
+from graph.errors import MemoryFailure
 from graph.ids import new_id
 
 Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
@@ -229,22 +230,24 @@ class AgentClient:
             async for event in first:
                 accepted |= isinstance(event, TurnAccepted)
                 yield event
-        except ServiceLost:
+            return
+        except (ServiceError, MemoryFailure) as error:
             if self._closed:
                 return
-            if accepted:
-                yield Failed.because(ServiceLost(CUT), turn=told["turn"])
+            if accepted or not isinstance(error, ServiceLost):
+                yield _failed(error, told["turn"] if accepted else None)
                 return
-            async for event in self._begin(methods()["send"], session, text, **told):  # said once, whichever took it
-                yield event
+        # It is said once, whichever took it.
+        async for event in self._told(self._begin(methods()["send"], session, text, **told)):
+            yield event
 
     async def _told(self, events: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
         try:
             async for event in events:
                 yield event
-        except ServiceLost:
+        except (ServiceError, MemoryFailure) as error:
             if not self._closed:
-                yield Failed.because(ServiceLost(CUT))
+                yield _failed(error)
 
     def __getattr__(self, name: str) -> Any:
         """What else can be asked of the Agent itself."""
@@ -350,6 +353,11 @@ class AgentClient:
                 self._notifications.tell(notice)
             case _:
                 pass  # of a later version
+
+
+def _failed(error: Exception, turn: str | None = None) -> Failed:
+    """What ends a stream where the service was lost, or cannot be had."""
+    return Failed.because(ServiceLost(CUT) if isinstance(error, ServiceLost) else error, turn=turn)
 
 
 def _event(params: Message) -> Any:

@@ -34,16 +34,16 @@ from agent.events import (
 )
 from agent.home import Home
 from agent.past import PastView
+from agent.service.failures import FAILURES, failure
 from agent.service.limits import RateWindow
-from agent.service.methods import PROTOCOL, Method, adapter_of, methods
+from agent.service.methods import Method, adapter_of, methods
 from agent.service.protocol import (
-    FAILURES,
     HANDSHAKE_S,
+    PROTOCOL,
     Code,
     LineTooLong,
     Message,
     error,
-    failure,
     notification,
     read,
     result,

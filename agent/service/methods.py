@@ -41,8 +41,6 @@ from agent.steps import Approvals
 from agent.synthesis import Syntheses
 from graph.readings.statistics import Statistics
 
-PROTOCOL = 1  # raised where a face and a service of different versions would misunderstand each other
-
 Kind = Literal["answer", "steps", "stream"]
 
 PARTS: Mapping[str, type] = {

@@ -1,4 +1,4 @@
-"""The lines that cross the socket: JSON-RPC 2.0, one message a line; its error codes, and errors as they cross.
+"""The lines that cross the socket: JSON-RPC 2.0, one message a line, and its error codes.
 
 `request`s carry an id and are answered by a `result` or an `error` of that id; `notification`s carry none. What is told
 of a request before its answer comes as the notification "event", of what happens beside as "notice" and "state".
@@ -6,16 +6,12 @@ of a request before its answer comes as the notification "event", of what happen
 
 import asyncio
 import json
-from dataclasses import asdict
 from enum import IntEnum
 from typing import Any
 
 from agent.errors import AgentError
-from agent.events import ErrorValue
-from graph.errors import SURPRISES, MemoryFailure
-from models.errors import ModelError
 
-FAILURES = (AgentError, MemoryFailure, ModelError, OSError, *SURPRISES)  # which whoever asked is told of
+PROTOCOL = 1  # raised where a face and a service of different versions would misunderstand each other
 LONGEST_LINE = 32 * 1024 * 1024  # bytes: no paste and no answer is as long
 HANDSHAKE_S = 2.0
 
@@ -81,11 +77,6 @@ def error(id: Any, code: Code, why: str, **data: Any) -> bytes:
     return encoded({"id": id, "error": told | ({"data": data} if data else {})})
 
 
-def failure(id: Any, raised: Exception) -> bytes:
-    """An error that the Agent raised, or the machine."""
-    return error(id, Code.FAILED, str(raised), **asdict(ErrorValue.of(raised)))
-
-
 async def read(reader: asyncio.StreamReader) -> bytes | None:
     """The next line without its end, None where the other side has closed. Raises LineTooLong, ConnectionError."""
     try:
@@ -95,21 +86,3 @@ async def read(reader: asyncio.StreamReader) -> bytes | None:
     except asyncio.LimitOverrunError as long:
         raise LineTooLong(f"A message of more than {LONGEST_LINE >> 20} MB was refused. Nothing was changed.") from long
     return line[:-1]
-
-
-def exception(told: Message) -> Exception:
-    """What an error in an answer is, as the Agent would have raised it."""
-    message, data = str(told.get("message", "")), told.get("data") or {}
-    match told.get("code"):
-        case Code.FAILED:
-            return ErrorValue(str(data.get("type", "")), str(data.get("message", message))).exception()
-        case Code.TOO_MANY:
-            limited = RateLimited(message)
-            limited.retry_after_s = float(data.get("retry_after_s", 0))
-            return limited
-        case Code.OTHER_PROTOCOL:
-            return OtherProtocol(message)
-        case Code.ENDING:
-            return ServiceLost(message)
-        case _:
-            return ServiceError(message)

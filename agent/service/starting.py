@@ -7,9 +7,7 @@ nobody's: it is started anew. A service of another protocol is asked to end, and
 
 import asyncio
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,17 +15,16 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from agent.events import ErrorValue
 from agent.home import Cached, Home
 from agent.service.address import lock_of, socket_of
-from agent.service.methods import PROTOCOL
+from agent.service.process import COMMAND, READY, spawn
 from agent.service.protocol import (
     HANDSHAKE_S,
     LONGEST_LINE,
+    PROTOCOL,
     Message,
     OtherProtocol,
     ServiceError,
-    exception,
     read,
     request,
 )
@@ -36,28 +33,22 @@ START_S = 60.0  # in which somebody else may be starting it
 RETIRE_S = 30.0  # in which a service of another version ends a reply
 POLL_S = 0.02
 
-# A face ends with all that it has started: what outlives it is started by somebody who is gone.
-ORPHANED = '"$@" &'
-
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Died(ServiceError):
+    """The service ended before it could be asked, and said nothing."""
 
 
 class Starter:
     """Connects to the service of a home."""
 
-    def __init__(
-        self,
-        home: Home,
-        *,
-        command: Sequence[str] = (sys.executable, "-m", "tui", "serve"),
-        model: str | None = None,
-    ) -> None:
+    def __init__(self, home: Home, *, command: Sequence[str] = COMMAND, model: str | None = None) -> None:
         """`command` starts a service: it is given `--home` and the home, and says on stdout when it can be asked.
 
         One that is started here begins with that `model`, None: with that of the settings.
         """
-        self._home, self._command = home, tuple(command)
-        self._environment = {"CLEW_MODELS": str(home.models)} | ({} if model is None else {"CLEW_MODEL": model})
+        self._home, self._command, self._model = home, tuple(command), model
 
     async def connect(self) -> Streams:
         """A connection to the service that runs, or else to one that is started. Raises ServiceError, MemoryFailure."""
@@ -130,43 +121,33 @@ class Starter:
             streams = await self.running()  # somebody else may have been first
             if streams is not None:
                 return streams
-            await asyncio.to_thread(self._spawn)
+            with suppress(Died):
+                await asyncio.to_thread(self._spawn)
             streams = await self.running()
+            if streams is None:  # once more: it may have been killed, or have ended as nobody came
+                await asyncio.to_thread(self._spawn)
+                streams = await self.running()
             if streams is None:
-                raise ServiceError(
-                    "The service ended as soon as it began. Nothing was changed. `clew doctor` says why."
-                )
+                raise Died("The service ended as soon as it began. Nothing was changed. `clew doctor` says why.")
             return streams
         finally:
             lock.release()
 
     def _spawn(self) -> None:
-        """Start a service and wait until it can be asked. Raises what kept it from starting, and ServiceError."""
-        log = self._home.cache / Cached.SERVICE
-        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as errors:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", ORPHANED, "clew", *self._command, "--home", str(self._home.root)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
-                cwd="/",
-                env=os.environ | self._environment,
-            )
-        process.wait()  # the shell; the service is nobody's child
+        """Start a service and wait until it can be asked. Raises what kept it from starting, and Died."""
+        process = spawn(self._home, self._command, model=self._model, stdout=subprocess.PIPE)
         assert process.stdout is not None
         with process.stdout:
             said = process.stdout.readline().decode("utf-8", "replace").strip()
         if said == READY:
             return
+        from agent.events import ErrorValue
+
         with suppress(ValueError):
             told: Any = json.loads(said)
             raise ErrorValue(str(told["type"]), str(told["message"])).exception()
-        raise ServiceError(f"The service could not be started. Nothing was changed. {log} may say why.")
-
-
-READY = "ready"
+        log = self._home.cache / Cached.SERVICE
+        raise Died(f"The service could not be started. Nothing was changed. {log} may say why.")
 
 
 def _take(lock: FileLock) -> None:
@@ -195,5 +176,5 @@ async def _ask(streams: Streams, method: str) -> Message:
     except ValueError as wrong:
         raise ServiceError("What answers at the socket is no clew.") from wrong
     if "error" in answer:
-        raise exception(answer["error"])
+        raise ServiceError(str(answer["error"].get("message")))
     return dict(answer.get("result") or {})

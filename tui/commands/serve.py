@@ -31,8 +31,9 @@ def serve(
     and on no port. How long it stays when nobody is there: `linger` in the settings.
     """
     from agent.events import ErrorValue
+    from agent.service.process import READY, let_others_start
     from agent.service.protocol import ServiceError
-    from agent.service.starting import READY, Starter
+    from agent.service.starting import Starter
     from graph.errors import SERVE, MemoryFailure
 
     home = home_of(ctx)
@@ -61,6 +62,7 @@ def serve(
     service = Service(home, agent, version=VERSION, linger_s=settings.linger)
 
     def ready() -> None:
+        let_others_start()
         put(READY if told else f"clew {VERSION} serves {home.root}. Ctrl+C ends it.")
         sys.stdout.flush()
         if told:

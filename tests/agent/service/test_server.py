@@ -26,8 +26,8 @@ from agent.service import connection, limits, server
 from agent.service.address import socket_of
 from agent.service.client import AgentClient
 from agent.service.limits import RateWindow
-from agent.service.methods import PROTOCOL, methods
-from agent.service.protocol import Code, RateLimited, ServiceLost, notification
+from agent.service.methods import methods
+from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceLost, notification
 from agent.settings import Settings
 from agent.steps import REFUSED
 from graph.errors import MemoryHeld, NotFound

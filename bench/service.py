@@ -20,19 +20,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import AbstractContextManager, aclosing, contextmanager
 from pathlib import Path
 
 from agent.agent import Agent
 from agent.events import ReplyEnded, TokensArrived
 from agent.home import Home
 from agent.service.client import AgentClient
+from agent.service.server import Service
 from agent.service.starting import Starter
 from agent.settings import Settings
 from bench.report import Figure, percentile, report, say
 from bench.startup import CLEW, KEY, PAINTED, fill, read_until, started
 from graph.events import Sampling
-from tests.agent.service.behind import Behind, agent_of
+from tests.agent.service.behind import agent_of
 from tests.fakes import FakeGenerator
 
 TURNS = 4_000
@@ -102,13 +103,17 @@ async def _first_token(agent: Agent | AgentClient, session: str | None, text: st
 
 
 async def tokens(folder: Path) -> dict[str, Figure]:
-    """What a token of a scripted reply takes more over the socket, with both ends in this process."""
-    home, settings = Home(folder, folder / "models"), Settings(sampling=Sampling(max_tokens=2 * TOKENS), reflect=False)
-    behind = Behind(home, agent_of(home, _talker(), settings))
-    await behind.start()
-    client = await behind.client()
-    pairs = [(await _reply_ms(behind.agent), await _reply_ms(client)) for _ in range(6)][1:]
-    await behind.end()
+    """What a token of a scripted reply takes more over the socket of a service in a process of its own."""
+    own = _talker(Home(folder / "own", folder))
+    await own.start()
+    served = Home(folder / "served", folder)
+    served.root.mkdir(parents=True)
+    with _process(sys.executable, "-m", "bench.service", "--scripted", str(served.root)):
+        client = AgentClient(Starter(served).connect, Settings(), name="bench")
+        await client.start()
+        pairs = [(await _reply_ms(own), await _reply_ms(client)) for _ in range(8)][1:]
+        await client.close()
+    await own.close()
     more = statistics.median(theirs - ours for ours, theirs in pairs)
     return {
         "token_own_us": 1000 * statistics.median(ours for ours, _ in pairs) / TOKENS,
@@ -116,8 +121,14 @@ async def tokens(folder: Path) -> dict[str, Figure]:
     }
 
 
-def _talker() -> FakeGenerator:
-    return FakeGenerator(" ".join(["word"] * TOKENS), context=8 * TOKENS)
+def _talker(home: Home) -> Agent:
+    settings = Settings(sampling=Sampling(max_tokens=2 * TOKENS), reflect=False)
+    return agent_of(home, FakeGenerator(" ".join(["word"] * TOKENS), context=8 * TOKENS), settings)
+
+
+async def scripted(home: Home) -> None:
+    """Serve the scripted model, until this process is ended."""
+    await Service(home, _talker(home), version="bench", linger_s=60).run(lambda: print("ready", flush=True))
 
 
 async def _reply_ms(agent: Agent | AgentClient) -> float:
@@ -224,15 +235,18 @@ def _asked(home: Path) -> float:
     return took
 
 
-@contextmanager
-def _service(home: Path) -> Iterator[None]:
+def _service(home: Path) -> AbstractContextManager[None]:
     """A service in a process of its own, which is ended after it."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tui", "--home", str(home), "serve"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
+    return _process(sys.executable, "-m", "tui", "--home", str(home), "serve")
+
+
+@contextmanager
+def _process(*command: str) -> Iterator[None]:
+    """A process that says a line when it is ready."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         if not process.stdout.readline():
-            raise SystemExit(f"the service did not start: {process.wait()}")
+            raise SystemExit(f"{' '.join(command)} did not start: {process.wait()}")
         try:
             yield
         finally:
@@ -305,7 +319,11 @@ def main() -> None:
     parser.add_argument("--asks", type=int, default=4)
     parser.add_argument("--keys", type=int, default=60)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--scripted", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.scripted is not None:
+        asyncio.run(scripted(Home(options.scripted, options.scripted)))
+        return
     report(measure(options), as_json=options.json)
 
 

@@ -26,7 +26,6 @@ from agent.service.protocol import (
     ServiceError,
     ServiceLost,
     notification,
-    read,
     request,
 )
 from agent.settings import Settings, as_given
@@ -34,40 +33,39 @@ from agent.steps import CHAT
 from graph.errors import MemoryFailure
 from graph.ids import new_id
 
-Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Connect = Callable[[], Awaitable[Streams]]
 LOST = "The service that held the memory has ended. What was said is safe."
 GONE_ON = f"{LOST} Another one has been started."
 SILENT = "The service that holds the memory does not answer. Nothing was changed. `clew serve --stop` ends it."
 CUT = "The service ended before the reply was there. What came of it is kept. Ask again to go on."
 
 
-class Wire:
-    """One connection to a service: requests, their answers, and what is told meanwhile."""
+class Wire(asyncio.Protocol):
+    """One connection to a service: requests, their answers, and what is told meanwhile.
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+    Lines are taken as they come, without a task that waits for them: tokens are many.
+    """
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams  # without anybody who has its reader, a transport is closed
+        self._transport = streams[1].transport
+        self._transport.set_protocol(self)
+        self._begun: list[bytes] = []  # of a line that has not come to its end
         self._number = 0
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._events: dict[int, Callable[[Message], None]] = {}
-        self._reading: asyncio.Task[None] | None = None
         self.beside: Callable[[str, Message], None] = lambda method, params: None
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def hello(self, *, name: str, kind: str) -> Message:
         """Say who this is, and begin to listen. Raises ServiceError, also where nobody answers in time."""
-        self._writer.write(request(0, "hello", {"protocol": PROTOCOL, "name": name, "kind": kind, "pid": os.getpid()}))
+        asked = {"protocol": PROTOCOL, "name": name, "kind": kind, "pid": os.getpid()}
         try:
             async with asyncio.timeout(HANDSHAKE_S):
-                line = await read(self._reader)
+                return dict(await self.ask("hello", asked))
         except TimeoutError as late:
             raise ServiceLost(SILENT) from late
-        if line is None:
-            raise ServiceLost(SILENT)
-        answer = json.loads(line)
-        if "error" in answer:
-            raise exception(answer["error"])
-        self._reading = asyncio.create_task(self._read())
-        return dict(answer["result"])
 
     async def ask(self, method: str, params: Message, told: Callable[[Message], None] | None = None) -> Any:
         """What a method answers; `told` is given what is told of it before. Raises what it raises, or ServiceLost."""
@@ -79,14 +77,10 @@ class Wire:
         if told is not None:
             self._events[number] = told
         try:
-            self._writer.write(request(number, method, params))
-            await self._writer.drain()
+            self._transport.write(request(number, method, params))
             return await answer
-        except ConnectionError as error:
-            raise ServiceLost(LOST) from error
         except asyncio.CancelledError:
-            with suppress(ConnectionError):
-                self._writer.write(notification("cancel", {"id": number}))
+            self._transport.write(notification("cancel", {"id": number}))
             raise
         finally:
             self._answers.pop(number, None)
@@ -94,22 +88,33 @@ class Wire:
 
     async def close(self) -> None:
         """Take leave."""
-        if self._reading is not None:
-            self._reading.cancel()
-        self._writer.close()
-        with suppress(ConnectionError, TimeoutError):
+        self._transport.close()
+        with suppress(TimeoutError):
             async with asyncio.timeout(1):
-                await self._writer.wait_closed()
-        self._end()
+                await asyncio.shield(self.lost)
+                return
+        self._transport.abort()
 
-    async def _read(self) -> None:
+    def data_received(self, data: bytes) -> None:
+        """More of what is told."""
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"".join((*self._begun, lines[0]))
+            self._begun.clear()
+        self._begun.append(rest)
         try:
-            while (line := await read(self._reader)) is not None:
+            for line in lines:
                 self._take(json.loads(line))
-        except (ConnectionError, ServiceError, ValueError):
-            pass  # what cannot be read is as good as gone
-        finally:
-            self._end()
+        except ValueError:
+            self._transport.abort()  # what cannot be read is as good as gone
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """It is gone: nobody answers any more."""
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(ServiceLost(LOST))
+        if not self.lost.done():
+            self.lost.set_result(None)
 
     def _take(self, message: Message) -> None:
         if "method" not in message:
@@ -126,14 +131,6 @@ class Wire:
                 told(params)
         else:
             self.beside(message["method"], params)
-
-    def _end(self) -> None:
-        self._writer.close()
-        for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(ServiceLost(LOST))
-        if not self.lost.done():
-            self.lost.set_result(None)
 
 
 class AgentClient:
@@ -317,8 +314,7 @@ class AgentClient:
                 raise ServiceLost("This chat was closed. Nothing was changed.")
             if self._wire is None or self._wire.lost.done():
                 again = self._wire is not None
-                reader, writer = await self._connect()
-                wire = Wire(reader, writer)
+                wire = Wire(await self._connect())
                 wire.beside = self._beside
                 try:
                     self._state(await wire.hello(name=self._name, kind=self._kind))

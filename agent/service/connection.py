@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType
 from typing import Any
 
@@ -96,7 +97,7 @@ class Hall:
         self.ending = False
         self._changed = changed
         self._standing: dict[str, Notice] = {}
-        self._told: tuple[object, ...] = ()  # the state that faces were told last
+        self._told: tuple[object, ...] = (None, None, None)  # the state that faces were told last
         self._retiring: asyncio.Task[None] | None = None
 
     def hear(self, notice: Notice) -> None:
@@ -147,9 +148,9 @@ class Hall:
 
     def tell_state(self) -> None:
         """Tell all faces where the Agent is now, if it is elsewhere than it was."""
-        now = (self.agent.answering, self.agent.settings, self.agent.private.folder)
-        if now != self._told:
-            self._told = now
+        answering, settings, folder = self.agent.answering, self.agent.settings, self.agent.private.folder
+        if settings is not self._told[1] or (answering, folder) != (self._told[0], self._told[2]):
+            self._told = answering, settings, folder
             for each in self.connections:
                 each.post("state", "state", self.state())
 
@@ -459,8 +460,7 @@ class Connection:
             async for event in told:
                 if isinstance(event, TurnAccepted) and method.name != "watch":
                     self.turns[id] = event.turn
-                told_as = adapter_of(event).dump_python(event, mode="json")
-                await self._send(notification("event", {"of": id, "k": type(event).__name__, "v": told_as}))
+                await self._send(_event(id, event))
                 self._hall.tell_state()
 
     def _progress(self, id: Any) -> Callable[..., None]:
@@ -499,3 +499,14 @@ class Connection:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _event(id: Any, event: Any) -> bytes:
+    """An event of a stream as a line: the one thing that is told so often that it is not made of Python's values."""
+    kind, value = type(event).__name__.encode(), adapter_of(event).dump_json(event)
+    return b'{"jsonrpc":"2.0","method":"event","params":{"of":%b,"k":"%b","v":%b}}\n' % (_id(id), kind, value)
+
+
+@cache
+def _id(id: Any) -> bytes:
+    return json.dumps(id).encode()

@@ -52,7 +52,7 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behi
         await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Four."])
         wire = mine._wire
         assert wire is not None
-        wire._writer.transport.abort()
+        wire._transport.abort()
         await wait_until(pilot, lambda: "has been started" in screen_text(app))
         await collect(theirs.send(session, "and again"))
         await wait_until(pilot, lambda: texts(app)[-2:] == ["and again", "Five."])

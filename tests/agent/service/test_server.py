@@ -416,7 +416,7 @@ async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(
     assert isinstance(accepted, TurnAccepted)
     wire = client._wire
     assert wire is not None
-    wire._writer.transport.abort()
+    wire._transport.abort()
     failed = (await collect(events))[-1]
     assert "What came of it is kept" in getattr(failed, "message", "")
     again = await collect(client.send(accepted.session, "tell me", turn=accepted.turn))

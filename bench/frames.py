@@ -11,6 +11,7 @@ meets both alike. `frame_gap` is the time between two pictures of the screen whi
 import argparse
 import asyncio
 import itertools
+import os
 import tempfile
 import time
 from contextlib import closing, suppress
@@ -133,6 +134,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=100_000)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    os.environ["CLEW_SERVICE"] = "0"  # nothing outlives the benchmark
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         say(f"building a memory of {arguments.turns:,} turns …")
         home = Home.resolve(Path(folder))

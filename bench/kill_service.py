@@ -12,7 +12,6 @@ import asyncio
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -258,7 +257,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--longest", type=float, default=4.0, help="seconds between two kills, at most")
     options = parser.parse_args()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     with tempfile.TemporaryDirectory(prefix="clew-kill-") as folder:
         home = Home(Path(folder), Home.resolve().models)
         met = start_many(home, options.starters)

@@ -174,6 +174,7 @@ def main() -> None:
     os.umask(0o077)
     os.environ["CLEW_MODELS"] = str(Home.resolve().models)  # the demo's own home has none
     os.environ["CLEW_OFFER_MODEL"] = "false"
+    os.environ["CLEW_SERVICE"] = "false"  # nothing outlives the pictures
     take_all(arguments.to, tuple(shot for shot in SHOTS if not arguments.names or shot.name in arguments.names))
 
 

@@ -89,10 +89,6 @@ def open_chat(given: dict[str, str | bool]) -> int:
     if (held := held_by(home)) is not None:
         print(held, file=sys.stderr)
         return ExitCode.HELD
-    if "model" not in given:
-        from tui.joining import hasten
-
-        hasten(home)
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.native_log)
@@ -168,14 +164,17 @@ def _driver_class() -> "type[Driver] | None":
     return TerminalDriver
 
 
-def _connect(home: object, options: "Options") -> "Callable[[], Awaitable[Backstage]]":
+def _connect(home: "Home", options: "Options") -> "Callable[[], Awaitable[Backstage]]":
     async def connect() -> "Backstage":
         import asyncio
 
         def bring_in() -> "Backstage":
             from tui.backstage import RealBackstage
+            from tui.joining import hasten
 
-            return RealBackstage(home, options)  # type: ignore[arg-type]
+            if options.model is None:
+                hasten(home)  # it imports the same as this process does now, beside it
+            return RealBackstage(home, options)
 
         return await asyncio.to_thread(bring_in)
 

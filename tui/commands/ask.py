@@ -1,351 +1,25 @@
-"""`clew ask`, `regenerate` and `edit`: one message, one streamed reply, in a pipe or on a terminal.
+"""`clew ask`, `regenerate` and `edit`: one message, one streamed reply, in a pipe or on a terminal."""
 
-Invariants: `accepted TURN` is on stderr before the model is asked. The first signal stops the reply and keeps what
-came; a second Ctrl+C, or a reader that does not read on, ends the process as a kill would, which the log survives.
-"""
-
-import asyncio
-import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent.agent import Agent
-from agent.events import (
-    AgentEvent,
-    ApprovalWanted,
-    Failed,
-    GraphProgress,
-    MemoryAwaited,
-    MemoryPreparing,
-    MemoryReady,
-    ModelFailed,
-    ModelProgress,
-    ModelReady,
-    Notice,
-    PromptRead,
-    ReplyEnded,
-    ReplyStarted,
-    TokensArrived,
-    TurnAccepted,
-    Warned,
-)
-from agent.home import Home
-from agent.model_host import Loader
-from agent.settings import Settings
-from graph.errors import NotFound
 from tui.commands.choosing import aim, complete_session, complete_shown, home_of
-from tui.commands.waiting import tell_erasing
-from tui.exit_codes import ExitCode, exit_code_of
-from tui.joining import joined
-from tui.output import LONG_S, SILENCE_S, Narration, put, put_json, say
-from tui.state import model_step
-from tui.termination import Termination
-from tui.text import clean, counted, shown, size_of
+from tui.commands.replies import AskRequest, ReplyPrinter
+from tui.exit_codes import ExitCode
+from tui.joining import may_run
+from tui.output import say
+from tui.text import clean
 
-CLIENT = "ask"
-THINKING = "thinking …"
-Begin = Callable[[Agent], Awaitable[AsyncIterator[AgentEvent]]]  # what is to be answered, begun with an agent
-FIGURES = (
-    "session",
-    "turn",
-    "reply_turn",
-    "truncated",
-    "prompt_tokens",
-    "evaluated_tokens",
-    "completion_tokens",
-    "first_token_ms",
-    "total_ms",
-)
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
-
-@dataclass(frozen=True, slots=True)
-class AskRequest:
-    """What to ask and where; `session` may be the beginning of an id, or `last`; None begins a new one."""
-
-    text: str
-    session: str | None = None
-    project: str | None = None
-    system: str | None = None
-    model: str | None = None
-    yes: bool = False  # allow what the model asks to change in the memory
-
-
-class ReplyPrinter:
-    """Says the events of one reply: its words on stdout as they come, or one JSON object at the end."""
-
-    def __init__(self, *, as_json: bool = False, narration: Narration | None = None) -> None:
-        self._as_json = as_json
-        self._narration = narration or Narration()
-        self._safe = sys.stdout.isatty()  # a terminal obeys control characters, a pipe wants the words as they are
-        self._open_line = False
-        self._begun = False  # its words are on stdout
-        self._model_failed = False
-        self._session = ""
-        self.code = ExitCode.OK
-
-    def event(self, event: AgentEvent) -> None:
-        """Say one event. Raises BrokenPipeError when nobody reads any more."""
-        match event:
-            case TurnAccepted():
-                self._narration.clear()
-                self._session = event.session
-                say(f"accepted {event.turn}")
-            case ReplyStarted(cut_tokens=cut) if cut:
-                self._narration.clear()
-                unseen = counted(cut, "token")
-                say(f"The message is too long for the model, which does not see {unseen} of it. All of it is saved.")
-            case TokensArrived(text=text) if text:
-                self._narration.clear()
-                self._begun = not self._as_json
-                if not self._as_json:
-                    put(shown(text) if self._safe else text, end="")
-                    self._open_line = not text.endswith("\n")
-            case TokensArrived(thinking=True):
-                self._narration.tell(THINKING)
-            case PromptRead(done=done, total=total):
-                self._narration.tell(f"reading {done:,} of {counted(total, 'token')}")
-            case ApprovalWanted(what=what):
-                self._narration.clear()
-                say(f"allowed by --yes: {what}")
-            case ReplyEnded():
-                self._ended(event)
-            case Failed():
-                self._narration.clear()
-                self.end_line()
-                say(f"clew: {self._outside_the_chat(event.message)}")
-                self.code = self._code_of(event)
-            case _:
-                pass
-
-    def silent(self) -> None:
-        """Nothing was said for a while: on a terminal a line is owed."""
-        if not self._begun and self._narration.blank:
-            self._narration.tell(THINKING)
-
-    def notice(self, notice: Notice) -> None:
-        """Say what goes on beside the reply; only long work is told of where no terminal listens."""
-        match notice:
-            case ModelProgress(state="fetching") if notice.total:
-                done, total = size_of(notice.done), size_of(notice.total)
-                self._narration.tell(f"{model_step(notice.state, notice.name)}: {done} of {total}")
-            case ModelProgress():
-                self._narration.tell(f"{model_step(notice.state, notice.name)} …")
-            case MemoryPreparing(done=done, total=total):
-                self._narration.tell(f"preparing the memory for this version: {done:,} of {total:,} events …")
-            case MemoryAwaited():
-                self._narration.tell(f"{notice.message} …")
-            case MemoryReady():
-                self._narration.clear()
-            case ModelReady():
-                self._narration.clear()
-            case ModelFailed():
-                self._model_failed = True
-                self._narration.clear()
-            case GraphProgress(state="rebuilding") if notice.total:
-                self._narration.tell(f"rebuilding the graph: {notice.done:,} of {counted(notice.total, 'event')}")
-            case GraphProgress(state="failed") | Warned():
-                self._narration.clear()
-                say(f"clew: {notice.message}")
-            case _:
-                pass
-
-    def end_line(self) -> None:
-        """A reply on stdout ends with a newline, whatever its own last character is."""
-        if self._open_line:
-            self._open_line = False
-            put("")
-
-    def _outside_the_chat(self, message: str) -> str:
-        """A message of the agent's with its advice put for someone who has no chat open, where /retry would do."""
-        return message.replace(
-            "use /retry to get a reply",
-            f"`clew --session {self._session}` opens its chat; use /retry there to get a reply",
-        )
-
-    def _ended(self, event: ReplyEnded) -> None:
-        self._narration.clear()
-        if self._as_json:
-            put_json({"reply": event.text} | {name: getattr(event, name) for name in FIGURES})
-        self.end_line()
-        if event.stop_reason == "failed":
-            say(f"clew: The reply failed: {event.error or 'The model gave no reason.'} The partial reply is saved.")
-            self.code = ExitCode.FAILED
-        elif event.stop_reason == "length":
-            say("The reply was cut off at the maximum length (sampling.max_tokens, or the context).")
-
-    def _code_of(self, event: Failed) -> ExitCode:
-        if event.error is not None:
-            return exit_code_of(event.error.exception())
-        return ExitCode.UNAVAILABLE if self._model_failed else ExitCode.FAILED
-
-
-class Interrupts:
-    """SIGINT, SIGTERM and SIGHUP while a reply is made: the first one stops it."""
-
-    def __init__(self, agent: Agent, termination: Termination) -> None:
-        self._agent = agent
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
-        self._termination = termination
-        termination.listen(self._met)
-
-    def over(self) -> None:
-        """The reply is no more to be stopped: what ends now ends by itself, or in the time that is left for it."""
-        self._termination.listen(lambda code: None)
-
-    def _met(self, code: ExitCode) -> None:
-        with suppress(RuntimeError):  # the loop has ended: so does the process
-            self._loop.call_soon_threadsafe(self._stop)
-
-    def _stop(self) -> None:
-        if not self._agent.stop() and self._task is not None:
-            self._task.cancel()
-
-
-def run_question(
-    home: Home, settings: Settings, question: AskRequest, printer: ReplyPrinter, *, loader: Loader | None = None
-) -> ExitCode:
-    """Ask, and say the answer; how it ended. Raises MemoryFailure, ModelError or AgentError before it is accepted."""
-    if question.model is not None and loader is None:
-        _check_model(home, question.model)
-
-    async def begin(agent: Agent) -> AsyncIterator[AgentEvent]:
-        return agent.send(await _session(agent, question), question.text, project=question.project)
-
-    return run_answer(home, settings, begin, printer, yes=question.yes, loader=loader)
-
-
-def run_answer(
-    home: Home,
-    settings: Settings,
-    begin: Begin,
-    printer: ReplyPrinter,
-    *,
-    yes: bool = False,
-    loader: Loader | None = None,
-) -> ExitCode:
-    """Say what `begin` has answered; how it ended. With `yes` what the model asks to change in the memory is allowed.
-
-    Raises what `begin` raises, and MemoryFailure where the memory cannot be opened.
-    """
-    with Termination(signals=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)) as termination:
-        return asyncio.run(_joined(home, settings, begin, printer, termination, loader=loader, yes=yes))
-
-
-async def _joined(
-    home: Home,
-    settings: Settings,
-    begin: Begin,
-    printer: ReplyPrinter,
-    termination: Termination,
-    *,
-    loader: Loader | None,
-    yes: bool,
-) -> ExitCode:
-    """The reply of the service that runs, or of an Agent of this command's own."""
-    agent = await joined(
-        home,
-        settings,
-        name=CLIENT,
-        kind="command",
-        own=lambda: Agent(home, settings, client=CLIENT, brief=True, loader=loader),
-    )
-    return await _answer(agent, begin, printer, termination, yes=yes)
-
-
-def _check_model(home: Home, model: str) -> None:
-    """Refuse, before anything is stored, a model that is not there and a file that says that it is no chat model.
-
-    Raises ModelError. Only the file's head is read; what else is wrong with a model shows when it is loaded.
-    """
-    from models.header import read_header
-    from models.loading import check_kind
-    from models.store import ModelStore
-
-    check_kind(read_header(ModelStore(home.models).path(model)), embeds=False)
-
-
-async def _answer(
-    agent: Agent, begin: Begin, printer: ReplyPrinter, termination: Termination, *, yes: bool
-) -> ExitCode:
-    notices = asyncio.create_task(_tell(agent.notices(), printer))
-    interrupts: Interrupts | None = None
-    try:
-        await agent.start(load_model=False)
-        interrupts = Interrupts(agent, termination)
-        await _converse(agent, begin, printer, yes=yes)
-        if printer.code is ExitCode.OK and termination.code is None:
-            printer.end_line()
-            await agent.reflection.run_briefly()  # the reply is out
-    except asyncio.CancelledError:
-        if termination.code is None:
-            raise
-    finally:
-        if interrupts is not None:
-            interrupts.over()
-        await tell_erasing(agent)
-        await agent.close()
-        notices.cancel()
-        with suppress(asyncio.CancelledError):
-            await notices
-    printer.end_line()
-    return printer.code if termination.code is None else termination.code
-
-
-async def _converse(agent: Agent, begin: Begin, printer: ReplyPrinter, *, yes: bool) -> None:
-    agent.approvals.clients = {CLIENT} if yes else set()
-    silence = asyncio.create_task(_break_silence(printer))
-    try:
-        async for event in await begin(agent):
-            printer.event(event)
-            if isinstance(event, ApprovalWanted):
-                with suppress(NotFound):  # stopped meanwhile
-                    await agent.approvals.answer(event.approval, allowed=True)
-    finally:
-        silence.cancel()
-
-
-async def _break_silence(printer: ReplyPrinter) -> None:
-    """On a terminal nobody is left without a line for long."""
-    while True:
-        await asyncio.sleep(SILENCE_S)
-        printer.silent()
-
-
-async def _session(agent: Agent, question: AskRequest) -> str | None:
-    """The session to go on with, its settings changed as asked; None for a new one without any.
-
-    A service may answer with another model than the one that is asked for: then the chat has that for its own.
-    """
-    found = None if question.session is None else await agent.chats.named(clean(question.session))
-    changed: dict[str, Any] = {} if question.system is None else {"system_prompt": question.system}
-    if question.model not in (None, (found.model if found else None) or agent.settings.model):
-        changed["model"] = question.model
-    if changed:
-        return await agent.chats.configure(found.id if found else None, project=question.project, **changed)
-    return found.id if found else None
-
-
-async def _tell(notices: AsyncIterator[Notice], printer: ReplyPrinter) -> None:
-    """Pass notices on; that work began is told again if nothing was heard since, for where only long work counts."""
-    again: asyncio.TimerHandle | None = None
-    try:
-        async for notice in notices:
-            if again is not None:
-                again.cancel()
-            printer.notice(notice)
-            late = isinstance(notice, ModelProgress)
-            again = asyncio.get_running_loop().call_later(LONG_S, printer.notice, notice) if late else None
-    finally:
-        if again is not None:
-            again.cancel()
-
+    from agent.agent import Agent
+    from agent.events import AgentEvent
+    from agent.home import Home
 
 MOST_BYTES = 8 << 20
 
@@ -382,27 +56,39 @@ def ask(
     `accepted TURN` on stderr means that the message is saved. Ctrl+C stops the reply and keeps the partial reply.
     """
     text = message_of(message or [], attached=not no_attach)
-    from agent.settings import load_settings
-    from agent.text import clean_message
-    from models.quiet import guard_descriptors
-
-    clean_message(text)  # an empty message is refused before anything is opened
     home = home_of(ctx)
-    if model is not None:
-        from models.store import ModelStore
-
-        model = ModelStore(home.models).absolute(model)
-    settings = load_settings(home.config, **({"model": model} if model is not None else {}))
-    guard_descriptors(home.native_log)
     question = AskRequest(
         text,
         session=session,
         project=clean(project) if project is not None else None,
         system=clean(system) if system is not None else None,
-        model=model,
         yes=yes,
     )
-    raise typer.Exit(run_question(home, settings, question, ReplyPrinter(as_json=as_json)))
+    printer = ReplyPrinter(as_json=as_json)
+    if text.strip() and model is None and may_run(home):
+        from tui.commands.asking_service import ask_service
+
+        answered = ask_service(home, question, printer)
+        if isinstance(answered, ExitCode):
+            raise typer.Exit(answered)
+        question = answered
+    raise typer.Exit(_ask_agent(home, question, printer, model))
+
+
+def _ask_agent(home: "Home", question: AskRequest, printer: ReplyPrinter, model: str | None) -> ExitCode:
+    """Ask an Agent, of the service too where that takes more than a message; how it ended."""
+    from agent.settings import load_settings
+    from agent.text import clean_message
+    from models.quiet import guard_descriptors
+    from models.store import ModelStore
+    from tui.commands.answering import run_question
+
+    clean_message(question.text)  # an empty message is refused before anything is opened
+    if model is not None:
+        model = ModelStore(home.models).absolute(model)
+    settings = load_settings(home.config, **({"model": model} if model is not None else {}))
+    guard_descriptors(home.native_log)
+    return run_question(home, settings, replace(question, model=model), printer)
 
 
 def message_of(words: list[str], *, attached: bool = True) -> str:
@@ -458,6 +144,7 @@ def regenerate(
     from agent.settings import load_settings
     from graph.reader import LogReader
     from models.quiet import guard_descriptors
+    from tui.commands.answering import run_answer
 
     home = home_of(ctx)
     reader = LogReader.open(home.memory)
@@ -496,8 +183,10 @@ def edit(
     words = message_of(text or [], attached=not no_attach)
     from agent.settings import load_settings
     from agent.text import clean_message
+    from graph.errors import NotFound
     from graph.reader import LogReader
     from models.quiet import guard_descriptors
+    from tui.commands.answering import run_answer
 
     clean_message(words)  # nothing to say is refused before anything is opened
     home = home_of(ctx)

@@ -13,7 +13,8 @@ from graph.memory import Memory
 from graph.reader import LogReader
 from models.catalogue import entry
 from models.store import DEFAULT_EMBEDDER
-from tui.commands.ask import FIGURES, MOST_BYTES
+from tui.commands.ask import MOST_BYTES
+from tui.commands.replies import FIGURES
 
 Run = Callable[..., Any]
 SHORT = {"CLEW_SAMPLING__MAX_TOKENS": "12", "CLEW_SAMPLING__TEMPERATURE": "0"}

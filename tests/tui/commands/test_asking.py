@@ -27,7 +27,9 @@ from graph.values import Exchange
 from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
-from tui.commands.ask import FIGURES, AskRequest, ReplyPrinter, message_of, run_answer, run_question
+from tui.commands.answering import run_answer, run_question
+from tui.commands.ask import message_of
+from tui.commands.replies import FIGURES, AskRequest, ReplyPrinter
 from tui.exit_codes import ExitCode
 from tui.output import Narration
 
@@ -416,7 +418,7 @@ def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
     def gone(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("tui.commands.ask.put", gone)
+    monkeypatch.setattr("tui.commands.replies.put", gone)
     with pytest.raises(BrokenPipeError):
         ask("Hello?", "one two three")
     (exchange,) = exchanges(place)

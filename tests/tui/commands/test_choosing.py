@@ -15,7 +15,8 @@ from graph.ids import now_ms
 from graph.memory import Memory
 from graph.reader import LogReader
 from tests.fakes import FakeGenerator
-from tui.commands.ask import AskRequest, ReplyPrinter, run_question
+from tui.commands.answering import run_question
+from tui.commands.replies import AskRequest, ReplyPrinter
 
 Run = Callable[..., Any]
 SESSIONS = ("01JAA", "01JAAB", "01JAAAZZZ")

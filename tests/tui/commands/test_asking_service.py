@@ -1,0 +1,145 @@
+"""`clew ask` beside a service: the same words and codes as without one, and little is imported for them."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from agent.events import ReplyEnded
+from agent.home import Home
+from agent.settings import Settings
+from tests.agent.conftest import collect
+from tests.agent.service.behind import Behind, agent_of
+from tests.agent.test_changing_tools import ANSWER, REMEMBER
+from tests.agent.test_recall import only
+from tests.fakes import FakeGenerator
+from tui.commands.replies import FIGURES
+from tui.exit_codes import ExitCode
+
+pytestmark = pytest.mark.process
+
+AGENT = ("agent.agent", "kuzu", "numpy", "llama_cpp", "agent.settings")
+LISTED = (
+    "import sys; from tui.entry import main; code = main(sys.argv[1:]);"
+    f"print(sorted({set(AGENT)!r} & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+)
+
+
+@dataclass
+class Asked:
+    """What `clew ask` said, and how it ended."""
+
+    out: str
+    err: str
+    code: int
+
+
+class Shell:
+    """Runs `clew ask` beside a service of this process."""
+
+    def __init__(self, behind: Behind, model: FakeGenerator) -> None:
+        self.behind, self.model = behind, model
+
+    async def begin(self, *arguments: str, code: str | None = None) -> asyncio.subprocess.Process:
+        command = ["-c", code] if code is not None else ["-m", "tui"]
+        return await asyncio.create_subprocess_exec(
+            sys.executable, *command, "ask", *arguments, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+
+    async def ask(self, *arguments: str, code: str | None = None) -> Asked:
+        return await self.ended(await self.begin(*arguments, code=code))
+
+    async def ended(self, process: asyncio.subprocess.Process) -> Asked:
+        out, err = await process.communicate()
+        assert process.returncode is not None
+        return Asked(out.decode(), err.decode(), process.returncode)
+
+
+@pytest.fixture
+async def shell() -> AsyncIterator[Shell]:
+    home, model = Home.resolve(), FakeGenerator("one two three")
+    behind = Behind(home, agent_of(home, model, Settings(tools="on", reflect=False, recall=False)))
+    await behind.start()
+    model.structured_replies = [ANSWER] * 9
+    yield Shell(behind, model)
+    model.gate.set()
+    await behind.end()
+
+
+async def test_the_reply_is_on_stdout_and_nothing_of_an_agent_is_imported_for_it(shell: Shell) -> None:
+    asked = await shell.ask("hello", code=LISTED)
+    assert (asked.out, asked.code) == ("one two three\n", 0)
+    (session,) = await shell.behind.agent.chats.all()
+    said, _ = await shell.behind.agent.chats.thread(session.id)
+    assert asked.err.splitlines() == [f"accepted {said.id}", "[]"]
+    assert (said.text, said.client) == ("hello", "ask")
+
+
+async def test_figures_a_chat_and_a_system_prompt(shell: Shell) -> None:
+    first = json.loads((await shell.ask("hello", "--json")).out)
+    assert set(first) == {"reply", *FIGURES}
+    second = json.loads((await shell.ask("--session", "last", "--system", "Be brief.", "--json", "and on")).out)
+    assert second["session"] == first["session"]
+    assert (await shell.behind.agent.chats.get(first["session"])).system_prompt == "Be brief."
+    assert [each.text for each in await shell.behind.agent.chats.thread(first["session"])][::2] == ["hello", "and on"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "code"),
+    [
+        (("--session", "nope", "hello"), "There is no chat nope", ExitCode.NOT_FOUND),
+        ((" ",), "empty", ExitCode.USAGE),
+    ],
+)
+async def test_what_cannot_be_asked_is_said_as_without_a_service(
+    shell: Shell, arguments: tuple[str, ...], words: str, code: ExitCode
+) -> None:
+    served = await shell.ask(*arguments)
+    await shell.behind.end()
+    alone = await shell.ask(*arguments)
+    assert words in served.err
+    assert (served.err, served.code) == (alone.err, code) == (alone.err, alone.code)
+    assert served.out == ""
+
+
+async def test_leave_is_given_by_yes_alone(shell: Shell) -> None:
+    shell.model.structured_replies = [REMEMBER, ANSWER, REMEMBER, ANSWER]
+    assert (await shell.ask("My boat is called Zephyrine.")).code == 0
+    assert await shell.behind.agent.memories.find() == []
+    asked = await shell.ask("--yes", "My boat is called Zephyrine.")
+    assert "allowed by --yes: Remember" in asked.err
+    (made,) = await shell.behind.agent.memories.find()
+    assert made.text == REMEMBER["text"]
+
+
+async def test_ctrl_c_stops_this_reply_and_no_other(shell: Shell) -> None:
+    client = await shell.behind.client()
+    shell.model.gate.clear()
+    other = asyncio.create_task(collect(client.send(None, "from the chat")))
+    await shell.model.waiting.wait()
+    process = await shell.begin("hello")
+    assert process.stderr is not None
+    assert (await process.stderr.readline()).startswith(b"accepted ")
+    process.send_signal(signal.SIGINT)
+    assert (await shell.ended(process)).code == ExitCode.INTERRUPTED
+    shell.model.gate.set()
+    assert only(await other, ReplyEnded).stop_reason == "end", "it was another's"
+
+
+async def test_a_service_that_goes_away_in_mid_reply_is_told_of(shell: Shell) -> None:
+    shell.model.gate.clear()
+    process = await shell.begin("hello")
+    assert process.stderr is not None
+    await process.stderr.readline()
+    await shell.model.waiting.wait()
+    for connection in list(shell.behind.service._hall.connections):
+        connection._writer.transport.abort()
+    asked = await shell.ended(process)
+    assert "The service ended before the reply was there." in asked.err
+    assert asked.code == ExitCode.FAILED
+    shell.model.gate.set()

@@ -131,12 +131,18 @@ class Agent:
         """Load the embedder and embed what was said, in the background, for a start that left that out."""
         self._embedding.start(after=after)
 
+    def end_soon(self) -> None:
+        """Tell whoever wants the memory that it is closed in a moment: they wait for it."""
+        if self._memory_or_none is not None:
+            self._memory_or_none.end_soon()
+
     async def close(self) -> None:
         """Stop what runs, keep the partial reply, close everything. Safe to call twice, and without a start."""
         memory = self._memory_or_none
         if memory is None or self._closing:
             return
         self._closing = True
+        self.end_soon()
         await self._nightly.close()
         await self._jobs.close()
         await self.private.end()

@@ -233,6 +233,10 @@ class Memory(MemoryView):
             advice = room.ADVICE if full else "Run `clew rebuild`: the graph is rebuilt, nothing is lost."
             return [Check("graph", False, str(e), advice)]
 
+    def end_soon(self) -> None:
+        """Tell whoever wants the memory that it is closed in a moment."""
+        self._lock.end_soon()
+
     def close(self) -> None:
         """Let go of everything, the lock last. Closing twice is no harm."""
         with self._writing:

@@ -19,23 +19,32 @@ WANTED = True  # unless the settings say otherwise
 
 async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own: "Callable[[], Agent]") -> "Agent":
     """The Agent of the service that runs, not started yet; one's `own` where none does. Raises ServiceError."""
+    from agent.service.address import elsewhere
+    from agent.service.process import starts
+
+    if not may_run(home) and starts(home):
+        from agent.service.starting import Starter
+
+        await Starter(home).started()
     if not may_run(home):
         return own()
     from agent.service.client import AgentClient
     from agent.service.starting import Starter
 
-    starter = Starter(home)
-    if await starter.health() is None:
+    starter = Starter(home, elsewhere=elsewhere())
+    if elsewhere() is None and await starter.health() is None:
         return own()
     return cast("Agent", AgentClient(starter.connect, settings, name=name, kind=kind))
 
 
 def served(home: Home, settings: "Settings", *, name: str, model: str | None = None) -> "Agent":
     """The Agent of a service, which is started where none runs; it is to answer with that `model`."""
+    from agent.service.address import elsewhere
     from agent.service.client import AgentClient
     from agent.service.starting import Starter
 
-    return cast("Agent", AgentClient(Starter(home, model=model).connect, settings, name=name, model=model))
+    starter = Starter(home, model=model, elsewhere=elsewhere())
+    return cast("Agent", AgentClient(starter.connect, settings, name=name, model=model))
 
 
 def retire(home: Home) -> None:
@@ -43,17 +52,22 @@ def retire(home: Home) -> None:
 
     Raises ServiceError where it does not end.
     """
-    if may_run(home):
+    from agent.service.address import answered
+
+    if answered(home):
         from agent.service.starting import Starter
 
         asyncio.run(Starter(home).retire())
 
 
 def may_run(home: Home) -> bool:
-    """Whether somebody is at the socket: whoever finds nobody need not import what speaks over it."""
-    from agent.service.address import answered
+    """Whether somebody is at the socket: whoever finds nobody need not import what speaks over it.
 
-    return answered(home)
+    Where a face is told of one elsewhere, it uses no other.
+    """
+    from agent.service.address import answered, elsewhere
+
+    return elsewhere() is not None or answered(home)
 
 
 def possible() -> bool:
@@ -69,7 +83,9 @@ def possible() -> bool:
 
 def hasten(home: Home) -> None:
     """Start the service ahead, where the settings want one: they are only looked at, and loaded and checked later."""
-    if _wanted(home):
+    from agent.service.address import ELSEWHERE
+
+    if ELSEWHERE not in os.environ and _wanted(home):
         from agent.service.process import hasten as begin
 
         begin(home)

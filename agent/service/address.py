@@ -11,6 +11,7 @@ from agent.home import Home
 from agent.service.protocol import ServiceError
 
 FOLDER = "clew"
+ELSEWHERE = "CLEW_SOCKET"
 LONGEST_PATH = 100  # bytes of a socket's path; systems allow 104 to 108
 NAME = 22  # bytes of a socket's own name, with the slash before it
 KNOCKED_S = 1.0
@@ -56,12 +57,23 @@ def socket_of(home: Home) -> Path:
     return folder() / f"{name(home)}.sock"
 
 
+def elsewhere() -> Path | None:
+    """The socket that faces are told to use: of a service on another machine, as `ssh -L` brings it here."""
+    told = os.environ.get(ELSEWHERE)
+    return Path(told).expanduser().absolute() if told else None
+
+
 def answered(home: Home) -> bool:
     """Whether somebody listens at the socket: one that a killed service left is nobody's. Nothing is made for it."""
+    return knocked(_folder() / f"{name(home)}.sock")
+
+
+def knocked(path: Path) -> bool:
+    """Whether somebody listens there."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
         asking.settimeout(KNOCKED_S)
         try:
-            asking.connect(str(_folder() / f"{name(home)}.sock"))
+            asking.connect(str(path))
         except OSError:
             return False
         return True

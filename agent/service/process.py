@@ -63,6 +63,19 @@ def hasten(home: Home, *, model: str | None = None) -> None:
             os.close(lock)
 
 
+def starts(home: Home) -> bool:
+    """Whether somebody is starting a service."""
+    with suppress(OSError, ServiceError):
+        lock = os.open(lock_of(home), os.O_RDWR)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(lock)
+    return False
+
+
 def let_others_start() -> None:
     """In a service that was started ahead, once it can be asked."""
     if (lock := os.environ.pop(LOCK, None)) is not None:

@@ -52,6 +52,7 @@ class Service:
             await self._ended.wait()
             watching.cancel()
         finally:
+            self._agent.end_soon()
             if listening is not None:
                 listening.close()
                 with suppress(FileNotFoundError):

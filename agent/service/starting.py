@@ -16,7 +16,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from agent.home import Cached, Home
-from agent.service.address import lock_of, socket_of
+from agent.service.address import ELSEWHERE, lock_of, socket_of
 from agent.service.process import COMMAND, READY, spawn
 from agent.service.protocol import (
     HANDSHAKE_S,
@@ -43,16 +43,29 @@ class Died(ServiceError):
 class Starter:
     """Connects to the service of a home."""
 
-    def __init__(self, home: Home, *, command: Sequence[str] = COMMAND, model: str | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        *,
+        command: Sequence[str] = COMMAND,
+        model: str | None = None,
+        elsewhere: Path | None = None,
+    ) -> None:
         """`command` starts a service: it is given `--home` and the home, and says on stdout when it can be asked.
 
-        One that is started here begins with that `model`, None: with that of the settings.
+        One that is started here begins with that `model`, None: with that of the settings. One that is `elsewhere` is
+        found at that socket, and neither started nor ended from here.
         """
-        self._home, self._command, self._model = home, tuple(command), model
+        self._home, self._command, self._model, self._elsewhere = home, tuple(command), model, elsewhere
 
     async def connect(self) -> Streams:
         """A connection to the service that runs, or else to one that is started. Raises ServiceError, MemoryFailure."""
         streams = await self.running()
+        if streams is None and self._elsewhere is not None:
+            raise ServiceError(
+                f"No service answers at {self._elsewhere}, which {ELSEWHERE} names. Nothing was changed. Is the "
+                "connection to its machine (`ssh -L`) still there, and `clew serve` running on it?"
+            )
         return streams if streams is not None else await self._start()
 
     async def running(self) -> Streams | None:
@@ -60,8 +73,7 @@ class Starter:
 
         One of another protocol is asked to end, and waited for. Raises ServiceError.
         """
-        path = socket_of(self._home)
-        streams = await _open(path)
+        streams = await _open(self._elsewhere or socket_of(self._home))
         if streams is None:
             return None
         found: Message = {}
@@ -74,12 +86,18 @@ class Starter:
                 streams[1].close()
         if found.get("protocol") == PROTOCOL:
             return streams
+        if self._elsewhere is not None:
+            streams[1].close()
+            raise OtherProtocol(
+                f"The service at {self._elsewhere} is clew {found.get('version')}, which this one does not understand. "
+                "Nothing was changed. Install the same version on both machines."
+            )
         await self.retire(streams)
         return None
 
     async def health(self) -> Message | None:
         """How the service that runs is; None where there is none. Raises ServiceError."""
-        streams = await _open(socket_of(self._home))
+        streams = await _open(self._elsewhere or socket_of(self._home))
         if streams is None:
             return None
         try:
@@ -114,9 +132,17 @@ class Starter:
             streams[1].close()
         return True
 
-    async def _start(self) -> Streams:
+    async def started(self) -> None:
+        """Wait for whoever starts a service now. Raises ServiceError where that takes too long."""
+        (await self._turn()).release()
+
+    async def _turn(self) -> FileLock:
         lock = FileLock(lock_of(self._home), mode=0o600, thread_local=False)
         await asyncio.to_thread(_take, lock)
+        return lock
+
+    async def _start(self) -> Streams:
+        lock = await self._turn()
         try:
             streams = await self.running()  # somebody else may have been first
             if streams is not None:

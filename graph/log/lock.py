@@ -9,6 +9,8 @@ import errno
 import json
 import os
 import time
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -61,6 +63,13 @@ class MemoryLock:
             taken.release()
             raise LogUnwritable(f"{folder} cannot be written ({e.strerror}). Nothing was changed.") from e
         return taken
+
+    def end_soon(self) -> None:
+        """Tell others that it is let go of in a moment, so that they wait for that."""
+        name = _read_name(self._name)
+        if name is not None and not name.brief:
+            with suppress(OSError):  # they are refused, then
+                _write_name(self._name, replace(name, brief=True))
 
     def release(self) -> None:
         self._name.unlink(missing_ok=True)

@@ -31,6 +31,7 @@ def serve(
     and on no port. How long it stays when nobody is there: `linger` in the settings.
     """
     from agent.events import ErrorValue
+    from agent.service.address import elsewhere, socket_of
     from agent.service.process import READY, let_others_start
     from agent.service.protocol import ServiceError
     from agent.service.starting import Starter
@@ -42,13 +43,13 @@ def serve(
         say("The service has ended." if ended else NONE)
         return
     if status:
-        found = asyncio.run(Starter(home).health())
+        found = asyncio.run(Starter(home, elsewhere=elsewhere()).health())
         if as_json:
-            put_json({"running": found is not None} | (found or {}))
+            put_json({"running": found is not None, "socket": str(elsewhere() or socket_of(home))} | (found or {}))
         elif found is None:
             put(NONE)
         else:
-            put("\n".join(_lines(found)))
+            put("\n".join((*_lines(found), f"socket    {elsewhere() or socket_of(home)}")))
         return
     from agent.agent import Agent
     from agent.service.server import Service

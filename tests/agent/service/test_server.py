@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import shutil
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -13,6 +15,7 @@ import pytest
 from agent.events import (
     AgentEvent,
     ApprovalWanted,
+    Failed,
     MemoryReady,
     QueueHeld,
     ReplyEnded,
@@ -30,7 +33,7 @@ from agent.service.methods import methods
 from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceLost, notification
 from agent.settings import Settings
 from agent.steps import REFUSED
-from graph.errors import MemoryHeld, NotFound
+from graph.errors import LogUnwritable, MemoryHeld, NotFound
 from tests.agent.conftest import collect
 from tests.agent.service.behind import Behind
 from tests.agent.service.conftest import MakeBehind
@@ -61,6 +64,10 @@ class Raw:
             json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
         )
         return answer
+
+
+def line_of(method: str, id: int, **params: Any) -> bytes:
+    return json.dumps({"id": id, "method": method, "params": params}).encode() + b"\n"
 
 
 async def raw(behind: Behind, *, greet: bool = True, **hello: Any) -> Raw:
@@ -372,6 +379,56 @@ async def test_asked_to_retire_it_finishes_the_reply_and_ends(behind: MakeBehind
     assert isinstance((await collect(events))[-1], ReplyEnded)
     await service.ended()
     assert isinstance(accepted, TurnAccepted)
+
+
+async def test_another_user_is_not_even_answered(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "peer", lambda connection: os.getuid() + 1)
+    stranger = await raw(await behind(FakeGenerator("Hello.")), greet=False)
+    assert await stranger.reader.read() == b""
+
+
+async def test_ten_thousand_watches_of_one_face_are_bounded_and_cost_the_others_nothing(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    client = await service.client()
+    session = only(await collect(client.send(None, "hello")), TurnAccepted).session
+    greedy = await raw(service)
+    for id in range(10_000):
+        greedy.writer.write(line_of("watch", id, session=session))
+    refused = 0
+    while refused < 10_000 - connection.MOST_AT_ONCE:
+        message = json.loads(await greedy.reader.readline())
+        refused += message.get("error", {}).get("code") == Code.NO_REQUEST
+    assert len(service.agent._conversation._watching[session]) == connection.MOST_AT_ONCE
+    assert isinstance((await collect(client.send(session, "and on")))[-1], ReplyEnded)
+    greedy.writer.close()
+    await greedy.writer.wait_closed()
+    while service.agent._conversation._watching[session]:
+        await client.chats.all()
+
+
+async def test_a_home_that_is_deleted_ends_it(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "LOOKED_S", 0.01)
+    service = await behind(FakeGenerator("Hello."))
+    await asyncio.to_thread(shutil.rmtree, service.home.root)
+    await service.ended()
+
+
+async def test_a_full_disk_is_told_as_the_agent_tells_it_and_the_service_goes_on(
+    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    client = await service.client()
+
+    def full(*events: object) -> None:
+        raise LogUnwritable("The disk is full. Nothing was stored.")
+
+    with monkeypatch.context() as here:
+        here.setattr(service.agent._memory, "append", full)
+        (failed,) = await collect(client.send(None, "hello"))
+        assert isinstance(failed, Failed)
+        assert failed.error is not None
+        assert isinstance(failed.error.exception(), LogUnwritable)
+    assert isinstance((await collect(client.send(None, "hello")))[-1], ReplyEnded)
 
 
 async def test_who_reads_nothing_costs_nobody_anything(behind: MakeBehind) -> None:

@@ -53,6 +53,18 @@ def test_who_waits_for_a_brief_holder_is_told_at_once_of_one_that_keeps_it(folde
     brief.release()
 
 
+def test_one_that_ends_soon_is_waited_for(folder: Path) -> None:
+    ending = MemoryLock.take(folder, command="clew (chat)")
+    ending.end_soon()
+    name = holder(folder)
+    assert name is not None
+    assert (name.command, name.brief) == ("clew (chat)", True)
+    letting_go = threading.Timer(0.3, ending.release)
+    letting_go.start()
+    MemoryLock.take(folder, command="clew (ask)").release()
+    letting_go.join()
+
+
 def test_of_a_service_it_is_told_how_it_is_ended(folder: Path) -> None:
     kept = MemoryLock.take(folder, command=SERVE)
     with pytest.raises(MemoryHeld, match=r"`clew serve` \(process \d+\).*`clew serve --stop`"):

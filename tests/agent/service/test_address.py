@@ -1,0 +1,52 @@
+"""Where the socket is: this user's alone, short enough for the system, and there without a runtime directory."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.home import Home
+from agent.service.address import LONGEST_PATH, answered, elsewhere, folder, socket_of
+from agent.service.protocol import ServiceError
+
+FALLBACK = Path(f"/tmp/clew-{os.getuid()}")
+
+
+def test_it_is_in_the_runtime_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/shm")
+    assert socket_of(Home.resolve()).parent == Path("/dev/shm/clew")
+    (Path("/dev/shm/clew")).rmdir()
+
+
+@pytest.mark.parametrize("there", [None, "/nowhere/at/all", "long"])
+def test_without_one_or_with_a_long_one_it_is_in_a_folder_of_its_own(
+    there: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("a" * LONGEST_PATH)
+    long.mkdir()
+    if there is None:
+        monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    else:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(long) if there == "long" else there)
+    assert folder() == FALLBACK
+    assert FALLBACK.stat().st_mode & 0o777 == 0o700
+    assert len(os.fsencode(socket_of(Home.resolve()))) <= LONGEST_PATH
+
+
+def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path)[:LONGEST_PATH])
+    monkeypatch.setattr("agent.service.address.LONGEST_PATH", 1000)
+    (tmp_path / "clew").mkdir(mode=0o755)
+    with pytest.raises(ServiceError, match=r"not yours alone.*Nothing was changed.*chmod 700"):
+        socket_of(Home.resolve())
+    assert not answered(Home.resolve())
+
+
+def test_two_homes_have_two_sockets(tmp_path: Path) -> None:
+    assert socket_of(Home.resolve(tmp_path / "a")) != socket_of(Home.resolve(tmp_path / "b"))
+
+
+def test_a_face_is_told_of_one_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert elsewhere() is None
+    monkeypatch.setenv("CLEW_SOCKET", "~/there.sock")
+    assert elsewhere() == Path.home() / "there.sock"

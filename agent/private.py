@@ -122,7 +122,6 @@ class PrivateMemory:
         await self._prompts.shelf.written()
         await asyncio.to_thread(self.memory.close)
         await asyncio.to_thread(_remove, self.folder)
-        _clear_what_is_freed(False)
 
 
 def _clear_what_is_freed(wanted: bool) -> None:
@@ -171,47 +170,60 @@ async def _no_vector(text: str) -> None:
 
 
 class PrivateChats:
-    """The private chats of one clew, and the way from a session to the memory and the conversation it belongs to."""
+    """The private chats of one clew, and the way from a session to the memory and the conversation it belongs to.
+
+    Each of those who have some, faces of a service, has a memory of its own for them, which goes when they do.
+    """
 
     def __init__(self, memory: Memory, conversation: Conversation, shared: Callable[[], Shared]) -> None:
         """`memory` and `conversation` are those of all other chats."""
         self._memory = memory
         self._conversation = conversation
         self._shared = shared
-        self._open: PrivateMemory | None = None
+        self._open: dict[str, PrivateMemory] = {}  # by their owners
 
     def __contains__(self, session: object) -> bool:
-        return self._open is not None and session in self._open
+        return self._of(session) is not None
 
-    async def begin(self) -> str:
+    async def begin(self, owner: str = "") -> str:
         """Begin a chat that keeps nothing: it is gone when it is ended, or clew is. Raises OSError or MemoryFailure."""
-        if self._open is None:
-            self._open = await asyncio.to_thread(PrivateMemory.open, self._shared())
-        return await self._open.begin()
+        if owner not in self._open:
+            self._open[owner] = await asyncio.to_thread(PrivateMemory.open, self._shared())
+        return await self._open[owner].begin()
 
-    async def all(self) -> list[Session]:
+    async def all(self, owner: str = "") -> list[Session]:
         """The private chats there are, newest activity first; they are gone when clew is left."""
-        return [] if self._open is None else await asyncio.to_thread(self._open.sessions)
+        return [] if owner not in self._open else await asyncio.to_thread(self._open[owner].sessions)
 
     @property
     def folder(self) -> Path | None:
         """Where what is written of private chats may lie: it goes with them. None where there is none yet."""
-        return None if self._open is None else self._open.folder
+        return self.folder_of("")
+
+    def folder_of(self, owner: str) -> Path | None:
+        """The same of the chats of one owner."""
+        return self._open[owner].folder if owner in self._open else None
+
+    def owner_of(self, session: object) -> str | None:
+        """Whose private chat that is; None where it is none."""
+        return next((owner for owner, memory in self._open.items() if session in memory), None)
 
     @property
     def answering(self) -> str | None:
         """The private session whose reply is in the making."""
-        return None if self._open is None else self._open.conversation.answering
+        return next((each.conversation.answering for each in self._open.values() if each.conversation.answering), None)
 
     def stop(self) -> bool:
         """Stop a reply in the making, keeping what came until the chat ends."""
-        return self._open is not None and self._open.conversation.stop()
+        return any([each.conversation.stop() for each in self._open.values()])
 
-    async def end(self) -> None:
-        """End all private chats: what was said in them is gone."""
-        ending, self._open = self._open, None
-        if ending is not None:
-            await ending.close()
+    async def end(self, owner: str | None = None) -> None:
+        """End the private chats of one owner, or all: what was said in them is gone."""
+        for each in list(self._open) if owner is None else [owner]:
+            if (ending := self._open.pop(each, None)) is not None:
+                await ending.close()
+                if not self._open:
+                    _clear_what_is_freed(False)
 
     async def sweep(self) -> None:
         """Remove what a clew that was killed left of its private chats."""
@@ -219,13 +231,18 @@ class PrivateChats:
 
     def use(self, settings: Settings) -> None:
         """Go on with other settings."""
-        if self._open is not None:
-            self._open.use(settings)
+        for each in self._open.values():
+            each.use(settings)
 
     def conversation_of(self, session: str | None) -> Conversation:
         """The conversation that a session belongs to."""
-        return self._open.conversation if self._open is not None and session in self._open else self._conversation
+        found = self._of(session)
+        return found.conversation if found is not None else self._conversation
 
     def memory_of(self, session: str) -> Memory:
         """The memory that a session stands in."""
-        return self._open.memory if self._open is not None and session in self._open else self._memory
+        found = self._of(session)
+        return found.memory if found is not None else self._memory
+
+    def _of(self, session: object) -> PrivateMemory | None:
+        return next((memory for memory in self._open.values() if session in memory), None)

@@ -93,11 +93,10 @@ class Hall:
         self.window = RateWindow()
         self.began = time.monotonic()
         self.connections: set[Connection] = set()
-        self.private: dict[str, Connection] = {}  # private chats, each with the connection it belongs to
+        self.entered = 0  # faces so far
         self.ending = False
         self._changed = changed
         self._standing: dict[str, Notice] = {}
-        self._told: tuple[object, ...] = (None, None, None)  # the state that faces were told last
         self._retiring: asyncio.Task[None] | None = None
 
     def hear(self, notice: Notice) -> None:
@@ -129,30 +128,13 @@ class Hall:
     async def leave(self, connection: "Connection") -> None:
         """A face is gone: what was private to it is gone too."""
         self.connections.discard(connection)
-        own = {session for session, owner in self.private.items() if owner is connection}
-        if own:
-            self.private = {session: owner for session, owner in self.private.items() if owner is not connection}
-            if not self.private:
-                await self.agent.private.end()
+        await self.agent.private.end(connection.owner)
         self._changed()
-
-    def state(self) -> Message:
-        """What faces know of the Agent without asking."""
-        agent = self.agent
-        folder = agent.private.folder
-        return {
-            "answering": agent.answering,
-            "settings": agent.settings.model_dump(mode="json"),
-            "private": str(folder) if folder is not None else None,
-        }
 
     def tell_state(self) -> None:
         """Tell all faces where the Agent is now, if it is elsewhere than it was."""
-        answering, settings, folder = self.agent.answering, self.agent.settings, self.agent.private.folder
-        if settings is not self._told[1] or (answering, folder) != (self._told[0], self._told[2]):
-            self._told = answering, settings, folder
-            for each in self.connections:
-                each.post("state", "state", self.state())
+        for each in self.connections:
+            each.tell_state()
 
     def begin_retiring(self) -> None:
         """End once all messages are answered."""
@@ -196,6 +178,9 @@ class Connection:
     def __init__(self, hall: Hall, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._hall, self._reader, self._writer = hall, reader, writer
         self.guest: Guest | None = None
+        hall.entered += 1
+        self.owner = str(hall.entered)  # of private chats
+        self._state: tuple[object, ...] = (None, None, None)  # where it was told that the Agent is
         self.asked = False  # it can be asked for leave
         self.watched: dict[Any, str] = {}  # the chats it watches, by its requests
         self.turns: dict[Any, str] = {}  # the messages of it that are being answered, by their requests
@@ -243,6 +228,23 @@ class Connection:
                 await self._writer.wait_closed()
                 return
         self._writer.transport.abort()
+
+    def tell_state(self) -> None:
+        """Tell it where the Agent is now, if it is elsewhere than it was."""
+        agent, before = self._hall.agent, self._state
+        elsewhere = agent.answering != before[0] or agent.private.folder_of(self.owner) != before[2]
+        if elsewhere or agent.settings is not before[1]:
+            self.post("state", "state", self._where())
+
+    def _where(self) -> Message:
+        """What a face knows of the Agent without asking."""
+        agent, folder = self._hall.agent, self._hall.agent.private.folder_of(self.owner)
+        self._state = agent.answering, agent.settings, folder
+        return {
+            "answering": agent.answering,
+            "settings": agent.settings.model_dump(mode="json"),
+            "private": str(folder) if folder is not None else None,
+        }
 
     def tell(self, notice: Notice) -> None:
         """Tell it what happens beside."""
@@ -305,8 +307,7 @@ class Connection:
             "home": str(self._hall.home.root),
             "pid": os.getpid(),
         }
-        self._hall.tell_state()  # those who are there already, so that all know the same from here on
-        await self._send(result(id, told | self._hall.state()))
+        await self._send(result(id, told | self._where()))
         return True
 
     # -- requests -------------------------------------------------------------------------------------------------
@@ -374,6 +375,8 @@ class Connection:
         except NotFound as gone:
             await self._send(failure(id, gone))
             return
+        if method.name in ("private.begin", "private.all"):
+            kwargs["owner"] = self.owner
         if method.tells is not None:
             kwargs[method.tells] = self._progress(id)
         task = asyncio.create_task(self._answer(id, method, called, args, kwargs))
@@ -441,18 +444,14 @@ class Connection:
             self._past_number += 1
             self._pasts[self._past_number] = value
             return {"past": self._past_number, "at": value.at.isoformat(), "seq": value.seq}
-        if method.name == "private.begin":
-            self._hall.private[value] = self
         if method.name == "chats.last" and self._hall.watched(value, but=self):
             value = None  # a chat that is open elsewhere is opened a second time only by choice
-        if method.name == "private.all":
-            value = [each for each in value if self._hall.private.get(each.id) is self]
         return method.result.dump_python(value, mode="json")
 
     def _refuse_private(self, args: list[Any], kwargs: dict[str, Any]) -> None:
         """Raise NotFound for a private chat of somebody else."""
         for value in (*args, *kwargs.values()):
-            if isinstance(value, str) and self._hall.private.get(value, self) is not self:
+            if isinstance(value, str) and self._hall.agent.private.owner_of(value) not in (None, self.owner):
                 raise NotFound(f"There is no chat {value}. Nothing was changed.")
 
     async def _stream(self, id: Any, method: Method, events: AsyncIterator[Any]) -> None:

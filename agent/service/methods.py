@@ -74,7 +74,8 @@ OF_AGENT = frozenset(
 OWN = frozenset(
     (
         "models.close", "models.reload", "models.forget_fallback", "private.sweep", "private.end", "private.stop",
-        "private.use", "past.at", "approvals.refuse_all", "approvals.ask", "erasure.begin", "history.marks.add_if_due",
+        "private.use", "private.folder_of", "private.owner_of", "past.at", "approvals.refuse_all", "approvals.ask",
+        "erasure.begin", "history.marks.add_if_due",
     )
 )  # fmt: skip
 LISTED = (Iterable, Collection, Sequence)

@@ -278,18 +278,22 @@ async def test_what_waits_is_told_to_all_and_goes_on_when_asked(behind: MakeBehi
 async def test_a_private_chat_is_of_one_face_and_gone_with_it(behind: MakeBehind) -> None:
     service = await behind(FakeGenerator("a reply"))
     mine, theirs = await service.client(), await service.client()
-    session = await mine.private.begin()
+    session, other = await mine.private.begin(), await theirs.private.begin()
     await collect(mine.send(session, "a secret"))
     assert [each.id for each in await mine.private.all()] == [session]
-    assert await theirs.private.all() == []
+    assert [each.id for each in await theirs.private.all()] == [other]
     with pytest.raises(NotFound):
         await theirs.chats.thread(session)
-    folder: Path | None = service.agent.private.folder
-    assert folder is not None
+    folder, kept = mine.private.folder, theirs.private.folder
+    assert isinstance(folder, Path)
+    assert isinstance(kept, Path)
     await mine.close()
-    await theirs.chats.all()
+    while await asyncio.to_thread(folder.exists):
+        await theirs.chats.all()
+    assert await asyncio.to_thread(kept.exists)
+    assert [turn.text for turn in await theirs.chats.thread(other)] == []
     await service.end()
-    assert not await asyncio.to_thread(folder.exists)
+    assert not await asyncio.to_thread(kept.exists)
 
 
 async def test_leave_is_asked_of_the_face_whose_message_it_is(behind: MakeBehind) -> None:

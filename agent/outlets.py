@@ -103,7 +103,7 @@ async def told_by(task: asyncio.Future[Any], outlet: Outlet[Event]) -> AsyncGene
     finally:
         if not task.done():
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await asyncio.gather(task, return_exceptions=True)  # nobody is there any more whom to tell of what failed
 
 
 def _nobody(step: object) -> None:

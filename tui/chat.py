@@ -31,6 +31,7 @@ from agent.events import (
     TurnAccepted,
     TurnWithdrawn,
 )
+from agent.service.protocol import ServiceLost
 from tui import toolwords
 from tui.backstage import Choice
 from tui.chat_reader import READ, ChatReader, answer_to
@@ -121,6 +122,8 @@ class Chat(ChatReader):
                     self._branches_here -= 1
                 if isinstance(event, ReplyStarted):
                     self._replies_here.add(event.reply_turn)
+                if _is_loss(event):
+                    self._messages_here -= {turn}  # if it goes on, its events come from elsewhere
                 yield event
         finally:
             self._branches_here -= turn is None
@@ -173,7 +176,9 @@ class Chat(ChatReader):
                 await self._take(event, text, session)
             if keys and isinstance(event, TurnAccepted | ReplyStarted):
                 self._move_keys(event)
-            if begun and _came_to_nothing(event) and self.session is not None:
+            if begun and _is_loss(event):
+                await self._found_again()
+            elif begun and _came_to_nothing(event) and self.session is not None:
                 await self.reread()  # where no word came, the chat is as it was
 
     def _move_keys(self, event: TurnAccepted | ReplyStarted) -> None:
@@ -204,6 +209,8 @@ class Chat(ChatReader):
                             self._mirror_chat(event.session)
                         begun.set_result(event.session)
                     await self._take(event, text, session)
+                if _is_loss(event):
+                    await self._found_again()
         finally:
             if begun is not None and not begun.done():
                 begun.set_result(None)
@@ -317,6 +324,7 @@ class Chat(ChatReader):
         if isinstance(answer, AssistantMessage):
             await answer.finish(note)
         elif self.transcript.window.at_tail and event.text:
+            self._taken_up(event.turn)
             whole = AssistantMessage(event.reply_turn, event.text, note=note)
             await self.transcript.add(whole, after=self.transcript.last_of(event.turn))
         await self._settle()
@@ -357,26 +365,40 @@ class Chat(ChatReader):
             self._mirror = asyncio.create_task(self._show_from_elsewhere(session))
 
     async def _show_from_elsewhere(self, session: str) -> None:
-        """Show it as if it were said here; read anew and go on where the service was lost."""
-        while await self._take_from_elsewhere(session):
-            await self.reread()
+        """Show it as if it were said here; where the service was lost, watch that which follows it, and read anew."""
+        lost = False
+        while True:
+            if lost:
+                await self.service.status()  # it is there again, and hears of the watch before the chat is read
+            async with aclosing(self.service.watch(session)) as events:
+                if lost:
+                    await self._found_again()
+                lost = await self._take_from_elsewhere(session, events)
+            if not lost:
+                return
 
-    async def _take_from_elsewhere(self, session: str) -> bool:
+    async def _take_from_elsewhere(self, session: str, events: AsyncIterator[AgentEvent]) -> bool:
         """Take the events of a chat that do not come from here, until there are none; whether the service was lost."""
         lost = False
-        async with aclosing(self.service.watch(session)) as events:
-            async for event in events:
-                turn, reply = getattr(event, "turn", None), getattr(event, "reply_turn", None)
-                lost = isinstance(event, Failed) and turn is None
-                here = turn in self._messages_here or reply in self._replies_here or self._branches_here
-                if here or lost or isinstance(event, ApprovalWanted):
-                    continue
-                if isinstance(event, TurnAccepted):
-                    await self.branched(event.turn, follow=False)
-                async with self._lock:
-                    if session == self.session:
-                        await self._take(event, "", session)
+        async for event in events:
+            turn, reply = getattr(event, "turn", None), getattr(event, "reply_turn", None)
+            lost = _is_loss(event)
+            here = turn in self._messages_here or reply in self._replies_here or self._branches_here
+            if here or lost or isinstance(event, ApprovalWanted):
+                continue
+            if isinstance(event, TurnAccepted):
+                await self.branched(event.turn, follow=False)
+            async with self._lock:
+                if session == self.session:
+                    await self._take(event, "", session)
         return lost
+
+    async def _found_again(self) -> None:
+        """The service was lost: what was on its way is known no more, and the chat is as the log has it."""
+        self._replies_here.clear()
+        self.state = replace(self.state, reply=None, read=None, tool=None, approval=None, waiting=())
+        await self.reread()
+        self._changed()
 
     # Painting
 
@@ -415,6 +437,11 @@ class Chat(ChatReader):
         for task in (*self._tasks, *([self._painter] if self._painter else [])):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _is_loss(event: AgentEvent) -> bool:
+    """Whether the service went away: what came of a message, the log says."""
+    return isinstance(event, Failed) and event.error is not None and event.error.type == ServiceLost.__name__
 
 
 def _came_to_nothing(event: AgentEvent) -> bool:

@@ -154,7 +154,13 @@ class AgentClient:
         params = method.packed(*args, **kwargs) | ({"past": _past} if _past is not None else {})
         tells = kwargs.get(method.tells) if method.tells is not None else None
         told = None if tells is None else (lambda params: tells(*params["v"]))
-        return method.result.validate_python(await (await self._at()).ask(method.name, params, told))
+        try:
+            value = await (await self._at()).ask(method.name, params, told)
+        except ServiceLost:
+            if not method.reads or self._closed:
+                raise
+            value = await (await self._at()).ask(method.name, params, told)
+        return method.result.validate_python(value)
 
     def work(self, method: Method, *args: Any, _past: int | None = None, **kwargs: Any) -> "Work[Any, Any]":
         """Work that is done there, in steps."""
@@ -172,10 +178,15 @@ class AgentClient:
         outlet: Outlet[Any] = Outlet(joined)
         params = method.packed(*args, **kwargs)
 
-        async def asked() -> None:
-            await (await self._at()).ask(method.name, params, lambda told: outlet.put(_event(told)))
+        def tell(told: Message) -> None:
+            outlet.put(_event(told))
 
-        return told_by(asyncio.ensure_future(asked()), outlet)
+        async def connected() -> None:
+            await (await self._at()).ask(method.name, params, tell)
+
+        there = self._wire is not None and not self._wire.lost.done() and not self._closed
+        asked = self._wire.begin(method.name, params, tell) if there and self._wire else connected()
+        return told_by(asyncio.ensure_future(asked), outlet)
 
     def _asker(self, method: Method, past: int | None = None) -> Callable[..., Any]:
         match method.kind:

@@ -119,7 +119,19 @@ class Hall:
 
     def can_ask(self, request: Request) -> bool:
         """Whether the face whose message it is is there, and lets itself be asked for leave."""
-        return any(each.asked and request.turn in each.turns.values() for each in self.connections)
+        return any(
+            each.asked and any(request.turn == mine.turn for mine in each.turns.values()) for each in self.connections
+        )
+
+    def give_way(self) -> None:
+        """Stop the reply in the making if nobody looks on any more, and somebody waits for another."""
+        session = self.agent.answering
+        if (
+            session is not None
+            and self.agent.unanswered > 1
+            and not any(each.follows(session) for each in self.connections)
+        ):
+            self.agent.stop()
 
     def watched(self, session: str | None, *, but: "Connection") -> bool:
         """Whether a face but that one has a chat open."""
@@ -128,6 +140,7 @@ class Hall:
     async def leave(self, connection: "Connection") -> None:
         """A face is gone: what was private to it is gone too."""
         self.connections.discard(connection)
+        self.give_way()
         await self.agent.private.end(connection.owner)
         self._changed()
 
@@ -183,7 +196,7 @@ class Connection:
         self._state: tuple[object, ...] = (None, None, None)  # where it was told that the Agent is
         self.asked = False  # it can be asked for leave
         self.watched: dict[Any, str] = {}  # the chats it watches, by its requests
-        self.turns: dict[Any, str] = {}  # the messages of it that are being answered, by their requests
+        self.turns: dict[Any, TurnAccepted] = {}  # the messages of it that are being answered, by their requests
         self._requests: dict[Any, asyncio.Task[None]] = {}
         self._pasts: dict[int, PastView] = {}
         self._past_number = 0
@@ -228,6 +241,10 @@ class Connection:
                 await self._writer.wait_closed()
                 return
         self._writer.transport.abort()
+
+    def follows(self, session: str) -> bool:
+        """Whether it is told what is said in a chat."""
+        return session in self.watched.values() or any(session == mine.session for mine in self.turns.values())
 
     def tell_state(self) -> None:
         """Tell it where the Agent is now, if it is elsewhere than it was."""
@@ -434,8 +451,8 @@ class Connection:
         """What went wrong in a way that nobody foresaw is told all the same: nobody waits for ever."""
         self._requests.pop(id, None)
         self.watched.pop(id, None)
-        if (turn := self.turns.pop(id, None)) is not None:
-            self._hall.agent.approvals.refuse_all(turn)  # nobody is there to give leave
+        if (mine := self.turns.pop(id, None)) is not None:
+            self._hall.agent.approvals.refuse_all(mine.turn)  # nobody is there to give leave
         if not done.cancelled() and (raised := done.exception()) is not None:
             self._write(error(id, Code.FAILED, f"{type(raised).__name__}: {raised}"[:300]))
 
@@ -458,7 +475,8 @@ class Connection:
         async with aclosing(events) as told:  # type: ignore[type-var]
             async for event in told:
                 if isinstance(event, TurnAccepted) and method.name != "watch":
-                    self.turns[id] = event.turn
+                    self.turns[id] = event
+                    self._hall.give_way()
                 await self._send(_event(id, event))
                 self._hall.tell_state()
 

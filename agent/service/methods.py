@@ -78,6 +78,25 @@ OWN = frozenset(
         "erasure.begin", "history.marks.add_if_due",
     )
 )  # fmt: skip
+# What only reads: where the service is lost meanwhile, it is asked again of the next one.
+READING = frozenset(
+    (
+        "branches.alternatives", "branches.plan_rewind", "branches.plan_switch", "branches.tree", "branches.worlds",
+        "chats.all", "chats.exchange", "chats.get", "chats.last", "chats.named", "chats.pinned", "chats.said",
+        "chats.thread", "chats.waiting", "documents.all", "documents.chunks", "documents.get", "entities.everyone",
+        "entities.find", "erasure.is_left", "graph.around", "graph.ego", "graph.neighbours", "graph.node",
+        "graph.provenance", "graph.schema", "graph.statistics", "graph.subgraph", "graph.validate", "history.changes",
+        "history.marks.all", "history.marks.find", "history.plan_restore", "history.restores", "idle",
+        "memories.blocks", "memories.find", "memories.forgetting", "memories.rated", "memories.review",
+        "memories.significance", "memories.story", "memories.whom", "models.doubts", "models.embedder_ready",
+        "models.ready", "opened", "plans.delete", "plans.delete_session", "plans.forget", "plans.hide", "plans.plan",
+        "plans.remove_document", "plans.session_deletion", "plans.take_out", "plans.unhide", "private.all",
+        "projects.all", "projects.name", "queries.history", "queries.saved", "queries.translates_by_model",
+        "reflection.unreflected", "reflection.waiting", "search.context", "search.dossier", "search.missed",
+        "search.newest", "search.overview", "search.quotes", "search.recall", "search.recent", "search.themes",
+        "search.words", "status",
+    )
+)  # fmt: skip
 LISTED = (Iterable, Collection, Sequence)
 
 
@@ -104,6 +123,10 @@ class Method:
     @cached_property
     def step(self) -> TypeAdapter[Any]:
         return adapter(self.steps)
+
+    @property
+    def reads(self) -> bool:
+        return self.name in READING
 
     @cached_property
     def tells(self) -> str | None:

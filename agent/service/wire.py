@@ -43,22 +43,26 @@ class Wire(asyncio.Protocol):
 
     async def ask(self, method: str, params: Message, told: Callable[[Message], None] | None = None) -> Any:
         """What a method answers; `told` is given what is told of it before. Raises what it raises, or ServiceLost."""
+        return await self.begin(method, params, told)
+
+    def begin(self, method: str, params: Message, told: Callable[[Message], None] | None = None) -> asyncio.Future[Any]:
+        """Ask, before whatever is asked later; the answer to come. Cancelled, it is given up. Raises ServiceLost."""
         if self.lost.done():
             raise ServiceLost(LOST)
         self._number += 1
         number = self._number
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        answer.add_done_callback(lambda _: self._over(number))
         if told is not None:
             self._events[number] = told
-        try:
-            self._transport.write(request(number, method, params))
-            return await answer
-        except asyncio.CancelledError:
+        self._transport.write(request(number, method, params))
+        return answer
+
+    def _over(self, number: int) -> None:
+        answer = self._answers.pop(number)
+        self._events.pop(number, None)
+        if answer.cancelled() and not self._transport.is_closing():
             self._transport.write(notification("cancel", {"id": number}))
-            raise
-        finally:
-            self._answers.pop(number, None)
-            self._events.pop(number, None)
 
     async def close(self) -> None:
         """Take leave."""
@@ -84,7 +88,7 @@ class Wire(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """It is gone: nobody answers any more."""
-        for answer in self._answers.values():
+        for answer in list(self._answers.values()):
             if not answer.done():
                 answer.set_exception(ServiceLost(LOST))
         if not self.lost.done():

@@ -11,11 +11,14 @@ from agent.events import TurnAccepted
 from agent.home import Home
 from agent.service.client import AgentClient
 from agent.settings import Settings
+from bench.kill_service import end
+from bench.leaving import services
 from tests.agent.conftest import collect
 from tests.agent.service.behind import Behind, Served, agent_of
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import make_app, screen_text, wait_until
 from tests.tui.test_branching import last, texts
+from tui.entry import make_app as real_app
 from tui.widgets.message import AssistantMessage
 
 pytestmark = [pytest.mark.ui, pytest.mark.process]
@@ -59,6 +62,65 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behi
         assert texts(app) == [turn.text for turn in await theirs.chats.thread(session)]
         assert isinstance(said[0], TurnAccepted)
         await app.leave()
+
+
+async def test_a_connection_that_is_lost_in_mid_reply_is_made_anew_and_the_reply_is_whole_in_both(
+    behind: Behind, tmp_path: Path
+) -> None:
+    model = cast(FakeGenerator, behind.agent._loader("fake", lambda step: None))
+    clients = [AgentClient(behind.connect, Settings(reflect=False), name="chat") for _ in range(2)]
+    one, other = (make_app(cast(Any, client), tmp_path / str(n)) for n, client in enumerate(clients))
+    async with one.run_test() as pilot, other.run_test() as beside:
+        await wait_until(pilot, lambda: one.view.chat is not None and one.view.chat.opened_once)
+        await wait_until(beside, lambda: other.view.chat is not None and other.view.chat.opened_once)
+        await pilot.press(*"hello", "enter")
+        await wait_until(pilot, lambda: texts(one) == ["hello", "One."] and one.view.state.reply is None)
+        await other.open_session(one.view.session)
+        model.gate.clear()
+        await pilot.press(*"and on", "enter")
+        await wait_until(pilot, lambda: one.view.state.reply is not None)
+        await wait_until(beside, lambda: other.view.state.reply is not None)
+        for client in clients:
+            assert client._wire is not None
+            client._wire._transport.abort()
+        await wait_until(pilot, lambda: one.view.state.reply is None)
+        await wait_until(beside, lambda: other.view.state.reply is None)
+        for app, with_it in ((one, pilot), (other, beside)):
+            await wait_until(with_it, lambda app=app: "has been started" in screen_text(app))  # type: ignore[misc]
+        model.gate.set()
+        for app, with_it in ((one, pilot), (other, beside)):
+            whole = ["hello", "One.", "and on", "Two."]
+            await wait_until(with_it, lambda app=app, whole=whole: texts(app) == whole)  # type: ignore[misc]
+            assert "no reply" not in screen_text(app)
+        await one.leave()
+        await other.leave()
+
+
+@pytest.mark.model
+async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home: Path, models_folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as variables:
+        variables.setenv("CLEW_SERVICE", "1")
+        variables.setenv("CLEW_LINGER", "1")
+        variables.setenv("CLEW_OFFER_MODEL", "0")
+        one = real_app(home=home)
+        async with one.run_test() as pilot:
+            await wait_until(pilot, lambda: one.view.state.model.state == "ready")
+            await pilot.press(*"Tell me a long story about a lighthouse.", "enter")
+            await wait_until(pilot, lambda: one.view.session is not None)
+            other = real_app(home=home, session=one.view.session)
+            async with other.run_test() as beside:
+                await wait_until(pilot, lambda: len(one.view.state.reply.text) > 60 if one.view.state.reply else False)
+                for process in services(home):
+                    process.kill()
+                for app, with_it in ((one, pilot), (other, beside)):
+                    await wait_until(with_it, lambda app=app: "has been started" in screen_text(app))  # type: ignore[misc]
+                    await wait_until(with_it, lambda app=app: "this is the partial reply" in screen_text(app))  # type: ignore[misc]
+                    assert app.view.state.reply is None
+                assert texts(one) == texts(other)
+                assert texts(one)[1], "what had come half a second before is kept"
+                await other.leave()
+            await one.leave()
+        await end(Home(home, models_folder))
 
 
 async def test_of_an_agent_of_its_own_nothing_is_mirrored(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from agent.service import connection, limits, server
 from agent.service.address import socket_of
 from agent.service.client import AgentClient
 from agent.service.limits import RateWindow
-from agent.service.methods import methods
+from agent.service.methods import READING, methods
 from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceLost, notification
 from agent.settings import Settings
 from agent.steps import REFUSED
@@ -252,6 +252,29 @@ async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(behind: MakeBehi
     assert [turn.text for turn in await staying.chats.thread(accepted.session)] == ["tell me", "a whole reply"]
 
 
+async def test_a_reply_that_nobody_looks_at_gives_way_to_a_message_that_somebody_waits_for(behind: MakeBehind) -> None:
+    model = FakeGenerator("a reply")
+    service = await behind(model)
+    leaving, waiting = await service.client(), await service.client()
+    model.gate.clear()
+    events = leaving.send(None, "first")
+    session = (await anext(events)).session
+    await model.waiting.wait()
+    said = asyncio.create_task(collect(waiting.send(None, "second")))
+    await waiting.chats.all()
+    assert service.agent.answering == session, "somebody looks on"
+    await leaving.close()
+    while service.agent.answering == session:
+        await waiting.chats.all()
+    model.gate.set()
+    assert isinstance((await said)[-1], ReplyEnded)
+    assert [(turn.text, turn.truncated) for turn in await waiting.chats.thread(session)] == [
+        ("first", False),
+        ("", True),
+    ]
+    await events.aclose()
+
+
 async def test_what_waits_is_told_to_all_and_goes_on_when_asked(behind: MakeBehind) -> None:
     model = FakeGenerator("a reply")
     service = await behind(model)
@@ -413,7 +436,9 @@ async def test_ten_thousand_watches_of_one_face_are_bounded_and_cost_the_others_
 async def test_a_home_that_is_deleted_ends_it(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "LOOKED_S", 0.01)
     service = await behind(FakeGenerator("Hello."))
+    await service.agent.idle()
     await asyncio.to_thread(shutil.rmtree, service.home.root)
+    await asyncio.to_thread(service.home.memory.mkdir, parents=True)  # a face keeps drafts there, or begins anew
     await service.ended()
 
 
@@ -491,6 +516,25 @@ async def test_a_closed_client_says_so(behind: MakeBehind) -> None:
     await client.close()
     with pytest.raises(ServiceLost):
         await client.chats.all()
+
+
+async def test_what_only_reads_is_asked_again_where_the_service_was_lost_and_a_change_is_not(
+    behind: MakeBehind,
+) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    client = await service.client()
+    session = only(await collect(client.send(None, "hello")), TurnAccepted).session
+
+    async def lost(asked: Coroutine[Any, Any, Any]) -> Any:
+        waiting = asyncio.ensure_future(asked)
+        await asyncio.sleep(0)  # it is on its way
+        assert client._wire is not None
+        client._wire._transport.abort()
+        return (await asyncio.gather(waiting, return_exceptions=True))[0]
+
+    assert len(await lost(client.chats.thread(session))) == 2
+    assert isinstance(await lost(client.chats.rename(session, "Voyage")), ServiceLost)
+    assert set(methods()) >= READING
 
 
 def test_every_part_of_the_agent_can_be_asked() -> None:

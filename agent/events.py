@@ -18,6 +18,7 @@ from agent.flat_events import (
     ModelProgress,
     ModelReady,
     PromptRead,
+    Proposed,
     QueueHeld,
     Reflecting,
     ReplyEnded,
@@ -36,9 +37,9 @@ from graph.values import Hit, Turn
 __all__ = [
     "AgentEvent", "ApprovalWanted", "Compaction", "EmbeddingProgress", "ErrorValue", "Failed", "GraphProgress",
     "Learned", "MemoriesChanged", "MemoryAwaited", "MemoryPreparing", "MemoryReady", "ModelFailed", "ModelProgress",
-    "ModelReady", "Notice", "PromptRead", "QueueHeld", "RecallDone", "Reflecting", "ReplyEnded", "ReplyStarted",
-    "Route", "SessionsChanged", "TokensArrived", "ToolAsked", "ToolDone", "ToolProgress", "TurnAccepted",
-    "TurnWithdrawn", "Warned",
+    "ModelReady", "Notice", "PromptRead", "Proposed", "QueueHeld", "RecallDone", "Reflecting", "ReplyEnded",
+    "ReplyStarted", "Route", "SessionsChanged", "TokensArrived", "ToolAsked", "ToolDone", "ToolProgress",
+    "TurnAccepted", "TurnWithdrawn", "Warned",
 ]  # fmt: skip
 
 Route = Literal["recall", "recent", "thread", "themes", "none"]
@@ -94,6 +95,7 @@ Notice = (
     | MemoryAwaited
     | MemoryPreparing
     | Learned
+    | Proposed
     | Reflecting
     | MemoriesChanged
     | GraphProgress

@@ -282,6 +282,16 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposed:
+    """Another program wants something remembered; it waits, with so many in all, for the user's review."""
+
+    observation: str
+    text: str
+    by: str
+    review: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reflecting:
     """Reflection in the background: exchanges still to do (0: it rests); `trust` is what the model is fit for."""
 

@@ -23,6 +23,7 @@ class Cached(StrEnum):
     PHRASINGS = "phrasings.npz"
     OFFERED = "offered"
     SERVICE = "service.log"
+    STARTING = "starting.lock"
 
 
 @dataclass(frozen=True, slots=True)

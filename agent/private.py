@@ -181,15 +181,22 @@ class PrivateChats:
         self._conversation = conversation
         self._shared = shared
         self._open: dict[str, PrivateMemory] = {}  # by their owners
+        self._door = asyncio.Lock()  # held while one is opened or closed
 
     def __contains__(self, session: object) -> bool:
         return self._of(session) is not None
 
     async def begin(self, owner: str = "") -> str:
         """Begin a chat that keeps nothing: it is gone when it is ended, or clew is. Raises OSError or MemoryFailure."""
-        if owner not in self._open:
-            self._open[owner] = await asyncio.to_thread(PrivateMemory.open, self._shared())
-        return await self._open[owner].begin()
+        async with self._door:
+            if owner not in self._open:
+                opening = asyncio.ensure_future(asyncio.to_thread(PrivateMemory.open, self._shared()))
+                try:
+                    self._open[owner] = await asyncio.shield(opening)
+                except asyncio.CancelledError:
+                    self._open[owner] = await opening  # it is there, and will be ended
+                    raise
+            return await self._open[owner].begin()
 
     async def all(self, owner: str = "") -> list[Session]:
         """The private chats there are, newest activity first; they are gone when clew is left."""
@@ -219,11 +226,12 @@ class PrivateChats:
 
     async def end(self, owner: str | None = None) -> None:
         """End the private chats of one owner, or all: what was said in them is gone."""
-        for each in list(self._open) if owner is None else [owner]:
-            if (ending := self._open.pop(each, None)) is not None:
-                await ending.close()
-                if not self._open:
-                    _clear_what_is_freed(False)
+        async with self._door:
+            for each in list(self._open) if owner is None else [owner]:
+                if (ending := self._open.pop(each, None)) is not None:
+                    await ending.close()
+                    if not self._open:
+                        _clear_what_is_freed(False)
 
     async def sweep(self) -> None:
         """Remove what a clew that was killed left of its private chats."""

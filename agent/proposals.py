@@ -7,6 +7,7 @@ already, and what the user rejected is not proposed again.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -26,6 +27,7 @@ from graph.memory import Memory
 from graph.values import Observation, Wanted
 
 from .errors import AgentError
+from .events import Notice, Proposed
 from .memories import Memories, statement
 from .notes import guess_kind, same
 from .recorder import Recorder
@@ -51,10 +53,11 @@ class Proposal:
 class Proposals:
     """Takes proposals."""
 
-    def __init__(self, memory: Memory, memories: Memories, recorder: Recorder) -> None:
+    def __init__(self, memory: Memory, memories: Memories, recorder: Recorder, tell: Callable[[Notice], None]) -> None:
         self._memory = memory
         self._memories = memories
         self._recorder = recorder
+        self._tell = tell
 
     async def add(
         self,
@@ -86,7 +89,11 @@ class Proposals:
                 )
             events = await asyncio.to_thread(self._proposing, said, program_name(by), kind, project, in_use)
             await self._recorder.record(*events)
-            return Proposal("in use" if in_use else "waits", (await self._memories.story(_made(events))).observation)
+            made = (await self._memories.story(_made(events))).observation
+            if not in_use:
+                waiting = len(await self._memories.review(limit=MOST_WAITING))
+                self._tell(Proposed(made.id, said, program_name(by), waiting))
+            return Proposal("in use" if in_use else "waits", made)
 
     def _proposing(
         self, said: str, by: str, kind: ObservationKind | None, project: str | None, in_use: bool

@@ -369,7 +369,7 @@ class Chat(ChatReader):
         lost = False
         while True:
             if lost:
-                await self.service.status()  # it is there again, and hears of the watch before the chat is read
+                await self.service.back()  # type: ignore[attr-defined]
             async with aclosing(self.service.watch(session)) as events:
                 if lost:
                     await self._found_again()

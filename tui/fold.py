@@ -20,6 +20,7 @@ from agent.events import (
     ModelReady,
     Notice,
     PromptRead,
+    Proposed,
     QueueHeld,
     RecallDone,
     Reflecting,
@@ -70,7 +71,7 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, embedding=event, trouble=message if stage == "failed" else state.trouble)
         case Reflecting(left=left):
             return replace(state, reflecting=left)
-        case MemoryAwaited() | MemoryPreparing() | SessionsChanged() | Learned() | MemoriesChanged():
+        case MemoryAwaited() | MemoryPreparing() | SessionsChanged() | Learned() | Proposed() | MemoriesChanged():
             return state
 
 

@@ -74,11 +74,15 @@ class MemoryController:
 
     def heard(self, notice: "Notice") -> None:
         """Something was learned or changed."""
-        from agent.events import GraphProgress, Learned, MemoriesChanged
+        from agent.events import GraphProgress, Learned, MemoriesChanged, Proposed
 
         match notice:
             case Learned():
                 self._tell(notice)
+                self._refresh()
+            case Proposed():
+                rest = f" · {one_line(notice.by)} · {notice.review} to review · /review"
+                self._say(f"Proposed: {one_line(notice.text)}", rest)
                 self._refresh()
             case MemoriesChanged():
                 self._refresh()
@@ -96,8 +100,12 @@ class MemoryController:
         self._shown = self._learned[0]
         more = len(self._learned) - 1
         rest = (f" +{more}" if more else "") + (f" · {learned.review} to review" if learned.review else "")
+        self._say(f"Learned: {one_line(learned.observations[0][1])}", f"{rest}{KEYS}")
+
+    def _say(self, words: str, rest: str) -> None:
+        """A quiet line above the composer, for a while."""
         self._notices += 1
-        self._composer.notice(f"Learned: {one_line(learned.observations[0][1])}", f"{rest}{KEYS}")
+        self._composer.notice(words, rest)
         self._view.app.set_timer(NOTICE_S, lambda number=self._notices: self._unsay(number))
 
     def _unsay(self, number: int | None = None) -> None:

@@ -85,6 +85,7 @@ async def _follow(parts: Parts, chat: "Chat", backstage: "Backstage") -> None:
         Learned,
         MemoriesChanged,
         MemoryPreparing,
+        Proposed,
         SessionsChanged,
         Warned,
     )
@@ -108,7 +109,7 @@ async def _follow(parts: Parts, chat: "Chat", backstage: "Backstage") -> None:
                 parts.ui.say(message, error=True)
         if isinstance(notice, EmbeddingProgress):
             parts.view.refresh_panel()
-        elif isinstance(notice, (GraphProgress, Learned, MemoriesChanged)):
+        elif isinstance(notice, (GraphProgress, Learned, MemoriesChanged, Proposed)):
             parts.memory.heard(notice)
         parts.view.early = chat.state
         parts.view.paint()

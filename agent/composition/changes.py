@@ -76,7 +76,7 @@ def compose_changes(
         branches=Branches(memory, talk.private, recorder, plans, client=client, tell=tell),
         memories=memories,
         entities=Entities(memory, recorder),
-        proposals=Proposals(memory, memories, recorder),
+        proposals=Proposals(memory, memories, recorder, tell),
         projects=Projects(memory, recorder),
         documents=Documents(memory, jobs, tell=tell, erase=erasure.begin),
     )

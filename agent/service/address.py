@@ -7,7 +7,7 @@ import stat
 import struct
 from pathlib import Path
 
-from agent.home import Home
+from agent.home import Cached, Home
 from agent.service.protocol import ServiceError
 
 FOLDER = "clew"
@@ -26,13 +26,12 @@ def folder() -> Path:
     there = _folder()
     try:
         there.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = there.lstat()
     except OSError as error:
         raise ServiceError(
             f"The folder for clew's socket, {there}, cannot be made ({error.strerror}). Nothing was changed. Set "
             "XDG_RUNTIME_DIR to a folder of your own, or `service = false` in the settings."
         ) from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    if not _is_ours(there):
         raise ServiceError(
             f"{there} is not yours alone, so no socket is made there. Nothing was changed. Remove it, or make it yours "
             "(chmod 700)."
@@ -41,10 +40,14 @@ def folder() -> Path:
 
 
 def _folder() -> Path:
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    there = Path(runtime) / FOLDER if runtime and Path(runtime).is_dir() else None
-    room = there is not None and len(os.fsencode(there)) + NAME <= LONGEST_PATH
-    return there if there is not None and room else Path(f"/tmp/{FOLDER}-{os.getuid()}")
+    return next(each for each in _folders() if len(os.fsencode(each)) + NAME <= LONGEST_PATH)
+
+
+def _folders() -> list[Path]:
+    """Where sockets may be, the place for new ones first: not everybody is told of the runtime directory."""
+    runtime = [os.environ.get("XDG_RUNTIME_DIR"), f"/run/user/{os.getuid()}"]
+    there = [Path(each) / FOLDER for each in runtime if each and Path(each).is_dir()]
+    return [*there, Path(f"/tmp/{FOLDER}-{os.getuid()}")]
 
 
 def name(home: Home) -> str:
@@ -65,7 +68,22 @@ def elsewhere() -> Path | None:
 
 def answered(home: Home) -> bool:
     """Whether somebody listens at the socket: one that a killed service left is nobody's. Nothing is made for it."""
-    return knocked(_folder() / f"{name(home)}.sock")
+    return knocked(found(home))
+
+
+def found(home: Home) -> Path:
+    """The socket that somebody listens at, wherever it was made; where it would be, if there is none."""
+    own = [each for each in _folders() if _is_ours(each)]
+    there = [each / f"{name(home)}.sock" for each in own]
+    return next((path for path in there if path.exists() and knocked(path)), _folder() / f"{name(home)}.sock")
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        about = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not about.st_mode & 0o077
 
 
 def knocked(path: Path) -> bool:
@@ -80,8 +98,17 @@ def knocked(path: Path) -> bool:
 
 
 def lock_of(home: Home) -> Path:
-    """The file that is locked by whoever starts the service. Raises ServiceError."""
-    return folder() / f"{name(home)}.lock"
+    """The file that is locked by whoever starts the service: in the home, where everybody finds the same."""
+    home.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return home.cache / Cached.STARTING
+
+
+def process_of(connection: socket.socket) -> int | None:
+    """The process at the other end of a socket; None where the system does not tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", told)[0]) or None
 
 
 def peer(connection: socket.socket) -> int | None:

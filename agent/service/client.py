@@ -17,7 +17,7 @@ from agent.events import Failed, Notice, QueueHeld, TurnAccepted, Warned
 from agent.outlets import Notifications, Outlet, Work, joined, told_by
 from agent.service.failures import FAILURES
 from agent.service.methods import PARTS, TOLD, Method, adapter, methods
-from agent.service.protocol import Message, ServiceError, ServiceLost
+from agent.service.protocol import Message, ServiceEnding, ServiceError, ServiceLost
 from agent.service.wire import CUT, LOST, Streams, Wire
 from agent.settings import Settings, as_given
 from agent.steps import CHAT
@@ -25,6 +25,7 @@ from graph.errors import MemoryFailure
 from graph.ids import new_id
 
 Connect = Callable[[], Awaitable[Streams]]
+PARTED = f"{LOST} It was ended from elsewhere; what you do next starts another one."
 GONE_ON = f"{LOST} Another one has been started."
 
 
@@ -47,6 +48,9 @@ class AgentClient:
         self._wire: Wire | None = None
         self._door = asyncio.Lock()
         self._closed = False
+        self._parted = False  # the service was ended by somebody, and is started again only for what is asked
+        self._back = asyncio.Event()
+        self._sessions: set[str] = set()  # in which something was said from here, or that are watched
         self._answering: str | None = None
         self._folder: str | None = None
         self._held: dict[str, tuple[str, ...]] = {}
@@ -88,9 +92,11 @@ class AgentClient:
         return self._answering
 
     def stop(self) -> bool:
-        """As the Agent's: stops the reply in the making."""
+        """As the Agent's: stops the reply in the making, if it is in a chat of this face."""
+        if self._answering not in self._sessions:
+            return False
         self._later(self.call(methods()["stop"]))
-        return self._answering is not None
+        return True
 
     def go_on(self, session: str) -> bool:
         """As the Agent's: answers what a stop put on hold."""
@@ -126,6 +132,8 @@ class AgentClient:
         except (ServiceError, MemoryFailure) as error:
             if self._closed:
                 return
+            if isinstance(error, ServiceEnding) and self._wire is not None:
+                await asyncio.shield(self._wire.lost)
             if accepted or not isinstance(error, ServiceLost):
                 yield _failed(error, told["turn"] if accepted else None)
                 return
@@ -178,8 +186,14 @@ class AgentClient:
         outlet: Outlet[Any] = Outlet(joined)
         params = method.packed(*args, **kwargs)
 
+        if method.name == "watch":
+            self._sessions.add(params["session"])
+
         def tell(told: Message) -> None:
-            outlet.put(_event(told))
+            event = _event(told)
+            if isinstance(event, TurnAccepted):
+                self._sessions.add(event.session)
+            outlet.put(event)
 
         async def connected() -> None:
             await (await self._at()).ask(method.name, params, tell)
@@ -230,14 +244,24 @@ class AgentClient:
                 wire.lost.add_done_callback(lambda _: self._lost(wire))
                 await wire.ask("asked", {"asked": bool(self._asked)})
                 self._wire = wire
-                if again:
+                self._back.set()
+                if again and not self._parted:
                     self._notifications.tell(Warned(GONE_ON))
+                self._parted = False
             return self._wire
+
+    async def back(self) -> None:
+        """Wait until there is a service again, without having one started."""
+        await self._back.wait()
 
     def _lost(self, wire: Wire) -> None:
         if self._wire is wire and not self._closed:
             self._answering = None
-            self._later(self._at())
+            self._back.clear()
+            if self._parted:
+                self._notifications.tell(Warned(PARTED))
+            else:
+                self._later(self._at())
 
     def _state(self, told: Message) -> None:
         self._answering = told["answering"]
@@ -253,6 +277,8 @@ class AgentClient:
                 if isinstance(notice, QueueHeld):
                     self._held[notice.session] = notice.turns
                 self._notifications.tell(notice)
+            case "parting":
+                self._parted = True
             case _:
                 pass  # of a later version
 

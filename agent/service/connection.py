@@ -32,6 +32,7 @@ from agent.events import (
     Reflecting,
     SessionsChanged,
     TurnAccepted,
+    Warned,
 )
 from agent.home import Home
 from agent.past import PastView
@@ -49,6 +50,7 @@ from agent.service.protocol import (
     read,
     result,
 )
+from agent.settings import Settings
 from agent.steps import CHAT, Request
 from graph.errors import NotFound
 
@@ -64,6 +66,8 @@ STANDING: dict[type, str] = {
     MemoryReady: "memory", GraphProgress: "graph", ModelProgress: "model", ModelReady: "model", ModelFailed: "model",
     EmbeddingProgress: "embedding", Reflecting: "reflecting",
 }  # fmt: skip
+SAYING = ("send", "retry", "regenerate", "edit")  # what a service that ends takes up no more
+ENDING = "The service is ending. Connect again in a moment."
 FOREIGN = "foreign"  # a program that is not clew's own, whose calls are counted
 KINDS = ("chat", "command", "mcp", FOREIGN)
 
@@ -88,14 +92,17 @@ class Hall:
         version: str,
         retire: Callable[[], Coroutine[Any, Any, None]],
         changed: Callable[[], None],
+        load: Callable[[], Settings] | None,
     ) -> None:
         self.agent, self.home, self.version, self._retire = agent, home, version, retire
         self.window = RateWindow()
         self.began = time.monotonic()
         self.connections: set[Connection] = set()
+        self.waiting: set[Connection] = set()  # that did not say hello, as they only wait for its end
         self.entered = 0  # faces so far
         self.ending = False
         self._changed = changed
+        self._load, self._loaded = load, agent.settings
         self._standing: dict[str, Notice] = {}
         self._retiring: asyncio.Task[None] | None = None
 
@@ -112,10 +119,31 @@ class Hall:
 
     def enter(self, connection: "Connection") -> None:
         """A face said hello."""
+        alone = not any(each.is_chat for each in self.connections)
         self.connections.add(connection)
+        if connection.is_chat and alone:
+            connection.spawn(self._load_settings())
         for notice in self._standing.values():
             connection.tell(notice)
         self._changed()
+
+    async def _load_settings(self) -> None:
+        """Go on with what the file of settings says now, if that has changed: a chat that begins expects it."""
+        if self._load is None:
+            return
+        try:
+            new = await asyncio.to_thread(self._load)
+            if new == self._loaded:
+                return
+            self._loaded, before = new, self.agent.settings
+            await self.agent.use_settings(new)
+            if new.model != before.model:
+                await self.agent.models.use(new.model)
+            if new.embedder != before.embedder:
+                await self.agent.models.use_embedder(new.embedder)
+        except FAILURES as error:
+            self.hear(Warned(str(error)))
+        self.tell_state()
 
     def can_ask(self, request: Request) -> bool:
         """Whether the face whose message it is is there, and lets itself be asked for leave."""
@@ -141,8 +169,10 @@ class Hall:
         """A face is gone: what was private to it is gone too."""
         self.connections.discard(connection)
         self.give_way()
-        await self.agent.private.end(connection.owner)
-        self._changed()
+        try:
+            await self.agent.private.end(connection.owner)
+        finally:
+            self._changed()
 
     def tell_state(self) -> None:
         """Tell all faces where the Agent is now, if it is elsewhere than it was."""
@@ -156,9 +186,12 @@ class Hall:
             self._retiring = asyncio.ensure_future(self._retire())
 
     async def close(self) -> None:
-        """Take leave of all."""
+        """Take leave of all: they do not have the next one started by themselves."""
         self.ending = True
         for each in list(self.connections):
+            each.post("parting", "parting", {})
+            await each.close()
+        for each in list(self.waiting):
             await each.close()
 
     async def health(self) -> Message:
@@ -182,6 +215,7 @@ class Hall:
             "model": status.model,
             "answering": agent.answering,
             "unanswered": agent.unanswered,
+            "ending": self.ending,
         }
 
 
@@ -208,12 +242,12 @@ class Connection:
     async def serve(self) -> None:
         """Answer until the other side goes away, or breaks the rules."""
         try:
-            async with asyncio.timeout(HANDSHAKE_S):
-                greeted = await self._greet()
+            async with asyncio.timeout(HANDSHAKE_S) as patience:
+                greeted = await self._greet(patience)
             if not greeted:
                 return
             self._hall.enter(self)
-            self._spawn(self._write_notices())
+            self.spawn(self._write_notices())
             while (line := await read(self._reader)) is not None:
                 await self._take(line)
         except LineTooLong as long:
@@ -227,6 +261,7 @@ class Connection:
             for past in self._pasts.values():
                 with suppress(*FAILURES):
                     await past.close()
+            self._hall.waiting.discard(self)
             if self.guest is not None:
                 await self._hall.leave(self)
             await self.close()
@@ -242,7 +277,7 @@ class Connection:
                 return
         self._writer.transport.abort()
 
-    def follows(self, session: str) -> bool:
+    def follows(self, session: str | None) -> bool:
         """Whether it is told what is said in a chat."""
         return session in self.watched.values() or any(session == mine.session for mine in self.turns.values())
 
@@ -280,8 +315,11 @@ class Connection:
 
     # -- hello ----------------------------------------------------------------------------------------------------
 
-    async def _greet(self) -> bool:
-        """Take what may be asked before `hello`, and that; False where it does not come to it."""
+    async def _greet(self, patience: asyncio.Timeout) -> bool:
+        """Take what may be asked before `hello`, and that; False where it does not come to it.
+
+        Whoever has it retire waits here for its end.
+        """
         while (line := await read(self._reader)) is not None:
             asked = await self._parsed(line)
             if asked is None:
@@ -290,6 +328,9 @@ class Connection:
             match method:
                 case "health" | "retire":
                     await self._of_the_service(id, method)
+                    if method == "retire":
+                        patience.reschedule(None)
+                        self._hall.waiting.add(self)
                 case "hello":
                     return await self._hello(id, params)
                 case _:
@@ -312,7 +353,7 @@ class Connection:
             await self._send(error(id, Code.OTHER_PROTOCOL, why, protocol=PROTOCOL, version=version))
             return False
         if self._hall.ending:
-            await self._send(error(id, Code.ENDING, "The service is ending. Connect again in a moment."))
+            await self._send(error(id, Code.ENDING, ENDING))
             return False
         kind = params.get("kind")
         name, pid = str(params.get("name", ""))[:80], params.get("pid")
@@ -373,6 +414,9 @@ class Connection:
             why = f"{guest.name or 'This program'} asked 60 times in a minute. Ask again in {wait:.0f} s."
             await self._send(error(id, Code.TOO_MANY, why, retry_after_s=round(wait, 3)))
             return
+        if self._hall.ending and name in SAYING:
+            await self._send(error(id, Code.ENDING, ENDING))
+            return
         method = methods().get(name)
         if method is None:
             await self._send(error(id, Code.UNKNOWN_METHOD, f"There is no method {name[:60]!r}."))
@@ -430,6 +474,8 @@ class Connection:
                         told = method.step.dump_python(step, mode="json")
                         await self._send(notification("event", {"of": id, "v": told}))
                     value = self._given(method, await work)
+                case _ if method.name == "stop" and not self.follows(self._hall.agent.answering):
+                    value = False  # what is in the making is said elsewhere
                 case _:
                     given = called(*args, **kwargs)
                     value = self._given(method, given if method.plain else await given)
@@ -512,7 +558,12 @@ class Connection:
         for method, params in untold.values():
             self._writer.write(notification(method, params))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    @property
+    def is_chat(self) -> bool:
+        return self.guest is not None and self.guest.kind == CHAT
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside, as long as it is there."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -5,7 +5,7 @@ from typing import Any
 
 from agent.errors import AgentError
 from agent.events import ErrorValue
-from agent.service.protocol import Code, Message, OtherProtocol, RateLimited, ServiceError, ServiceLost, error
+from agent.service.protocol import Code, Message, OtherProtocol, RateLimited, ServiceEnding, ServiceError, error
 from graph.errors import SURPRISES, MemoryFailure
 from models.errors import ModelError
 
@@ -30,6 +30,6 @@ def exception(told: Message) -> Exception:
         case Code.OTHER_PROTOCOL:
             return OtherProtocol(message)
         case Code.ENDING:
-            return ServiceLost(message)
+            return ServiceEnding(message)
         case _:
             return ServiceError(message)

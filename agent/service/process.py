@@ -10,14 +10,17 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from agent.home import Cached, Home
 from agent.service.address import answered, lock_of
 from agent.service.protocol import ServiceError
 
 COMMAND = (sys.executable, "-m", "tui", "serve")
+STARTED = "CLEW_STARTED"  # set where somebody waits for what it says on stdout
 READY = "ready"  # what it says when it can be asked
 LOCK = "CLEW_START_LOCK"  # the descriptor of a start lock that it holds itself
+MOST_LOGGED = 256 * 1024
 # A face ends with all that it has started: what outlives it is started by somebody who is gone.
 ORPHANED = '"$@" &'
 
@@ -33,9 +36,9 @@ def spawn(
     """Start a service, which is nobody's child; the process that did so and has ended. Raises OSError."""
     log = home.cache / Cached.SERVICE
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    environment = os.environ | {"CLEW_MODELS": str(home.models)}
+    environment = os.environ | {"CLEW_MODELS": str(home.models), STARTED: "1"}
     environment |= ({} if model is None else {"CLEW_MODEL": model}) | ({} if lock is None else {LOCK: str(lock)})
-    with open(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as errors:
+    with open(os.open(log, os.O_CREAT | os.O_WRONLY | _kept(log), 0o600), "wb") as errors:
         process = subprocess.Popen(
             ["/bin/sh", "-c", ORPHANED, "clew", *command, "--home", str(home.root)],
             stdin=subprocess.DEVNULL,
@@ -48,6 +51,11 @@ def spawn(
         )
     process.wait()
     return process
+
+
+def _kept(log: Path) -> int:
+    """How to open a log: what an earlier service said last stays, unless that is much."""
+    return os.O_TRUNC if log.exists() and log.stat().st_size > MOST_LOGGED else os.O_APPEND
 
 
 def hasten(home: Home, *, model: str | None = None) -> None:

@@ -41,6 +41,10 @@ class ServiceLost(ServiceError):
     """The service went away before it answered."""
 
 
+class ServiceEnding(ServiceLost):
+    """The service ends, and takes nothing up any more: the next one does."""
+
+
 class RateLimited(ServiceError):
     """A program asked too often; `retry_after_s` says when it may ask again."""
 
@@ -57,7 +61,7 @@ class LineTooLong(ServiceError):
 
 def encoded(message: Message) -> bytes:
     """One line."""
-    return json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
 
 
 def request(id: int, method: str, params: Message) -> bytes:

@@ -9,8 +9,7 @@ anything. Nothing of a connection is kept in memory without a bound. It ends by 
 import asyncio
 import os
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent.agent import Agent
@@ -18,20 +17,25 @@ from agent.home import Home
 from agent.service.address import peer, socket_of
 from agent.service.connection import Connection, Hall
 from agent.service.protocol import LONGEST_LINE, ServiceError
+from agent.settings import Settings
+from graph.sqlite import LOG
 
 FIRST_S = 10.0  # in which whoever started it comes
-LOOKED_S = 5.0  # between two looks at whether the home and the socket are still there
+LOOKED_S = 1.0  # between two looks at whether the home and the socket are still there
 
 
 class Service:
     """Serves an Agent until nobody wants it any more; `run` it."""
 
-    def __init__(self, home: Home, agent: Agent, *, version: str, linger_s: float) -> None:
+    def __init__(
+        self, home: Home, agent: Agent, *, version: str, linger_s: float, load: Callable[[], Settings] | None = None
+    ) -> None:
+        """`load` reads the settings anew for a chat that comes when there is no other one; blocking."""
         self._home, self._agent, self._linger_s = home, agent, linger_s
         self._ended = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._visited = False
-        self._hall = Hall(agent, home, version=version, retire=self.retire, changed=self._clients_changed)
+        self._hall = Hall(agent, home, version=version, retire=self.retire, changed=self._clients_changed, load=load)
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, ready: Callable[[], None] = lambda: None) -> None:
@@ -46,7 +50,8 @@ class Service:
             await self._agent.start()
             self._agent.approvals.reaches = self._hall.can_ask
             listening = await asyncio.start_unix_server(self._welcome, sock=_bound(path), limit=LONGEST_LINE)
-            watching = asyncio.create_task(self._look(path, _inode(path)))
+            own = {each: _inode(each) for each in (path, self._home.memory / LOG)}
+            watching = asyncio.create_task(self._look(own))
             ready()
             self._clients_changed()
             await self._ended.wait()
@@ -55,8 +60,8 @@ class Service:
             self._agent.end_soon()
             if listening is not None:
                 listening.close()
-                with suppress(FileNotFoundError):
-                    path.unlink()
+                if _are_there({path: own[path]}):
+                    path.unlink(missing_ok=True)  # else it is that of another
             self._hall.ending = True
             await self._agent.close()  # replies end as truncated, and are told; only then is the memory let go of
             await self._hall.close()
@@ -98,11 +103,11 @@ class Service:
         if not self._hall.connections:
             self._ended.set()
 
-    async def _look(self, path: Path, own: int) -> None:
-        """End where the home was deleted, or another service has taken the socket's place: nobody finds this one."""
+    async def _look(self, own: Mapping[Path, int]) -> None:
+        """End where the log was deleted, or another service has taken the socket's place: nobody finds this one."""
         while True:
             await asyncio.sleep(LOOKED_S)
-            if not await asyncio.to_thread(_still_there, self._home.root, path, own):
+            if not await asyncio.to_thread(_are_there, own):
                 self._ended.set()
                 return
 
@@ -111,9 +116,10 @@ def _inode(path: Path) -> int:
     return path.stat().st_ino
 
 
-def _still_there(home: Path, path: Path, inode: int) -> bool:
+def _are_there(own: Mapping[Path, int]) -> bool:
+    """Whether these are the files that they were, and no others of their names."""
     try:
-        return home.is_dir() and _inode(path) == inode
+        return all(_inode(path) == inode for path, inode in own.items())
     except OSError:
         return False
 

@@ -16,7 +16,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from agent.home import Cached, Home
-from agent.service.address import ELSEWHERE, lock_of, socket_of
+from agent.service.address import ELSEWHERE, found, lock_of, process_of
 from agent.service.process import COMMAND, READY, spawn
 from agent.service.protocol import (
     HANDSHAKE_S,
@@ -30,10 +30,14 @@ from agent.service.protocol import (
 )
 
 START_S = 60.0  # in which somebody else may be starting it
-RETIRE_S = 30.0  # in which a service of another version ends a reply
+RETIRE_S = 120.0  # in which a service ends a reply
 POLL_S = 0.02
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Silent(ServiceError):
+    """Somebody listens at the socket and does not answer."""
 
 
 class Died(ServiceError):
@@ -73,23 +77,25 @@ class Starter:
 
         One of another protocol is asked to end, and waited for. Raises ServiceError.
         """
-        streams = await _open(self._elsewhere or socket_of(self._home))
+        streams = await _open(self._elsewhere or found(self._home))
         if streams is None:
             return None
-        found: Message = {}
+        told: Message = {}
         try:
-            found = await _ask(streams, "health")
-        except (ServiceError, TimeoutError, ConnectionError):
+            told = await _ask(streams, "health")
+        except Silent:
+            raise
+        except (ServiceError, ConnectionError):
             return None  # whatever it is, it is no service of ours
         finally:
-            if not found:
+            if not told:
                 streams[1].close()
-        if found.get("protocol") == PROTOCOL:
+        if told.get("protocol") == PROTOCOL and not told.get("ending"):
             return streams
-        if self._elsewhere is not None:
+        if self._elsewhere is not None and told.get("protocol") != PROTOCOL:
             streams[1].close()
             raise OtherProtocol(
-                f"The service at {self._elsewhere} is clew {found.get('version')}, which this one does not understand. "
+                f"The service at {self._elsewhere} is clew {told.get('version')}, which this one does not understand. "
                 "Nothing was changed. Install the same version on both machines."
             )
         await self.retire(streams)
@@ -97,12 +103,12 @@ class Starter:
 
     async def health(self) -> Message | None:
         """How the service that runs is; None where there is none. Raises ServiceError."""
-        streams = await _open(self._elsewhere or socket_of(self._home))
+        streams = await _open(self._elsewhere or found(self._home))
         if streams is None:
             return None
         try:
             return await _ask(streams, "health")
-        except (TimeoutError, ConnectionError):
+        except ConnectionError:
             return None
         finally:
             streams[1].close()
@@ -112,21 +118,21 @@ class Starter:
 
         Raises ServiceError where it does not end.
         """
-        streams = streams or await _open(socket_of(self._home))
+        streams = streams or await _open(found(self._home))
         if streams is None:
             return False
-        with suppress(ServiceError, TimeoutError, ConnectionError):
-            await _ask(streams, "retire")
         try:
+            with suppress(ConnectionError):
+                await _ask(streams, "retire")
             async with asyncio.timeout(RETIRE_S):
                 while await read(streams[0]) is not None:  # it closes when it has let go of the memory
                     pass
         except ConnectionError:
             pass
         except TimeoutError as late:
-            raise OtherProtocol(
-                "Another version of clew serves this memory and does not end. Nothing was changed. Close its chats, or "
-                "run its `clew serve --stop`."
+            raise ServiceError(
+                "The service has not ended yet: a reply is still being written. Nothing else was changed. Stop that "
+                "reply (Esc in its chat), or try again later."
             ) from late
         finally:
             streams[1].close()
@@ -192,13 +198,23 @@ async def _open(path: Path) -> Streams | None:
 
 
 async def _ask(streams: Streams, method: str) -> Message:
-    """What may be asked before `hello`. Raises ServiceError, TimeoutError or ConnectionError."""
+    """What may be asked before `hello`. Raises ServiceError or ConnectionError."""
     reader, writer = streams
     writer.write(request(-1, method, {}))
-    async with asyncio.timeout(HANDSHAKE_S):
-        line = await read(reader)
     try:
-        answer = json.loads(line or b"")
+        async with asyncio.timeout(HANDSHAKE_S):
+            line = await read(reader)
+    except TimeoutError as late:
+        process = process_of(writer.get_extra_info("socket"))
+        which = f" (process {process})" if process else ""
+        raise Silent(
+            f"The service that holds the memory{which} does not answer. Nothing was changed. Try again, or end that "
+            "process; what was said is safe."
+        ) from late
+    if line is None:
+        raise ConnectionResetError("the service went away")
+    try:
+        answer = json.loads(line)
     except ValueError as wrong:
         raise ServiceError("What answers at the socket is no clew.") from wrong
     if "error" in answer:

@@ -28,7 +28,7 @@ from agent.flat_events import (
     Warned,
 )
 from agent.home import Home
-from agent.service.address import elsewhere, socket_of
+from agent.service.address import elsewhere, found
 from agent.service.protocol import LONGEST_LINE, Message, ServiceError, ServiceLost
 from agent.service.wire import CUT, Wire
 from graph.ids import new_id
@@ -67,7 +67,7 @@ class _Asking:
     async def ask(self, home: Home) -> ExitCode | AskRequest:
         """Connect, ask, and take leave."""
         try:
-            wire = Wire(await asyncio.open_unix_connection(str(elsewhere() or socket_of(home)), limit=LONGEST_LINE))
+            wire = Wire(await asyncio.open_unix_connection(str(elsewhere() or found(home)), limit=LONGEST_LINE))
         except (OSError, ServiceError):
             return self._question
         wire.beside = self._beside

@@ -50,13 +50,13 @@ def erase(
     from tui.joining import retire
 
     home = home_of(ctx)
+    if not yes and not _confirmed(home, list(made_by_clew(home, models=not keep_models))):
+        say("Nothing was erased.")
+        raise typer.Exit(ExitCode.FAILED)
     retire(home)
     lock = MemoryLock.take(home.memory, command="clew erase")
     try:
         doomed = list(made_by_clew(home, models=not keep_models))
-        if not yes and not _confirmed(home, doomed):
-            say("Nothing was erased.")
-            raise typer.Exit(ExitCode.FAILED)
         failed = [path for path in doomed if not _remove(path)]
         sweep()  # what a clew that was killed left of its private chats
     finally:

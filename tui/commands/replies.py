@@ -80,6 +80,8 @@ class ReplyPrinter:
                 self._narration.clear()
                 self._session = event.session
                 say(f"accepted {event.turn}")
+                if event.queued:
+                    say("Another reply is being written; yours comes after it.")
             case ReplyStarted(cut_tokens=cut) if cut:
                 self._narration.clear()
                 unseen = counted(cut, "token")

@@ -2,19 +2,22 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tui.commands.choosing import home_of
-from tui.exit_codes import ExitCode
 from tui.output import put, put_json, say
 from tui.text import counted
 from tui.version import VERSION
+
+if TYPE_CHECKING:
+    from agent.home import Home
 
 NONE = "No service runs for this memory. A chat starts one by itself."
 
@@ -30,12 +33,13 @@ def serve(
     A chat starts it by itself where it does not run. It listens on a socket of this computer that only you can open,
     and on no port. How long it stays when nobody is there: `linger` in the settings.
     """
+    from agent.errors import AgentError
     from agent.events import ErrorValue
-    from agent.service.address import elsewhere, socket_of
-    from agent.service.process import READY, let_others_start
-    from agent.service.protocol import ServiceError
+    from agent.service.address import elsewhere
+    from agent.service.address import found as at
+    from agent.service.process import STARTED
     from agent.service.starting import Starter
-    from graph.errors import SERVE, MemoryFailure
+    from graph.errors import MemoryFailure
 
     home = home_of(ctx)
     if stop:
@@ -45,22 +49,33 @@ def serve(
     if status:
         found = asyncio.run(Starter(home, elsewhere=elsewhere()).health())
         if as_json:
-            put_json({"running": found is not None, "socket": str(elsewhere() or socket_of(home))} | (found or {}))
+            put_json({"running": found is not None, "socket": str(elsewhere() or at(home))} | (found or {}))
         elif found is None:
             put(NONE)
         else:
-            put("\n".join((*_lines(found), f"socket    {elsewhere() or socket_of(home)}")))
+            put("\n".join((*_lines(found), f"socket    {elsewhere() or at(home)}")))
         return
+    told = os.environ.pop(STARTED, None) is not None and not sys.stdout.isatty()  # whoever started it
+    try:
+        asyncio.run(_serve(home, told=told))
+    except (MemoryFailure, AgentError) as error:
+        if told:
+            put(json.dumps(asdict(ErrorValue.of(error))))
+        raise
+
+
+async def _serve(home: "Home", *, told: bool) -> None:
     from agent.agent import Agent
+    from agent.service.process import READY, let_others_start
     from agent.service.server import Service
     from agent.settings import load_settings
+    from graph.errors import SERVE
     from models.quiet import guard_descriptors
 
-    told = not sys.stdout.isatty()  # by whoever started it
     guard_descriptors(home.native_log)
     settings = load_settings(home.config)
     agent = Agent(home, settings, client="chat", command=SERVE, fetching=True)
-    service = Service(home, agent, version=VERSION, linger_s=settings.linger)
+    service = Service(home, agent, version=VERSION, linger_s=settings.linger, load=lambda: load_settings(home.config))
 
     def ready() -> None:
         let_others_start()
@@ -69,18 +84,9 @@ def serve(
         if told:
             sys.stdout.close()
 
-    async def run() -> None:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, service.end)
-        await service.run(ready)
-
-    try:
-        asyncio.run(run())
-    except (MemoryFailure, ServiceError) as error:
-        if not told:
-            raise
-        put(json.dumps(asdict(ErrorValue.of(error))))
-        raise typer.Exit(ExitCode.FAILED) from error
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, service.end)
+    await service.run(ready)
 
 
 def _lines(found: dict[str, Any]) -> list[str]:

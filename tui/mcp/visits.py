@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import AgentError
 from agent.home import Home
+from agent.service.limits import CALLS, RateWindow
+from agent.service.protocol import RateLimited
 
 if TYPE_CHECKING:  # the client waits for the server to begin, and the first call may take longer than a start
     from agent.agent import Agent
@@ -34,6 +36,7 @@ class Visits:
         self._agent: Agent | None = None
         self._notices: asyncio.Task[None] | None = None
         self._visitors = 0
+        self._window = RateWindow()
         self._opened_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -41,7 +44,14 @@ class Visits:
 
     @asynccontextmanager
     async def agent(self) -> "AsyncIterator[Agent]":
-        """The Agent with its graph caught up, and no chat model. Raises MemoryFailure or AgentError."""
+        """The Agent with its graph caught up, and no chat model. Raises MemoryFailure or AgentError.
+
+        RateLimited where the program asks too often: that is an accident, and would keep the others waiting.
+        """
+        if wait := self._window.take(""):
+            limited = RateLimited(f"This program asked {CALLS} times in a minute. Ask again in {wait:.0f} s.")
+            limited.retry_after_s = wait
+            raise limited
         self._visitors += 1
         self._wait_no_more()
         try:

@@ -46,16 +46,17 @@ class Visits:
     async def agent(self) -> "AsyncIterator[Agent]":
         """The Agent with its graph caught up, and no chat model. Raises MemoryFailure or AgentError.
 
-        RateLimited where the program asks too often: that is an accident, and would keep the others waiting.
+        RateLimited where the program asks a service too often: that is an accident, and keeps the others waiting.
         """
-        if wait := self._window.take(""):
-            limited = RateLimited(f"This program asked {CALLS} times in a minute. Ask again in {wait:.0f} s.")
-            limited.retry_after_s = wait
-            raise limited
         self._visitors += 1
         self._wait_no_more()
         try:
-            yield await asyncio.shield(self._spawn(self._enter()))
+            agent = await asyncio.shield(self._spawn(self._enter()))
+            if getattr(agent, "shared", False) and (wait := self._window.take("")):
+                limited = RateLimited(f"This program asked {CALLS} times in a minute. Ask again in {wait:.0f} s.")
+                limited.retry_after_s = wait
+                raise limited
+            yield agent
         finally:
             self._visitors -= 1
             if self._visitors == 0:

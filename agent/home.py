@@ -23,6 +23,7 @@ class Cached(StrEnum):
     PHRASINGS = "phrasings.npz"
     OFFERED = "offered"
     SERVICE = "service.log"
+    SOCKET = "socket"
     STARTING = "starting.lock"
 
 

@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 from agent.home import Cached, Home
@@ -40,14 +41,10 @@ def folder() -> Path:
 
 
 def _folder() -> Path:
-    return next(each for each in _folders() if len(os.fsencode(each)) + NAME <= LONGEST_PATH)
-
-
-def _folders() -> list[Path]:
-    """Where sockets may be, the place for new ones first: not everybody is told of the runtime directory."""
-    runtime = [os.environ.get("XDG_RUNTIME_DIR"), f"/run/user/{os.getuid()}"]
-    there = [Path(each) / FOLDER for each in runtime if each and Path(each).is_dir()]
-    return [*there, Path(f"/tmp/{FOLDER}-{os.getuid()}")]
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    there = Path(runtime) / FOLDER if runtime and Path(runtime).is_dir() else None
+    room = there is not None and len(os.fsencode(there)) + NAME <= LONGEST_PATH
+    return there if there is not None and room else Path(f"/tmp/{FOLDER}-{os.getuid()}")
 
 
 def name(home: Home) -> str:
@@ -72,10 +69,22 @@ def answered(home: Home) -> bool:
 
 
 def found(home: Home) -> Path:
-    """The socket that somebody listens at, wherever it was made; where it would be, if there is none."""
-    own = [each for each in _folders() if _is_ours(each)]
-    there = [each / f"{name(home)}.sock" for each in own]
-    return next((path for path in there if path.exists() and knocked(path)), _folder() / f"{name(home)}.sock")
+    """The socket of the service that runs, as that noted it; where it would be from here, if there is none.
+
+    Not everybody is told of the same runtime directory: a program that an editor starts is often told of none.
+    """
+    with suppress(OSError, ValueError):
+        noted = Path((home.cache / Cached.SOCKET).read_text(encoding="utf-8"))
+        if noted.name == f"{name(home)}.sock" and _is_ours(noted.parent) and knocked(noted):
+            return noted
+    return _folder() / f"{name(home)}.sock"
+
+
+def note(home: Home, path: Path) -> None:
+    """Tell everybody where the socket is. Raises OSError."""
+    written = (home.cache / Cached.SOCKET).with_suffix(f".{os.getpid()}")
+    written.write_text(str(path), encoding="utf-8")
+    written.replace(home.cache / Cached.SOCKET)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.home import Home
-from agent.service.address import peer, socket_of
+from agent.service.address import note, peer, socket_of
 from agent.service.connection import Connection, Hall
 from agent.service.protocol import LONGEST_LINE, ServiceError
 from agent.settings import Settings
@@ -50,6 +50,7 @@ class Service:
             await self._agent.start()
             self._agent.approvals.reaches = self._hall.can_ask
             listening = await asyncio.start_unix_server(self._welcome, sock=_bound(path), limit=LONGEST_LINE)
+            note(self._home, path)
             own = {each: _inode(each) for each in (path, self._home.memory / LOG)}
             watching = asyncio.create_task(self._look(own))
             ready()

@@ -1,9 +1,12 @@
 """What other programs propose, on a real log and graph: it waits for the user, proves nothing, and is never theirs."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
+from agent.events import Notice, Proposed
 from agent.proposals import CLIENT, MOST_WAITING, program_name
 from agent.settings import Settings
 from graph.events import ObservationKind
@@ -16,13 +19,24 @@ PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 SAID = "The user keeps bees on the roof."
 
 
+async def until(notices: AsyncIterator[Notice], kind: type) -> AsyncIterator[Notice]:
+    """Notices up to the first of a kind."""
+    async for notice in notices:
+        yield notice
+        if isinstance(notice, kind):
+            return
+
+
 async def started(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
 async def test_a_proposal_waits_for_review_and_its_proof_is_the_call_of_the_program(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
+    notices = agent.notices()
     made = await agent.proposals.add(SAID, by="Helper")
+    told = [notice async for notice in until(notices, Proposed)]
+    assert told[-1] == Proposed(made.memory.id, SAID, "Helper (over MCP)", 1)
     assert (made.outcome, made.memory.status, made.memory.text) == ("waits", "candidate", SAID)
     assert (made.memory.origin, made.memory.grounded) == ("model", False)
     assert [each.id for each in await agent.memories.review()] == [made.memory.id]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from agent.events import ApprovalWanted, Learned, Reflecting, ReplyStarted, ToolDone
+from agent.events import ApprovalWanted, Learned, Proposed, Reflecting, ReplyStarted, ToolDone
 from agent.ingesting import ingester
 from agent.ingesting.files import ReadFile, read
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of, standing
@@ -51,6 +51,16 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
         assert getattr(chosen, "id", None) == BERLIN
         await pilot.press("escape")
         await wait_until(pilot, lambda: "Learned:" not in words(app) and app.view.composer.text == "hello")
+
+
+async def test_what_another_program_proposes_is_a_quiet_line(chat: Running) -> None:
+    agent = learned_agent()
+    async with chat(agent) as (app, pilot):
+        await pilot.press(*"hello")
+        agent.tell(Proposed(BERLIN, "Moved to [Berlin]", "Zed (over MCP)", 3))
+        await wait_until(pilot, lambda: "Proposed: Moved to [Berlin]" in words(app))
+        await wait_until(pilot, lambda: "Zed (over MCP) · 3 to review · /review" in words(app))
+        assert app.view.composer.text == "hello"
 
 
 async def test_f8_takes_back_what_was_learned_and_brings_it_again(chat: Running) -> None:

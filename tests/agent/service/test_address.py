@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.home import Home
-from agent.service.address import LONGEST_PATH, answered, elsewhere, folder, socket_of
+from agent.service.address import LONGEST_PATH, answered, elsewhere, folder, found, socket_of
 from agent.service.protocol import ServiceError
+from tests.agent.service.conftest import MakeBehind
+from tests.fakes import FakeGenerator
 
 FALLBACK = Path(f"/tmp/clew-{os.getuid()}")
 
@@ -40,6 +42,18 @@ def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path, monkeypatch: 
     with pytest.raises(ServiceError, match=r"not yours alone.*Nothing was changed.*chmod 700"):
         socket_of(Home.resolve())
     assert not answered(Home.resolve())
+
+
+async def test_it_is_found_by_who_is_told_of_another_runtime_directory(
+    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = await behind(FakeGenerator("Hello."))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/shm")
+    assert answered(service.home)
+    assert found(service.home).parent == FALLBACK
+    await service.end()
+    assert not answered(service.home)
+    assert found(service.home).parent == Path("/dev/shm/clew")
 
 
 def test_two_homes_have_two_sockets(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from agent.service.address import socket_of
 from agent.service.client import AgentClient
 from agent.service.limits import RateWindow
 from agent.service.methods import READING, methods
-from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceLost, notification
+from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceEnding, ServiceLost, notification
 from agent.settings import Settings
 from agent.steps import REFUSED
 from graph.errors import LogUnwritable, MemoryHeld, NotFound
@@ -406,6 +406,81 @@ async def test_asked_to_retire_it_finishes_the_reply_and_ends(behind: MakeBehind
     assert isinstance((await collect(events))[-1], ReplyEnded)
     await service.ended()
     assert isinstance(accepted, TurnAccepted)
+
+
+async def test_one_that_ends_takes_up_nothing_more_and_the_face_is_told_and_waits(behind: MakeBehind) -> None:
+    model = FakeGenerator("a whole reply")
+    service = await behind(model)
+    client = await service.client()
+    heard = client.notices()
+    model.gate.clear()
+    events = client.send(None, "tell me")
+    await anext(events)
+    retiring = await raw(service, greet=False)
+    await retiring.ask("retire")
+    more = await raw(service, greet=False)
+    assert (await more.ask("health"))["result"]["ending"] is True
+    assert client._wire is not None
+    with pytest.raises(ServiceEnding):
+        await client._wire.ask("send", {"session": None, "text": "and on"})
+    model.gate.set()
+    assert isinstance((await collect(events))[-1], ReplyEnded)
+    await service.ended()
+    async for notice in heard:
+        if isinstance(notice, Warned):
+            assert "It was ended from elsewhere" in notice.message
+            break
+    assert client._wire.lost.done(), "another one is started by what is asked next, and not by the face itself"
+
+
+async def test_stop_is_for_what_one_looks_at(behind: MakeBehind) -> None:
+    model = FakeGenerator("a reply")
+    service = await behind(model)
+    mine, theirs = await service.client(), await service.client()
+    model.gate.clear()
+    events = mine.send(None, "tell me")
+    session = (await anext(events)).session
+    await model.waiting.wait()
+    await theirs.chats.all()
+    assert theirs.answering == session
+    assert not theirs.stop()
+    assert (await (await raw(service)).ask("stop"))["result"] is False
+    assert mine.stop()
+    assert only(await collect(events), ReplyEnded).stop_reason == "stopped"
+
+
+async def test_a_name_that_is_no_text_costs_nobody_the_health(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("Hello."))
+    odd = await raw(service, name="\ud800x")
+    assert (await odd.ask("health"))["result"]["clients"][0]["name"] == "\ud800x"
+
+
+async def test_a_chat_that_begins_has_the_settings_of_the_file(behind: MakeBehind) -> None:
+    file, loads = Settings(), 0
+    service = await behind(FakeGenerator("Hello."), file)
+
+    def load() -> Settings:
+        nonlocal loads
+        loads += 1
+        return file
+
+    service.service._hall._load = load
+    looking = await raw(service, kind="command")
+    first = await service.client()
+    while loads == 0:
+        await first.chats.all()
+    file = Settings(recall_limit=9)
+    second = await service.client()
+    await second.chats.all()
+    assert (loads, second.settings.recall_limit) == (1, Settings().recall_limit), "there is one that has begun already"
+    await first.close()
+    await second.close()
+    while len((await looking.ask("health"))["result"]["clients"]) > 1:
+        pass
+    later = await service.client()
+    while later.settings.recall_limit != 9:
+        await later.chats.all()
+    assert loads == 2
 
 
 async def test_another_user_is_not_even_answered(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ FALLBACK = Path(f"/tmp/clew-{os.getuid()}")
 def test_it_is_in_the_runtime_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/shm")
     assert socket_of(Home.resolve()).parent == Path("/dev/shm/clew")
-    (Path("/dev/shm/clew")).rmdir()
 
 
 @pytest.mark.parametrize("there", [None, "/nowhere/at/all", "long"])
@@ -38,7 +37,8 @@ def test_without_one_or_with_a_long_one_it_is_in_a_folder_of_its_own(
 def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path)[:LONGEST_PATH])
     monkeypatch.setattr("agent.service.address.LONGEST_PATH", 1000)
-    (tmp_path / "clew").mkdir(mode=0o755)
+    (tmp_path / "clew").mkdir()
+    (tmp_path / "clew").chmod(0o755)
     with pytest.raises(ServiceError, match=r"not yours alone.*Nothing was changed.*chmod 700"):
         socket_of(Home.resolve())
     assert not answered(Home.resolve())

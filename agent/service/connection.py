@@ -154,11 +154,8 @@ class Hall:
     def give_way(self) -> None:
         """Stop the reply in the making if nobody looks on any more, and somebody waits for another."""
         session = self.agent.answering
-        if (
-            session is not None
-            and self.agent.unanswered > 1
-            and not any(each.follows(session) for each in self.connections)
-        ):
+        waits = any(mine.session != session for each in self.connections for mine in each.turns.values())
+        if session is not None and waits and not any(each.follows(session) for each in self.connections):
             self.agent.stop()
 
     def watched(self, session: str | None, *, but: "Connection") -> bool:

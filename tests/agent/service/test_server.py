@@ -238,6 +238,22 @@ async def test_what_came_of_a_request_is_told_before_its_answer(behind: MakeBehi
     assert client.settings.recall_limit == 3, "the client knows it when it has the answer"
 
 
+async def test_a_chat_that_is_open_elsewhere_is_opened_a_second_time_only_by_choice(behind: MakeBehind) -> None:
+    service = await behind(FakeGenerator("a reply"))
+    one, other = await service.client(), await service.client()
+    session = only(await collect(one.send(None, "first")), TurnAccepted).session
+    assert await other.chats.last() == session
+    watching = asyncio.create_task(collect(one.watch(session)))
+    await one.chats.all()
+    assert await one.chats.last() == session, "it is its own"
+    assert await other.chats.last() is None
+    assert (await other.chats.named("last")).id == session
+    await one.close()
+    await watching
+    while await other.chats.last() is None:
+        await other.chats.all()
+
+
 async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(behind: MakeBehind) -> None:
     model = FakeGenerator("a whole reply")
     service = await behind(model)

@@ -371,9 +371,12 @@ class Chat(ChatReader):
             if lost:
                 await self.service.back()  # type: ignore[attr-defined]
             async with aclosing(self.service.watch(session)) as events:
-                if lost:
-                    await self._found_again()
-                lost = await self._take_from_elsewhere(session, events)
+                try:
+                    if lost:
+                        await self._found_again()
+                    lost = await self._take_from_elsewhere(session, events)
+                except ServiceLost:
+                    lost = True
             if not lost:
                 return
 

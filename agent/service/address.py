@@ -82,6 +82,7 @@ def found(home: Home) -> Path:
 
 def note(home: Home, path: Path) -> None:
     """Tell everybody where the socket is. Raises OSError."""
+    home.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     written = (home.cache / Cached.SOCKET).with_suffix(f".{os.getpid()}")
     written.write_text(str(path), encoding="utf-8")
     written.replace(home.cache / Cached.SOCKET)

@@ -25,6 +25,7 @@ from graph.errors import MemoryFailure
 from graph.ids import new_id
 
 Connect = Callable[[], Awaitable[Streams]]
+TRIES = 3
 PARTED = f"{LOST} It was ended from elsewhere; what you do next starts another one."
 GONE_ON = f"{LOST} Another one has been started."
 
@@ -261,7 +262,15 @@ class AgentClient:
             if self._parted:
                 self._notifications.tell(Warned(PARTED))
             else:
-                self._later(self._at())
+                self._later(self._again())
+
+    async def _again(self) -> None:
+        """Connect anew, and once more where a busy machine was too slow for that."""
+        for _ in range(TRIES - 1):
+            with suppress(ServiceLost):
+                await self._at()
+                return
+        await self._at()
 
     def _state(self, told: Message) -> None:
         self._answering = told["answering"]

@@ -45,13 +45,14 @@ class Service:
         """
         path = socket_of(self._home)
         self._agent.on_notice(self._hall.hear)
-        listening = None
+        listening, own = None, dict[Path, int]()
         try:
             await self._agent.start()
             self._agent.approvals.reaches = self._hall.can_ask
             listening = await asyncio.start_unix_server(self._welcome, sock=_bound(path), limit=LONGEST_LINE)
+            own = {path: _inode(path)}
             note(self._home, path)
-            own = {each: _inode(each) for each in (path, self._home.memory / LOG)}
+            own[self._home.memory / LOG] = _inode(self._home.memory / LOG)
             watching = asyncio.create_task(self._look(own))
             ready()
             self._clients_changed()
@@ -61,7 +62,7 @@ class Service:
             self._agent.end_soon()
             if listening is not None:
                 listening.close()
-                if _are_there({path: own[path]}):
+                if path in own and _are_there({path: own[path]}):
                     path.unlink(missing_ok=True)  # else it is that of another
             self._hall.ending = True
             await self._agent.close()  # replies end as truncated, and are told; only then is the memory let go of

@@ -65,38 +65,6 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behi
         await app.leave()
 
 
-async def test_a_connection_that_is_lost_in_mid_reply_is_made_anew_and_the_reply_is_whole_in_both(
-    behind: Behind, tmp_path: Path
-) -> None:
-    model = cast(FakeGenerator, behind.agent._loader("fake", lambda step: None))
-    clients = [AgentClient(behind.connect, Settings(reflect=False), name="chat") for _ in range(2)]
-    one, other = (make_app(cast(Any, client), tmp_path / str(n)) for n, client in enumerate(clients))
-    async with one.run_test() as pilot, other.run_test() as beside:
-        await wait_until(pilot, lambda: one.view.chat is not None and one.view.chat.opened_once)
-        await wait_until(beside, lambda: other.view.chat is not None and other.view.chat.opened_once)
-        await pilot.press(*"hello", "enter")
-        await wait_until(pilot, lambda: texts(one) == ["hello", "One."] and one.view.state.reply is None)
-        await other.open_session(one.view.session)
-        model.gate.clear()
-        await pilot.press(*"and on", "enter")
-        await wait_until(pilot, lambda: one.view.state.reply is not None)
-        await wait_until(beside, lambda: other.view.state.reply is not None)
-        for client in clients:
-            assert client._wire is not None
-            client._wire._transport.abort()
-        await wait_until(pilot, lambda: one.view.state.reply is None)
-        await wait_until(beside, lambda: other.view.state.reply is None)
-        for app, with_it in ((one, pilot), (other, beside)):
-            await wait_until(with_it, lambda app=app: "has been started" in screen_text(app))  # type: ignore[misc]
-        model.gate.set()
-        for app, with_it in ((one, pilot), (other, beside)):
-            whole = ["hello", "One.", "and on", "Two."]
-            await wait_until(with_it, lambda app=app, whole=whole: texts(app) == whole)  # type: ignore[misc]
-            assert "no reply" not in screen_text(app)
-        await one.leave()
-        await other.leave()
-
-
 def coming(app: ClewApp) -> int:
     """How many characters of a reply have come so far."""
     return len(app.view.state.reply.text) if app.view.state.reply is not None else 0

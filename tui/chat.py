@@ -289,7 +289,8 @@ class Chat(ChatReader):
                 await self._begin(event)
             case TokensArrived(session=session) if session == self.session:
                 answer = self.transcript.message(event.reply_turn)
-                if isinstance(answer, AssistantMessage):
+                coming = self.state.reply is not None and self.state.reply.reply_turn == event.reply_turn
+                if isinstance(answer, AssistantMessage) and coming:  # else it was read from the log, with these words
                     answer.write(event.text)
             case ReplyEnded(session=session):
                 if session == self.session:

@@ -369,8 +369,8 @@ class Chat(ChatReader):
         """Show it as if it were said here; where the service was lost, watch that which follows it, and read anew."""
         lost = False
         while True:
-            if lost:
-                await self.service.back()  # type: ignore[attr-defined]
+            if lost and not await self.service.back():  # type: ignore[attr-defined]
+                return
             async with aclosing(self.service.watch(session)) as events:
                 try:
                     if lost:

@@ -73,6 +73,7 @@ class AgentClient:
     async def close(self) -> None:
         """Leave; the service goes on. Safe to call twice, and without a start."""
         self._closed = True
+        self._back.set()
         wire, self._wire = self._wire, None
         if wire is not None:
             await wire.close()
@@ -251,9 +252,10 @@ class AgentClient:
                 self._parted = False
             return self._wire
 
-    async def back(self) -> None:
-        """Wait until there is a service again, without having one started."""
+    async def back(self) -> bool:
+        """Wait until there is a service again, without having one started; False where this face is closed."""
         await self._back.wait()
+        return not self._closed
 
     def _lost(self, wire: Wire) -> None:
         if self._wire is wire and not self._closed:

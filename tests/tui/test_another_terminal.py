@@ -19,6 +19,7 @@ from tests.fakes import FakeGenerator
 from tests.tui.conftest import make_app, screen_text, wait_until
 from tests.tui.test_branching import last, texts
 from tui.app import ClewApp
+from tui.backstage import Options
 from tui.entry import make_app as real_app
 from tui.widgets.message import AssistantMessage
 
@@ -63,6 +64,37 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behi
         assert texts(app) == [turn.text for turn in await theirs.chats.thread(session)]
         assert isinstance(said[0], TurnAccepted)
         await app.leave()
+
+
+async def test_a_connection_that_is_lost_in_mid_reply_is_made_anew_and_the_reply_is_whole_in_both(
+    behind: Behind, tmp_path: Path
+) -> None:
+    model = cast(FakeGenerator, behind.agent._loader("fake", lambda step: None))
+    clients = [AgentClient(behind.connect, Settings(reflect=False), name="chat") for _ in range(2)]
+    one = make_app(cast(Any, clients[0]), tmp_path / "one")
+    async with one.run_test() as pilot:
+        await wait_until(pilot, lambda: one.view.chat is not None and one.view.chat.opened_once)
+        await pilot.press(*"hello", "enter")
+        await wait_until(pilot, lambda: texts(one) == ["hello", "One."] and one.view.state.reply is None)
+        other = make_app(cast(Any, clients[1]), tmp_path / "other", options=Options(session=one.view.session))
+        async with other.run_test() as beside:
+            await wait_until(beside, lambda: texts(other) == ["hello", "One."])
+            model.gate.clear()
+            await pilot.press(*"and on", "enter")
+            await wait_until(pilot, lambda: one.view.state.reply is not None and other.view.state.reply is not None)
+            for client in clients:
+                assert client._wire is not None
+                client._wire._transport.abort()
+            for app, with_it in ((one, pilot), (other, beside)):
+                await wait_until(with_it, lambda app=app: "has been started" in screen_text(app))  # type: ignore[misc]
+                await wait_until(with_it, lambda app=app: app.view.state.reply is None)  # type: ignore[misc]
+            model.gate.set()
+            for app, with_it in ((one, pilot), (other, beside)):
+                whole = ["hello", "One.", "and on", "Two."]
+                await wait_until(with_it, lambda app=app, whole=whole: texts(app) == whole)  # type: ignore[misc]
+                assert "no reply" not in screen_text(app)
+            await other.leave()
+        await one.leave()
 
 
 def coming(app: ClewApp) -> int:

@@ -1,6 +1,6 @@
 """The events and notices that are made of plain values, and errors as values.
 
-Nothing here imports anything: what only shows a reply that another process makes need not wait for the rest.
+Next to nothing is imported here: what only shows a reply that another process makes need not wait for the rest.
 """
 
 import builtins

@@ -200,8 +200,9 @@ class AgentClient:
         async def connected() -> None:
             await (await self._at()).ask(method.name, params, tell)
 
-        there = self._wire is not None and not self._wire.lost.done() and not self._closed
-        asked = self._wire.begin(method.name, params, tell) if there and self._wire else connected()
+        wire = self._wire
+        there = wire is not None and not wire.lost.done()
+        asked = wire.begin(method.name, params, tell) if wire is not None and there else connected()
         return told_by(asyncio.ensure_future(asked), outlet)
 
     def _asker(self, method: Method, past: int | None = None) -> Callable[..., Any]:

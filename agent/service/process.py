@@ -58,7 +58,7 @@ def _kept(log: Path) -> int:
     return os.O_TRUNC if log.exists() and log.stat().st_size > MOST_LOGGED else os.O_APPEND
 
 
-def hasten(home: Home, *, model: str | None = None) -> None:
+def hasten(home: Home) -> None:
     """Start a service ahead of being asked for, unless one runs or starts; what keeps it from that shows later."""
     with suppress(OSError, ServiceError):
         if answered(home):
@@ -66,7 +66,7 @@ def hasten(home: Home, *, model: str | None = None) -> None:
         lock = os.open(lock_of(home), os.O_CREAT | os.O_RDWR, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            spawn(home, model=model, lock=lock)
+            spawn(home, lock=lock)
         finally:
             os.close(lock)
 

@@ -28,12 +28,11 @@ from agent.service.protocol import (
     read,
     request,
 )
+from agent.service.wire import Streams
 
 START_S = 60.0  # in which somebody else may be starting it
 RETIRE_S = 120.0  # in which a service ends a reply
 POLL_S = 0.02
-
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Silent(ServiceError):

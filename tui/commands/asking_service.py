@@ -5,28 +5,12 @@ What an Agent needs is not imported: that takes longer than the first words of t
 
 import asyncio
 import signal
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
-from agent.flat_events import (
-    ApprovalWanted,
-    ErrorValue,
-    Failed,
-    GraphProgress,
-    MemoryAwaited,
-    MemoryReady,
-    ModelFailed,
-    ModelProgress,
-    ModelReady,
-    PromptRead,
-    ReplyEnded,
-    ReplyStarted,
-    TokensArrived,
-    TurnAccepted,
-    Warned,
-)
+from agent import flat_events
+from agent.flat_events import ApprovalWanted, ErrorValue, Failed, TurnAccepted
 from agent.home import Home
 from agent.service.address import elsewhere, found
 from agent.service.protocol import LONGEST_LINE, Message, ServiceError, ServiceLost
@@ -36,15 +20,6 @@ from tui.commands.replies import CLIENT, AskRequest, Interrupts, ReplyPrinter, b
 from tui.exit_codes import ExitCode
 from tui.termination import Termination
 from tui.text import clean
-
-EVENTS: dict[str, Callable[..., Any]] = {
-    each.__name__: each
-    for each in (TurnAccepted, ReplyStarted, TokensArrived, PromptRead, ApprovalWanted, ReplyEnded, Failed)
-}
-NOTICES: dict[str, Callable[..., Any]] = {
-    each.__name__: each
-    for each in (MemoryReady, MemoryAwaited, GraphProgress, ModelProgress, ModelReady, ModelFailed, Warned)
-}
 
 
 def ask_service(home: Home, question: AskRequest, printer: ReplyPrinter) -> ExitCode | AskRequest:
@@ -105,8 +80,7 @@ class _Asking:
         sent.add_done_callback(lambda _: told.put_nowait(None))
         try:
             while (params := await told.get()) is not None:
-                if (kind := EVENTS.get(params["k"])) is not None:
-                    await self._event(wire, kind(**_with_error(params["v"])))
+                await self._event(wire, _made(params))
             await sent
         finally:
             sent.cancel()
@@ -134,8 +108,8 @@ class _Asking:
     def _beside(self, method: str, params: Message) -> None:
         if method == "state":
             self._answering = params["answering"]
-        elif (kind := NOTICES.get(params.get("k", ""))) is not None:
-            self._printer.notice(kind(**params["v"]))
+        elif method == "notice":
+            self._printer.notice(_made(params))
 
     def _stop(self, wire: Wire) -> bool:
         """Stop the reply, if it is this one that is in the making."""
@@ -145,6 +119,11 @@ class _Asking:
         return True
 
 
-def _with_error(values: Message) -> Message:
-    """The values of an event, with the error that it tells of, if it does, as a value."""
-    return values | {"error": ErrorValue(**values["error"])} if isinstance(values.get("error"), dict) else values
+def _made(told: Message) -> Any:
+    """An event or a notice; None for what has more than plain values in it, which no reply is shown by."""
+    of, values = getattr(flat_events, told["k"], None), told["v"]
+    if of is None:
+        return None
+    known = {each.name: values[each.name] for each in fields(of) if each.name in values}  # a later clew tells more
+    error = known.get("error")
+    return of(**known | {"error": ErrorValue(**error)}) if isinstance(error, dict) else of(**known)

@@ -35,8 +35,7 @@ def serve(
     """
     from agent.errors import AgentError
     from agent.events import ErrorValue
-    from agent.service.address import elsewhere
-    from agent.service.address import found as at
+    from agent.service.address import elsewhere, found
     from agent.service.process import STARTED
     from agent.service.starting import Starter
     from graph.errors import MemoryFailure
@@ -47,13 +46,14 @@ def serve(
         say("The service has ended." if ended else NONE)
         return
     if status:
-        found = asyncio.run(Starter(home, elsewhere=elsewhere()).health())
+        health = asyncio.run(Starter(home, elsewhere=elsewhere()).health())
+        socket = elsewhere() or found(home)
         if as_json:
-            put_json({"running": found is not None, "socket": str(elsewhere() or at(home))} | (found or {}))
-        elif found is None:
+            put_json({"running": health is not None, "socket": str(socket)} | (health or {}))
+        elif health is None:
             put(NONE)
         else:
-            put("\n".join((*_lines(found), f"socket    {elsewhere() or at(home)}")))
+            put("\n".join((*_lines(health), f"socket    {socket}")))
         return
     told = os.environ.pop(STARTED, None) is not None and not sys.stdout.isatty()  # whoever started it
     try:
@@ -89,13 +89,13 @@ async def _serve(home: "Home", *, told: bool) -> None:
     await service.run(ready)
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
-    clients = ", ".join(f"{each['name']} ({each['pid']})" for each in found["clients"]) or "nobody"
-    reply = counted(found["unanswered"], "message") + " unanswered"
+def _lines(health: dict[str, Any]) -> list[str]:
+    clients = ", ".join(f"{each['name']} ({each['pid']})" for each in health["clients"]) or "nobody"
+    reply = counted(health["unanswered"], "message") + " unanswered"
     return [
-        f"version   {found['version']}, protocol {found['protocol']}, process {found['pid']}",
-        f"uptime    {timedelta(seconds=int(found['uptime_s']))}, start {found['starts']:,} of this memory",
+        f"version   {health['version']}, protocol {health['protocol']}, process {health['pid']}",
+        f"uptime    {timedelta(seconds=int(health['uptime_s']))}, start {health['starts']:,} of this memory",
         f"clients   {clients}",
-        f"memory    {counted(found['log_head'], 'event')}, graph {found['graph']}",
-        f"model     {found['model'] or 'none is loaded'}; {reply}",
+        f"memory    {counted(health['log_head'], 'event')}, graph {health['graph']}",
+        f"model     {health['model'] or 'none is loaded'}; {reply}",
     ]

@@ -39,6 +39,7 @@ from graph.console.lexing import (
 )
 from graph.console.patterns import Rel, Step, chain_of, is_chain, may_be_one, names_of, rels_of
 from graph.console.renames import RELATIONSHIPS, compared_label, now_called, relationship
+from graph.console.unfound import looked_at
 from graph.errors import Refused
 
 MILLISECONDS = frozenset(("at", "first_seen", "last_at", "started_at"))  # properties
@@ -120,10 +121,11 @@ def translated(query: str) -> list[Token]:
         raise refused(query, old.place, now_called(text_of(old), RELATIONSHIPS[text_of(old)]))
     counts = any((a.upper, b.text) in (("COUNT", "{"), ("SIZE", "(")) for a, b in pairwise(tokens))
     made = _Translation(query, {each.text.strip("`").lower() for each in tokens}, counts).clauses(tree)
-    if (wrong := unanswered(tree_of(made) or ())) is not None:
+    tree = tree_of(made) or []
+    if (wrong := unanswered(tree)) is not None:
         token, why = wrong
         raise refused(query, token.place, why)
-    return made
+    return looked_at(tree)
 
 
 @cache

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
 
-from tests.graph.console.known import BY_ID, CONFIDENCE, EDGES, LONG, NAMES, PROOF, TURNS, Turn, trails
+from tests.graph.console.known import BY_ID, CONFIDENCE, EDGES, LONG, NAMES, PROOF, SHORT, TURNS, Turn, trails
 
 Rows = list[tuple[Any, ...]]
 LONGS = [each for each in TURNS if each.session == "long"]
@@ -209,6 +209,19 @@ MENDED: dict[str, Rows] = {
         ids(each for each in TURNS if f"{each.said:%Y-%m-%d}" in ("2026-01-01", "2026-01-03")),
     "UNWIND [{at: '2026-01-05'}] AS m WITH m WHERE m.at > '2026-01-01' RETURN m.at": [("2026-01-05",)],
     "MATCH (t:Turn) RETURN date(t.at) AS day, count(*)": by(lambda each: f"{each.said:%Y-%m-%d}"),
+    # What an OPTIONAL MATCH did not find, before something that it found, in functions of three arguments and in cuts.
+    "MATCH (e:Entity) WHERE e.id <> 'you' OPTIONAL MATCH (e)<-[:MENTIONS]-(t:Turn) WHERE t.index = 7 "
+    "RETURN e.id, collect(substr(t.id, 1, 2))": [("anna", ["l7"]), ("ben", ["l7"]), ("assistant", [])],
+    "MATCH (a:Turn)-[:REPLIES_TO]->(b:Turn) WHERE b.index < 6 OPTIONAL MATCH (a)<-[:REPLIES_TO]-(c:Turn {id: 'l3'}) "
+    "RETURN a.id, collect(DISTINCT c.id[1:2]), collect(replace(c.id, 'l', 'L'))": [
+        (f"{session}{n}", ["l3"] if session + str(n) == "l2" else [], ["L3"] if session + str(n) == "l2" else [])
+        for session, n in product("lh", range(1, 7)) if session == "l" or n < SHORT
+    ],
+    "MATCH (t:Turn)-[:MENTIONS]->(e) OPTIONAL MATCH (t)-[:REPLIES_TO]->(u:Turn {id: 'l6'}) "
+    "RETURN t.id, e.id, u.id[1:2], [x IN [u.id] WHERE x[1:1] = 'l' | lower(x[1:2])]": [
+        (f"l{n}", e, *(("l6", ["l6"]) if n == 7 else (None, [])))
+        for n, e in ((3, "anna"), (7, "anna"), (7, "ben"), (11, "anna"), (20, "ben"))
+    ],
 }  # fmt: skip
 
 

@@ -74,6 +74,7 @@ async def test_a_word_of_relationship_is_whom_it_means(make_agent: MakeAgent) ->
     assert (await agent.search.dossier("my uncle")).empty
 
 
+@pytest.mark.restarts
 async def test_what_its_only_proof_is_deleted_of_is_gone_with_its_times(agent: Agent) -> None:
     made = await agent.memories.relate(read("Ada works_with Bob since 2026-05"))
     assert not (await agent.search.dossier("Bob")).empty

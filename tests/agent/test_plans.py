@@ -166,6 +166,7 @@ async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(mak
         await agent.plans.carry_out(stale)
 
 
+@pytest.mark.restarts
 async def test_forgetting_takes_all_forms_and_the_notes_that_state_it(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     old = await agent.memories.remember("I live in Lyon.")

@@ -122,6 +122,7 @@ async def test_a_review_queue_that_is_full_takes_no_more(
     assert agent._memory.head() == head
 
 
+@pytest.mark.restarts
 async def test_forgetting_a_proposal_erases_the_call_too(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     made = (await agent.proposals.add(SAID, by="Helper")).memory

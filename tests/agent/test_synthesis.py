@@ -121,6 +121,7 @@ async def test_it_is_out_of_use_while_a_parent_is_retired_superseded_or_under_re
     assert not await in_use(agent, made.id)
 
 
+@pytest.mark.restarts
 async def test_forgetting_a_parent_erases_it_for_good_with_all_its_forms(make_agent: MakeAgent) -> None:
     agent, lyon, boat = await two(make_agent)
     made = await agent.syntheses.make(lyon.id, boat.id, BOTH)

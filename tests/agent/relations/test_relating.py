@@ -90,6 +90,7 @@ async def test_who_is_me_is_the_one_who_speaks(agent: Agent) -> None:
     assert (await relate(agent, "me rents from Tom")).text == "Tom is the landlord of me."
 
 
+@pytest.mark.restarts
 async def test_forgotten_nothing_in_the_log_says_how_they_stood(agent: Agent) -> None:
     made = await relate(agent, "Ada is married to Bob")
     await agent.memories.forget(made.id)

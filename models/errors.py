@@ -18,7 +18,14 @@ ModelError                    base; a face shows its message as it is
 │   ├── ContextFull           the prompt is longer than the context
 │   ├── StructuredOutputError no valid object came
 │   ├── EngineClosed          the model was closed while, or before, it was asked
-│   └── DecodeFailed          llama.cpp gave up in the middle
+│   ├── DecodeFailed          llama.cpp gave up in the middle
+│   └── ServerError           a model server did not do it
+│       ├── AddressRefused    words may not be sent there: nothing was
+│       ├── ServerUnreachable nobody answers at the address, or not as who it says it is
+│       ├── ServerRefused     it does not want to: the key, the model, what was asked
+│       ├── ServerBusy        it has too much to do; it may say how long
+│       ├── ServerBroken      it failed, or answered what cannot be read
+│       └── ServerLost        the connection ended, or nothing came for long, in the middle
 └── FetchError                getting a model: `clew models` and the first run catch it
     ├── UnknownModel          neither in the catalogue nor a file
     ├── NotInstalled          in the catalogue, but not fetched yet
@@ -187,6 +194,47 @@ class DecodeFailed(RunError):
     def __init__(self, code: int) -> None:
         super().__init__(f"llama.cpp failed (code {code}). Your chats are safe. Try again.")
         self.code = code
+
+
+class ServerError(RunError):
+    """A model server did not do what it was asked; `server` is its name in the settings."""
+
+    def __init__(self, server: str, what: str, then: str = "Your chats are safe. Try again.") -> None:
+        super().__init__(f"The server {server}: {what}. {then}")
+        self.server = server
+
+
+class AddressRefused(ServerError):
+    """Words may not be sent to this address: nothing was."""
+
+
+class ServerUnreachable(ServerError):
+    """Nobody answers at the address, or not as who it says it is."""
+
+
+class ServerRefused(ServerError):
+    """It does not want to, and will not the next time; `status` is of HTTP."""
+
+    def __init__(self, server: str, what: str, then: str, status: int) -> None:
+        super().__init__(server, what, then)
+        self.status = status
+
+
+class ServerBusy(ServerError):
+    """It has too much to do; `after_s` is how long it wants to be left alone, None where it does not say."""
+
+    def __init__(self, server: str, what: str, after_s: float | None) -> None:
+        again = "Try again" if after_s is None else f"Try again in {after_s:.0f} s"
+        super().__init__(server, what, f"Your chats are safe. {again}, or choose another model (/model).")
+        self.after_s = after_s
+
+
+class ServerBroken(ServerError):
+    """It failed, or answered what cannot be read."""
+
+
+class ServerLost(ServerError):
+    """The connection ended, or nothing came for long, in the middle of an answer."""
 
 
 class FetchError(ModelError):

@@ -16,7 +16,7 @@ from models.loading import load_model
 from models.machine import Paces, available_memory, physical_cores
 from models.native import NativeContext, NativeModel
 from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
-from models.template import Vocabulary
+from models.template import vocabulary_of
 
 Result = TypeVar("Result")
 
@@ -54,7 +54,7 @@ class LlamaGenerator:
     def __init__(
         self, model: NativeModel, header: GgufHeader, front: NativeContext, engine: Engine, *, name: str, paces: Paces
     ) -> None:
-        self._vocabulary = Vocabulary(model, header)
+        self._vocabulary = vocabulary_of(model, header)
         self.contexts = Contexts(model, front, engine, vocabulary=self._vocabulary, paces=paces)
         self._engine = engine
         self._paces = paces

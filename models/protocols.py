@@ -17,7 +17,11 @@ ReadProgress = Callable[[int, int], None]  # tokens of the prompt that are evalu
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A loaded model. `context` is the foreground's, in tokens; `size` is in bytes; `format` names the chat format."""
+    """A loaded model. `context` is the foreground's, in tokens; `size` is in bytes; `format` names the chat format.
+
+    Of one on a server `path` is only a name, and `size` 0 where the server does not tell it. `away` is the host where
+    words go that leave this machine; empty where they stay on it.
+    """
 
     name: str
     path: Path
@@ -25,6 +29,7 @@ class ModelInfo:
     size: int
     context: int
     format: str
+    away: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import codecs
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from models.header import GgufHeader
 from models.native import NativeModel
@@ -280,19 +281,43 @@ class _Renderer:
 MARKER = re.compile(r"[<\[].*[>\]]\Z", re.DOTALL)
 
 
+class Tokenizer(Protocol):
+    """A model's own tokens: llama.cpp's here, or on a server."""
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """The tokens of `text`; with `special` what is written like a control token becomes it."""
+        ...
+
+    def piece(self, token: int) -> bytes: ...
+
+    def marked_tokens(self) -> dict[int, str]:
+        """The control and user-defined tokens, as they are written."""
+        ...
+
+    def is_control(self, token: int) -> bool: ...
+
+    def is_end(self, token: int) -> bool: ...
+
+
+def vocabulary_of(model: NativeModel, header: GgufHeader) -> "Vocabulary":
+    """The vocabulary of a model that is loaded here."""
+    special = {str(header.values.get(f"tokenizer.ggml.{kind}_token_id")): kind for kind in ("bos", "eos")}
+    named = {kind: model.piece(int(token)).decode() for token, kind in special.items() if token.isdigit()}
+    markers = model.marked_tokens().values()
+    chosen = choose_format(header.chat_template, bos=named.get("bos", ""), eos=named.get("eos", ""), markers=markers)
+    space = header.values.get("tokenizer.ggml.add_space_prefix", True)
+    return Vocabulary(model, chosen, spaced=header.values.get("tokenizer.ggml.model") == "llama" and bool(space))
+
+
 class Vocabulary:
     """Text to tokens and back, in this model's chat format; no text of anyone becomes a control token."""
 
-    def __init__(self, model: NativeModel, header: GgufHeader) -> None:
+    def __init__(self, model: Tokenizer, format: ChatFormat, *, spaced: bool) -> None:
+        """`spaced`: the tokenizer puts a space before every text."""
         self._model = model
         self._marked = model.marked_tokens()
-        special = {str(header.values.get(f"tokenizer.ggml.{kind}_token_id")): kind for kind in ("bos", "eos")}
-        named = {kind: model.piece(int(token)).decode() for token, kind in special.items() if token.isdigit()}
-        self.format = choose_format(
-            header.chat_template, bos=named.get("bos", ""), eos=named.get("eos", ""), markers=self._marked.values()
-        )
-        space = header.values.get("tokenizer.ggml.add_space_prefix", True)
-        self.spaced = header.values.get("tokenizer.ggml.model") == "llama" and bool(space)
+        self.format = format
+        self.spaced = spaced
         self._around: dict[tuple[FrameRole, bool], tuple[list[int], list[int]]] = {}
         self._reply_pieces: dict[int, bytes] = {}
         frames = {token for role in ("system", "user", "assistant") for part in self.around(role) for token in part}

@@ -1,0 +1,1 @@
+"""Models that run elsewhere: on a llama-server, or behind an OpenAI-compatible address."""

@@ -30,7 +30,8 @@ CONNECT_S = 5.0
 ANSWER_S = 60.0  # without a byte
 LONGEST_LINE = 1 << 20  # bytes of one event of a stream
 LONGEST_ANSWER = 64 << 20
-SHOWN = 200  # characters of what a server says
+SHOWN, LONGEST_REASON = 200, 4000  # characters of what a server says
+DONE: dict[str, Any] = {"[DONE]": True}  # the last event of a stream that says it is done
 RETRY = "Your chats are safe. Try again, or choose another model (/model)."
 
 
@@ -89,11 +90,12 @@ class ServerClient:
                 async with aclosing(self._lines(response.aiter_bytes())) as lines:
                     async for line in lines:
                         if line == b"[DONE]":
+                            yield DONE
                             return
                         event = self._read(line)
                         if not isinstance(event, dict):
                             raise self._broken("it sent what is no event of a reply")
-                        if "error" in event:
+                        if event.get("error"):
                             self._check_event(event["error"])
                         yield event
 
@@ -151,19 +153,24 @@ class ServerClient:
 
     def _fail(self, status: int, why: str, after_s: float | None) -> None:
         why = why.replace(self.address.key, "…") if self.address.key else why
-        told = f" (“{why}”)" if why else ""
+        error = self._error(status, f" (“{_cut(why)}”)" if why else "", after_s)
+        error.said = why
+        raise error
+
+    def _error(self, status: int, told: str, after_s: float | None) -> ServerError:
+        name = self.address.name
         match status:
             case 401 | 403:
-                what, then = f"it does not take the key{told}", "Give it another one; your chats are safe."
-                raise ServerRefused(self.address.name, what, then, status)
+                then = "Give it another one; your chats are safe."
+                return ServerRefused(name, f"it does not take the key{told}", then, status)
             case 429 | 503 | 529:
-                raise ServerBusy(self.address.name, f"it has too much to do{told}", after_s)
+                return ServerBusy(name, f"it has too much to do{told}", after_s)
             case 404 | 405 | 501:
-                what, then = f"it has nothing of the kind{told}", "`clew models test` says what it can do."
-                raise ServerRefused(self.address.name, what, then, status)
+                then = f"`clew models test {name}` says what it can do."
+                return ServerRefused(name, f"it has nothing of the kind{told}", then, status)
             case _ if 400 <= status < 500 and status != 408:
-                raise ServerRefused(self.address.name, f"it refused (HTTP {status}){told}", RETRY, status)
-        raise self._broken(f"it failed (HTTP {status}){told}")
+                return ServerRefused(name, f"it refused (HTTP {status}){told}", RETRY, status)
+        return self._broken(f"it failed (HTTP {status}){told}")
 
     def _broken(self, what: str) -> ServerBroken:
         return ServerBroken(self.address.name, what, RETRY)
@@ -222,21 +229,31 @@ async def _beginning(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 def _reason(said: bytes) -> str:
-    """What a server says of an error, on one line, short."""
+    """What a server says of an error, on one line: its message first, then what it calls it."""
     try:
         found = json.loads(said)
     except (ValueError, RecursionError):
-        return _shown(said)
-    for name in ("error", "message", "detail"):
-        if isinstance(found, dict) and name in found:
-            found = found[name]
-    return _shown((found if isinstance(found, str) else json.dumps(found)).encode())
+        return _line(said)
+    if isinstance(found, dict) and isinstance(found.get("error"), dict | str):
+        found = found["error"]
+    if not isinstance(found, dict):
+        return _line((found if isinstance(found, str) else json.dumps(found)).encode())
+    parts = [found.get(name) for name in ("message", "detail", "code", "type")]
+    told = [each for each in parts if isinstance(each, str) and each]
+    return _line((" · ".join(told) if told else json.dumps(found)).encode())
 
 
 def _shown(said: bytes) -> str:
-    text = " ".join(said[: 4 * SHOWN].decode("utf-8", "replace").split())
-    text = "".join(each for each in text if each.isprintable())
+    return _cut(_line(said))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def _line(said: bytes) -> str:
+    text = " ".join(said[:LONGEST_REASON].decode("utf-8", "replace").split())
+    return "".join(each for each in text if each.isprintable())
 
 
 def _seconds(text: str | None) -> float | None:

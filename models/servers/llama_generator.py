@@ -22,6 +22,7 @@ from models.sampling import PENALTY_WINDOW, gbnf
 from models.servers.client import RETRY, ServerClient
 from models.servers.llama_slots import LEAST_STEP, Slot, Slots
 from models.servers.llama_tokens import unreadable, vocabulary_of
+from models.servers.turns import Turns, ended
 from models.template import OPEN, ReplyText
 
 EVERY_S = 0.033  # between two pieces: about 30 a second
@@ -71,9 +72,8 @@ class LlamaServerGenerator:
         self.spaced = self._vocabulary.spaced
         self.thinks = OPEN in str(props.get("chat_template"))
         self._identity = _identity(props)
-        self._replies: set[_Reply] = set()
-        self.quiet = asyncio.Event()
-        self.quiet.set()
+        self._replies: tuple[_Reply, ...] = ()  # replaced, never changed: `stop` reads it anywhere
+        self._turns = Turns()
         size, architecture = _size_of(client)
         away = "" if client.address.local else client.address.host
         self._info = ModelInfo(name, Path(name), architecture, size, context, self._vocabulary.format.name, away)
@@ -108,25 +108,23 @@ class LlamaServerGenerator:
         progress: ReadProgress | None = None,
     ) -> AsyncGenerator[Piece | Finished, None]:
         self._check(prompt)
-        reply = _Reply(self, prompt, params, schema=schema, progress=progress)
-        self._replies.add(reply)
-        self.quiet.clear()
-        try:
-            while True:
-                item = await reply.items.get()
-                if isinstance(item, Exception):
-                    raise item
-                yield item
-                if isinstance(item, Finished):
-                    return
-        finally:
-            self._replies.discard(reply)
-            if not self._replies:
-                self.quiet.set()
-            await reply.end()
+        with self._turns.foreground():
+            reply = _Reply(self, prompt, params, schema=schema, progress=progress)
+            self._replies = (*self._replies, reply)
+            try:
+                while True:
+                    item = await reply.items.get()
+                    if isinstance(item, Exception):
+                        raise item
+                    yield item
+                    if isinstance(item, Finished):
+                        return
+            finally:
+                self._replies = tuple(each for each in self._replies if each is not reply)
+                await reply.end()
 
     def stop(self) -> None:
-        for reply in tuple(self._replies):
+        for reply in self._replies:
             reply.stop()
 
     async def prefill(self, prompt: Sequence[int]) -> bool:
@@ -134,17 +132,14 @@ class LlamaServerGenerator:
             raise EngineClosed
         if not 0 < len(prompt) < self.slots.context:
             return False
-        await self._evaluate_apart(prompt)
+        await self._turns.background(lambda: self._evaluate_apart(prompt))
         if self.slots.front.common(prompt) < len(prompt) - 1:
             self.slots.swap()
         return True
 
     async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
         self._check(prompt)
-        text, whole = None, False
-        while text is None:  # a reply in the foreground comes between; what is evaluated is there still
-            slot = await self._evaluate_apart(prompt)
-            text, whole = await self._decoded(slot, prompt, schema, max_tokens)
+        text, whole = await self._turns.background(lambda: self._decoded(prompt, schema, max_tokens))
         if not whole:
             raise StructuredOutputError("it did not end in time", text)
         try:
@@ -172,9 +167,12 @@ class LlamaServerGenerator:
 
     async def close(self) -> None:
         """End what runs; whoever still waits gets EngineClosed. Idempotent."""
+        if self._closed:
+            return
         self._closed = True
-        for reply in tuple(self._replies):
+        for reply in self._replies:
             reply.fail(EngineClosed())
+        await self._turns.close()
         await self.client.close()
 
     async def still_the_same(self) -> None:
@@ -189,14 +187,11 @@ class LlamaServerGenerator:
             raise ContextFull(len(prompt), self.slots.context)
 
     async def _evaluate_apart(self, prompt: Sequence[int]) -> Slot:
-        """Evaluate a prompt beside the foreground's, while that is quiet; the slot it is in."""
-        while True:
-            await self.quiet.wait()
-            slot = self._apart(prompt)
-            known = slot.common(prompt)
-            if known >= len(prompt) - 1:
-                return slot
-            await self.slots.evaluate(slot, prompt[: min(len(prompt), known + self.slots.step())])
+        """Evaluate a prompt beside the foreground's; the slot it is in. Cancelled, it leaves what it has done."""
+        slot = self._apart(prompt)
+        while (known := slot.common(prompt)) < len(prompt) - 1:
+            await self.slots.evaluate(slot, prompt[: known + self.slots.step()])
+        return slot
 
     def _apart(self, prompt: Sequence[int]) -> Slot:
         """The foreground's where that has only to be gone on with and nothing of it is lost, else the background's."""
@@ -204,10 +199,9 @@ class LlamaServerGenerator:
         shared = front.common(prompt)
         return front if shared >= len(front.tokens) - 1 and shared * 2 > len(prompt) else self.slots.back
 
-    async def _decoded(
-        self, slot: Slot, prompt: Sequence[int], schema: type[BaseModel], most: int
-    ) -> tuple[str | None, bool]:
-        """What was decoded and whether it came to its end; None where the foreground came between."""
+    async def _decoded(self, prompt: Sequence[int], schema: type[BaseModel], most: int) -> tuple[str, bool]:
+        """What was decoded under the grammar, and whether it came to its end."""
+        slot = await self._evaluate_apart(prompt)
         body = {"prompt": list(prompt), "id_slot": slot.id, "n_predict": most, "temperature": 0, "stream": True}
         text = ""
         async with aclosing(self.client.stream("/completion", body | {"grammar": gbnf(schema)})) as events:
@@ -215,8 +209,6 @@ class LlamaServerGenerator:
                 text += _content(self.client, event)
                 if event.get("stop"):
                     return text, event.get("stop_type") != "limit"
-                if not self.quiet.is_set():
-                    return None, False
         raise ServerLost(self.client.address.name, "the connection ended in the middle", RETRY)
 
 
@@ -262,8 +254,7 @@ class _Reply:
 
     async def end(self) -> None:
         """Nobody listens any more."""
-        self._task.cancel()
-        await asyncio.wait({self._task})
+        await ended(self._task)
 
     async def _run(self) -> None:
         from models.errors import ModelError

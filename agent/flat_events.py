@@ -217,8 +217,11 @@ class ModelProgress:
 
 @dataclass(frozen=True, slots=True)
 class ModelReady:
+    """`away` is the host that words go to, where that is another machine."""
+
     name: str
     context: int
+    away: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,10 @@ def embedder_key(name: str, path: Path, passage: str = "") -> str:
         raise ModelMissing(path, error.strerror or str(error)) from error
 
 
+def _ready(model: Generator) -> ModelReady:
+    return ModelReady(model.info.name, model.info.context, model.info.away)
+
+
 class ModelHost:
     """Holds the one loaded chat model; `get` swaps it where another is asked for. `leaving` is awaited before that."""
 
@@ -176,11 +180,11 @@ class ModelHost:
         except ModelError as error:
             self._notify(ModelFailed(name, str(error)))
             if self.current is not None:
-                self._notify(ModelReady(self.current.info.name, self.current.info.context))
+                self._notify(_ready(self.current))
             raise
         await self._give_back()
         self.current, self._name = fresh, name
-        self._notify(ModelReady(fresh.info.name, fresh.info.context))
+        self._notify(_ready(fresh))
         return fresh
 
     async def _give_back(self) -> None:

@@ -134,6 +134,7 @@ def reply_event(
         stop_reason=reply.stop_reason or StopReason.FAILED,
         error=reply.error,
         model=at.generator.info.name,
+        host=at.generator.info.away or None,
         sampling=sampling,
         prompt_hash=at.log.hash(),
         prompt_tokens=reply.prompt_tokens,

@@ -259,6 +259,7 @@ class Steps:
             speaker=TOOL,
             client=taken.client,
             model=at.generator.info.name,
+            host=at.generator.info.away or None,
             error=answered.error,
             recalled=answered.pack,
             text=f"{spelled(call)}\n{answered.text}",

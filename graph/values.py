@@ -34,6 +34,7 @@ class Turn:
     stop_reason: str | None = None
     error: str | None = None
     model: str | None = None
+    host: str | None = None  # another machine, where the model is and what was said went to
     prompt_hash: str | None = None
     prompt_tokens: int | None = None
     evaluated_tokens: int | None = None

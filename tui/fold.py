@@ -51,8 +51,8 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, graph=event)
         case ModelProgress(state=stage, name=name, done=done, total=total):
             return replace(state, model=Model(stage, name, done, total))
-        case ModelReady(name=name, context=context):
-            ready = Model("ready", name, context=context)
+        case ModelReady(name=name, context=context, away=away):
+            ready = Model("ready", name, context=context, away=away)
             sizes = MappingProxyType({session: (used, context) for session, (used, _) in state.context.items()})
             return replace(state, model=ready, loaded=ready, context=sizes)
         case ModelFailed(name=name, message=message):

@@ -34,6 +34,7 @@ class Model:
     total: int = 0
     context: int = 0
     message: str = ""
+    away: str = ""  # the host that words go to, where that is another machine
 
 
 @dataclass(frozen=True, slots=True)

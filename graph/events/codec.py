@@ -37,6 +37,7 @@ def _unchanged(structure: Structure) -> Structure:
 UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
     ("session.started", 1): _unchanged,
     ("turn.said", 1): _unchanged,
+    ("turn.said", 2): _unchanged,
     ("pin.set", 1): _unchanged,
     ("pin.cleared", 1): _unchanged,
     ("pin.set", 2): _unchanged,

@@ -179,12 +179,12 @@ class SessionConfigured(Base):
 class TurnSaid(Base):
     """One message. It moves the session's head to itself, unless it is `queued`: then it waits, off every path.
 
-    A reply names its model, how it ended, what it cost and, in `recalled`, what was put before the model; a tool's turn
+    A reply names its model, the `host` its words went to where that is another machine, how it ended, what it cost and, in `recalled`, what was put before the model; a tool's turn
     what its result quotes. `parent` is the turn it follows on the path. An imported turn has the key of its `source`
     and when it was said (UTC milliseconds), where that is known.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     kind: Literal["turn.said"] = "turn.said"
     turn: str
     session: str
@@ -196,6 +196,7 @@ class TurnSaid(Base):
     stop_reason: StopReason | None = None
     error: str | None = None
     model: str | None = None
+    host: str | None = None
     sampling: Sampling | None = None
     prompt_hash: str | None = None
     prompt_tokens: int | None = None

@@ -77,6 +77,7 @@ def turn_of(row: Raw) -> Turn:
         stop_reason=said.get("stop_reason"),
         error=said.get("error"),
         model=said.get("model"),
+        host=said.get("host"),
         prompt_hash=said.get("prompt_hash"),
         prompt_tokens=said.get("prompt_tokens"),
         evaluated_tokens=said.get("evaluated_tokens"),

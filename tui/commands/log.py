@@ -352,6 +352,7 @@ def _figures(turn: "Turn") -> str:
     """What a reply cost and how it ended, on one line."""
     parts = [
         turn.model,
+        f"⇅ {turn.host}" if turn.host else None,
         f"prompt {counted(turn.prompt_tokens, 'token')}" if turn.prompt_tokens is not None else None,
         f"{turn.evaluated_tokens} evaluated" if turn.evaluated_tokens is not None else None,
         f"reply {counted(turn.completion_tokens, 'token')}" if turn.completion_tokens is not None else None,

@@ -150,6 +150,8 @@ def _embedding(state: State) -> list[Part]:
 def _right(state: State, session: str | None) -> list[Part]:
     parts: list[Part] = []
     model = state.model
+    if model.away:
+        parts.append((f"⇅ {one_line(model.away)[:28]}", "$warning"))
     if model.state == "ready":
         parts.append((one_line(state.chat_model or model.name)[:28], MUTED))
     speed = _speed(state)

@@ -293,8 +293,7 @@ class Agent:
             self._apply(before)
             raise
         self._states.limit = kv_limit(new)
-        if new.fallback_model != before.fallback_model:
-            await self.models.forget_fallback()
+        await self.models.renamed(before, new)
         if new.reflect and not before.reflect:
             self._reflector.start()
         elif before.reflect and not new.reflect:

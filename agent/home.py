@@ -111,6 +111,11 @@ class Home:
         return self.root / "queries"
 
     @property
+    def keys(self) -> Path:
+        """The folder of the keys of model servers, a file for each under the server's name."""
+        return self.root / "keys"
+
+    @property
     def states(self) -> Path:
         """The folder of the KV states."""
         return self.cache / "kv"

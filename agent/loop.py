@@ -21,7 +21,7 @@ from graph.events import Event, HeadMoved, Sampling, TurnHidden, TurnTaken, Undo
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Recorded
-from models.errors import ModelError
+from models.errors import ModelError, ServerError
 from models.protocols import Generator, SamplingParams
 
 from . import prompt
@@ -246,10 +246,23 @@ class Conversation:
             self.answering = self._generator = None
 
     async def _reply(self, at: PendingAnswer) -> AsyncGenerator[AgentEvent, None]:
+        """The reply by the session's model; by the stand-in, where a server fails before anything came of it."""
+        at.session = await asyncio.to_thread(self._memory.readings.session, at.taken.session)
+        name, stand_in = at.session.model or self._settings.model, self._settings.stand_in
+        try:
+            async for event in self._reply_by(at, name):
+                yield event
+        except ServerError as error:
+            if stand_in in ("", name) or self._cancel_token.asked:
+                raise
+            self._notify(Warned(f"{error} {stand_in} answers instead."))
+            async for event in self._reply_by(at, stand_in):
+                yield event
+
+    async def _reply_by(self, at: PendingAnswer, model: str) -> AsyncGenerator[AgentEvent, None]:
         """The model, what is recalled, the prompt, the tools, and the reply; Failed where nothing came of it."""
         taken, stopped = at.taken, Failed(f"Stopped before the model was asked. {at.taken.is_safe}", at.taken.turn)
-        at.session = await asyncio.to_thread(self._memory.readings.session, taken.session)
-        if not await self._load(at):
+        if not await self._load(at, model):
             yield stopped
             return
         prepared = await self._prompts.prepare(taken.session, at.generator, at.limits)
@@ -271,12 +284,12 @@ class Conversation:
         if self._cancel_token.asked:
             yield stopped
             return
-        async for event in self._stream(at):
+        async for event in self._stream(at, model):
             yield event
 
-    async def _stream(self, at: PendingAnswer) -> AsyncGenerator[AgentEvent, None]:
+    async def _stream(self, at: PendingAnswer, model: str) -> AsyncGenerator[AgentEvent, None]:
         """The reply as it comes, kept on disk meanwhile, and as a turn at its end."""
-        taken, generator, reply, reply_turn, pack = at.taken, at.generator, PartialReply(), new_id(), at.pack
+        taken, generator, reply, reply_turn, pack = at.taken, at.generator, PartialReply(), at.reply_turn, at.pack
         sampling = await self._sampling(at)
         asked = prompt.asking(at.log, generator)
         left_out = at.log.left_out.get(taken.turn, 0)
@@ -307,6 +320,8 @@ class Conversation:
         async with aclosing(stream):
             async for event in stream:
                 yield event
+        if isinstance(reply.cause, ServerError) and not reply.text and self._settings.stand_in not in ("", model):
+            raise reply.cause
         if taken.regeneration is not None and not reply.text:
             # An empty reply takes no place beside one that says something.
             yield Failed(f"{reply.error or 'Stopped before the first word.'} {taken.is_safe}", taken.turn)
@@ -336,9 +351,9 @@ class Conversation:
         for each in failed:
             yield each
 
-    async def _load(self, at: PendingAnswer) -> bool:
-        """The model of the session; False where it was stopped. A load goes on for whoever asks next."""
-        loading = asyncio.ensure_future(self._models.get(at.session.model or self._settings.model))
+    async def _load(self, at: PendingAnswer, model: str) -> bool:
+        """The model; False where it was stopped. A load goes on for whoever asks next."""
+        loading = asyncio.ensure_future(self._models.get(model))
         loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # told by a notice too
         generator = await self._cancel_token.unless(asyncio.shield(loading))
         if generator is None:

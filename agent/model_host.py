@@ -13,7 +13,7 @@ from models.protocols import Embedder, Generator
 
 from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
 from .home import Home
-from .settings import Settings
+from .settings import Settings, server_of
 
 
 class Loader(Protocol):
@@ -36,6 +36,9 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
     """
 
     def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
+        if (served := server_of(name, settings.servers)) is not None:
+            progress(ModelProgress("loading", name))
+            return connected(home, settings, *served)
         from models.generator import load_generator
         from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
 
@@ -80,6 +83,27 @@ class LoadedEmbedder:
     passage: str = ""
     zero: float = 0.0
     slope: float = 1.0
+
+
+def connected(home: Home, settings: Settings, model: str, server: str) -> Generator:
+    """A model of a server of the settings. Blocking. Raises ModelError."""
+    import hashlib
+    import uuid
+
+    from models.servers.connecting import connect
+
+    from .servers import addresses_of
+
+    told = settings.servers[server]
+    return connect(
+        addresses_of(home, settings, server),
+        model,
+        name=f"{model}@{server}",
+        context=settings.context,
+        kind=told.kind,
+        shared_states=told.states,
+        owner=hashlib.blake2b(f"{uuid.getnode()} {home.root}".encode(), digest_size=6).hexdigest(),
+    )
 
 
 class EmbedderLoader(Protocol):

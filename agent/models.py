@@ -1,4 +1,4 @@
-"""The models of an agent: the chat model, the one that is asked where it refuses, and the embedder.
+"""The models of an agent: the chat model, the one that judges, the one asked where that refuses, and the embedder.
 
 Which ones these are, and how they are loaded, is said by the settings in force.
 """
@@ -18,6 +18,44 @@ from .settings import Settings
 from .themes import CAPABLE_BYTES
 
 LOADS = ("context", "threads", "gpu_layers")  # the settings that say how a model is loaded
+
+
+class Beside:
+    """A model beside the one that answers: loaded when it is needed first, and kept. `what` names it to people."""
+
+    def __init__(self, loader: Loader, tell: Callable[[Notice], None], what: str) -> None:
+        self._loader = loader
+        self._tell = tell
+        self._what = what
+        self._host = ModelHost(loader, self._told)
+        self._unusable: str | None = None
+
+    async def get(self, name: str) -> Generator | None:
+        """The model; None where it cannot be used, which is told once."""
+        if name == self._unusable:
+            return None
+        try:
+            return await self._host.get(name)
+        except (ModelError, Abandoned):
+            self._unusable = name
+            return None
+
+    async def forget(self) -> None:
+        """Give it back; another one may be asked for."""
+        self._unusable, left = None, self._host
+        self._host = ModelHost(self._loader, self._told)
+        await left.close()
+
+    async def close(self) -> None:
+        await self._host.close()
+
+    def _told(self, notice: Notice) -> None:
+        """Not all that is told of the model that answers: faces show whose state that is."""
+        match notice:
+            case ModelFailed():
+                self._tell(Warned(f"{self._what} cannot be used: {notice.message}"))
+            case Warned():
+                self._tell(notice)
 
 
 class Models:
@@ -40,7 +78,6 @@ class Models:
         """`generation_lock` is held by the reply in the making, `configure` gives a session a model of its own."""
         self._home = home
         self._host = host
-        self._loader = loader
         self._embedding = embedding
         self._trusts = trusts
         self._generation_lock = generation_lock
@@ -48,9 +85,9 @@ class Models:
         self._apply = apply
         self._configure = configure
         self._tell = tell
-        self._fallback = ModelHost(loader, self._tell_of_fallback)
+        self._fallback = Beside(loader, tell, "The fallback model")
+        self._judge = Beside(loader, tell, "The judge")
         self._failed: str | None = None  # the model that could not be loaded for reflection
-        self._unusable: str | None = None  # and the fallback
 
     async def use(self, name: str, *, session: str | None = None) -> None:
         """Load another model and use it for `session`, or for all that have none of their own.
@@ -88,11 +125,12 @@ class Models:
             async with self._generation_lock:
                 await self._host.reload()
 
-    async def forget_fallback(self) -> None:
-        """Another one is named as fallback: it is loaded when it is needed."""
-        self._unusable, left = None, self._fallback
-        self._fallback = ModelHost(self._loader, self._tell_of_fallback)
-        await left.close()
+    async def renamed(self, before: Settings, now: Settings) -> None:
+        """Where others are named as fallback and judge: they are loaded when they are needed."""
+        if before.fallback_model != now.fallback_model:
+            await self._fallback.forget()
+        if before.judge != now.judge:
+            await self._judge.forget()
 
     async def chat_model(self) -> Generator | None:
         """The chat model of the settings, loaded if need be; None where it cannot be."""
@@ -101,8 +139,22 @@ class Models:
         except ModelError:  # told by a notice
             return None
 
+    async def judge(self) -> Generator | None:
+        """The model that the settings name for titles, for themes and for what is learned; None: the one that answers.
+
+        Also where it cannot be used, which is told once.
+        """
+        name = self._settings().judge
+        return None if name in ("", self._host.name) else await self._judge.get(name)
+
+    async def for_themes(self) -> Generator | None:
+        """The judge, else the chat model."""
+        return await self.judge() or await self.chat_model()
+
     async def for_reflection(self) -> Generator | None:
-        """The model that is loaded, whichever it is: swapping it for the background's sake would cost a reply."""
+        """The judge, else the model that is loaded: swapping it for the background's sake would cost a reply."""
+        if (judge := await self.judge()) is not None:
+            return judge
         name = self._settings().model
         if self._host.current is None and self._failed != name:
             found = await self.chat_model()
@@ -110,15 +162,11 @@ class Models:
         return self._host.current
 
     async def fallback(self) -> Generator | None:
-        """The model that is asked where the other refuses; loaded when it is needed first, and kept."""
-        name = self._settings().fallback_model
-        if name in ("", self._host.name, self._unusable):
-            return None
-        try:
-            return await self._fallback.get(name)
-        except (ModelError, Abandoned):  # told by a notice, once
-            self._unusable = name
-            return None
+        """The model that is asked where the other refuses: of a judge, where none is named, the one that answers."""
+        settings = self._settings()
+        if not settings.fallback_model:
+            return self._host.current if settings.judge else None
+        return None if settings.fallback_model == self._host.name else await self._fallback.get(settings.fallback_model)
 
     def doubts(self, name: str) -> bool:
         """Whether a model that gave a reply once is doubted; of one that is not loaded only its size is known."""
@@ -133,11 +181,4 @@ class Models:
         """Give the models back."""
         await self._host.close()
         await self._fallback.close()
-
-    def _tell_of_fallback(self, notice: Notice) -> None:
-        """What is to be known of it: it is not the model that answers, whose state faces show."""
-        match notice:
-            case ModelFailed():
-                self._tell(Warned(f"The fallback model cannot be used: {notice.message}"))
-            case Warned():
-                self._tell(notice)
+        await self._judge.close()

@@ -9,6 +9,7 @@ from agent.events import AgentEvent, PromptRead, TurnWithdrawn
 from agent.packs import Fresh
 from agent.prompt import Limits, PromptLog
 from graph.events import Event, Recalled, TurnWithheld
+from graph.ids import new_id
 from graph.values import Recorded, Session
 from models.protocols import Generator
 
@@ -102,6 +103,7 @@ class PendingAnswer:
     generator: Generator = field(init=False)
     limits: Limits = field(init=False)
     parent: str = ""  # the turn that the next one follows
+    reply_turn: str = field(default_factory=new_id)
     fresh: Fresh = field(init=False)  # what was recalled and pinned for this message
     log: PromptLog = field(init=False)
     kept: str | None = None  # the text of the reply, once it is durable

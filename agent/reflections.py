@@ -40,8 +40,9 @@ class Reflection:
         settings: Callable[[], Settings],
         tell: Callable[[Notice], None],
         graph_opened: Callable[[], Awaitable[None]],
+        judge: Callable[[], Awaitable[Generator | None]],
     ) -> None:
-        """`graph_opened` waits for the graph, where one is being opened."""
+        """`graph_opened` waits for the graph, where one is being opened; `judge` is the model for titles, if any."""
         self._memory = memory
         self._models = models
         self._learning = learning
@@ -51,6 +52,7 @@ class Reflection:
         self._settings = settings
         self._tell = tell
         self._graph_opened = graph_opened
+        self._judge = judge
 
     async def run(self, *, reinforce: bool = True, by_model: bool = True) -> None:
         """Reflect on everything that was not reflected on yet, to its end. Raises MemoryFailure.
@@ -116,7 +118,8 @@ class Reflection:
             self._background.start(self._title(session, first_turn, generator))
 
     async def _title(self, session: str, turn: str, generator: Generator) -> None:
-        """Let the model better a title that is only the first words."""
+        """Let the judge, or the model that answered, better a title that is only the first words."""
+        generator = await self._judge() or generator
         try:
             exchange = await asyncio.to_thread(self._memory.readings.exchange, turn)
             turns = (turn,) if exchange.reply is None else (turn, exchange.reply.id)

@@ -64,6 +64,7 @@ class PartialReply:
     tokens: list[int] = field(default_factory=list)
     stop_reason: StopReason | None = None
     error: str | None = None
+    cause: ModelError | None = None  # of the error
     prompt_tokens: int = 0
     evaluated_tokens: int = 0
     first_token_ms: float | None = None
@@ -106,7 +107,7 @@ async def stream_reply(
                 speed = len(reply.tokens) / (now - first) if now > first else 0.0
                 yield TokensArrived(session, reply_turn, step.text, len(reply.tokens), speed, step.thinking)
     except ModelError as error:
-        reply.stop_reason, reply.error = StopReason.FAILED, str(error)
+        reply.stop_reason, reply.error, reply.cause = StopReason.FAILED, str(error), error
         reply.total_ms = (time.perf_counter() - started) * 1000
     finally:
         await checkpointer.close()

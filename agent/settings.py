@@ -8,7 +8,7 @@ What is to be known of a setting stands on its field, once: the file's comments 
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ from textwrap import wrap
 from types import NoneType
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -26,6 +26,7 @@ from agent.errors import SettingsError
 from graph.events import RANDOM, Sampling
 
 Value = str | int | float | bool
+Way = Callable[[str, str, Any], str | None]
 WIDTH = 118
 
 
@@ -43,27 +44,39 @@ def commented(head: str, settings: Iterable[tuple[str, str, Value]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def toml(value: Value) -> str:
+def toml(value: Value | list[str]) -> str:
     """A value as TOML has it, on one line."""
     import json
 
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, bool | str):  # a JSON string is a TOML string, but for the one control that JSON lets pass
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def changed(text: str, key: str, value: Value | None, default: Value) -> str:
+def changed(text: str, key: str, value: Value | list[str] | None, default: Value) -> str:
     """`text` with `key` set; None: at its default again, which is a comment then. All else stays, line for line.
 
     Raises ValueError where that cannot be done, or `text` is no TOML.
     """
-    from tomlkit.exceptions import TOMLKitError
-
     wanted = _without_empty_tables(with_value(tomllib.loads(text), key, value))
     ways = (_assigned, _uncommented, _added, _inserted) if value is not None else (_as_comment, _removed)
+    return _by_one_of(ways, text, key, default if value is None else value, wanted)
+
+
+def without(text: str, key: str) -> str:
+    """`text` without `key`, which may be a table; all else stays. Raises ValueError as `changed` does."""
+    wanted = _without_empty_tables(with_value(tomllib.loads(text), key, None))
+    return _by_one_of((_cut, _removed), text, key, None, wanted)
+
+
+def _by_one_of(ways: Iterable[Way], text: str, key: str, value: Any, wanted: dict[str, Any]) -> str:
+    from tomlkit.exceptions import TOMLKitError
+
     for way in ways:
         try:
-            new = way(text, key, default if value is None else value)
+            new = way(text, key, value)
         except TOMLKitError:  # of a document that the standard parser reads
             continue
         if new is not None and _config_text_read(new) == wanted:
@@ -71,7 +84,7 @@ def changed(text: str, key: str, value: Value | None, default: Value) -> str:
     raise ValueError(f"the way it is written leaves no place to change {key} alone")
 
 
-def with_value(values: dict[str, Any], key: str, value: Value | None) -> dict[str, Any]:
+def with_value(values: dict[str, Any], key: str, value: Value | list[str] | None) -> dict[str, Any]:
     """What a file says, as it is read, with `key` set or left out. Raises ValueError where its table is none."""
     values = deepcopy(values)
     *tables, name = key.split(".")
@@ -107,7 +120,7 @@ def line_of(keys: list[str], text: str) -> int | None:
 # -- the ways to change it: each is tried, and what it makes is read again before it counts
 
 
-def _assigned(text: str, key: str, value: Value) -> str | None:
+def _assigned(text: str, key: str, value: Any) -> str | None:
     """Where it stands already, in whichever form."""
     import tomlkit
 
@@ -122,7 +135,7 @@ def _assigned(text: str, key: str, value: Value) -> str | None:
     return tomlkit.dumps(document)
 
 
-def _uncommented(text: str, key: str, value: Value) -> str | None:
+def _uncommented(text: str, key: str, value: Any) -> str | None:
     """In the place of the comment that has its default."""
     lines = text.split("\n")
     at = _comment_of(lines, key)
@@ -138,20 +151,20 @@ def _uncommented(text: str, key: str, value: Value) -> str | None:
     return "\n".join(lines)
 
 
-def _added(text: str, key: str, value: Value) -> str | None:
+def _added(text: str, key: str, value: Any) -> str | None:
     """As a line of its own: ahead of everything, as a key after a [table] would belong to that, or in its table."""
     table, _, name = key.rpartition(".")
     line = f"{name} = {toml(value)}"
     if not table:
         return f"{line}\n{text}"
-    at = line_of([table], text)
+    at = line_of(table.split("."), text)
     lines = text.split("\n")
     if at is not None and re.match(r"\s*\[", lines[at - 1]):
         return "\n".join([*lines[:at], line, *lines[at:]])
     return f"{text.rstrip()}\n\n[{table}]\n{line}\n".lstrip()
 
 
-def _inserted(text: str, key: str, value: Value) -> str | None:
+def _inserted(text: str, key: str, value: Any) -> str | None:
     """Beside what is in its table, which may be written with dots or in braces, and be headed by no line of its own."""
     import tomlkit
 
@@ -164,7 +177,7 @@ def _inserted(text: str, key: str, value: Value) -> str | None:
     return tomlkit.dumps(document)
 
 
-def _as_comment(text: str, key: str, default: Value) -> str | None:
+def _as_comment(text: str, key: str, default: Any) -> str | None:
     """Its line is a comment with the default; gone, where there is such a comment already."""
     written = _assigned(text, key, default)  # on one line, whatever it was
     if written is None:
@@ -180,7 +193,7 @@ def _as_comment(text: str, key: str, default: Value) -> str | None:
     return "\n".join(lines)
 
 
-def _removed(text: str, key: str, default: Value) -> str | None:
+def _removed(text: str, key: str, default: Any) -> str | None:
     import tomlkit
 
     document: Any = tomlkit.parse(text)
@@ -190,6 +203,34 @@ def _removed(text: str, key: str, default: Value) -> str | None:
         place = place[table]
     del place[name]
     return tomlkit.dumps(document)
+
+
+def _with_table(text: str, key: str, values: Mapping[str, Any]) -> str | None:
+    """With a new table at its end; None where what is written above leaves no place for it there."""
+    wanted = tomllib.loads(text)
+    for name, value in values.items():
+        wanted = with_value(wanted, f"{key}.{name}", value)
+    lines = [f"[{key}]", *(f"{name} = {toml(value)}" for name, value in values.items())]
+    above = text if text.endswith("\n") or not text else f"{text}\n"
+    new = "\n".join([above, *lines, ""] if above else [*lines, ""])
+    return new if _config_text_read(new) == _without_empty_tables(wanted) else None
+
+
+def _cut(text: str, key: str, default: Any) -> str | None:
+    """The fewest lines from where it stands are gone, with the blank one above a table; what is said below stays."""
+    at = line_of(key.split("."), text)
+    if at is None:
+        return None
+    wanted = _without_empty_tables(with_value(tomllib.loads(text), key, None))
+    lines = text.split("\n")
+    for end in range(at, len(lines)):
+        first = at - 1
+        if first and lines[first].lstrip().startswith("[") and not lines[first - 1] and not lines[end]:
+            first -= 1
+        new = "\n".join([*lines[:first], *lines[end:]])
+        if _config_text_read(new) == wanted:
+            return new
+    return None
 
 
 def _comment_of(lines: list[str], key: str) -> int | None:
@@ -221,6 +262,11 @@ HEAD = """\
 # A line that begins with # and a setting's name is its default: take the # away to change it.
 # Environment variables win over this file: CLEW_MODEL=…, CLEW_SAMPLING__TEMPERATURE=….\
 """
+EXAMPLE = """
+# A model server of your own, or several that have the same models (`clew models add`). Model M on it is M@den.
+# [servers.den]
+# address = "http://localhost:8080"
+"""
 WATERS = ("low_water", "high_water", "context")  # each less than the next
 
 
@@ -233,6 +279,51 @@ class Force(StrEnum):
     LOADED = "at once; the model is reloaded in the background"
     NEXT_REQUEST = "from the next request of another program"
     NEXT_START = "from the next start"
+
+
+SERVER_NAME = re.compile("[a-z0-9][a-z0-9-]{0,30}")
+
+
+def checked_server_name(name: str) -> str:
+    """A name that a server can have. Raises ValueError."""
+    if SERVER_NAME.fullmatch(name) is None:
+        raise ValueError(
+            f"“{name[:40]}” cannot be a server's name: use up to 31 small letters, digits and -, as in den or gpu-2"
+        )
+    return name
+
+
+def _one_or_several(given: Any) -> Any:
+    texts = given if isinstance(given, list) else [given]
+    if not texts or not all(isinstance(each, str) and each.strip() for each in texts):
+        raise ValueError("Must be an address like http://localhost:8080, or a list of them")
+    return given
+
+
+class Server(BaseModel):
+    """A model server, or several with one model; `states`: those save their slots in one folder (--slot-save-path).
+
+    `certificate` is a file of PEM; `insecure`: its words may be read by the network between.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    address: Annotated[str | list[str], BeforeValidator(_one_or_several)]
+    insecure: bool = False
+    certificate: str = ""
+    kind: Literal["auto", "llama", "openai"] = "auto"
+    states: bool = False
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All its addresses, in their order."""
+        return (self.address,) if isinstance(self.address, str) else tuple(self.address)
+
+
+def server_of(name: str, servers: Mapping[str, Server]) -> tuple[str, str] | None:
+    """The model and the server that MODEL@SERVER names; None where that is no server of the settings."""
+    model, _, server = name.rpartition("@")
+    return (model, server) if model and server in servers else None
 
 
 class Settings(BaseSettings):
@@ -319,6 +410,16 @@ class Settings(BaseSettings):
         description="The model to use if the one that answers refuses to learn from an exchange: a name or a path; "
         "empty for none. It is loaded at the first refusal and stays in memory beside the other.",
     )
+    stand_in: Annotated[str, Force.NEXT_MESSAGE] = Field(
+        default="",
+        description="The model on this computer that answers when one on a server cannot: a name or a path; empty for "
+        "none, and the message waits to be answered again.",
+    )
+    judge: Annotated[str, Force.AT_ONCE] = Field(
+        default="",
+        description="The model that learns from what was said and gives chats their titles: a name, a path or "
+        "MODEL@SERVER; empty for the one that answers, which also does it where this one cannot be used.",
+    )
     mcp_remember: Annotated[Literal["review", "active", "off"], Force.NEXT_REQUEST] = Field(
         default="review",
         description='What happens when another program adds a memory (`clew mcp`): "review": it waits for your review; '
@@ -337,6 +438,7 @@ class Settings(BaseSettings):
         description="Ring the terminal's bell after a reply that took longer than this many seconds; 0: never.",
     )
     sampling: Annotated[Sampling, Force.NOT_OWN] = Sampling()
+    servers: dict[Annotated[str, AfterValidator(checked_server_name)], Server] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _waters_in_order(self) -> Self:
@@ -422,6 +524,8 @@ def _allowed(field: FieldInfo) -> str:
 def _settings() -> tuple[Setting, ...]:
     found: list[Setting] = []
     for name, field in Settings.model_fields.items():
+        if name == "servers":  # `clew models` changes them
+            continue
         force = next(mark for mark in field.metadata if isinstance(mark, Force))
         if field.annotation is Sampling:
             found += [_setting(f"{name}.{part}", its, force) for part, its in Sampling.model_fields.items()]
@@ -431,7 +535,7 @@ def _settings() -> tuple[Setting, ...]:
 
 
 SETTINGS = _settings()  # in the order of the file, and of the settings screen
-CONFIG_TEXT = commented(HEAD, [(each.key, each.meaning, each.default) for each in SETTINGS])
+CONFIG_TEXT = commented(HEAD, [(each.key, each.meaning, each.default) for each in SETTINGS]) + EXAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,6 +610,45 @@ def write_setting(path: Path, key: str, value: Value | None) -> None:
     _replace(path.resolve(), new)  # where a link leads, so that it stays one
 
 
+def write_server(path: Path, name: str, server: Server) -> None:
+    """Set the server of that name in the file at `path`, new or in the place of what it was; nothing else changes.
+
+    The file is replaced in one step. Raises SettingsError, and then it is as it was.
+    """
+    text = _read(path)
+    servers = _values(path, text).get("servers")
+    there = servers.get(name, {}) if isinstance(servers, dict) else {}
+    wanted = server.model_dump(exclude_defaults=True)
+    try:
+        checked_server_name(name)
+        if not there and (new := _with_table(text, f"servers.{name}", wanted)) is not None:
+            text = new
+        for key, value in wanted.items():
+            text = changed(text, f"servers.{name}.{key}", value, "")
+        for key in there:
+            if key not in wanted:
+                text = without(text, f"servers.{name}.{key}")
+    except ValueError as error:
+        raise SettingsError(f"{path} cannot be changed: {error}. Nothing was touched.") from error
+    _replace(path.resolve(), text)
+
+
+def remove_server(path: Path, name: str) -> None:
+    """Take the server of that name out of the file at `path`; nothing else changes.
+
+    The file is replaced in one step. Raises SettingsError, and then it is as it was; also where it is not in the file.
+    """
+    text = _read(path)
+    servers = _values(path, text).get("servers")
+    if not isinstance(servers, dict) or name not in servers:
+        raise SettingsError(f"{path} has no server {name}; nothing was changed. `clew models list` shows the servers.")
+    try:
+        text = without(text, f"servers.{name}")
+    except ValueError as error:
+        raise SettingsError(f"{path} cannot be changed: {error}. Change it there; nothing was touched.") from error
+    _replace(path.resolve(), text)
+
+
 def _replace(path: Path, text: str) -> None:
     partial = path.with_suffix(".toml.part")
     try:
@@ -554,7 +697,7 @@ def _read(path: Path) -> str:
 def _explain(error: ValidationError, path: Path, text: str) -> str:
     lines = []
     for problem in error.errors():
-        keys = [str(part) for part in problem["loc"]]
+        keys = [str(part) for part in problem["loc"] if part != "[key]"]
         message = _message(problem) + ("" if keys else _waters_from(path, text))
         lines.append(f"  {_where(keys, path, text)}{'.'.join(keys) or 'settings'}: {message}")
     return "Some settings are wrong; nothing was changed:\n" + "\n".join(lines) + f"\nFix {path} or the variable."

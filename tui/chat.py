@@ -313,8 +313,9 @@ class Chat(ChatReader):
 
     async def _begin(self, event: ReplyStarted) -> None:
         self._taken_up(event.turn)
-        answer = answer_to(event.reply_turn, "", self.state.recall_for(event.turn))
-        await self.transcript.add(answer, after=self.transcript.last_of(event.turn))
+        if self.transcript.message(event.reply_turn) is None:  # it is there where another model begins it once more
+            answer = answer_to(event.reply_turn, "", self.state.recall_for(event.turn))
+            await self.transcript.add(answer, after=self.transcript.last_of(event.turn))
         if event.cut_tokens:
             words = f"Too long for the model's context: {event.cut_tokens:,} tokens were left out."
             await self.transcript.add(line(words, "warning"), after=event.turn)

@@ -69,11 +69,12 @@ def compose_learning(
         settings=settings,
         tell=tell,
         graph_opened=changes.graph_opening.over,
+        judge=models.judge,
     )
     syntheses = Syntheses(
         memory, changes.memories, changes.recorder, model=lambda: talk.host.current, doubts=talk.trusts.doubts
     )
-    search = Search(memory, talk.recaller, talk.themes, chat_model=models.chat_model, doubts=models.doubts)
+    search = Search(memory, talk.recaller, talk.themes, chat_model=models.for_themes, doubts=models.doubts)
     graph = GraphReader(memory)
     queries = Queries(
         memory, home, graph, talk.host, talk.foreground, embedder=talk.embedding, settings=settings, tell=tell

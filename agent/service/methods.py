@@ -73,7 +73,7 @@ OF_AGENT = frozenset(
 )
 OWN = frozenset(
     (
-        "models.close", "models.reload", "models.forget_fallback", "private.sweep", "private.end", "private.stop",
+        "models.close", "models.reload", "models.renamed", "private.sweep", "private.end", "private.stop",
         "private.use", "private.folder_of", "private.owner_of", "past.at", "approvals.refuse_all", "approvals.ask",
         "erasure.begin", "history.marks.add_if_due",
     )

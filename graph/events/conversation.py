@@ -179,9 +179,10 @@ class SessionConfigured(Base):
 class TurnSaid(Base):
     """One message. It moves the session's head to itself, unless it is `queued`: then it waits, off every path.
 
-    A reply names its model, the `host` its words went to where that is another machine, how it ended, what it cost and, in `recalled`, what was put before the model; a tool's turn
-    what its result quotes. `parent` is the turn it follows on the path. An imported turn has the key of its `source`
-    and when it was said (UTC milliseconds), where that is known.
+    A reply names its model, the `host` its words went to where that is another machine, how it ended, what it cost and,
+    in `recalled`, what was put before the model; a tool's turn what its result quotes. `parent` is the turn it follows
+    on the path. An imported turn has the key of its `source` and when it was said (UTC milliseconds), where that is
+    known.
     """
 
     version: ClassVar[int] = 3

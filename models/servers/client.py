@@ -99,10 +99,14 @@ class ServerClient:
                             self._check_event(event["error"])
                         yield event
 
-    async def close(self) -> None:
-        """End all connections."""
+    def drop(self) -> None:
+        """End the connections of `ask`; for a client that has streamed nothing. Idempotent."""
         self._closed = True
         self._blocking.close()
+
+    async def close(self) -> None:
+        """End all connections. Idempotent."""
+        self.drop()
         if self._streaming is not None:
             await self._streaming.aclose()
 
@@ -189,6 +193,8 @@ class ServerClient:
             raise _unreachable(name, host, error) from None
         except httpx2.TimeoutException:
             raise ServerLost(name, "nothing came from it for too long", RETRY) from None
+        except (UnicodeError, httpx2.InvalidURL):
+            raise ServerUnreachable(name, f"{host} is no name of a computer", "Correct its address.") from None
         except httpx2.DecodingError:
             raise self._broken("what it answered cannot be unpacked") from None
         except (httpx2.HTTPError, httpx2.StreamError):

@@ -45,10 +45,10 @@ def connect_llama(client: ServerClient, *, name: str, context: int) -> "LlamaSer
             pass
         case _:
             raise ServerBroken(client.address.name, "it does not say what it has loaded (GET /props)", RETRY)
-    return LlamaServerGenerator(client, props, name=name, context=min(context, size), slots=_slots(client, count))
+    return LlamaServerGenerator(client, props, name=name, context=min(context, size), slots=_two_slots(client, count))
 
 
-def _slots(client: ServerClient, count: int) -> list[int]:
+def _two_slots(client: ServerClient, count: int) -> list[int]:
     """Two slots, or one where there is no other; of a server with many those that are idle now, by chance."""
     from models.errors import ServerRefused
 
@@ -71,7 +71,7 @@ class LlamaServerGenerator:
         self._vocabulary, self._tokenizer = vocabulary_of(client, props)
         self.spaced = self._vocabulary.spaced
         self.thinks = OPEN in str(props.get("chat_template"))
-        self._identity = _identity(props)
+        self.identity = identity_of(props)
         self._replies: tuple[_Reply, ...] = ()  # replaced, never changed: `stop` reads it anywhere
         self._turns = Turns()
         size, architecture = _size_of(client)
@@ -149,7 +149,7 @@ class LlamaServerGenerator:
 
     @property
     def state_key(self) -> str:
-        named = f"{self.client.address.url}|{self._identity}|{self.slots.context}"
+        named = f"{self.client.address.url}|{self.identity}|{self.slots.context}"
         return blake2b(named.encode(), digest_size=16).hexdigest()
 
     @property
@@ -177,7 +177,7 @@ class LlamaServerGenerator:
 
     async def still_the_same(self) -> None:
         """Raises ServerBroken where the server has another model than at first, whose tokens mean something else."""
-        if _identity(await self.client.asked("/props")) != self._identity:
+        if identity_of(await self.client.asked("/props")) != self.identity:
             raise ServerBroken(self.client.address.name, "it has loaded another model since", CHANGED)
 
     def _check(self, prompt: Sequence[int]) -> None:
@@ -267,6 +267,7 @@ class _Reply:
                 raise
             reason = "stopped"
         except ModelError as error:
+            self._model.slots.forget()
             self._tell(*self._text.end())
             self.items.put_nowait(error)
             return
@@ -381,11 +382,12 @@ def _content(client: ServerClient, event: dict[str, Any]) -> str:
     return text
 
 
-def _identity(props: Any) -> str:
-    """What tells one model on a server from another: its file, its template, the build."""
+def identity_of(props: Any) -> str:
+    """What tells one model on a server from another, wherever its file lies: its name, its template, its edges."""
     if not isinstance(props, dict):
         return ""
-    return "|".join(str(props.get(name)) for name in ("model_path", "chat_template", "build_info", "total_slots"))
+    file = str(props.get("model_path")).replace("\\", "/").rpartition("/")[2]
+    return "|".join([file, *(str(props.get(name)) for name in ("chat_template", "bos_token", "eos_token"))])
 
 
 def _size_of(client: ServerClient) -> tuple[int, str]:

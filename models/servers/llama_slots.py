@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from models.errors import ServerRefused
 from models.servers.client import ServerClient
 from models.servers.llama_tokens import unreadable
 
@@ -47,6 +48,35 @@ class Slots:
         if self.back.common(prompt) > self.front.common(prompt):
             self.swap()
         return self.front
+
+    def forget(self) -> None:
+        """Nothing is known any more of what the server has."""
+        self.front.tokens, self.back.tokens = [], []
+
+    async def save(self, name: str) -> list[int]:
+        """Have the server write the foreground's slot into a file of its own; the tokens. Raises ServerError."""
+        slot, tokens = self.front, list(self.front.tokens)
+        await self._client.asked(f"/slots/{slot.id}?action=save", {"filename": name})
+        return tokens
+
+    async def restore(self, name: str, tokens: Sequence[int]) -> None:
+        """Have it read one that has these tokens into the foreground's slot. Raises ServerError."""
+        await self._client.asked(f"/slots/{self.front.id}?action=restore", {"filename": name})
+        self.front.tokens = list(tokens)
+
+    async def empty(self, name: str) -> None:
+        """Have it write a file with nothing in it, over what was there. Raises ServerError."""
+        await self._client.asked(f"/slots/{self.back.id}?action=erase", {})
+        self.back.tokens = []
+        await self._client.asked(f"/slots/{self.back.id}?action=save", {"filename": name})
+
+    async def full(self) -> bool:
+        """Whether every slot of the server has something to do; not where it keeps that to itself."""
+        try:
+            told = await self._client.asked("/slots")
+        except ServerRefused:
+            return False
+        return all(each.get("is_processing") is True for each in told) if isinstance(told, list) and told else False
 
     def swap(self) -> None:
         """The background's becomes the foreground's."""

@@ -15,6 +15,7 @@ from agent.home import Home
 from agent.settings import write_setting
 from tests.contract.prepared import call, fake_embedder, living_in
 from tests.contract.stored import resolved
+from tests.models.discovered_server import discovered, llama_server
 from tests.tui.commands.conftest import Ended
 from tui.mcp.server import make_server
 from tui.mcp.tools import Tools
@@ -66,6 +67,7 @@ def json_keys(root: Path) -> dict[str, Any]:
         _read(asked)
         _talk(asked)
         _change(asked)
+        _elsewhere(asked)
         asked.told["tools of the MCP server"] = asyncio.run(_answered())
         _carry(asked)
     return asked.told
@@ -139,7 +141,6 @@ def _read(asked: Asked) -> None:
     )
     asked.ask("query {cypher} --json")
     asked.ask("schema --json")
-    asked.ask("models list --json")
     asked.ask("doctor --no-model --json")
     asked.ask("doctor --deep --absent - --json", stdin=b"rosebud")
 
@@ -174,6 +175,15 @@ def _change(asked: Asked) -> None:
     asked.ask("marks --show {mark} --json")
     asked.ask("marks --add Now --json")
     asked.ask("delete {first} --yes --json")
+
+
+def _elsewhere(asked: Asked) -> None:
+    """What is told of models, with a server among them."""
+    with discovered(llama_server()) as server:
+        asked.known["server"] = server.address
+        asked.ask("models add {server} --name den --json")
+        asked.ask("models test den --json")
+    asked.ask("models list --json")
 
 
 def _carry(asked: Asked) -> None:

@@ -33,6 +33,7 @@ DRAFTS = re.compile(
 )  # by session; the query; what an editor was given
 QUERIES = re.compile(r"(history|saved)\.jsonl(\.part)?|lock")
 
+KEYS = re.compile(r"[a-z0-9][a-z0-9-]{0,30}(\.part)?")  # by server
 STATES = re.compile(r"[0-9A-Za-z]+-[0-9a-z]+\.(kv|new)")  # by session and model
 
 
@@ -77,6 +78,7 @@ def made_by_clew(home: "Home", *, models: bool) -> Iterable[Path]:
         (home.drafts, DRAFTS),
         (home.states, STATES),
         (home.queries, QUERIES),
+        (home.keys, KEYS),
     ):
         names += sorted(path for path in folder.glob("*") if pattern.fullmatch(path.name))
     names += [*files_of(home.memory), *(home.root / name for name in SETTINGS)]
@@ -158,7 +160,7 @@ def _tidy(home: "Home") -> list[Path]:
     from graph.transfer.backup import BACKUPS
 
     failed = [path for path in (home.memory / name for name in LOCK) if not _remove(path)]
-    folders = [home.memory, home.root / BACKUPS, home.drafts, home.states, home.cache, home.queries]
+    folders = [home.memory, home.root / BACKUPS, home.drafts, home.states, home.cache, home.queries, home.keys]
     if home.models == home.root / "models":
         folders += [home.models / ".partial", home.models]
     for folder in [*folders, home.root]:

@@ -6,17 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tui.commands import model_servers
 from tui.commands.choosing import home_of
 from tui.output import Narration, fit, put, put_json, say, width
 from tui.text import size_of
 
 if TYPE_CHECKING:
     from agent.home import Home
+    from agent.settings import Settings
     from models.catalogue import ModelKind
     from models.fetch import FetchProgress
     from models.store import ModelStore, StoredModel
 
 models = typer.Typer(add_completion=False, no_args_is_help=True, help="List, download, choose and remove models.")
+models.command()(model_servers.add)
+models.command("test")(model_servers.examine)
 
 NAME_COLUMNS = 16
 SETTING = {"chat": "model", "embed": "embedder"}
@@ -38,10 +42,12 @@ def list_models(
 ) -> None:
     """List the models: which are installed, and how much space and memory each needs."""
     home = home_of(ctx, writing=False)
-    chosen = _chosen(home)
+    settings = _settings(home)
+    chosen = _chosen(settings)
     rows = [_row(model, chosen) for model in _store(home).entries()]
+    servers = model_servers.rows(settings) if settings is not None else []
     if json:
-        put_json(rows)
+        put_json([*rows, *servers])
         return
     for kind, title in (("chat", "Chat models"), ("embed", "Embedding models"), (None, "Other files")):
         of_kind = [row for row in rows if row["kind"] == kind]
@@ -49,6 +55,8 @@ def list_models(
             put(title)
             for row in of_kind:
                 put(_line(row))
+    for line in model_servers.lines(servers):
+        put(line)
     put("* in use, + installed, ~ partly downloaded. Any other GGUF file: clew --model PATH.gguf")
 
 
@@ -86,13 +94,16 @@ def pull(
 @models.command()
 def use(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="A name from the list, or a path.", autocompletion=complete_model)],
+    name: Annotated[
+        str,
+        typer.Argument(help="A name from the list, a path, or MODEL@SERVER.", autocompletion=complete_model),
+    ],
 ) -> None:
     """Choose the chat model or the embedder."""
     from agent.settings import write_setting
 
     home = home_of(ctx)
-    kind, value = _kind_and_value(_store(home), name)
+    kind, value = ("chat", name) if _on_server(home, name) else _kind_and_value(_store(home), name)
     write_setting(home.config, SETTING[kind], value)
     say(f"{value} is now the {'chat model' if kind == 'chat' else 'embedding model'} ({home.config}).")
 
@@ -106,10 +117,14 @@ def rm(
         typer.Option("--yes", "-y", help="Do not ask for confirmation about files that cannot be downloaded again."),
     ] = False,
 ) -> None:
-    """Remove a model, including a partial download."""
+    """Remove a model, including a partial download, or a server with its key."""
     from models import catalogue
 
     home = home_of(ctx)
+    settings = _settings(home)
+    if settings is not None and name in settings.servers:
+        model_servers.remove(home, settings, name, yes=yes)
+        return
     store = _store(home)
     if catalogue.find(name) is None and not yes:
         path = store.path(name)
@@ -118,7 +133,7 @@ def rm(
         )
     removed = store.remove(name)
     say(f"{removed.name} was removed.")
-    if name in _chosen(home):
+    if name in _chosen(settings):
         say("Your settings still use it. Choose another with `clew models use NAME`, or download it again.")
 
 
@@ -146,19 +161,46 @@ def _store(home: Home) -> ModelStore:
     return ModelStore(home.models)
 
 
-def _chosen(home: Home) -> tuple[str, str]:
-    """The models in use; what is wrong in the settings is told, and is no reason not to go on."""
+def _settings(home: Home) -> Settings | None:
+    """The settings; what is wrong in them is told, and is no reason not to go on without them (None)."""
     from agent.errors import SettingsError
     from agent.settings import load_settings
-    from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
 
     try:
-        settings = load_settings(home.config)
+        return load_settings(home.config)
     except SettingsError as error:
         say(f"clew: {error}")
         say("Until that is fixed, the default models are shown as the ones in use.")
-        return DEFAULT_CHAT, DEFAULT_EMBEDDER
-    return settings.model, settings.embedder
+        return None
+
+
+def _chosen(settings: Settings | None) -> tuple[str, str]:
+    """The models in use."""
+    from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
+
+    return (DEFAULT_CHAT, DEFAULT_EMBEDDER) if settings is None else (settings.model, settings.embedder)
+
+
+def _on_server(home: Home, name: str) -> bool:
+    """Whether MODEL@SERVER is named, with a server of the settings. Raises SettingsError, or UnknownModel for another.
+
+    A file whose name has an @ in it is a file.
+    """
+    from agent.settings import SERVER_NAME, load_settings, server_of
+    from models.errors import UnknownModel
+    from models.store import looks_like_path
+
+    model, _, server = name.rpartition("@")
+    if not model:
+        return False
+    if server_of(name, load_settings(home.config).servers) is not None:
+        return True
+    if SERVER_NAME.fullmatch(server) and not looks_like_path(name):
+        raise UnknownModel(
+            f"There is no server {server} in the settings. `clew models list` shows the servers, "
+            "`clew models add ADDRESS` adds one. Nothing was changed."
+        )
+    return False
 
 
 def _kind_and_value(store: ModelStore, name: str) -> tuple[ModelKind, str]:

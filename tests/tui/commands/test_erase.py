@@ -37,6 +37,8 @@ def lived_in(home: Path, remember: Run) -> Path:
         "queries/saved.jsonl",
         "queries/saved.jsonl.part",
         "queries/lock",
+        "keys/den",
+        "keys/gpu-2.part",
         "memory/apart/01ARZ3NDEKTSV4RRFFQ69G5FAV/copy.kuzu",
         "cache/drafts/new.txt",
         "cache/kv/01ARZ3NDEKTSV4RRFFQ69G5FAV-0123456789abcdef.kv",
@@ -133,6 +135,7 @@ def test_a_backup_beside_the_memory_is_not_clews_and_stays(clew: Run, lived_in: 
         "cache/native.log.old",
         "cache/drafts/my.txt",
         "cache/kv/my.kv",
+        "keys/My own.txt",
     )
     for name in names:
         (lived_in / name).write_text("not clew's")

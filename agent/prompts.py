@@ -246,9 +246,12 @@ class Prompts:
     async def forget(self, session: str) -> None:
         """Drop a session's logs, and its states on disk."""
         await self.pause()
+        models = self._models()
         for key in [key for key in self._logs if key.session == session]:
             del self._logs[key]
         await self.shelf.forget(session)
+        for model in models:
+            await model.forget()
 
     async def forget_turns(self, turns: Collection[str]) -> None:
         """Let no state on disk keep turns that were hidden, deleted or erased; call it after that is in the log.
@@ -257,6 +260,11 @@ class Prompts:
         """
         self._doubtful |= await asyncio.to_thread(self._showing, frozenset(turns))
         await self.shelf.forget_turns(turns)
+        for model in self._models():
+            await model.forget()
+
+    def _models(self) -> list[Generator]:
+        return list({id(key.model): key.model for key in self._logs}.values())
 
     async def tidy(self) -> None:
         """Remove the states of sessions that are no more, and what a clew that was killed had no time to forget."""

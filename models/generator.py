@@ -193,6 +193,9 @@ class LlamaGenerator:
         result: Result = await call.outcome
         return result
 
+    async def forget(self) -> None:
+        """Nothing lies on a disk but by what `take_state` gave."""
+
     async def close(self) -> None:
         """End what runs and free the memory; whoever still waits gets EngineClosed. Idempotent."""
         if self.contexts.closed:

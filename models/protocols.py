@@ -171,6 +171,10 @@ class Generator(Protocol):
         """
         ...
 
+    async def forget(self) -> None:
+        """Let nothing of what was evaluated lie on any disk: something of it was deleted."""
+        ...
+
     async def close(self) -> None: ...
 
 

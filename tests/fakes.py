@@ -107,6 +107,7 @@ class FakeGenerator:
         self.gate.set()
         self.waiting = asyncio.Event()
         self.closed = False
+        self.forgot = 0
         self.reading_s: float | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -237,6 +238,9 @@ class FakeGenerator:
             return False
         self.kv = list(state.tokens)
         return True
+
+    async def forget(self) -> None:
+        self.forgot += 1
 
     async def close(self) -> None:
         self.closed = True

@@ -160,6 +160,9 @@ class ChatServerGenerator:
         """False: nor does it take one."""
         return False
 
+    async def forget(self) -> None:
+        """Nothing lies on a disk that can be reached from here."""
+
     async def close(self) -> None:
         """End what runs, and all connections; whoever still waits gets EngineClosed. Idempotent."""
         if self._closed:

@@ -165,6 +165,9 @@ class LlamaServerGenerator:
     async def put_state(self, state: KVState) -> bool:
         return False
 
+    async def forget(self) -> None:
+        """Nothing lies on a disk, unless a pool had it written down."""
+
     async def close(self) -> None:
         """End what runs; whoever still waits gets EngineClosed. Idempotent."""
         if self._closed:

@@ -107,15 +107,15 @@ class PoolGenerator:
                 async with aclosing(generator.generate(prompt, params, schema=schema, progress=progress)) as steps:
                     async for step in steps:
                         begun = begun or (isinstance(step, Piece) and bool(step.text))
+                        if isinstance(step, Finished):
+                            self._keep(generator, chat)
                         yield step
+                    return
             except MOVES_FOR as error:
                 self._leave_alone(member, error)
                 if begun:
                     raise
                 failed = error
-                continue
-            self._keep(generator, chat)
-            return
         raise failed or self._nobody()
 
     def stop(self) -> None:
@@ -147,17 +147,20 @@ class PoolGenerator:
     async def put_state(self, state: KVState) -> bool:
         return False
 
+    async def forget(self) -> None:
+        if self._carrier is not None:
+            await asyncio.gather(*self._kept, return_exceptions=True)
+            await self._carrier.clear([each.generator for each in self.members if each.generator is not None])
+
     async def close(self) -> None:
         """End what runs at every server; whoever still waits gets EngineClosed. Idempotent."""
         if self._closed:
             return
         self._closed = True
-        there = [each.generator for each in self.members if each.generator is not None]
-        await asyncio.gather(*self._kept, return_exceptions=True)
-        if self._carrier is not None:
-            await self._carrier.clear(there)
-        for generator in there:
-            await generator.close()
+        await self.forget()
+        for member in self.members:
+            if member.generator is not None:
+                await member.generator.close()
 
     def _chat(self, prompt: Sequence[int]) -> str:
         """What names a chat: all up to where its first reply begins, which stays as it is while the prompt grows."""

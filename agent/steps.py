@@ -175,9 +175,10 @@ class Steps:
     async def _choice(self, at: PendingAnswer) -> Call | None:
         """The model's next call, decoded so that it can be nothing else; None where it would answer."""
         generator = at.generator
-        asked = [*at.log.tokens, *generator.frame("user", CHOOSE), *generator.reply_open()]
         text, whole = "", False
         try:
+            choose = await asyncio.to_thread(generator.frame, "user", CHOOSE)
+            asked = [*at.log.tokens, *choose, *generator.reply_open()]
             async with aclosing(
                 generator.generate(asked, SamplingParams(max_tokens=STEP_TOKENS), schema=ToolChoice, progress=at.read)
             ) as steps:

@@ -26,6 +26,7 @@ from models.protocols import Generator
 from . import notes
 from .errors import AgentError
 from .memories import LONGEST, STANDS, Memories, statement
+from .question import asking
 from .quoting import content_words, neutral
 from .recorder import Recorder
 
@@ -208,12 +209,8 @@ def _require_together(one: Observation, other: Observation, viewer: Viewer) -> N
 async def _asked(generator: Generator, parents: tuple[Observation, Observation]) -> str | None:
     """The model's sentence, if it keeps to the parents."""
     lines = "\n".join(f"{number}. {neutral(each.text or '')}" for number, each in enumerate(parents, start=1))
-    asked = [
-        *generator.frame("system", "You join two statements into one sentence.", first=True),
-        *generator.frame("user", f"{HEADER}\n{lines}\n\n{JOIN}"),
-        *generator.reply_open(),
-    ]
     try:
+        asked = await asking(generator, "You join two statements into one sentence.", f"{HEADER}\n{lines}\n\n{JOIN}")
         async with asyncio.timeout(OWN_TIME_S):
             answer = await generator.structured(asked, _Sentence, max_tokens=96)
     except (RunError, TimeoutError):

@@ -8,6 +8,7 @@ from functools import cache
 from pydantic import BaseModel, Field
 
 from agent.errors import EmptyMessage
+from agent.question import asking
 from graph.readings.rows import LONGEST
 from graph.readings.rows import verbatim as verbatim
 from models.errors import RunError
@@ -67,12 +68,9 @@ async def propose_title(generator: Generator, said: str, reply: str) -> str | No
 
     The reply helps to find one, but its words are the model's: a chat is called by what a person wanted of it.
     """
-    prompt = [
-        *generator.frame("system", "You write short titles for conversations.", first=True),
-        *generator.frame("user", f"{ASK}\n\nUser: {said[:EXCERPT]}\n\nAssistant: {reply[:EXCERPT]}"),
-        *generator.reply_open(),
-    ]
+    shown = f"{ASK}\n\nUser: {said[:EXCERPT]}\n\nAssistant: {reply[:EXCERPT]}"
     try:
+        prompt = await asking(generator, "You write short titles for conversations.", shown)
         answer = await generator.structured(prompt, GeneratedTitle, max_tokens=64)
     except RunError:
         return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
+from agent.question import asking
 from agent.text import local_zone
 from graph.events import MAIN_WORLD
 from graph.memory import Memory
@@ -155,12 +156,8 @@ async def _sketched(generator: Generator | None, community: Community) -> Sketch
     if generator is None:
         return plain(community)
     quotes = block(HEADER, (quote(turn, zone=local_zone()) for turn in community.turns))
-    asked = [
-        *generator.frame("system", "You find what conversations have in common.", first=True),
-        *generator.frame("user", f"{quotes}\n\n{NAME_IT}"),
-        *generator.reply_open(),
-    ]
     try:
+        asked = await asking(generator, "You find what conversations have in common.", f"{quotes}\n\n{NAME_IT}")
         sketch = await generator.structured(asked, Sketch, max_tokens=128)
     except RunError:
         return plain(community)
@@ -177,12 +174,8 @@ async def _sum_up(generator: Generator | None, themes: Sequence[Theme]) -> str:
     if generator is None or not capable(generator.info):
         return ""
     lines = "\n".join(f"- {neutral(theme.title)}: {neutral(theme.summary)}" for theme in themes)
-    asked = [
-        *generator.frame("system", "You sum up conversations.", first=True),
-        *generator.frame("user", f"{HEADER}\n{lines}\n\n{SUM_UP}"),
-        *generator.reply_open(),
-    ]
     try:
+        asked = await asking(generator, "You sum up conversations.", f"{HEADER}\n{lines}\n\n{SUM_UP}")
         answer = await generator.structured(asked, Summary, max_tokens=160)
     except RunError:
         return ""

@@ -25,6 +25,7 @@ from pydantic import BaseModel, Field
 from agent.asking.shelf import Translation
 from agent.background import Foreground
 from agent.errors import NotUnderstood
+from agent.question import question as asked_of
 from agent.quoting import neutral
 from agent.reflection.consolidation import within
 from agent.reflection.trust import BAR
@@ -117,11 +118,7 @@ def prompt_for(
     system = f"You write Cypher for a graph of conversations.\n{SCHEMA}\n{RULES}\n{examples}"
     mend = "" if before is None else f"\nThis was wrong: {before[0]}\nBecause: {before[1]}\nWrite it right."
     asked = f"Today is {now:%A, %Y-%m-%d}.\nQuestion: {neutral(question)}{mend}"
-    return [
-        *generator.frame("system", system, first=True),
-        *generator.frame("user", asked),
-        *generator.reply_open(),
-    ]
+    return asked_of(generator, system, asked)
 
 
 async def by_model(
@@ -143,8 +140,8 @@ async def by_model(
         raise NotUnderstood(f"A question can have at most {LONGEST} characters; this one has {len(question)}.")
     before: tuple[str, str] | None = None
     for _ in range(tries):
-        prompt = prompt_for(generator, question, now=now, before=before)
         try:
+            prompt = await asyncio.to_thread(prompt_for, generator, question, now=now, before=before)
             call = generator.structured(prompt, Written, max_tokens=MOST_TOKENS)
             written = await within(own_time_s or OWN_TIME_S, call, foreground)
         except TimeoutError as error:

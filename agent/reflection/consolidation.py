@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from agent.background import Foreground
+from agent.question import question as asked_of
 from agent.quoting import excerpt, neutral
 from graph.events import ObservationKind
 from models.protocols import Generator
@@ -208,11 +209,7 @@ def question(
     generator: Generator, lines: Sequence[NumberedLine], known: Sequence[Listed], *, stricter: bool = False
 ) -> list[int]:
     """The prompt of a consolidation, for `Generator.structured` with `Actions`."""
-    return [
-        *generator.frame("system", SYSTEM + (STRICTER if stricter else ""), first=True),
-        *generator.frame("user", words_for(lines, known)),
-        *generator.reply_open(),
-    ]
+    return asked_of(generator, SYSTEM + (STRICTER if stricter else ""), words_for(lines, known))
 
 
 def usable(answer: object) -> tuple[list[Action], int]:

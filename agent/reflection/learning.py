@@ -215,8 +215,8 @@ class Learning:
             Listed(each.text or "", each.proof_count, each.confidence, in_use=each.status == "active") for each in shown
         ]
         counts = draft.outcome
-        prompt = await asyncio.to_thread(fitting, generator, draft.material, known, stricter=stricter)
         try:
+            prompt = await asyncio.to_thread(fitting, generator, draft.material, known, stricter=stricter)
             call = generator.structured(prompt, Actions, max_tokens=MOST_TOKENS)
             answer: object = await within(self._own_time_s, call, self._foreground)
             counts.failure = None

@@ -133,7 +133,7 @@ async def probe(generator: Generator, tasks: Sequence[ReflectionTask] = TASKS) -
 
 
 async def _answer(generator: Generator, task: ReflectionTask) -> object:
-    prompt = question(generator, task.lines, task.known)
+    prompt = await asyncio.to_thread(question, generator, task.lines, task.known)
     try:
         return await generator.structured(prompt, Actions, max_tokens=MOST_TOKENS)
     except StructuredOutputError:

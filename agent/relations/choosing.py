@@ -5,6 +5,7 @@ and names of these lists, and kinds of the closed table. What it chooses counts 
 that it names, or may be meant there by a pronoun.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field, create_model
 
+from agent.question import question
 from agent.quoting import neutral
 from agent.relations.clauses import DENIABLE, FELT, FoundRelation
 from agent.relations.find import HYPOTHETICAL, earnest
@@ -61,11 +63,7 @@ class Offered:
         table = "\n".join(f"- {name}: subject {kind.label} object" for name, kind in kinds().items())
         told = [f"[{number}] {neutral(text)}" for number, (text, _, _) in enumerate(self.sentences, start=1)]
         shown = "\n".join(["The names:", *(f"- {neutral(end)}" for end in self.ends), "", "The sentences:", *told])
-        return [
-            *generator.frame("system", SYSTEM + table, first=True),
-            *generator.frame("user", shown),
-            *generator.reply_open(),
-        ]
+        return question(generator, SYSTEM + table, shown)
 
     def taken(self, answer: BaseModel) -> list[FoundRelation]:
         """What of an answer is grounded: two ends that its sentence has, and a kind that can be so."""
@@ -176,6 +174,7 @@ async def choose(generator: Generator, text: str, *, said_at: date, ask: Ask) ->
     if may is None:
         return []
     try:
-        return may.taken(await ask(generator.structured(may.question(generator), may.schema, max_tokens=MOST_TOKENS)))
+        prompt = await asyncio.to_thread(may.question, generator)
+        return may.taken(await ask(generator.structured(prompt, may.schema, max_tokens=MOST_TOKENS)))
     except StructuredOutputError:
         return []

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import perf_counter
@@ -38,7 +38,7 @@ from models.servers.written_object import FirstObject
 from models.template import Message
 
 PATH = "/chat/completions"
-CHAT = "X-Clew-Chat"
+CHAT = ("X-Clew-Chat", "X-Session-Id")  # the second is what vLLM's router goes by
 PATIENCE_S = 10.0  # that a server may want to be left alone before it is told to the person instead
 TOKEN_BYTES, SPARE_BYTES = 8, 4096  # more than so many a token, and some, is a reply without an end
 REPLIES = 16  # by which the pace of reading is known
@@ -246,7 +246,7 @@ class ChatServerGenerator:
             answer = Answer(self._client.address.name, self._model, most)
             body = self._dialect.body(asked.question)
             try:
-                async with aclosing(self._client.stream(PATH, body, headers={CHAT: asked.chat})) as events:
+                async with aclosing(self._client.stream(PATH, body, headers=dict.fromkeys(CHAT, asked.chat))) as events:
                     await answer.read(events, hear, found)
             except ServerBusy as error:
                 if answer.begun or waited or error.after_s is None or error.after_s > PATIENCE_S:
@@ -259,6 +259,8 @@ class ChatServerGenerator:
                 lost = True
             except (ServerRefused, ServerBroken) as error:
                 if full := context_full(error, tokens=len(asked.prompt), context=self._info.context):
+                    if full.tokens > full.context:  # it told both; the next prompt keeps to what it has
+                        self._info = replace(self._info, context=min(self._info.context, full.context))
                     raise full from error
                 if answer.begun or not self._dialect.learn(error, asked.question):
                     raise

@@ -18,6 +18,7 @@ from models.servers.slot_files import SlotFiles
 READS_S = 300.0  # that a server may read a long prompt before its first word; a llama-server is asked in steps
 Kind = Literal["auto", "llama", "openai"]
 LISTED = 5
+UNKNOWN = "unknown"  # as SGLang's router calls the model of a server that does not tell it
 
 
 def connect(
@@ -84,8 +85,8 @@ def _connected(address: ServerAddress, model: str, *, name: str, context: int, k
 def _of(report: ServerReport, model: str, address: ServerAddress) -> ServedModel:
     """The model that is asked for. Raises ServerRefused where the server has it not."""
     found = next((each for each in report.models if each.name == model), None)
-    if found is None and not report.models:
-        return ServedModel(model)  # it lists none, and may have it
+    if found is None and {each.name for each in report.models} <= {UNKNOWN}:
+        return ServedModel(model)  # it does not say which it has
     if found is None:
         names = ", ".join(each.name for each in report.models[:LISTED])
         more = f" and {len(report.models) - LISTED} more" if len(report.models) > LISTED else ""

@@ -665,6 +665,8 @@ async def test_a_prompt_that_the_server_finds_too_long_is_told_with_its_own_coun
         with pytest.raises(ContextFull) as caught:
             await heard(generator, prompt)
         assert (caught.value.tokens, caught.value.context, len(server.requests)) == (tokens, context, 1)
+        most = generator.info.context
+        assert most == context or (most > context and tokens == context) or (most < context and tokens > context)
 
 
 async def test_a_prompt_that_does_not_fit_is_not_asked() -> None:

@@ -17,6 +17,7 @@ from agent.home import Home
 from agent.model_host import Abandoned, EmbedderLoader, Loader, llama_embedder_loader, llama_loader
 from agent.opening import open_memory
 from agent.outlets import Notifications
+from agent.served import ModelServer
 from agent.settings import Settings
 from agent.steps import Approvals
 from graph.memory import Memory
@@ -46,6 +47,8 @@ class Status:
     context: int | None
     rewrites: dict[str, int]
     to_learn_from: int = 0  # exchanges that wait for reflection
+    server: ModelServer | None = None  # that the model is on, by what is known without asking
+    away: tuple[str, ...] = ()  # the other machines that words go to
 
 
 class Agent:
@@ -273,6 +276,8 @@ class Agent:
             context=model.info.context if model else None,
             rewrites=self.rewrites,
             to_learn_from=await self.reflection.waiting(),
+            server=self.models.servers.known,
+            away=self.models.away,
         )
 
     @property
@@ -331,6 +336,7 @@ class Agent:
         self.projects, self.documents = changes.projects, changes.documents
         learning = compose_learning(context, talk, changes, apply=self._apply)
         self.models, self._reflector, self.reflection = learning.models, learning.reflector, learning.reflection
+        self._notifications.add(self.models.heard)
         self.syntheses = learning.syntheses
         self.search, self.past, self.graph, self.queries = (
             learning.search,

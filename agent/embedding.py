@@ -7,6 +7,8 @@ Invariants:
   time, so that nothing is queued only in RAM.
 - A text that gives no usable vector is left out until the next start, and counted; it never holds up the others. Where
   one after another is useless, it is the embedder, which is then left alone.
+- A server that is away is left alone, for longer each time, and asked nothing meanwhile; this is told once. What had no
+  vector then gets one when it is back. A text is left out because of a server only where that embeds another one.
 - Of a text longer than the embedder's context (512 tokens for the default one) only the beginning counts; its words
   are found all the same.
 """
@@ -18,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from graph.errors import InvalidVector, MemoryFailure
 from graph.memory import Memory
 from graph.values import Vector
-from models.errors import EngineClosed, ModelError
+from models.errors import AddressRefused, EngineClosed, ModelError, ServerBroken, ServerError, ServerRefused
 
 from .errors import AgentError
 from .events import EmbeddingProgress, Notice
 from .model_host import EmbedderLoader, LoadedEmbedder
+from .resting import Rest
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -34,6 +37,8 @@ USELESS = 8  # this many failures one after another are the embedder's, not the 
 TELL_EVERY_S = 0.2
 QUERY_TOKENS = 512
 QUERY_CHARACTERS = 8192  # more are not even tokenised
+TRIED = "A ship comes in at noon."  # no server has anything against it
+OF_TEXTS = (400, 413, 422)  # how a server refuses what it was given, in HTTP's terms
 GO_ON = "Recall continues by words only."
 ANY_FILE = " or `--model PATH.gguf`"  # advice that holds for chat models only
 Text = tuple[bytes, str]  # content hash and text
@@ -47,13 +52,22 @@ class UselessEmbedder(AgentError):
 class Embedding:
     """The background embedder of a memory: `start` it, ask it for a `query`'s vector, `close` it."""
 
-    def __init__(self, memory: Memory, loader: EmbedderLoader, notify: Callable[[Notice], None], *, name: str) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        loader: EmbedderLoader,
+        notify: Callable[[Notice], None],
+        *,
+        name: str,
+        rest: Rest | None = None,
+    ) -> None:
         self._memory = memory
         self._loader = loader
         self._notify = notify
         self._name = name
         self._loaded: LoadedEmbedder | None = None
         self._given_up = False
+        self._rest = rest or Rest()
         self._bad: set[bytes] = set()
         self._failures = 0  # one after another
         self._done = self._total = 0
@@ -83,28 +97,30 @@ class Embedding:
         self._task = asyncio.create_task(self._run(after))
 
     async def query(self, text: str) -> Vector | None:
-        """The vector of what is looked for; None while no embedder is loaded, or where this one fails.
+        """The vector of what is looked for; None while no embedder is loaded or it is left alone, or where it fails.
 
         Comes before all other work of the models; the first 512 tokens count.
         """
         loaded = self._loaded
-        if loaded is None or not text.strip():
+        if loaded is None or not text.strip() or self._rest.lasts:
             return None
         try:
             rows = await loaded.embedder.embed([loaded.query + text[:QUERY_CHARACTERS]], brief=True, most=QUERY_TOKENS)
-        except ModelError:
-            return None  # told where the batches meet it
+        except ModelError as error:  # a local one's is told where the batches meet it
+            self._met(error)
+            return None
         return _unit(loaded, rows[0])
 
     async def vectors(self, texts: Sequence[str]) -> list[Vector | None]:
         """The vectors of some texts, in the background: behind every reply. None where there is none."""
         loaded = self._loaded
-        if loaded is None or not texts:
+        if loaded is None or not texts or self._rest.lasts:
             return [None] * len(texts)
         try:
             kept = [loaded.passage + (text[:QUERY_CHARACTERS] or " ") for text in texts]
             rows = await loaded.embedder.embed(kept, most=QUERY_TOKENS)
-        except ModelError:
+        except ModelError as error:
+            self._met(error)
             return [None] * len(texts)
         return [_unit(loaded, row) for row in rows] if len(rows) == len(texts) else [None] * len(texts)
 
@@ -133,6 +149,7 @@ class Embedding:
             before, self._loaded, self._name = self._loaded, fresh, name
             self._given_up, self._failures, self._told = False, 0, None
             self._bad.clear()
+            self._rest.end()
             self._settled.set()
             self._heard()
             if before is not None:
@@ -163,6 +180,7 @@ class Embedding:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await asyncio.gather(*self._threads, return_exceptions=True)
+        self._rest.end()
         async with self._swapping:
             if self._loaded is not None:
                 await self._loaded.embedder.close()
@@ -173,16 +191,17 @@ class Embedding:
     # -- the background -------------------------------------------------------------------------------------------
 
     def _heard(self) -> None:
-        if self._loaded is not None and not self._given_up:
+        if self._rest.lasts:
+            return  # it comes to that afterwards
+        if (self._loaded is not None or self._rest.troubled) and not self._given_up:
             self._quiet.clear()
         self._wake.set()
 
     async def _run(self, after: asyncio.Task[None] | None) -> None:
         if after is not None:
             await asyncio.wait({after})
-        if self._loaded is None:  # `use` may have come first
-            async with self._swapping:
-                await self._load_first()
+        async with self._swapping:
+            await self._load_first()
         self._settled.set()
         self._wake.set()
         while True:
@@ -190,17 +209,28 @@ class Embedding:
                 self._quiet.set()
             await self._wake.wait()
             self._wake.clear()
+            if self._rest.lasts:
+                continue
+            if self._loaded is None and self._rest.troubled:
+                async with self._swapping:
+                    await self._load_first()
             if self._loaded is not None and not self._given_up:
                 await self._catch_up(self._loaded)
 
     async def _load_first(self) -> None:
+        if self._loaded is not None:  # `use` may have come first
+            return
         try:
-            self._loaded = await self._load(self._name)
+            self._loaded = await self._load(self._name, silently=self._rest.troubled)
+            self._rest.end()
+        except ServerError as error:
+            self._leave_alone(error)
         except ModelError as error:
             self._tell("failed", f"{str(error).replace(ANY_FILE, '')} {GO_ON}")
 
-    async def _load(self, name: str) -> LoadedEmbedder:
-        self._notify(EmbeddingProgress("loading", name))
+    async def _load(self, name: str, *, silently: bool = False) -> LoadedEmbedder:
+        if not silently:
+            self._notify(EmbeddingProgress("loading", name))
         task = asyncio.ensure_future(asyncio.to_thread(self._loader, name))
         try:
             return await self._whole(task)
@@ -211,16 +241,35 @@ class Embedding:
             raise
 
     async def _catch_up(self, loaded: LoadedEmbedder) -> None:
-        """Embed all that has no vector yet; whatever goes wrong is told, and tried again with what is said next."""
+        """Embed all that has no vector yet; whatever goes wrong is told, and tried again with what is said next.
+
+        A server that was left alone is asked for one text first.
+        """
         try:
+            if self._rest.troubled:
+                await loaded.embedder.embed([TRIED])
+                self._rest.end()
             await self._embed_all(loaded)
         except UselessEmbedder as error:
             self._given_up = True
             self._tell("failed", str(error))
         except EngineClosed:
             return  # another embedder took its place, or clew is closing
+        except ServerError as error:
+            if self._loaded is loaded:
+                self._leave_alone(error)
         except (MemoryFailure, ModelError) as error:
             self._tell("failed", f"Vectors cannot be created or saved right now: {error} {GO_ON}")
+
+    def _met(self, error: ModelError) -> None:
+        """A server that fails outside of the batches is left alone, too."""
+        if isinstance(error, ServerError) and not _refuses_text(error):
+            self._leave_alone(error)
+
+    def _leave_alone(self, error: ServerError) -> None:
+        refused = isinstance(error, ServerRefused | AddressRefused)
+        if self._rest.begin(self._heard, refused=refused):
+            self._tell("failed", f"Vectors cannot be created right now: {error} {GO_ON}")
 
     async def _embed_all(self, loaded: LoadedEmbedder) -> None:
         keeping: asyncio.Task[None] | None = None
@@ -254,7 +303,7 @@ class Embedding:
         return [each for each in found if each[0] not in self._bad]
 
     async def _embed(self, loaded: LoadedEmbedder, batch: Sequence[Text]) -> "list[tuple[bytes, NDArray[np.floating]]]":
-        """The vectors of a batch; a text that fails alone is left out."""
+        """The vectors of a batch; a text that fails alone is left out. Raises ServerError where it is not the text."""
         try:
             rows = await loaded.embedder.embed([loaded.passage + text for _, text in batch])
             if len(rows) == len(batch):
@@ -262,6 +311,10 @@ class Embedding:
         except EngineClosed:
             raise
         except ModelError as error:
+            if isinstance(error, ServerError):
+                if not await self._of_texts(loaded, error):
+                    raise
+                self._failures = 0
             if len(batch) == 1:
                 self._leave_out(batch[0][0], error)
                 return []
@@ -269,6 +322,16 @@ class Embedding:
             self._leave_out(batch[0][0], f"{len(rows)} vectors came for one text")
             return []
         return [pair for each in batch for pair in await self._embed(loaded, [each])]
+
+    async def _of_texts(self, loaded: LoadedEmbedder, error: ServerError) -> bool:
+        """Whether a server fails because of what it was given: it embeds another text."""
+        if not (isinstance(error, ServerBroken) or _refuses_text(error)):
+            return False
+        try:
+            await loaded.embedder.embed([TRIED])
+        except ServerError:
+            return False
+        return True
 
     async def _keep(self, loaded: LoadedEmbedder, vectors: "list[tuple[bytes, NDArray[np.floating]]]") -> None:
         """Keep a batch; where a vector in it is useless, the others."""
@@ -330,6 +393,10 @@ def _unit(loaded: LoadedEmbedder, row: Any) -> Vector | None:
     if not 0 < length < float("inf"):
         return None
     return Vector(loaded.key, values / np.float32(length), loaded.zero, loaded.slope)
+
+
+def _refuses_text(error: ServerError) -> bool:
+    return isinstance(error, ServerRefused) and error.status in OF_TEXTS
 
 
 def _nobody() -> None:

@@ -31,6 +31,7 @@ from agent.flat_events import (
     TurnAccepted,
     TurnWithdrawn,
     Warned,
+    WordsLeave,
 )
 from graph.values import Hit, Turn
 
@@ -39,7 +40,7 @@ __all__ = [
     "Learned", "MemoriesChanged", "MemoryAwaited", "MemoryPreparing", "MemoryReady", "ModelFailed", "ModelProgress",
     "ModelReady", "Notice", "PromptRead", "Proposed", "QueueHeld", "RecallDone", "Reflecting", "ReplyEnded",
     "ReplyStarted", "Route", "SessionsChanged", "TokensArrived", "ToolAsked", "ToolDone", "ToolProgress",
-    "TurnAccepted", "TurnWithdrawn", "Warned",
+    "TurnAccepted", "TurnWithdrawn", "Warned", "WordsLeave",
 ]  # fmt: skip
 
 Route = Literal["recall", "recent", "thread", "themes", "none"]
@@ -102,6 +103,7 @@ Notice = (
     | ModelProgress
     | ModelReady
     | ModelFailed
+    | WordsLeave
     | EmbeddingProgress
     | SessionsChanged
     | QueueHeld

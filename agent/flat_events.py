@@ -217,11 +217,10 @@ class ModelProgress:
 
 @dataclass(frozen=True, slots=True)
 class ModelReady:
-    """`away` is the host that words go to, where that is another machine."""
+    """This model answers from now on."""
 
     name: str
     context: int
-    away: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +229,16 @@ class ModelFailed:
 
     name: str
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class WordsLeave:
+    """The other machines that words go to from now on, by the model that answers or by one beside it; none: they stay.
+
+    A model beside it that has not been needed yet counts, as it may be needed at any time.
+    """
+
+    hosts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ class Cached(StrEnum):
     TRANSLATORS = "trusted-queries.json"
     PROBED = "probed.json"
     PHRASINGS = "phrasings.npz"
+    SERVED = "served-embedders.json"
     OFFERED = "offered"
     SERVICE = "service.log"
     SOCKET = "socket"
@@ -89,6 +90,11 @@ class Home:
     def phrasings(self) -> Path:
         """The vectors of the examples that questions are compared with."""
         return self.cache / Cached.PHRASINGS
+
+    @property
+    def served_embedders(self) -> Path:
+        """What the keys of embedders on servers were made with."""
+        return self.cache / Cached.SERVED
 
     @property
     def probed(self) -> Path:

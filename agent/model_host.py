@@ -116,6 +116,8 @@ def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
     """The real loader. It fetches nothing: the network is for what was asked for, and recall has words without it."""
 
     def load(name: str) -> LoadedEmbedder:
+        if (served := server_of(name, settings.servers)) is not None:
+            return embedder_on_server(home, settings, *served)
         from models.catalogue import find
         from models.embedder import load_embedder
         from models.store import ModelStore
@@ -137,6 +139,27 @@ def llama_embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
     return load
 
 
+def embedder_on_server(home: Home, settings: Settings, model: str, server: str) -> LoadedEmbedder:
+    """An embedding model of a server of the settings. Blocking. Raises ModelError.
+
+    Of a pool the first address names it in the key, whichever answers.
+    """
+    from models.catalogue import find_embedder
+    from models.servers.connecting import connect_embedder
+
+    from .served_embedders import served_key
+    from .servers import addresses_of
+
+    addresses, name = addresses_of(home, settings, server), f"{model}@{server}"
+    embedder = connect_embedder(addresses, model, name=name)
+    known = find_embedder(model)
+    passage = known.passage if known else ""
+    key = served_key(home.served_embedders, name, addresses[0].url, embedder.probe, passage)
+    if known is None:
+        return LoadedEmbedder(embedder, key)
+    return LoadedEmbedder(embedder, key, known.query, passage, known.zero, known.slope)
+
+
 def embedder_key(name: str, path: Path, passage: str = "") -> str:
     """The name and the beginning of the SHA-256 of the model's file; and of what goes before a text that is kept.
 
@@ -150,10 +173,6 @@ def embedder_key(name: str, path: Path, passage: str = "") -> str:
             return f"{name}@{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}{before}"
     except OSError as error:
         raise ModelMissing(path, error.strerror or str(error)) from error
-
-
-def _ready(model: Generator) -> ModelReady:
-    return ModelReady(model.info.name, model.info.context, model.info.away)
 
 
 class ModelHost:
@@ -204,11 +223,11 @@ class ModelHost:
         except ModelError as error:
             self._notify(ModelFailed(name, str(error)))
             if self.current is not None:
-                self._notify(_ready(self.current))
+                self._notify(ModelReady(self.current.info.name, self.current.info.context))
             raise
         await self._give_back()
         self.current, self._name = fresh, name
-        self._notify(_ready(fresh))
+        self._notify(ModelReady(fresh.info.name, fresh.info.context))
         return fresh
 
     async def _give_back(self) -> None:

@@ -10,11 +10,13 @@ from models.errors import ModelError
 from models.protocols import Generator
 
 from .embedding import Embedding
-from .events import ModelFailed, Notice, Warned
+from .events import ModelFailed, Notice, Warned, WordsLeave
 from .home import Home
 from .model_host import Abandoned, Loader, ModelHost
 from .reflection.trust import Trusts
-from .settings import Settings
+from .served import ModelServers
+from .servers import hosts_away
+from .settings import Server, Settings, server_of
 from .themes import CAPABLE_BYTES
 
 LOADS = ("context", "threads", "gpu_layers")  # the settings that say how a model is loaded
@@ -29,6 +31,10 @@ class Beside:
         self._what = what
         self._host = ModelHost(loader, self._told)
         self._unusable: str | None = None
+
+    def may_be_asked(self, name: str) -> bool:
+        """Whether this model was not found to be unusable."""
+        return name != self._unusable
 
     async def get(self, name: str) -> Generator | None:
         """The model; None where it cannot be used, which is told once."""
@@ -59,7 +65,7 @@ class Beside:
 
 
 class Models:
-    """Uses other models, and says which one there is to ask."""
+    """Uses other models, and says which one there is to ask; where they are on a server, `servers` has more of that."""
 
     def __init__(
         self,
@@ -88,6 +94,8 @@ class Models:
         self._fallback = Beside(loader, tell, "The fallback model")
         self._judge = Beside(loader, tell, "The judge")
         self._failed: str | None = None  # the model that could not be loaded for reflection
+        self._away: tuple[str, ...] = ()  # as it was told last
+        self.servers = ModelServers(home, host, settings=settings, use=self._use_servers)
 
     async def use(self, name: str, *, session: str | None = None) -> None:
         """Load another model and use it for `session`, or for all that have none of their own.
@@ -108,6 +116,7 @@ class Models:
         """
         await self._embedding.use(name)
         self._apply(self._settings().model_copy(update={"embedder": name}))
+        self._tell_away()
 
     async def ready(self) -> None:
         """Load the chat model of the settings, for a start that left that out. Raises ModelError, told by a notice."""
@@ -131,6 +140,25 @@ class Models:
             await self._fallback.forget()
         if before.judge != now.judge:
             await self._judge.forget()
+        self._tell_away()
+
+    def heard(self, notice: Notice) -> None:
+        """Whatever is told may have come of another model: tell where words go now, if that is elsewhere."""
+        if not isinstance(notice, WordsLeave):
+            self._tell_away()
+
+    @property
+    def away(self) -> tuple[str, ...]:
+        """The other machines that words go to, or may at any time: of the chat model, and of those beside it."""
+        settings, current = self._settings(), self._host.current
+        found = _hosts_of(current) if current is not None else []
+        beside = [settings.embedder]
+        beside += [settings.judge] if self._judge.may_be_asked(settings.judge) else []
+        beside += [settings.fallback_model] if self._fallback.may_be_asked(settings.fallback_model) else []
+        for name in beside:
+            if (served := server_of(name, settings.servers)) is not None:
+                found += hosts_away(settings, served[1])
+        return tuple(dict.fromkeys(filter(None, found)))
 
     async def chat_model(self) -> Generator | None:
         """The chat model of the settings, loaded if need be; None where it cannot be."""
@@ -177,8 +205,26 @@ class Models:
 
         return any(each.name == name and each.size < CAPABLE_BYTES for each in ModelStore(self._home.models).entries())
 
+    def _use_servers(self, servers: dict[str, Server]) -> None:
+        self._apply(self._settings().model_copy(update={"servers": servers}))
+        self._tell_away()
+
+    def _tell_away(self) -> None:
+        if (away := self.away) != self._away:
+            self._away = away
+            self._tell(WordsLeave(away))
+
     async def close(self) -> None:
         """Give the models back."""
         await self._host.close()
         await self._fallback.close()
         await self._judge.close()
+
+
+def _hosts_of(model: Generator) -> list[str]:
+    """The other machines that a model's prompts go to: of a pool any of them, whichever answers now."""
+    if "@" not in model.info.name:
+        return [model.info.away]
+    from models.servers.state import server_states
+
+    return [each.host for each in server_states(model) if each.away] or [model.info.away]

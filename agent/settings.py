@@ -341,7 +341,8 @@ class Settings(BaseSettings):
     embedder: Annotated[str, Force.LOADED] = Field(
         default="minilm-l6",
         min_length=1,
-        description="The model that turns text into vectors, so that recall also finds the same thing in other words.",
+        description="The model that turns text into vectors, so that recall also finds the same thing in other words: "
+        "a name, a path or MODEL@SERVER, which then gets all that is said.",
     )
     system_prompt: Annotated[str, Force.NOT_OWN] = Field(
         default=DEFAULT_SYSTEM_PROMPT,

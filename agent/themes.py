@@ -185,7 +185,7 @@ async def _sum_up(generator: Generator | None, themes: Sequence[Theme]) -> str:
 
 def capable(model: ModelInfo) -> bool:
     """Whether a model, by the size of its file, can be trusted to choose and to sum up."""
-    return model.size >= CAPABLE_BYTES
+    return model.size >= CAPABLE_BYTES or not model.size
 
 
 def borne_out(text: str, source: Iterable[str], share: float = 0.5) -> bool:

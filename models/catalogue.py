@@ -6,6 +6,7 @@ They are data (catalogue.toml): a further one is added there.
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ ModelKind = Literal["chat", "embed"]
 DEFAULT_CHAT = "smollm2-135m"
 DEFAULT_EMBEDDER = "minilm-l6"
 HUB_PREFIX = "hf:"
+QUANTISED = re.compile(r"[-.](i?q\d\w*|f16|f32|bf16|fp16|fp32)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,24 @@ def find(name: str) -> Entry | None:
     if name.startswith(HUB_PREFIX):
         return _from_hub(name)
     return _BY_NAME.get(name.lower())
+
+
+def find_embedder(told: str) -> Entry | None:
+    """The embedder that a server means by a name: the entry's own or its file's, whatever folder, tag or quantisation
+    is told with it."""
+    wanted = _plain(told)
+    embedders = (each for each in CATALOGUE if each.kind == "embed")
+    return next((each for each in embedders if wanted in (each.name, _plain(each.file))), None)
+
+
+def looks_like_embedder(told: str) -> bool:
+    """Whether a server's name of a model is that of an embedder, as far as a name can tell."""
+    return "embed" in told.lower() or find_embedder(told) is not None
+
+
+def _plain(name: str) -> str:
+    last = name.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".gguf").partition(":")[0]
+    return QUANTISED.sub("", last.removesuffix("-gguf"))
 
 
 def entry(name: str) -> Entry:

@@ -20,7 +20,7 @@ from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import Message
 from tui.widgets.sessions import SessionList
 from tui.widgets.status import StatusBar, Title
-from tui.widgets.transcript import Transcript
+from tui.widgets.transcript import Greeting, Transcript
 from tui.worlds import MAIN, what_if
 
 if TYPE_CHECKING:
@@ -205,6 +205,8 @@ class ChatView:
             keys = FOCUSED if isinstance(screen.focused, Message) else ()
             screen.query_one(StatusBar).paint(self.state, session, beat=beat, keys=keys)
             self.banner.paint(self.state)
+            for greeting in self.transcript.query_children(Greeting):
+                greeting.paint(self.state.away)
             self.composer.queued = bool(self.state.queued_in(session))
             idle = not self.composer.text and len(self.app.screen_stack) == 1
             screen.query_one(Approval).show(self.state.approval, take_keys=idle)

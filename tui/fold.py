@@ -34,6 +34,7 @@ from agent.events import (
     TurnAccepted,
     TurnWithdrawn,
     Warned,
+    WordsLeave,
 )
 from tui.state import RECALLS_KEPT, Model, Reply, State, Waiting, used_now
 
@@ -51,13 +52,15 @@ def fold(state: State, event: AgentEvent | Notice) -> State:
             return replace(state, graph=event)
         case ModelProgress(state=stage, name=name, done=done, total=total):
             return replace(state, model=Model(stage, name, done, total))
-        case ModelReady(name=name, context=context, away=away):
-            ready = Model("ready", name, context=context, away=away)
+        case ModelReady(name=name, context=context):
+            ready = Model("ready", name, context=context)
             sizes = MappingProxyType({session: (used, context) for session, (used, _) in state.context.items()})
             return replace(state, model=ready, loaded=ready, context=sizes)
         case ModelFailed(name=name, message=message):
             failed = Model("failed", name, message=message)
             return replace(state, model=state.loaded or failed, trouble=message)
+        case WordsLeave(hosts=hosts):
+            return replace(state, away=hosts)
         case Compaction(session=session, state=stage, after=after):
             if stage == "started":
                 return replace(state, compacting=session)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -11,7 +12,8 @@ from tui.actions import by_group, key_name
 from tui.chat_view import NOT_YET
 from tui.keymaps import KeyContext
 from tui.parts import Parts
-from tui.text import counted, size_of
+from tui.servers import AWAY, server_rows
+from tui.text import counted, one_line, size_of
 from tui.widgets.dialogs import Reader
 from tui.widgets.foot import row
 from tui.widgets.pages import WIDE, heading, keys_content
@@ -69,6 +71,7 @@ LABELS = {
     "model_path": "model file",
     "context": "context, in tokens",
     "to_learn_from": "still to learn from",
+    "away": "words leave this computer",
 }
 REBUILT = {
     "compaction": "to make room",
@@ -93,6 +96,13 @@ def _rows(facts: object, graph: str) -> Iterator[tuple[str, str]]:
             continue
         value = getattr(facts, name)
         match value:
+            case _ if name == "server":
+                yield from server_rows(value) if value is not None else ()
+            case str() if name == "model_path" and getattr(facts, "server", None) is not None:
+                pass  # which is its name once more
+            case tuple() if name == "away":
+                if value:
+                    yield LABELS[name], f"to {AWAY} {', '.join(map(one_line, value))}"
             case dict() if name == "rewrites":
                 if value:
                     told = (f"{count:,}× {REBUILT.get(str(cause), cause)}" for cause, count in value.items())
@@ -133,7 +143,10 @@ async def status(parts: Parts, argument: str) -> None:
     from agent.home import Home
     from tui.commands.disk import parts_of
 
-    facts = await parts.view.chat.service.status()
+    service = parts.view.chat.service
+    facts = await service.status()
+    if facts.server is not None:
+        facts = replace(facts, server=await service.models.servers.in_use())
     disk = await asyncio.to_thread(lambda: parts_of(Home.resolve(parts.view.options.home)))
     graph = parts.view.chat.state.graph
     state = graph.state if graph is not None else "opening"

@@ -185,8 +185,6 @@ async def model(view: ChatView, argument: str, *, fetch: Fetch = fetch) -> None:
 
     `fetch` brings one that is not on this disk.
     """
-    from tui.widgets.chooser import ModelPicker
-
     chat, backstage = view.chat, view.backstage
     if chat is None or backstage is None:
         view.ui.say(NOT_YET)
@@ -198,7 +196,7 @@ async def model(view: ChatView, argument: str, *, fetch: Fetch = fetch) -> None:
     if not name:
         about = await _about(chat, session)
         current = (about.model if about else None) or chat.service.settings.model
-        name = await view.ui.ask(ModelPicker(choices, current, title=HERE_TITLE if here else "Model"))
+        name = await _picked(view, chat, backstage, choices, current, title=HERE_TITLE if here else "Model")
     if not name or not await _installed(view, chat, backstage, choices, name, fetch):
         return
     name = backstage.absolute(name)
@@ -216,7 +214,7 @@ async def model(view: ChatView, argument: str, *, fetch: Fetch = fetch) -> None:
 
 async def embedder(view: ChatView, name: str | None = None, *, fetch: Fetch = fetch) -> None:
     """The model that turns text into vectors, chosen from a list where it is not named; used at once, and kept."""
-    from tui.widgets.chooser import ModelPicker
+    from tui.widgets.model_picker import ModelPicker
 
     chat, backstage = view.chat, view.backstage
     assert chat is not None
@@ -224,11 +222,27 @@ async def embedder(view: ChatView, name: str | None = None, *, fetch: Fetch = fe
     choices = await asyncio.to_thread(backstage.choices, embed=True)
     if name is None:
         current = chat.service.settings.embedder
-        name = await view.ui.ask(ModelPicker(choices, current, title="Embedder"))
+        picked = await view.ui.ask(ModelPicker(choices, current, title="Embedder"))
+        name = picked if isinstance(picked, str) else None
     if name and await _installed(view, chat, backstage, choices, name, fetch):
         await chat.service.models.use_embedder(name)
         await asyncio.to_thread(backstage.keep, "embedder", name)
         view.ui.say(f"{one_line(model_label(name))} is now the embedder.")
+
+
+async def _picked(
+    view: ChatView, chat: "Chat", backstage: "Backstage", choices: "list[Choice]", current: str, *, title: str
+) -> str | None:
+    """The model that is chosen from a list, with those of model servers; a server it is on is known afterwards."""
+    from tui.widgets.model_picker import ModelPicker, Newcomer
+
+    servers = chat.service.models.servers
+    picker = ModelPicker(choices, current, title=title, servers=servers, failures=backstage.failures)
+    picked = await view.ui.ask(picker)
+    if not isinstance(picked, Newcomer):
+        return picked
+    server = await servers.add(picked.server.address, kind=picked.server.kind)
+    return f"{picked.model}@{server}"
 
 
 async def _installed(
@@ -238,7 +252,7 @@ async def _installed(
     wanted = next((choice for choice in choices if choice.name == name), None)
     if wanted is not None and not wanted.installed:
         question = f"Download {wanted.name}? It is {size_of(wanted.size)}."
-        words = "It comes over the network into the models folder. What you say never leaves this computer."
+        words = "It comes over the network into the models folder. Nothing that you said is sent."
         if not await view.ui.ask(Confirm(question, words, yes="download")):
             return False
         await fetch(view, chat, backstage, name)

@@ -34,7 +34,6 @@ class Model:
     total: int = 0
     context: int = 0
     message: str = ""
-    away: str = ""  # the host that words go to, where that is another machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,7 @@ class State:
     tool: "ToolAsked | None" = None  # the last one called for the reply that has not begun yet
     model: Model = Model()
     loaded: Model | None = None  # stays when another cannot be loaded
+    away: tuple[str, ...] = ()  # the other machines that words go to
     chat_model: str = ""  # the one that answers in the chat on the screen
     reply: Reply | None = None
     waiting: tuple[Waiting, ...] = ()

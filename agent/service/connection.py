@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from types import NoneType
 from typing import Any
@@ -33,6 +33,7 @@ from agent.events import (
     SessionsChanged,
     TurnAccepted,
     Warned,
+    WordsLeave,
 )
 from agent.home import Home
 from agent.past import PastView
@@ -64,7 +65,7 @@ REPEATED = (
 # What whoever comes later has to know as well, the last of each: of models one of three.
 STANDING: dict[type, str] = {
     MemoryReady: "memory", GraphProgress: "graph", ModelProgress: "model", ModelReady: "model", ModelFailed: "model",
-    EmbeddingProgress: "embedding", Reflecting: "reflecting",
+    EmbeddingProgress: "embedding", Reflecting: "reflecting", WordsLeave: "away",
 }  # fmt: skip
 OWNER = "owner"  # the parameter that says whose something is: of the face that asks
 SAYING = ("send", "retry", "regenerate", "edit")  # what a service that ends takes up no more
@@ -211,6 +212,8 @@ class Hall:
             "log_head": status.log_head,
             "graph": "ready" if status.graph_ready else "opening",
             "model": status.model,
+            "server": asdict(status.server) if status.server is not None else None,
+            "away": list(status.away),
             "answering": agent.answering,
             "unanswered": agent.unanswered,
             "ending": self.ending,

@@ -36,6 +36,7 @@ from agent.private import PrivateChats
 from agent.proposals import Proposals
 from agent.reflections import Reflection
 from agent.search import Search
+from agent.served import ModelServers
 from agent.settings import Settings, as_given
 from agent.steps import Approvals
 from agent.synthesis import Syntheses
@@ -47,6 +48,7 @@ PARTS: Mapping[str, type] = {
     "chats": Chats, "branches": Branches, "memories": Memories, "entities": Entities, "projects": Projects,
     "proposals": Proposals, "plans": Planner, "history": History, "history.marks": Marks, "past": PastViewer,
     "search": Search, "documents": Documents, "graph": GraphReader, "queries": Queries, "models": Models,
+    "models.servers": ModelServers,
     "private": PrivateChats, "reflection": Reflection, "erasure": Erasure, "syntheses": Syntheses,
     "approvals": Approvals,
 }  # fmt: skip
@@ -73,9 +75,9 @@ OF_AGENT = frozenset(
 )
 OWN = frozenset(
     (
-        "models.close", "models.reload", "models.renamed", "private.sweep", "private.end", "private.stop",
-        "private.use", "private.folder_of", "private.owner_of", "past.at", "approvals.refuse_all", "approvals.ask",
-        "erasure.begin", "history.marks.add_if_due",
+        "models.close", "models.heard", "models.reload", "models.renamed", "private.sweep", "private.end",
+        "private.stop", "private.use", "private.folder_of", "private.owner_of", "past.at", "approvals.refuse_all",
+        "approvals.ask", "erasure.begin", "history.marks.add_if_due",
     )
 )  # fmt: skip
 # What only reads: where the service is lost meanwhile, it is asked again of the next one.
@@ -89,12 +91,13 @@ READING = frozenset(
         "history.marks.all", "history.marks.find", "history.plan_restore", "history.restores", "idle",
         "memories.blocks", "memories.find", "memories.forgetting", "memories.rated", "memories.review",
         "memories.significance", "memories.story", "memories.whom", "models.doubts", "models.embedder_ready",
-        "models.ready", "opened", "plans.delete", "plans.delete_session", "plans.forget", "plans.hide", "plans.plan",
-        "plans.remove_document", "plans.session_deletion", "plans.take_out", "plans.unhide", "private.all",
-        "projects.all", "projects.name", "queries.history", "queries.saved", "queries.translates_by_model",
-        "reflection.unreflected", "reflection.waiting", "search.context", "search.dossier", "search.missed",
-        "search.newest", "search.overview", "search.quotes", "search.recall", "search.recent", "search.themes",
-        "search.words", "status",
+        "models.ready", "models.servers.found_here", "models.servers.in_use", "models.servers.models_of",
+        "models.servers.names", "opened", "plans.delete", "plans.delete_session", "plans.forget", "plans.hide",
+        "plans.plan", "plans.remove_document", "plans.session_deletion", "plans.take_out", "plans.unhide",
+        "private.all", "projects.all", "projects.name", "queries.history", "queries.saved",
+        "queries.translates_by_model", "reflection.unreflected", "reflection.waiting", "search.context",
+        "search.dossier", "search.missed", "search.newest", "search.overview", "search.quotes", "search.recall",
+        "search.recent", "search.themes", "search.words", "status",
     )
 )  # fmt: skip
 LISTED = (Iterable, Collection, Sequence)

@@ -10,7 +10,7 @@ import json
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from typing import Any
 
 import httpx2
@@ -30,6 +30,7 @@ CONNECT_S = 5.0
 ANSWER_S = 60.0  # without a byte
 LONGEST_LINE = 1 << 20  # bytes of one event of a stream
 LONGEST_ANSWER = 64 << 20
+REASON_S = 5.0  # to say what is wrong, where the status is known
 SHOWN, LONGEST_REASON = 200, 4000  # characters of what a server says
 DONE: dict[str, Any] = {"[DONE]": True}  # the last event of a stream that says it is done
 RETRY = "Your chats are safe. Try again, or choose another model (/model)."
@@ -71,7 +72,10 @@ class ServerClient:
 
     async def asked(self, path: str, body: dict[str, Any] | None = None, *, answer_s: float | None = None) -> Any:
         """The same from the event loop. Raises ServerError."""
-        return await asyncio.to_thread(self.ask, path, body, answer_s=answer_s)
+        wait_s = self._answer_s if answer_s is None else answer_s
+        with self._failures():
+            async with asyncio.timeout(wait_s + CONNECT_S):  # a head without an end is read as long as it comes
+                return await asyncio.to_thread(self.ask, path, body, answer_s=answer_s)
 
     async def stream(
         self, path: str, body: dict[str, Any], *, headers: dict[str, str] | None = None
@@ -84,9 +88,12 @@ class ServerClient:
         if self._streaming is None:
             self._streaming = httpx2.AsyncClient(**self._how)
         with self._failures():
-            async with self._streaming.stream("POST", self.address.url + path, json=body, headers=headers) as response:
+            async with AsyncExitStack() as stack:
+                asked = self._streaming.stream("POST", self.address.url + path, json=body, headers=headers)
+                async with asyncio.timeout(self._answer_s):  # also where its head comes bit by bit
+                    response = await stack.enter_async_context(asked)
                 if not response.is_success:
-                    self._check(response, await _beginning(response.aiter_bytes()))
+                    self._check(response, await _beginning(response.aiter_bytes(), min(self._answer_s, REASON_S)))
                 async with aclosing(self._lines(response.aiter_bytes())) as lines:
                     async for line in lines:
                         if line == b"[DONE]":
@@ -134,7 +141,8 @@ class ServerClient:
         try:
             return json.loads(data)
         except (ValueError, RecursionError):
-            raise self._broken(f"what it answered is no JSON (“{_shown(data)}”)") from None
+            shown = _cut(self._without_key(_line(data)))
+            raise self._broken(f"what it answered is no JSON (“{shown}”)") from None
 
     def _check(self, response: httpx2.Response, said: bytes) -> None:
         """Raises ServerError for any status but success."""
@@ -156,7 +164,7 @@ class ServerClient:
         self._fail(status if isinstance(status, int) else 500, _reason(json.dumps({"error": error}).encode()), None)
 
     def _fail(self, status: int, why: str, after_s: float | None) -> None:
-        why = why.replace(self.address.key, "…") if self.address.key else why
+        why = self._without_key(why)
         error = self._error(status, f" (“{_cut(why)}”)" if why else "", after_s)
         error.said = why
         raise error
@@ -176,6 +184,9 @@ class ServerClient:
                 return ServerRefused(name, f"it refused (HTTP {status}){told}", RETRY, status)
         return self._broken(f"it failed (HTTP {status}){told}")
 
+    def _without_key(self, text: str) -> str:
+        return text.replace(self.address.key, "…") if self.address.key else text
+
     def _broken(self, what: str) -> ServerBroken:
         return ServerBroken(self.address.name, what, RETRY)
 
@@ -191,7 +202,7 @@ class ServerClient:
             raise ServerUnreachable(name, f"{host} did not answer within {CONNECT_S:.0f} s", RETRY) from None
         except httpx2.ConnectError as error:
             raise _unreachable(name, host, error) from None
-        except httpx2.TimeoutException:
+        except (httpx2.TimeoutException, TimeoutError):
             raise ServerLost(name, "nothing came from it for too long", RETRY) from None
         except (UnicodeError, httpx2.InvalidURL):
             raise ServerUnreachable(name, f"{host} is no name of a computer", "Correct its address.") from None
@@ -225,12 +236,15 @@ def _verified_by(address: ServerAddress) -> ssl.SSLContext | bool:
         raise ServerUnreachable(address.name, what, "Correct the path in the settings; nothing was sent.") from None
 
 
-async def _beginning(pieces: AsyncIterator[bytes]) -> bytes:
+async def _beginning(pieces: AsyncIterator[bytes], within_s: float) -> bytes:
+    """What comes of an answer that says what is wrong, which may have no end, or end too early."""
     data = b""
-    async for piece in pieces:
-        data += piece
-        if len(data) > LONGEST_LINE:
-            break
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(within_s):
+            async for piece in pieces:
+                data += piece
+                if len(data) > LONGEST_LINE:
+                    break
     return data
 
 
@@ -247,10 +261,6 @@ def _reason(said: bytes) -> str:
     parts = [found.get(name) for name in ("message", "detail", "code", "type")]
     told = [each for each in parts if isinstance(each, str) and each]
     return _line((" · ".join(told) if told else json.dumps(found)).encode())
-
-
-def _shown(said: bytes) -> str:
-    return _cut(_line(said))
 
 
 def _cut(text: str) -> str:

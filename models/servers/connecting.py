@@ -1,9 +1,9 @@
-"""From the addresses of the settings to a chat model: what answers there is found out, and is spoken to in its way."""
+"""From the addresses of the settings to a model: what answers there is found out, and is spoken to in its way."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from models.errors import ServerBroken, ServerError, ServerRefused
 from models.protocols import Generator
@@ -11,13 +11,23 @@ from models.servers.address import ServerAddress
 from models.servers.chat_completions import ChatServerGenerator
 from models.servers.client import ServerClient
 from models.servers.discovery import ServedModel, ServerReport, found_at, root_of
+from models.servers.embedder_pool import EmbedderMember, EmbedderPool
+from models.servers.embeddings import PROBE, ServerEmbedder
 from models.servers.llama_generator import LlamaServerGenerator, connect_llama
 from models.servers.pool import Member, PoolGenerator
+from models.servers.posting import PostingClient
 from models.servers.slot_files import SlotFiles
+from models.servers.vectors import alike, vectors_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 READS_S = 300.0  # that a server may read a long prompt before its first word; a llama-server is asked in steps
 Kind = Literal["auto", "llama", "openai"]
 LISTED = 5
+OTHER = "Nine rivers flow into the northern sea."  # has nothing to do with PROBE
+EMBEDDER_CONTEXT = 512  # tokens, of a server that does not tell it
 UNKNOWN = "unknown"  # as SGLang's router calls the model of a server that does not tell it
 
 
@@ -80,6 +90,75 @@ def _connected(address: ServerAddress, model: str, *, name: str, context: int, k
     except ServerError:
         client.drop()
         raise
+
+
+def connect_embedder(addresses: Sequence[ServerAddress], model: str, *, name: str) -> ServerEmbedder | EmbedderPool:
+    """The embedding model called `model` at a server, or at the first of a pool that answers; blocking.
+
+    Raises ServerError where none answers, or it has no such model, or one whose vectors are of no use.
+    """
+    if len(addresses) == 1:
+        return _embedder_at(addresses[0], model, name=name)
+    members = [EmbedderMember(each.host, _connecting(each, model, name)) for each in addresses]
+    failed: ServerError | None = None
+    for member in members:
+        try:
+            member.embedder = member.connect()
+        except ServerError as error:
+            failed = failed or error
+            continue
+        return EmbedderPool(members)
+    assert failed is not None
+    raise failed
+
+
+def _connecting(address: ServerAddress, model: str, name: str) -> Callable[[], ServerEmbedder]:
+    return lambda: _embedder_at(address, model, name=name)
+
+
+def _embedder_at(address: ServerAddress, model: str, *, name: str) -> ServerEmbedder:
+    client = PostingClient(replace(address, url=root_of(address.url)))
+    try:
+        report = found_at(client)
+        known = _of(report, model, address)
+        path = f"{'/v1' if report.kind == 'llama' else report.prefix}/embeddings"
+        return ServerEmbedder(
+            client,
+            model=known.name,
+            name=name,
+            path=path,
+            context=known.context or EMBEDDER_CONTEXT,
+            probe=_probed(client, path, known.name),
+            size=known.size or 0,
+            tokenizes=report.kind == "llama" and _tokenizes(client),
+        )
+    except ServerError:
+        client.drop()
+        raise
+
+
+def _probed(client: ServerClient, path: str, model: str) -> "NDArray[np.float32]":
+    """float32[dimension] of PROBE, made twice. Raises ServerError where its vectors say nothing of a text."""
+    server = client.address.name
+    found = client.ask(path, {"model": model, "input": [PROBE, OTHER]})
+    first: NDArray[np.float32]
+    first, other = vectors_of(found, 2, server=server, model=model)
+    found = client.ask(path, {"model": model, "input": [PROBE]})
+    (again,) = vectors_of(found, 1, server=server, model=model, dimension=len(first))
+    useless = "" if alike(first, again) else "it answers with another vector each time that it is asked for one text"
+    if alike(first, other):
+        useless = "it answers with the same vector for different texts"
+    if useless:
+        raise ServerBroken(server, useless, f"Choose another embedding model than {model}.")
+    return first
+
+
+def _tokenizes(client: ServerClient) -> bool:
+    """Whether a llama-server counts tokens for whoever asks."""
+    try:
+        return isinstance(client.ask("/tokenize", {"content": PROBE}), dict)
+    except ServerRefused:
+        return False
 
 
 def _of(report: ServerReport, model: str, address: ServerAddress) -> ServedModel:

@@ -8,7 +8,7 @@ reply within some milliseconds, but never the evaluation of what came with it.
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -20,7 +20,7 @@ from models.errors import ContextFull, EngineClosed, ServerBroken, ServerLost, S
 from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 from models.sampling import PENALTY_WINDOW, gbnf
 from models.servers.client import RETRY, ServerClient
-from models.servers.llama_slots import LEAST_STEP, Slot, Slots
+from models.servers.llama_slots import LEAST_STEP, Slot, Slots, slots_told
 from models.servers.llama_tokens import unreadable, vocabulary_of
 from models.servers.turns import Turns, ended
 from models.template import OPEN, ReplyText
@@ -29,6 +29,7 @@ EVERY_S = 0.033  # between two pieces: about 30 a second
 READ_EVERY_S = 0.1
 LONG_TO_READ = 256  # tokens
 THOUGHT = 4096  # tokens that a model may think ahead of a reply
+MOST_SLOTS = 256  # that are chosen from
 SAMPLERS = ("penalties", "top_k", "top_p", "min_p", "temperature")
 CHANGED = "Load it again with /model; your chats are safe."
 Reason = Literal["end", "length", "stopped"]
@@ -52,9 +53,9 @@ def _two_slots(client: ServerClient, count: int) -> list[int]:
     """Two slots, or one where there is no other; of a server with many those that are idle now, by chance."""
     from models.errors import ServerRefused
 
-    ids = list(range(count))
+    ids = list(range(min(count, MOST_SLOTS)))
     with suppress(ServerRefused):  # a server may keep its slots to itself
-        busy = {each.get("id") for each in client.ask("/slots") if each.get("is_processing")}
+        busy = [each.get("id") for each in slots_told(client.ask("/slots")) if each.get("is_processing")]
         ids = [id for id in ids if id not in busy] or ids
     random.shuffle(ids)
     return ids[:2]
@@ -150,7 +151,7 @@ class LlamaServerGenerator:
     @property
     def state_key(self) -> str:
         named = f"{self.client.address.url}|{self.identity}|{self.slots.context}"
-        return blake2b(named.encode(), digest_size=16).hexdigest()
+        return blake2b(named.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     @property
     def reading_s(self) -> float | None:
@@ -180,7 +181,10 @@ class LlamaServerGenerator:
 
     async def still_the_same(self) -> None:
         """Raises ServerBroken where the server has another model than at first, whose tokens mean something else."""
-        if identity_of(await self.client.asked("/props")) != self.identity:
+        props = await self.client.asked("/props")
+        if not isinstance(props, dict):
+            raise unreadable(self.client, "what it has loaded")
+        if identity_of(props) != self.identity:
             raise ServerBroken(self.client.address.name, "it has loaded another model since", CHANGED)
 
     def _check(self, prompt: Sequence[int]) -> None:
@@ -206,12 +210,14 @@ class LlamaServerGenerator:
         """What was decoded under the grammar, and whether it came to its end."""
         slot = await self._evaluate_apart(prompt)
         body = {"prompt": list(prompt), "id_slot": slot.id, "n_predict": most, "temperature": 0, "stream": True}
-        text = ""
+        text, came = "", 0
         async with aclosing(self.client.stream("/completion", body | {"grammar": gbnf(schema)})) as events:
             async for event in events:
-                text += _content(self.client, event)
+                text, came = text + _content(self.client, event), came + 1
                 if event.get("stop"):
                     return text, event.get("stop_type") != "limit"
+                if came > most:  # each is a token at least
+                    return text, False
         raise ServerLost(self.client.address.name, "the connection ended in the middle", RETRY)
 
 
@@ -244,6 +250,7 @@ class _Reply:
         self._stopping = False
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run())
+        self._task.add_done_callback(self._tell_bug)
 
     def stop(self) -> None:
         """From any thread: what came is all; its end is told."""
@@ -258,6 +265,11 @@ class _Reply:
     async def end(self) -> None:
         """Nobody listens any more."""
         await ended(self._task)
+
+    def _tell_bug(self, task: asyncio.Task[None]) -> None:
+        """An error that nobody thought of is raised to whoever listens, who would wait for ever."""
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self.items.put_nowait(error)
 
     async def _run(self) -> None:
         from models.errors import ModelError
@@ -304,7 +316,7 @@ class _Reply:
 
     async def _decoded(self, slot: Slot) -> Reason:
         room = self._model.slots.context - len(self._prompt)
-        slot.tokens, known = list(self._prompt), False
+        slot.tokens, known, came = list(self._prompt), False, 0
         async with aclosing(self._model.client.stream("/completion", self._body(slot, room))) as events:
             async for event in events:
                 if not known:
@@ -313,7 +325,8 @@ class _Reply:
                 await self._take(event, slot)
                 if event.get("stop"):
                     return "length" if event.get("stop_type") == "limit" or event.get("truncated") else "end"
-                if self._said >= self._params.max_tokens or len(self._sampled) >= room:
+                came += 1  # each is a token at least, but for a server that does not end
+                if self._said >= self._params.max_tokens or max(came, len(self._sampled)) >= room:
                     return "length"
         raise ServerLost(self._model.client.address.name, "the connection ended in the middle", RETRY)
 
@@ -364,7 +377,7 @@ class _Reply:
         for number, token in enumerate(tokens, start=1):
             self._sampled.append(token)
             slot.tokens.append(token)
-            self._text.push(token, text.encode() if number == len(tokens) else b"")
+            self._text.push(token, text.encode("utf-8", "replace") if number == len(tokens) else b"")
             self._said += self._text.begun
         if time.perf_counter() - self._told_at > EVERY_S:
             self._tell(*self._text.take())
@@ -385,10 +398,8 @@ def _content(client: ServerClient, event: dict[str, Any]) -> str:
     return text
 
 
-def identity_of(props: Any) -> str:
+def identity_of(props: Mapping[str, Any]) -> str:
     """What tells one model on a server from another, wherever its file lies: its name, its template, its edges."""
-    if not isinstance(props, dict):
-        return ""
     file = str(props.get("model_path")).replace("\\", "/").rpartition("/")[2]
     return "|".join([file, *(str(props.get(name)) for name in ("chat_template", "bos_token", "eos_token"))])
 

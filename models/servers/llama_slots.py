@@ -14,6 +14,7 @@ from models.servers.llama_tokens import unreadable
 
 STEP_S = 0.1  # of evaluating, as what a closed connection leaves unfinished is evaluated to its end
 FIRST_STEP, LEAST_STEP, LONGEST_STEP = 64, 8, 2048  # tokens
+LONGEST_MS = 1e9  # what takes longer, or no number of milliseconds at all, is no pace
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ class Slots:
             told = await self._client.asked("/slots")
         except ServerRefused:
             return False
-        return all(each.get("is_processing") is True for each in told) if isinstance(told, list) and told else False
+        return bool(slots := slots_told(told)) and all(each.get("is_processing") is True for each in slots)
 
     def swap(self) -> None:
         """The background's becomes the foreground's."""
@@ -101,8 +102,13 @@ class Slots:
         """How many tokens of a prompt were evaluated, as the end of an answer has it; the pace is kept."""
         timings = said.get("timings") if isinstance(said, dict) else None
         match timings:
-            case {"prompt_n": int(count), "prompt_ms": float() | int() as ms}:
-                if count >= LEAST_STEP:
+            case {"prompt_n": int(count), "prompt_ms": float() | int() as ms} if 0 <= count <= self.context:
+                if count >= LEAST_STEP and 0 <= ms < LONGEST_MS:
                     self.reading_s = ms / 1000 / count
                 return count
         raise unreadable(self._client, "the times of a reply")
+
+
+def slots_told(told: Any) -> list[dict[str, Any]]:
+    """The slots that a server tells of, as far as they can be read."""
+    return [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []

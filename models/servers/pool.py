@@ -7,6 +7,7 @@ for a while, and the chat goes to the next in its order.
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from models.protocols import SamplingParams as Params
 from models.servers.llama_generator import LlamaServerGenerator
 
 LEFT_ALONE_S, FULL_S = 20.0, 2.0
+REMEMBERED = 256  # chats
 MOVES_FOR = (ServerUnreachable, ServerLost, ServerBusy, ServerBroken)
 Result = TypeVar("Result")
 
@@ -60,7 +62,7 @@ class PoolGenerator:
         self.members = tuple(members)
         self._carrier = carrier
         self._current = next(each for each in self.members if each.generator is not None)
-        self._homes: dict[str, Member] = {}  # where each chat was answered last
+        self._homes: OrderedDict[str, Member] = OrderedDict()  # where each chat was answered last
         self._kept: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -131,7 +133,8 @@ class PoolGenerator:
 
     @property
     def state_key(self) -> str:
-        return self._now.state_key
+        hosts = " ".join(sorted(each.host for each in self.members))
+        return blake2b(f"{self.info.name} {hosts}".encode(), digest_size=16).hexdigest()
 
     @property
     def reading_s(self) -> float | None:
@@ -211,6 +214,9 @@ class PoolGenerator:
         if self._carrier is not None and before is not None and before is not member:
             await self._carrier.bring(generator, chat)
         self._homes[chat] = self._current = member
+        self._homes.move_to_end(chat)
+        if len(self._homes) > REMEMBERED:
+            self._homes.popitem(last=False)
 
     def _keep(self, generator: Generator, chat: str) -> None:
         if self._carrier is not None and not self._closed:

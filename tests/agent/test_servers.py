@@ -143,6 +143,7 @@ async def test_what_is_deleted_is_on_no_servers_disk() -> None:
     model = FakeGenerator("Nice.", name="chat")
     async with running({"chat": lambda: model}, model="chat") as (agent, _):
         (end,) = of(await collect(agent.send(None, "Hello.")), ReplyEnded)
+        await agent.idle()
         before = model.forgot
         await agent.plans.carry_out(await agent.plans.hide(end.turn))
         assert model.forgot > before

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,13 +26,14 @@ class Request:
 @dataclass(frozen=True)
 class Scripted:
     """One answer. Between its parts it waits for the events among them; `cut` ends it without saying that it ends,
-    `most` after so many bytes."""
+    `most` after so many bytes; of a `raw` one the parts are all that is sent, the head too."""
 
     parts: Iterable[bytes | asyncio.Event] = ()
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     most: int | None = None
+    raw: bool = False
 
 
 Script = Scripted | Callable[[Request], Scripted]
@@ -132,7 +135,10 @@ async def _request(reader: asyncio.StreamReader) -> Request:
 
 
 async def _write(writer: asyncio.StreamWriter, answer: Scripted) -> None:
-    """The answer in HTTP chunks, one for each part."""
+    """The answer in HTTP chunks, one for each part; or as it is."""
+    if answer.raw:
+        await _write_raw(writer, answer.parts)
+        return
     names = {"Content-Type": "text/event-stream", "Connection": "close", "Transfer-Encoding": "chunked"}
     head = "".join(f"{name}: {value}\r\n" for name, value in (names | answer.headers).items())
     writer.write(f"HTTP/1.1 {answer.status} Scripted\r\n{head}\r\n".encode())
@@ -155,12 +161,22 @@ async def _write(writer: asyncio.StreamWriter, answer: Scripted) -> None:
         await writer.drain()
 
 
+async def _write_raw(writer: asyncio.StreamWriter, parts: Iterable[bytes | asyncio.Event]) -> None:
+    for part in parts:
+        if isinstance(part, asyncio.Event):
+            await part.wait()
+        else:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(0)
+
+
 @asynccontextmanager
-async def chat_server(*scripts: Script) -> AsyncIterator[ChatServer]:
-    """A running server with these answers."""
+async def chat_server(*scripts: Script, port: int = 0) -> AsyncIterator[ChatServer]:
+    """A running server with these answers; on any port that is free, if none is named."""
     site = ChatServer()
     site.scripts = list(scripts)
-    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(site.serve, "127.0.0.1", port)
     site.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     try:
         yield site
@@ -168,3 +184,24 @@ async def chat_server(*scripts: Script) -> AsyncIterator[ChatServer]:
         server.close()
         await site.close()
         await server.wait_closed()
+
+
+@contextmanager
+def beside(*scripts: Script, port: int = 0) -> Iterator[ChatServer]:
+    """The same in a thread of its own, for who asks it without letting this loop go on."""
+    opened: Future[tuple[ChatServer, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        async with chat_server(*scripts, port=port) as site:
+            over = asyncio.Event()
+            opened.set_result((site, asyncio.get_running_loop(), over))
+            await over.wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    site, loop, over = opened.result()
+    try:
+        yield site
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()

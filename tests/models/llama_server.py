@@ -12,12 +12,25 @@ from pathlib import Path
 CONTEXT = 4096  # tokens of each slot
 
 
+class Running(str):
+    """The address of a server."""
+
+    process: subprocess.Popen[str]
+
+    def kill(self) -> None:
+        """End it at once, in the middle of whatever it does."""
+        self.process.kill()
+        self.process.wait()
+
+
 @contextmanager
-def serving(model: Path, *, slots: int = 2, threads: int = 1, states: Path | None = None) -> Iterator[str]:
-    """A server with a model, as long as this is open: its address."""
+def serving(
+    model: Path, *, slots: int = 2, threads: int = 1, states: Path | None = None, embedding: bool = False
+) -> Iterator[Running]:
+    """A server with a model, as long as this is open: its address. With `embedding` it makes vectors only."""
     command = [sys.executable, "-m", "tests.models.llama_server", str(model), str(slots), str(threads)]
     with subprocess.Popen(
-        [*command, *([str(states)] if states else [])],
+        [*command, str(states or ""), *(["embedding"] if embedding else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -26,15 +39,16 @@ def serving(model: Path, *, slots: int = 2, threads: int = 1, states: Path | Non
         assert server.stdin is not None
         assert server.stdout is not None
         try:
-            address = server.stdout.readline().strip()
+            address = Running(server.stdout.readline().strip())
             assert address, "the server did not start"
+            address.process = server
             yield address
         finally:
             server.stdin.close()
             server.wait()
 
 
-def main(model: str, slots: str, threads: str, states: str = "") -> None:
+def main(model: str, slots: str, threads: str, states: str = "", embedding: str = "") -> None:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -47,6 +61,9 @@ def main(model: str, slots: str, threads: str, states: str = "") -> None:
     params.endpoint_slots = True
     if states:
         params.slot_save_path = f"{states}/"
+    if embedding:
+        params.embedding = True
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.read()

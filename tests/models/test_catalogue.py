@@ -5,7 +5,17 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from models.catalogue import CATALOGUE, DEFAULT_CHAT, DEFAULT_EMBEDDER, HubSource, WheelSource, entry, find
+from models.catalogue import (
+    CATALOGUE,
+    DEFAULT_CHAT,
+    DEFAULT_EMBEDDER,
+    HubSource,
+    WheelSource,
+    entry,
+    find,
+    find_embedder,
+    looks_like_embedder,
+)
 from models.errors import UnknownModel
 
 
@@ -60,3 +70,28 @@ def test_what_goes_before_a_text_and_how_cosines_are_read_is_an_embedders() -> N
         assert 0 <= each.zero < 1 <= each.slope
         assert each.zero + 1 / each.slope <= 1.05, each.name  # what is the same is read as about that
     assert entry(DEFAULT_EMBEDDER).slope == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("nomic-embed-text", "nomic-embed-text"),
+        ("nomic-embed-text:latest", "nomic-embed-text"),
+        ("nomic-ai/nomic-embed-text-v1.5", "nomic-embed-text"),
+        ("nomic-embed-text-v1.5.Q4_K_M.gguf", "nomic-embed-text"),
+        ("all-MiniLM-L6-v2.Q8_0", "minilm-l6"),
+        ("C:\\models\\bge-small-en-v1.5-f16.gguf", "bge-small"),
+        ("Qwen/Qwen3-Embedding-0.6B-GGUF", "qwen3-embedding"),
+        ("Qwen3-Embedding-8B", None),
+        ("smollm2-135m", None),
+        ("", None),
+    ],
+)
+def test_what_a_server_calls_an_embedder_leads_to_its_entry(told: str, name: str | None) -> None:
+    found = find_embedder(told)
+    assert (found.name if found else None) == name
+
+
+def test_a_name_may_tell_an_embedder() -> None:
+    assert [*map(looks_like_embedder, ("text-embedding-3-small", "all-minilm-l6-v2", "e5-small-v2"))] == [True] * 3
+    assert [*map(looks_like_embedder, ("qwen3:8b", DEFAULT_CHAT, ""))] == [False] * 3

@@ -14,8 +14,8 @@ from tests.tui.conftest import Running, here, screen_text, status_line, wait_unt
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tui.help import status_content
-from tui.widgets.chooser import ModelPicker
 from tui.widgets.dialogs import AskText, Reader
+from tui.widgets.model_picker import ModelPicker
 
 BROKEN = NotGguf(Path("broken.gguf"), "text")
 

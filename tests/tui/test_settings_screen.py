@@ -16,8 +16,8 @@ from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
 from tests.tui.test_pictures import Compare, before, still_cursor
 from tui.app import ClewApp
-from tui.widgets.chooser import ModelPicker
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Pick
+from tui.widgets.model_picker import ModelPicker
 from tui.widgets.settings import SettingsScreen, about
 
 

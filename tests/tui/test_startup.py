@@ -27,7 +27,7 @@ BEFORE_THE_PAINT = frozenset(
         "textual.widgets.markdown", "tomllib", "tomllib._parser", "tomllib._re", "tomllib._types", "tui",
         "tui.actions", "tui.app", "tui.attachments", "tui.backstage", "tui.chat_view",
         "tui.composer_controller", "tui.text", "tui.drafts", "tui.editor", "tui.entry", "tui.exit_codes",
-        "tui.keymaps", "tui.keymaps", "tui.latest", "tui.lazy", "tui.parts", "tui.shutdown", "tui.state",
+        "tui.keymaps", "tui.keymaps", "tui.latest", "tui.lazy", "tui.parts", "tui.servers", "tui.shutdown", "tui.state",
         "tui.terminal", "tui.termination", "tui.text", "tui.themes", "tui.toolwords", "tui.chat_view", "tui.widgets",
         "tui.widgets.banner", "tui.widgets.banner", "tui.widgets.composer", "tui.widgets.foot",
         "tui.widgets.transcript", "tui.widgets.long_list", "tui.widgets.memory", "tui.widgets.message",

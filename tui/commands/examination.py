@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import AgentError, SettingsError
 from agent.home import Home
-from agent.settings import Settings, load_settings
+from agent.settings import Settings, load_settings, server_of
 from graph.errors import (
     GraphFailure,
     InvalidVector,
@@ -44,6 +44,7 @@ from tui.version import VERSION
 
 if TYPE_CHECKING:
     from graph.memory import Memory
+    from models.protocols import Generator
 
 
 Tell = Callable[[str], None]
@@ -273,6 +274,7 @@ WORDS = 16
 AGAIN = "Choose another embedder with `clew models use NAME`, or download it again: `clew models rm {name}`, then pull."
 REBUILD_LLAMA = "Rebuild llama.cpp with the command shown there. Your chats and models are not affected."
 ANEW = "Download it again: `clew models rm {name}`, then `clew models pull {name}`."
+SERVED = "See what works there with `clew models test {server}`, or choose another model with `clew models use NAME`."
 PULL = "Download it with `clew models pull {name}`, or choose another with `clew models use NAME`."
 
 
@@ -281,6 +283,8 @@ def probe_generator(home: Home, settings: Settings) -> Check:
     from models.generator import load_generator
     from models.store import DEFAULT_CHAT, ModelStore
 
+    if (served := server_of(settings.model, settings.servers)) is not None:
+        return _probe_served(home, settings, *served)
     try:
         path = ModelStore(home.models).path(settings.model)
     except NotInstalled as error:
@@ -300,27 +304,52 @@ def probe_generator(home: Home, settings: Settings) -> Check:
             warn=warnings.append,
         )
 
-        async def speak() -> Finished:
-            prompt = [*generator.frame("user", "Count from one to twenty.", first=True), *generator.reply_open()]
-            params = SamplingParams(temperature=0, max_tokens=WORDS)
-            try:
-                async for step in generator.generate(prompt, params):
-                    if isinstance(step, Finished):
-                        return step
-                raise AssertionError("a generator ends with Finished")
-            finally:
-                await generator.close()
-
-        end = asyncio.run(speak())
+        end = _spoken(generator)
     except ModelError as error:
         return Check("model", False, str(error), _advice(error, settings.model))
+    return _how_it_speaks(settings.model, end, warnings, PULL.format(name=settings.model))
+
+
+def _probe_served(home: Home, settings: Settings, model: str, server: str) -> Check:
+    """The same of a model on a server, which is asked for a few words that have nothing of the user in them."""
+    from agent.model_host import connected
+    from agent.servers import hosts_away, hosts_of
+
+    away = set(hosts_away(settings, server))
+    at = ", ".join(f"⇅ {host}" if host in away else host for host in hosts_of(settings, server))
+    advice = SERVED.format(server=server)
+    try:
+        end = _spoken(connected(home, settings, model, server))
+    except (ModelError, SettingsError) as error:
+        return Check("model", False, str(error), advice)
+    return _how_it_speaks(f"{settings.model} ({at})", end, [], advice)
+
+
+def _spoken(generator: "Generator") -> Finished:
+    """The end of a few words that a model is asked for; it is given back. Raises ModelError."""
+    params = SamplingParams(temperature=0, max_tokens=WORDS)
+
+    async def speak() -> Finished:
+        try:
+            opening = generator.frame("user", "Count from one to twenty.", first=True)
+            async for step in generator.generate([*opening, *generator.reply_open()], params):
+                if isinstance(step, Finished):
+                    return step
+            raise AssertionError("a generator ends with Finished")
+        finally:
+            await generator.close()
+
+    return asyncio.run(speak())
+
+
+def _how_it_speaks(name: str, end: Finished, warnings: list[str], advice: str) -> Check:
     seconds = (end.total_ms - (end.first_token_ms or 0)) / 1000
     speed = (end.completion_tokens - 1) / seconds if seconds > 0 and end.completion_tokens > 1 else 0.0
     first_ms = f"{end.first_token_ms:.0f} ms" if end.first_token_ms is not None else "never"
     well = end.completion_tokens > 0
     said = f"{speed:.0f} tokens/s, first after {first_ms}" if well else "no output"
-    detail = ". ".join([f"{settings.model}: {said}", *warnings])
-    return Check("model", well, detail, PULL.format(name=settings.model))
+    detail = ". ".join([f"{name}: {said}", *warnings])
+    return Check("model", well, detail, advice)
 
 
 def probe_embedder(home: Home, settings: Settings) -> Check:
@@ -329,6 +358,8 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
     from models.embedder import load_embedder
     from models.store import ModelStore
 
+    if (served := server_of(settings.embedder, settings.servers)) is not None:
+        return _probe_served_embedder(home, settings, *served)
     try:
         path = ModelStore(home.models).path(settings.embedder)
     except NotInstalled:
@@ -352,6 +383,19 @@ def probe_embedder(home: Home, settings: Settings) -> Check:
         return Check("embedder", False, detail, AGAIN.format(name=settings.embedder))
     except ModelError as error:
         return Check("embedder", False, str(error), _advice(error, settings.embedder))
+    return Check("embedder", True, f"{settings.embedder}: vectors of {dimension} numbers")
+
+
+def _probe_served_embedder(home: Home, settings: Settings, model: str, server: str) -> Check:
+    """The same of one on a server, which is asked for the vectors of some words of clew's own."""
+    from agent.model_host import embedder_on_server
+
+    try:
+        embedder = embedder_on_server(home, settings, model, server).embedder
+        dimension = embedder.dimension
+        asyncio.run(embedder.close())
+    except (ModelError, SettingsError) as error:
+        return Check("embedder", False, str(error), SERVED.format(server=server))
     return Check("embedder", True, f"{settings.embedder}: vectors of {dimension} numbers")
 
 

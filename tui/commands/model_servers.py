@@ -6,7 +6,6 @@ Nothing is written before the server has answered as a chat would need it, and n
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -33,7 +32,6 @@ ANSWER_S = 180.0  # a server may have to load the model first
 MOST_SHOWN = 20
 MOST_KEY = 1 << 16
 LONGEST = 40  # columns of a name
-LOCAL_NAMES = {8080: "llama-server", 11434: "ollama", 1234: "lm-studio", 8000: "vllm", 30000: "sglang"}
 OF_FILES = ("size", "fetched", "memory", "context", "licence", "description", "path")  # in the rows of models
 WHAT = {
     "stream": "replies, word by word",
@@ -67,6 +65,7 @@ def add(
     """Add a model server. It is asked what it is and what works there; if that fails, nothing is changed."""
     from agent.servers import keep_server
     from agent.settings import Server, load_settings
+    from models.catalogue import looks_like_embedder
     from models.errors import AddressRefused, ServerError
     from models.servers.discovery import root_of
 
@@ -110,7 +109,11 @@ def add(
     say(f"{called} was added ({home.config}).")
     if key.new:
         say(f"Its key is in {home.keys / called}, which only you can read.")
-    say(f"To use it: clew models use {tried}@{called}")
+    embeds = findings.embeddings == "yes" and findings.stream != "yes"
+    say(f"To use it: clew models use {'--embedder ' if embeds else ''}{tried}@{called}")
+    other = next((each.name for each in report.models if looks_like_embedder(each.name)), None)
+    if other is not None and not embeds:
+        say(f"Its embedding model: clew models use --embedder {one_line(other)}@{called}")
 
 
 def examine(
@@ -157,35 +160,39 @@ def examine(
 def remove(home: Home, settings: Settings, name: str, *, yes: bool) -> None:
     """Take a server out of the settings, with its key, after asking. Raises SettingsError or typer.Abort."""
     from agent.servers import drop_server
-    from agent.settings import server_of
 
     if not yes:
         where = ", ".join(map(shown_address, settings.servers[name].addresses))
         typer.confirm(f"{name} is a server ({where}). Remove it and its key?", abort=True, err=True)
     drop_server(home, name)
     say(f"{name} was removed.")
-    used = server_of(settings.model, settings.servers)
-    if used is not None and used[1] == name:
+    if name in _used(settings):
         say("Your settings still use a model of it. Choose another with `clew models use NAME`.")
 
 
 def rows(settings: Settings) -> list[dict[str, object]]:
     """The servers as `clew models list --json` has them; none is asked anything."""
-    from agent.settings import server_of
-
-    used = server_of(settings.model, settings.servers)
+    used = _used(settings)
     return [
         {
             "name": name,
             "kind": "server",
             "state": "configured",
-            "in_use": used is not None and used[1] == name,
+            "in_use": name in used,
             **dict.fromkeys(OF_FILES),
             "addresses": [shown_address(each) for each in server.addresses],
             "insecure": server.insecure,
         }
         for name, server in settings.servers.items()
     ]
+
+
+def _used(settings: Settings) -> set[str]:
+    """The servers that answer or embed."""
+    from agent.settings import server_of
+
+    named = (server_of(each, settings.servers) for each in (settings.model, settings.embedder))
+    return {each[1] for each in named if each is not None}
 
 
 def lines(servers: list[dict[str, object]]) -> list[str]:
@@ -262,18 +269,19 @@ class _Key:
 
 def _name(given: str | None, url: str, servers: Mapping[str, Server]) -> str:
     """What a server is to be called. Raises BadParameter for a name that cannot be, or is another's."""
+    from agent.servers import free_name, is_at
     from agent.settings import checked_server_name
     from models import catalogue
 
     if given is None:
-        return _free(_named_after(url), url, servers)
+        return free_name(url, servers)
     try:
         checked_server_name(given)
     except ValueError as error:
         raise typer.BadParameter(f"{error}. Nothing was added.", param_hint="--name") from error
     if catalogue.find(given) is not None:
         raise typer.BadParameter(f"{given} is the name of a model. Nothing was added.", param_hint="--name")
-    if not _is_at(given, url, servers):
+    if given in servers and not is_at(url, servers[given]):
         where = ", ".join(map(shown_address, servers[given].addresses))
         raise typer.BadParameter(
             f"{given} is another server already ({where}). Choose another name, or remove that one with "
@@ -281,35 +289,6 @@ def _name(given: str | None, url: str, servers: Mapping[str, Server]) -> str:
             param_hint="--name",
         )
     return given
-
-
-def _named_after(url: str) -> str:
-    from models.servers.address import is_local
-
-    try:
-        host, port = urlsplit(url).hostname or "", urlsplit(url).port
-    except ValueError:
-        return "server"
-    if is_local(host):
-        return LOCAL_NAMES.get(port or 0, "local")
-    label = host if host.replace(".", "").isdigit() or ":" in host else host.partition(".")[0]
-    return re.sub("[^a-z0-9]+", "-", label)[:28].strip("-") or "server"
-
-
-def _free(name: str, url: str, servers: Mapping[str, Server]) -> str:
-    """The name, or that with a number, which no other server has."""
-    number, free = 1, name
-    while not _is_at(free, url, servers):
-        number += 1
-        free = f"{name}-{number}"
-    return free
-
-
-def _is_at(name: str, url: str, servers: Mapping[str, Server]) -> bool:
-    """Whether no server has this name, or only the one at this address."""
-    from models.servers.discovery import root_of
-
-    return name not in servers or root_of(url) in map(root_of, servers[name].addresses)
 
 
 def _allowed(name: str, url: str, key: _Key, *, insecure: bool, certificate: Path | None) -> tuple[ServerAddress, bool]:
@@ -351,6 +330,7 @@ def _examined(place: ServerAddress, model: str | None, narration: Narration) -> 
 async def _examining(
     place: ServerAddress, model: str | None, narration: Narration
 ) -> tuple[ServerReport, str, Findings]:
+    from models.catalogue import looks_like_embedder
     from models.servers.client import ServerClient
     from models.servers.discovery import found_at
     from models.servers.trial import tested
@@ -361,20 +341,37 @@ async def _examining(
         report = await asyncio.to_thread(found_at, client)
         chosen = _model_of(place.name, report, model)
         narration.tell(f"{report.product}: testing {chosen} …")
-        return report, chosen, await tested(client, report, chosen)
+        found = await _embedding(place, chosen) if looks_like_embedder(chosen) else None
+        return report, chosen, found or await tested(client, report, chosen)
     finally:
         await client.close()
 
 
+async def _embedding(place: ServerAddress, model: str) -> Findings | None:
+    """What works with an embedding model, which cannot be asked for a reply; None for one that makes no vectors."""
+    from models.errors import ServerBroken, ServerRefused
+    from models.servers.connecting import connect_embedder
+    from models.servers.trial import Findings, Found
+
+    try:
+        made = await asyncio.to_thread(connect_embedder, [place], model, name=model)
+    except (ServerBroken, ServerRefused):
+        return None
+    await made.close()
+    untold: dict[str, Found] = dict.fromkeys(WHAT | NATIVE, "not told")
+    return replace(Findings(**untold), embeddings="yes")
+
+
 def _model_of(name: str, report: ServerReport, wanted: str | None) -> str:
     """The model to test: the one that is named, else the first that is for chats."""
+    from models.catalogue import looks_like_embedder
     from models.errors import UnknownModel
 
     names = [each.name for each in report.models]
     if not names:
         raise UnknownModel(f"The server {name} ({report.product}) has no model. Load one there; nothing was changed.")
     if wanted is None:
-        return next((each for each in names if "embed" not in each.lower()), names[0])
+        return next((each for each in names if not looks_like_embedder(each)), names[0])
     if wanted not in names:
         some = ", ".join(one_line(each) for each in names[:MOST_SHOWN])
         raise UnknownModel(f"The server {name} has no model {wanted}. It has: {some}. Nothing was changed.")

@@ -98,14 +98,26 @@ def use(
         str,
         typer.Argument(help="A name from the list, a path, or MODEL@SERVER.", autocompletion=complete_model),
     ],
+    embedder: Annotated[
+        bool, typer.Option("--embedder", help="MODEL@SERVER is an embedding model; all that is said goes to it.")
+    ] = False,
 ) -> None:
     """Choose the chat model or the embedder."""
     from agent.settings import write_setting
+    from models.catalogue import looks_like_embedder
 
     home = home_of(ctx)
-    kind, value = ("chat", name) if _on_server(home, name) else _kind_and_value(_store(home), name)
+    served = _on_server(home, name)
+    if served:
+        kind, value = "embed" if embedder else "chat", name
+    else:
+        kind, value = _kind_and_value(_store(home), name)
+    if embedder and kind != "embed":
+        raise typer.BadParameter(f"{value} is a chat model. Nothing was changed.", param_hint="--embedder")
     write_setting(home.config, SETTING[kind], value)
     say(f"{value} is now the {'chat model' if kind == 'chat' else 'embedding model'} ({home.config}).")
+    if served and kind == "chat" and looks_like_embedder(name.rpartition("@")[0]):
+        say(f"If it is an embedding model, it cannot chat: clew models use --embedder {value}")
 
 
 @models.command()

@@ -13,6 +13,7 @@ import typer
 
 from tui.commands.choosing import home_of
 from tui.output import put, put_json, say
+from tui.servers import AWAY, condition, host_of
 from tui.text import counted
 from tui.version import VERSION
 
@@ -98,4 +99,21 @@ def _lines(health: dict[str, Any]) -> list[str]:
         f"clients   {clients}",
         f"memory    {counted(health['log_head'], 'event')}, graph {health['graph']}",
         f"model     {health['model'] or 'none is loaded'}; {reply}",
+        *_servers(health),
     ]
+
+
+def _servers(health: dict[str, Any]) -> list[str]:
+    """Where the model is, and where words go, of a service that knows that."""
+    from models.servers.state import ServerState
+
+    server, away = health.get("server"), health.get("away")
+    lines = []
+    if server is not None:
+        states = [ServerState(**each) for each in server["states"]]
+        lines.append(
+            f"server    {server['name']}: " + "; ".join(f"{host_of(each)} {condition(each)}" for each in states)
+        )
+    if away:
+        lines.append(f"away      words go to {AWAY} {', '.join(away)}")
+    return lines

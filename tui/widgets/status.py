@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.keymaps import GAP, Sign, foot
+from tui.servers import leaving
 from tui.state import State, activity, speed_of
 from tui.text import MUTED, counted, cut, one_line, plain, short_count
 
@@ -117,6 +118,9 @@ def _left(state: State, session: str | None, beat: int, *, brief: bool = False) 
         parts = [("private", "bold $warning"), (f" · {words}", style)]
     elif state.what_if:
         parts.append((f" · what-if {state.what_if}", "bold $warning"))
+    if state.away:  # ahead of all, as nothing may take its place
+        (words, style), *rest = parts
+        parts = [(leaving(state.away), "$warning"), (f" · {words}", style), *rest]
     if queued := len(state.queued_in(session)):
         held = bool(state.held.get(session or ""))
         parts.append((f" · {queued} {'on hold' if held else 'queued'}", "$secondary"))
@@ -150,8 +154,6 @@ def _embedding(state: State) -> list[Part]:
 def _right(state: State, session: str | None) -> list[Part]:
     parts: list[Part] = []
     model = state.model
-    if model.away:
-        parts.append((f"⇅ {one_line(model.away)[:28]}", "$warning"))
     if model.state == "ready":
         parts.append((one_line(state.chat_model or model.name)[:28], MUTED))
     speed = _speed(state)

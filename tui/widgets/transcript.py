@@ -15,6 +15,7 @@ from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tui.servers import leaving
 from tui.text import MUTED, plain
 from tui.toolwords import read_call
 from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage, how_it_ended
@@ -27,23 +28,38 @@ if TYPE_CHECKING:
 NAME = "┌─┐ ┬   ┌─┐ ┬ ┬\n│   │   ├┤  │││\n└─┘ ┴─┘ └─┘ └┴┘"
 
 
+STAYS = "A chat that remembers. Everything stays on this computer."
+LEAVES = "A chat that remembers. What a model is given goes to {hosts}."
+
+
 class Greeting(Static):
     """Leaves when the first message comes."""
 
     def __init__(self) -> None:
-        words = Content.assemble(
-            (NAME, "$primary"),
-            "\n\n",
-            ("A chat that remembers. Everything stays on this computer.", "$foreground"),
-            "\n\n",
-            ("Enter", "bold"),
-            (" sends    ", MUTED),
-            ("/", "bold"),
-            (" commands    ", MUTED),
-            ("F1", "bold"),
-            (" help", MUTED),
-        )
-        super().__init__(words, classes="greeting", markup=False)
+        super().__init__(_greeting(()), classes="greeting", markup=False)
+        self._away: tuple[str, ...] = ()
+
+    def paint(self, away: tuple[str, ...]) -> None:
+        """Say whether words leave this computer, and where they go."""
+        if away != self._away:
+            self._away = away
+            self.update(_greeting(away))
+
+
+def _greeting(away: tuple[str, ...]) -> Content:
+    words = LEAVES.format(hosts=leaving(away)) if away else STAYS
+    return Content.assemble(
+        (NAME, "$primary"),
+        "\n\n",
+        plain(words, "$foreground"),
+        "\n\n",
+        ("Enter", "bold"),
+        (" sends    ", MUTED),
+        ("/", "bold"),
+        (" commands    ", MUTED),
+        ("F1", "bold"),
+        (" help", MUTED),
+    )
 
 
 CONTEXT = 4  # what is jumped to has this part of the view above it

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from agent.home import Home
-from agent.settings import Settings
+from agent.settings import Server, Settings
 from models.errors import CrashingBuild
 from tests.fakes import FakeEmbedder, FakeGenerator
+from tests.models.discovered_server import discovered, listing
 from tui.commands.examination import probe_embedder, probe_generator
 
 
@@ -64,3 +65,15 @@ def test_a_model_that_runs_in_a_slower_way_is_well_and_says_so(
     check = probe_generator(Home.resolve(home), Settings(model=str(file)))
     assert check.ok
     assert "It runs in a slower way." in check.detail
+
+
+def test_a_model_on_a_server_is_asked_there_and_one_that_does_not_answer_says_why(home: Path) -> None:
+    with discovered(listing("vllm")) as server:
+        settings = Settings(model="m/one@den", servers={"den": Server(address=server.address)})
+        well = probe_generator(Home.resolve(home), settings)
+        assert well.ok
+        assert well.detail.startswith(f"m/one@den ({server.address.removeprefix('http://')}): ")
+    gone = probe_generator(Home.resolve(home), settings)
+    assert not gone.ok
+    assert "nobody answers" in gone.detail
+    assert "`clew models test den`" in gone.advice

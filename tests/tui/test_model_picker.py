@@ -1,0 +1,242 @@
+"""`/model` with model servers: asked when the list is open, found on this computer only when that is chosen."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from agent.home import Home
+from agent.served import FoundServer, Served, ServedModel
+from agent.settings import Server, load_settings, write_server
+from models.servers import discovery
+from tests.models.discovered_server import Discovered, discovered, llama_server, ollama
+from tests.tui.conftest import Running, screen_text, status_line, wait_until
+from tests.tui.fake_backstage import FakeBackstage
+from tests.tui.scripted import ScriptedAgent
+from tui.app import ClewApp
+from tui.widgets.model_picker import LOOK, ModelPicker, Newcomer
+
+pytestmark = pytest.mark.ui
+
+FAR = Served("gpu", ("gpu.example:8443",), ("gpu.example:8443",), (ServedModel("qwen3-32b", 32_768),))
+FOUND = FoundServer("ollama", "Ollama", "http://127.0.0.1:11434", "127.0.0.1:11434", "openai", (ServedModel("qwen3"),))
+
+
+@pytest.fixture
+def served() -> Iterator[ExitStack]:
+    """Servers that listen as long as the test goes on."""
+    with ExitStack() as stack:
+        yield stack
+
+
+def configured(**servers: Server) -> None:
+    """Have the settings of this test's home name these servers."""
+    config = Home.resolve().config
+    load_settings(config)
+    for name, server in servers.items():
+        write_server(config, name, server)
+
+
+class Scripted:
+    """Servers that answer when they are let."""
+
+    def __init__(self, *served: Served, found: tuple[FoundServer, ...] = ()) -> None:
+        self._served = {each.server: each for each in served}
+        self._found = found
+        self.go = {each.server: asyncio.Event() for each in served}
+        self.looked = 0
+        self.look = asyncio.Event()
+
+    async def names(self) -> tuple[str, ...]:
+        return tuple(self._served)
+
+    async def models_of(self, name: str) -> Served:
+        await self.go[name].wait()
+        return self._served[name]
+
+    async def found_here(self) -> tuple[FoundServer, ...]:
+        self.looked += 1
+        await self.look.wait()
+        return self._found
+
+
+async def opened(app: ClewApp, pilot: Pilot[Any], servers: Any, current: str = "smollm2-135m") -> list[Any]:
+    """The list over the chat; what was chosen, once it is."""
+    assert app.view.backstage is not None
+    chosen: list[Any] = []
+    app.push_screen(ModelPicker(app.view.backstage.choices(), current, servers=servers), chosen.append)
+    await wait_until(pilot, lambda: isinstance(app.screen, ModelPicker))
+    return chosen
+
+
+def marked(app: ClewApp) -> str:
+    """The row with the mark."""
+    return next((line.strip() for line in screen_text(app).splitlines() if "›" in line), "")
+
+
+async def test_servers_are_asked_in_the_background_and_each_has_its_models_or_why_not(chat: Running) -> None:
+    servers = Scripted(FAR, Served("attic", ("localhost:1",), (), error="attic: nobody answers at localhost:1."))
+    async with chat(ScriptedAgent()) as (app, pilot):
+        chosen = await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: "asking gpu …" in screen_text(app))
+        assert "asking attic …" in screen_text(app)
+        await pilot.press("down")
+        await wait_until(pilot, lambda: "qwen3-4b" in marked(app))
+        servers.go["attic"].set()
+        await wait_until(pilot, lambda: "attic: nobody answers at localhost:1." in screen_text(app))
+        servers.go["gpu"].set()
+        await wait_until(pilot, lambda: "⇅ gpu.example:8443 · context 32,768" in screen_text(app))
+        assert "asking" not in screen_text(app)
+        assert "qwen3-4b" in marked(app)
+        await pilot.press("down")
+        await wait_until(pilot, lambda: "qwen3-32b@gpu" in marked(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: chosen == ["qwen3-32b@gpu"])
+        assert servers.looked == 0
+
+
+async def test_the_mark_goes_to_the_model_in_use_when_it_comes_unless_it_was_moved(chat: Running) -> None:
+    servers = Scripted(FAR)
+    async with chat(ScriptedAgent()) as (app, pilot):
+        await opened(app, pilot, servers, "qwen3-32b@gpu")
+        await wait_until(pilot, lambda: "smollm2-135m" in marked(app))
+        servers.go["gpu"].set()
+        await wait_until(pilot, lambda: "● qwen3-32b@gpu" in marked(app))
+
+
+async def test_typing_finds_models_of_servers_and_leaves_a_path_a_path(chat: Running) -> None:
+    servers = Scripted(FAR)
+    servers.go["gpu"].set()
+    async with chat(ScriptedAgent()) as (app, pilot):
+        chosen = await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: "qwen3-32b@gpu" in screen_text(app))
+        await pilot.press(*"@GPU")
+        await wait_until(pilot, lambda: "qwen3-32b@gpu" in marked(app) and "smollm2" not in screen_text(app))
+        assert LOOK not in screen_text(app)
+        await pilot.press("ctrl+u", *"usual")
+        await wait_until(pilot, lambda: "No models match." in screen_text(app))
+        await pilot.press("ctrl+u", *"/m/own.gguf")
+        await wait_until(pilot, lambda: "Press Enter to use this file." in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: chosen == ["/m/own.gguf"])
+
+
+async def test_ports_are_asked_once_that_is_chosen_and_a_second_enter_meanwhile_chooses_nothing(chat: Running) -> None:
+    servers = Scripted(found=(FOUND,))
+    async with chat(ScriptedAgent()) as (app, pilot):
+        chosen = await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: LOOK in screen_text(app))
+        assert servers.looked == 0
+        await pilot.press("up", "enter")
+        await wait_until(pilot, lambda: "asking the usual ports …" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: LOOK in marked(app))
+        servers.look.set()
+        await wait_until(pilot, lambda: "qwen3@ollama" in marked(app))
+        assert "Ollama at 127.0.0.1:11434, to be added as ollama" in screen_text(app)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: chosen == [Newcomer(FOUND, "qwen3")])
+        assert servers.looked == 1
+
+
+async def test_where_nothing_is_found_that_is_said_and_it_can_be_looked_again(chat: Running) -> None:
+    servers = Scripted()
+    servers.look.set()
+    async with chat(ScriptedAgent()) as (app, pilot):
+        await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: LOOK in screen_text(app))
+        await pilot.press("up", "enter")
+        await wait_until(pilot, lambda: "No other model server answers" in screen_text(app))
+        await wait_until(pilot, lambda: LOOK in marked(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: servers.looked == 2)
+        await wait_until(pilot, lambda: LOOK in marked(app) and "asking the usual" not in screen_text(app))
+
+
+async def test_left_while_a_server_is_asked_it_is_gone(chat: Running) -> None:
+    servers = Scripted(FAR)
+    async with chat(ScriptedAgent()) as (app, pilot):
+        chosen = await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: "asking gpu …" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: chosen == [None])
+        servers.go["gpu"].set()
+        await wait_until(pilot, lambda: "● ready" in status_line(app))
+
+
+async def test_without_servers_in_the_settings_nobody_is_asked(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr("models.servers.client.ServerClient.ask", lambda *told, **more: asked.append(told))
+    agent = ScriptedAgent()
+    async with chat(agent) as (app, pilot):
+        names = agent.watch_calls("models.servers.names")
+        app.perform("model")
+        await wait_until(pilot, lambda: len(names) == 1 and LOOK in screen_text(app))
+        await pilot.press("escape")
+        assert asked == []
+
+
+async def test_a_model_of_a_server_is_used_and_kept_as_one_here(chat: Running, served: ExitStack) -> None:
+    server = served.enter_context(discovered(llama_server()))
+    configured(den=Server(address=server.address), gone=Server(address="http://127.0.0.1:9"))
+    agent = ScriptedAgent()
+    used = agent.watch_calls("models.use")
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        app.perform("model")
+        await wait_until(pilot, lambda: "Small-Chat.Q4_1@den" in screen_text(app))
+        await wait_until(pilot, lambda: "nobody answers at 127.0.0.1:9" in screen_text(app))
+        await pilot.press(*"@den", "enter")
+        await wait_until(pilot, lambda: "Small-Chat.Q4_1@den answers from now on" in screen_text(app))
+        assert used == [(("Small-Chat.Q4_1@den",), {"session": None})]
+        assert isinstance(app.view.backstage, FakeBackstage)
+        assert app.view.backstage.kept == {"model": "Small-Chat.Q4_1@den"}
+
+
+async def test_a_server_that_is_found_is_added_and_its_model_used(
+    chat: Running, served: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server: Discovered = served.enter_context(discovered(ollama()))
+    monkeypatch.setattr(discovery, "USUAL_PORTS", {int(server.address.rpartition(":")[2]): "Ollama"})
+    monkeypatch.setattr(discovery, "PORT_S", 30.0)
+    agent = ScriptedAgent()
+    used = agent.watch_calls("models.use")
+    async with chat(agent) as (app, pilot):
+        app.perform("model")
+        await wait_until(pilot, lambda: LOOK in screen_text(app))
+        assert server.asked == []
+        await pilot.press("up", "enter")
+        await wait_until(pilot, lambda: "qwen3:8b@local" in screen_text(app))
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: "qwen3:8b@local answers from now on" in screen_text(app))
+        assert used == [(("qwen3:8b@local",), {"session": None})]
+        added = {"local": Server(address=server.address, kind="openai")}
+        assert (agent.settings.servers, load_settings(Home.resolve().config).servers) == (added, added)
+
+
+async def test_settings_that_cannot_be_read_are_told_in_the_list(chat: Running) -> None:
+    Home.resolve().config.write_text("contxt = 5\n")
+    async with chat(ScriptedAgent()) as (app, pilot):
+        app.perform("model")
+        await wait_until(pilot, lambda: "contxt" in screen_text(app))
+        assert "smollm2-135m" in screen_text(app)
+
+
+async def test_the_mark_and_the_words_stay_in_view_while_much_comes(chat: Running) -> None:
+    many = tuple(ServedModel(f"model-{number:03}") for number in range(200))
+    servers = Scripted(Served("many", ("localhost:1",), (), many), FAR)
+    async with chat(ScriptedAgent()) as (app, pilot):
+        servers.go["many"].set()
+        await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: "model-000@many" in screen_text(app))
+        await pilot.press("up", "up", "up")
+        await wait_until(pilot, lambda: "model-198@many" in marked(app))
+        line = screen_text(app).splitlines().index(next(x for x in screen_text(app).splitlines() if "›" in x))
+        servers.go["gpu"].set()
+        rows = app.screen.query_one(OptionList)
+        await wait_until(pilot, lambda: rows.option_count == 200 + 2 + 1 + 1)
+        await wait_until(pilot, lambda: "model-198@many" in marked(app))
+        assert "›" in screen_text(app).splitlines()[line]

@@ -30,6 +30,7 @@ CONNECT_S = 5.0
 ANSWER_S = 60.0  # without a byte
 LONGEST_LINE = 1 << 20  # bytes of one event of a stream
 LONGEST_ANSWER = 64 << 20
+AT_ONCE = 1 << 16  # bytes that are read as JSON in the event loop: about a millisecond
 REASON_S = 5.0  # to say what is wrong, where the status is known
 SHOWN, LONGEST_REASON = 200, 4000  # characters of what a server says
 DONE: dict[str, Any] = {"[DONE]": True}  # the last event of a stream that says it is done
@@ -71,11 +72,20 @@ class ServerClient:
             return self._read(bytes(data))
 
     async def asked(self, path: str, body: dict[str, Any] | None = None, *, answer_s: float | None = None) -> Any:
-        """The same from the event loop. Raises ServerError."""
+        """The same from the event loop. Cancelled, it closes its connection. Raises ServerError."""
         wait_s = self._answer_s if answer_s is None else answer_s
+        wait = httpx2.Timeout(wait_s, connect=min(wait_s, CONNECT_S))
+        method, data = "GET" if body is None else "POST", bytearray()
         with self._failures():
-            async with asyncio.timeout(wait_s + CONNECT_S):  # a head without an end is read as long as it comes
-                return await asyncio.to_thread(self.ask, path, body, answer_s=answer_s)
+            url, client = self.address.url + path, self._of_the_loop()
+            async with asyncio.timeout(wait_s):  # also where it comes bit by bit
+                async with client.stream(method, url, json=body, timeout=wait) as response:
+                    async for piece in response.aiter_bytes():
+                        data += piece
+                        if len(data) > LONGEST_ANSWER:
+                            raise self._broken("its answer has no end")
+            self._check(response, bytes(data))
+        return self._read(bytes(data)) if len(data) <= AT_ONCE else await asyncio.to_thread(self._read, bytes(data))
 
     async def stream(
         self, path: str, body: dict[str, Any], *, headers: dict[str, str] | None = None
@@ -84,12 +94,9 @@ class ServerClient:
 
         Closing it closes the connection, which is how a server is told to stop. Raises ServerError.
         """
-        self._check_open()
-        if self._streaming is None:
-            self._streaming = httpx2.AsyncClient(**self._how)
         with self._failures():
             async with AsyncExitStack() as stack:
-                asked = self._streaming.stream("POST", self.address.url + path, json=body, headers=headers)
+                asked = self._of_the_loop().stream("POST", self.address.url + path, json=body, headers=headers)
                 async with asyncio.timeout(self._answer_s):  # also where its head comes bit by bit
                     response = await stack.enter_async_context(asked)
                 if not response.is_success:
@@ -116,6 +123,12 @@ class ServerClient:
         self.drop()
         if self._streaming is not None:
             await self._streaming.aclose()
+
+    def _of_the_loop(self) -> httpx2.AsyncClient:
+        self._check_open()
+        if self._streaming is None:
+            self._streaming = httpx2.AsyncClient(**self._how)
+        return self._streaming
 
     def _check_open(self) -> None:
         if self._closed:

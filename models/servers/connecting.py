@@ -15,7 +15,6 @@ from models.servers.embedder_pool import EmbedderMember, EmbedderPool
 from models.servers.embeddings import PROBE, ServerEmbedder
 from models.servers.llama_generator import LlamaServerGenerator, connect_llama
 from models.servers.pool import Member, PoolGenerator
-from models.servers.posting import PostingClient
 from models.servers.slot_files import SlotFiles
 from models.servers.vectors import alike, vectors_of
 
@@ -117,7 +116,7 @@ def _connecting(address: ServerAddress, model: str, name: str) -> Callable[[], S
 
 
 def _embedder_at(address: ServerAddress, model: str, *, name: str) -> ServerEmbedder:
-    client = PostingClient(replace(address, url=root_of(address.url)))
+    client = ServerClient(replace(address, url=root_of(address.url)))
     try:
         report = found_at(client)
         known = _of(report, model, address)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from models.errors import EngineClosed, ServerBroken, ServerBusy, ServerError, ServerLost
 from models.protocols import ModelInfo
-from models.servers.client import RETRY
+from models.servers.client import RETRY, ServerClient
 from models.servers.llama_tokens import unreadable
-from models.servers.posting import PostingClient
 from models.servers.refusals import CONTEXT, NUMBER, said
 from models.servers.turns import Turns, ended
 from models.servers.vectors import CHOOSE_AGAIN, alike, vectors_of
@@ -45,7 +44,7 @@ class ServerEmbedder:
 
     def __init__(
         self,
-        client: PostingClient,
+        client: ServerClient,
         *,
         model: str,
         name: str,
@@ -152,7 +151,7 @@ class ServerEmbedder:
         lost = waited = False
         while True:
             try:
-                found = await self._client.posted(self._path, {"model": self._model, "input": [*inputs, PROBE]})
+                found = await self._client.asked(self._path, {"model": self._model, "input": [*inputs, PROBE]})
             except ServerLost:
                 if lost:
                     raise
@@ -180,7 +179,7 @@ class ServerEmbedder:
         if len(data) + SPARE <= most and not OPENING & set(text):  # a token has a byte at least
             return data.decode()
         asked = {"content": text[: most * TOKEN_CHARACTERS].encode("utf-8", "replace").decode()}
-        match await self._client.posted("/tokenize", asked | {"add_special": True, "parse_special": False}):
+        match await self._client.asked("/tokenize", asked | {"add_special": True, "parse_special": False}):
             case {"tokens": [_, *_] as tokens} if all(isinstance(token, int) for token in tokens):
                 return tokens if len(tokens) <= most else [*tokens[: most - 1], tokens[-1]]  # the one that ends it
         raise unreadable(self._client, "tokens")

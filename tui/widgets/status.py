@@ -155,7 +155,8 @@ def _right(state: State, session: str | None) -> list[Part]:
     parts: list[Part] = []
     model = state.model
     if model.state == "ready":
-        parts.append((one_line(state.chat_model or model.name)[:28], MUTED))
+        answering = state.reply.model if state.reply is not None else ""  # which may stand in for the chat's own
+        parts.append((one_line(answering or state.chat_model or model.name)[:28], MUTED))
     speed = _speed(state)
     if speed:
         parts.append((f"{speed:.1f} tok/s", MUTED))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from models.errors import FetchError, ModelError, ModelMissing, NotInstalled, TooBigForMemory
+from models.errors import FetchError, ModelError, ModelMissing, NotInstalled, TooBigForMemory, UnknownModel
 from models.protocols import Embedder, Generator
 
 from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
@@ -39,6 +39,11 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
         if (served := server_of(name, settings.servers)) is not None:
             progress(ModelProgress("loading", name))
             return connected(home, settings, *served)
+        if "@" in name and not Path(name).expanduser().exists():
+            raise UnknownModel(
+                f"There is no server {name.rpartition('@')[2]!r} in the settings. `clew models list` shows those there "
+                "are, `clew models add ADDRESS` adds one. Your chats are safe."
+            )
         from models.generator import load_generator
         from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
 

@@ -5,11 +5,13 @@ Which ones these are, and how they are loaded, is said by the settings in force.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from models.errors import ModelError
 from models.protocols import Generator
 
 from .embedding import Embedding
+from .errors import SettingsError
 from .events import ModelFailed, Notice, Warned, WordsLeave
 from .home import Home
 from .model_host import Abandoned, Loader, ModelHost
@@ -102,6 +104,11 @@ class Models:
 
         Raises ModelError; then the one that was loaded stays.
         """
+        if "@" in name and server_of(name, self._settings().servers) is None:
+            with suppress(
+                SettingsError
+            ):  # of servers that were put there since the start; else it is told of the model
+                await self.servers.names()
         async with self._generation_lock:  # a reply is written to its end by the model that began it
             await self._host.get(name)
         if session is None:

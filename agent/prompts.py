@@ -22,6 +22,7 @@ from agent.events import Compaction, Notice, Warned
 from agent.packs import Fresh, Pack, Packs, packs_of, unanswered
 from agent.prompt import PREFIX, Cause, Limits, PromptLog, Quotes, block_id, version_of
 from agent.quoting import PIN_BOUND, Quote, excerpt, neutral
+from agent.settings import DEFAULT_SYSTEM_PROMPT, ELSEWHERE
 from agent.shelf import WORTH, Shelf, StateKey, to_note
 from graph.errors import GraphFailure
 from graph.events import Recalled
@@ -193,6 +194,8 @@ class Prompts:
     def system(self, session: Session, generator: Generator) -> str:
         """The system prompt in force for a session."""
         own = self.default_system if session.system_prompt is None else session.system_prompt
+        if generator.info.away and own == DEFAULT_SYSTEM_PROMPT:
+            own = ELSEWHERE
         guide = self._guide(generator)
         return f"{own}\n\n{guide}" if guide else own
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from agent.events import ReplyEnded, TokensArrived
 from agent.pending import PendingAnswer
 from graph.events import Recalled, Role, Sampling, StopReason, TurnSaid
-from models.errors import ModelError
+from models.errors import ModelError, ServerError
 from models.protocols import Finished, Generator, ReadProgress, SamplingParams
 
 SAVE_EVERY_S = 0.4  # the text on disk may be 1 s behind; the save itself takes its time too
@@ -109,6 +109,8 @@ async def stream_reply(
     except ModelError as error:
         reply.stop_reason, reply.error, reply.cause = StopReason.FAILED, str(error), error
         reply.total_ms = (time.perf_counter() - started) * 1000
+        reply.evaluated_tokens = error.evaluated if isinstance(error, ServerError) else 0
+        reply.first_token_ms = (first - started) * 1000 if first is not None else None
     finally:
         await checkpointer.close()
 

@@ -43,7 +43,7 @@ from models.protocols import Finished, FrameRole, Generator, Piece, SamplingPara
 from models.servers.address import checked_address
 from models.servers.client import ServerClient
 from models.servers.llama_generator import LlamaServerGenerator, connect_llama
-from models.servers.llama_slots import STEP_S
+from models.servers.pace import STEP_S
 from models.servers.pool import PoolGenerator
 from models.servers.slot_files import FILES
 from models.store import DEFAULT_CHAT, ModelStore

@@ -202,6 +202,7 @@ class ServerError(RunError):
     def __init__(self, server: str, what: str, then: str = "Your chats are safe. Try again.") -> None:
         super().__init__(f"The server {server}: {what}. {then}")
         self.server = server
+        self.evaluated = 0  # tokens of a prompt, before it failed
         self.said = ""  # by the server itself, as one line of text; "" where it said nothing
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from models.template import ReplyText
 
 Hear = Callable[[str, bool], None]  # text that may be seen, and whether the model is thinking
 COUNTS_S = 2.0  # that counts may come after the end of the text
+NO_OBJECT, OBJECT_S = 600, 20.0  # bytes of words, or seconds of them, after which no object is waited for
 AT_ONCE = 64  # characters: the end of a segment of reasoning is looked for in the last 200
 # What one model is called besides its name: a date or a version, a variant, the file's kind.
 SUFFIX = re.compile(r"(?:[-@:](?:latest|v?\d{3,}(?:-\d\d){0,2}))*(?:@\w+)?(?:\.gguf)?\Z")
@@ -20,11 +21,15 @@ SUFFIX = re.compile(r"(?:[-@:](?:latest|v?\d{3,}(?:-\d\d){0,2}))*(?:@\w+)?(?:\.g
 
 @dataclass
 class Answer:
-    """What came of it. `most` bytes are read of one that has no end; counts are None where the server told none."""
+    """What came of it. `most` bytes are read of one that has no end; counts are None where the server told none.
+
+    `others` are the server's other models: any other name than the one that was asked may be that of an alias.
+    """
 
     server: str
     model: str
     most: int
+    others: Collection[str] = ()
     reason: Literal["end", "length"] | None = None
     begun: bool = False
     thinking: bool = False
@@ -33,15 +38,16 @@ class Answer:
     completion_tokens: int | None = None
     first_s: float | None = None  # until the first word, thought or said
     _came: int = 0
+    _words: int = 0
     _reply: ReplyText = field(default_factory=ReplyText)
 
     async def read(self, events: AsyncIterator[dict[str, Any]], hear: Hear, found: FirstObject | None = None) -> None:
-        """All of it; where it is read for an object, only until that is found, whatever comes behind it.
+        """All of it; where it is read for an object, only until that is found, or there is but words.
 
         Raises ServerError where it did not come to an end; what came was heard then, too.
         """
         loop = asyncio.get_running_loop()
-        start = loop.time()
+        start, ends = loop.time(), 0.0
         try:
             async with asyncio.timeout(None) as limit:
                 async for event in events:
@@ -51,12 +57,18 @@ class Answer:
                     hear(text, self.thinking)
                     if found is not None and found.whole:
                         self.reason = "end"
-                    if self._came > self.most:
+                    wordy = found is not None and not found.begun and self._words > 0
+                    if self._came > self.most or (wordy and self._words > NO_OBJECT):
                         self.reason = self.reason or "length"
                         break
-                    if self.reason is not None and limit.when() is None:
-                        limit.reschedule(loop.time() + COUNTS_S)
-        except (TimeoutError, ServerError):
+                    if self.reason is not None:
+                        ends = ends or loop.time() + COUNTS_S
+                        limit.reschedule(ends)
+                    else:
+                        limit.reschedule((limit.when() or loop.time() + OBJECT_S) if wordy else None)
+        except TimeoutError:
+            self.reason = self.reason or "length"
+        except ServerError:
             if self.reason is None:
                 raise
         finally:
@@ -74,7 +86,7 @@ class Answer:
         if event == DONE and self.begun:
             self.reason = self.reason or "end"
         told = event.get("model")
-        if isinstance(told, str) and told and not same_model(self.model, told):
+        if isinstance(told, str) and told and self._is_other(told):
             what = f"it answers with the model “{_name(told)}”, and “{_name(self.model)}” was asked"
             raise ServerBroken(self.server, what, "Your chats are safe. Choose one of its models (/model).")
         self._count(event.get("usage"))
@@ -90,7 +102,11 @@ class Answer:
         _, text = self._reply.take()
         self.thinking = self._reply.thinking or bool(thought and not content)
         self.begun = self.begun or bool(text)
+        self._words += len(text)
         return text
+
+    def _is_other(self, told: str) -> bool:
+        return not same_model(self.model, told) and any(same_model(each, told) for each in self.others)
 
     def _count(self, usage: Any) -> None:
         """Counts that are missing or zero were not told."""

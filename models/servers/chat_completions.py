@@ -7,7 +7,7 @@ beginning. Which chat a request is of is told by a header, so that a router can 
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -21,6 +21,7 @@ from models.errors import (
     EngineClosed,
     ServerBroken,
     ServerBusy,
+    ServerError,
     ServerLost,
     ServerRefused,
     StructuredOutputError,
@@ -41,6 +42,7 @@ PATH = "/chat/completions"
 CHAT = ("X-Clew-Chat", "X-Session-Id")  # the second is what vLLM's router goes by
 PATIENCE_S = 10.0  # that a server may want to be left alone before it is told to the person instead
 TOKEN_BYTES, SPARE_BYTES = 8, 4096  # more than so many a token, and some, is a reply without an end
+WORDY = 2  # answers without an object after which none is asked for any more
 REPLIES = 16  # by which the pace of reading is known
 
 
@@ -56,12 +58,26 @@ class _Asked:
 class ChatServerGenerator:
     """One model of one server; of the event loop that asked first."""
 
-    def __init__(self, client: ServerClient, *, model: str, name: str, context: int, size: int = 0) -> None:
-        """`model` is its name at the server, `name` the one people see; `context` in tokens, `size` in bytes."""
+    def __init__(
+        self,
+        client: ServerClient,
+        *,
+        model: str,
+        name: str,
+        context: int,
+        size: int = 0,
+        others: Collection[str] = (),
+    ) -> None:
+        """`model` is its name at the server, `name` the one people see; `context` in tokens, `size` in bytes.
+
+        `others` are the names of the models that the server has besides.
+        """
         self._client = client
         self._model = model
         away = "" if client.address.local else client.address.host
         self._info = ModelInfo(name, Path(name), "openai", size, context, "chat", away)
+        self._others = frozenset(others)
+        self._wordy = 0  # answers in a row that were words where an object was asked for
         self._dialect = Dialect(model)
         self._turns = Turns()
         self._replies: tuple[asyncio.Task[Answer], ...] = ()  # replaced, never changed: `stop` reads it anywhere
@@ -115,6 +131,8 @@ class ChatServerGenerator:
                     yield item
                 if task.cancelled() and self._closed:
                     raise EngineClosed
+                if not task.cancelled() and isinstance(error := task.exception(), ServerError) and outlet.said:
+                    error.evaluated = len(prompt)  # as far as is known
                 answer = None if task.cancelled() else task.result()
                 yield _finished(answer, len(prompt), len(outlet.said), first_ms, (perf_counter() - start) * 1000)
             finally:
@@ -240,10 +258,12 @@ class ChatServerGenerator:
 
     async def _answer(self, asked: _Asked, hear: Hear, found: FirstObject | None = None) -> Answer:
         """One answer; asked for again where that may help, and nothing of it was heard."""
+        if found is not None and self._wordy >= WORDY:
+            raise StructuredOutputError("this server makes no objects")
         waited = lost = False
         while True:
             most = asked.question.params.max_tokens * TOKEN_BYTES + SPARE_BYTES
-            answer = Answer(self._client.address.name, self._model, most)
+            answer = Answer(self._client.address.name, self._model, most, self._others)
             body = self._dialect.body(asked.question)
             try:
                 async with aclosing(self._client.stream(PATH, body, headers=dict.fromkeys(CHAT, asked.chat))) as events:
@@ -266,6 +286,8 @@ class ChatServerGenerator:
                     raise
             else:
                 self._learn_pace(answer, len(asked.prompt))
+                if found is not None:
+                    self._wordy = 0 if found.begun else self._wordy + 1
                 return answer
 
     def _learn_pace(self, answer: Answer, length: int) -> None:

@@ -83,7 +83,9 @@ def _connected(address: ServerAddress, model: str, *, name: str, context: int, k
             chat = ServerClient(replace(address, url=base), answer_s=READS_S)
             size = min(context, known.context or context)
             client.drop()
-            return ChatServerGenerator(chat, model=known.name, name=name, context=size, size=known.size or 0)
+            return ChatServerGenerator(
+                chat, model=known.name, name=name, context=size, size=known.size or 0, others=_others(report, known)
+            )
         _of(report, model, address)
         return connect_llama(client, name=name, context=context)
     except ServerError:
@@ -175,6 +177,10 @@ def _of(report: ServerReport, model: str, address: ServerAddress) -> ServedModel
             404,
         )
     return found
+
+
+def _others(report: ServerReport, known: ServedModel) -> list[str]:
+    return [each.name for each in report.models if each.name != known.name]
 
 
 def _interchangeable(one: Generator, other: Generator) -> bool:

@@ -16,11 +16,19 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from models.errors import ContextFull, EngineClosed, ServerBroken, ServerLost, StructuredOutputError
+from models.errors import (
+    ContextFull,
+    EngineClosed,
+    ServerBroken,
+    ServerError,
+    ServerLost,
+    ServerUnreachable,
+    StructuredOutputError,
+)
 from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 from models.sampling import PENALTY_WINDOW, gbnf
 from models.servers.client import RETRY, ServerClient
-from models.servers.llama_slots import LEAST_STEP, Slot, Slots, slots_told
+from models.servers.llama_slots import Slot, Slots, slots_told
 from models.servers.llama_tokens import unreadable, vocabulary_of
 from models.servers.turns import Turns, ended
 from models.template import OPEN, ReplyText
@@ -155,10 +163,10 @@ class LlamaServerGenerator:
 
     @property
     def reading_s(self) -> float | None:
-        return self.slots.reading_s
+        return self.slots.pace.reading_s
 
     def warm(self, prompt: Sequence[int]) -> int:
-        return max(self.slots.front.common(prompt), self.slots.back.common(prompt)) if prompt else 0
+        return max(self.slots.known(each, prompt) for each in (self.slots.front, self.slots.back)) if prompt else 0
 
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
         return None  # it stays with the server, which has a cache of its own
@@ -196,8 +204,10 @@ class LlamaServerGenerator:
     async def _evaluate_apart(self, prompt: Sequence[int]) -> Slot:
         """Evaluate a prompt beside the foreground's; the slot it is in. Cancelled, it leaves what it has done."""
         slot = self._apart(prompt)
-        while (known := slot.common(prompt)) < len(prompt) - 1:
-            await self.slots.evaluate(slot, prompt[: known + self.slots.step()])
+        known = self.slots.known(slot, prompt)
+        while slot.common(prompt) < len(prompt) - 1:
+            await self.slots.evaluate(slot, prompt[: known + self.slots.pace.step()])
+            known = slot.common(prompt)
         return slot
 
     def _apart(self, prompt: Sequence[int]) -> Slot:
@@ -275,15 +285,17 @@ class _Reply:
         from models.errors import ModelError
 
         try:
-            await self._model.still_the_same()
             reason = await self._again_if_lost()
         except asyncio.CancelledError:
             if not self._stopping:
                 raise
             reason = "stopped"
         except ModelError as error:
-            self._model.slots.forget()
+            if isinstance(error, ServerUnreachable | ServerLost | ServerBroken):
+                self._model.slots.forget()
             self._tell(*self._text.end())
+            if isinstance(error, ServerError):
+                error.evaluated = self._evaluated
             self.items.put_nowait(error)
             return
         self._tell(*self._text.end())
@@ -302,12 +314,13 @@ class _Reply:
             return await self._made()
 
     async def _made(self) -> Reason:
+        await self._model.still_the_same()
         slots, prompt = self._model.slots, self._prompt
         slot = slots.nearest(prompt)
-        known = slot.common(prompt)
+        known = slots.known(slot, prompt)
         cold, told_at = len(prompt) - known, 0.0
-        while len(prompt) - known > max(slots.step(), LEAST_STEP):
-            self._evaluated += await slots.evaluate(slot, prompt[: known + slots.step()])
+        while len(prompt) - known > slots.pace.step():
+            self._evaluated += await slots.evaluate(slot, prompt[: known + slots.pace.step()])
             known = slot.common(prompt)
             if self._progress is not None and cold >= LONG_TO_READ and time.perf_counter() - told_at > READ_EVERY_S:
                 told_at = time.perf_counter()
@@ -315,12 +328,16 @@ class _Reply:
         return await self._decoded(slot)
 
     async def _decoded(self, slot: Slot) -> Reason:
-        room = self._model.slots.context - len(self._prompt)
-        slot.tokens, known, came = list(self._prompt), False, 0
+        slots = self._model.slots
+        room, expected = slots.context - len(self._prompt), len(self._prompt) - slots.known(slot, self._prompt)
+        slots.give(slot, self._prompt)
+        known, came = False, 0
         async with aclosing(self._model.client.stream("/completion", self._body(slot, room))) as events:
             async for event in events:
                 if not known:
-                    self._evaluated += self._model.slots.evaluated(event)
+                    count = slots.evaluated(event)
+                    slots.compare(count, expected)
+                    self._evaluated += count
                     known = True
                 await self._take(event, slot)
                 if event.get("stop"):

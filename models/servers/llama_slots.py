@@ -4,6 +4,7 @@ A server remembers in each slot what it evaluated last, and evaluates of the nex
 the chat's prompt, what is done in the background goes to another slot, where there is one.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 from models.errors import ServerRefused
 from models.servers.client import ServerClient
 from models.servers.llama_tokens import unreadable
+from models.servers.pace import FIRST_STEP, Pace
 
-STEP_S = 0.1  # of evaluating, as what a closed connection leaves unfinished is evaluated to its end
-FIRST_STEP, LEAST_STEP, LONGEST_STEP = 64, 8, 2048  # tokens
-LONGEST_MS = 1e9  # what takes longer, or no number of milliseconds at all, is no pace
+ASIDE = 32  # prompts
+LONGEST_MS = 1e9  # what is longer, or no number, is no time that something took
 
 
 @dataclass(slots=True)
@@ -26,23 +27,44 @@ class Slot:
 
     def common(self, prompt: Sequence[int]) -> int:
         """How many tokens of `prompt` need no evaluation; the last one always does."""
-        length = 0
-        for one, other in zip(self.tokens, prompt, strict=False):
-            if one != other:
-                break
-            length += 1
-        return min(length, len(prompt) - 1)
+        return shared(self.tokens, prompt)
+
+
+def shared(evaluated: Sequence[int], prompt: Sequence[int]) -> int:
+    """How many tokens of `prompt` need no evaluation where these are evaluated; the last one always does."""
+    length = 0
+    for one, other in zip(evaluated, prompt, strict=False):
+        if one != other:
+            break
+        length += 1
+    return min(length, len(prompt) - 1)
 
 
 class Slots:
-    """The foreground's and the background's, which are one where the server has only one."""
+    """The foreground's and the background's, which are one where the server has only one.
+
+    A server may put a prompt aside that another pushes out of its slot, and fetch it when that comes again. Then it has
+    to be asked for as far as it went: the first steps of it alone would have the server begin anew.
+    """
 
     def __init__(self, client: ServerClient, ids: Sequence[int], *, context: int) -> None:
         self.context = context
         self.front = Slot(ids[0])
         self.back = Slot(ids[1]) if len(ids) > 1 else self.front
-        self.reading_s: float | None = None  # by the last prompts
+        self.pace = Pace()
         self._client = client
+        self._aside: deque[list[int]] = deque(maxlen=ASIDE)
+        self._puts_aside = True
+
+    def known(self, slot: Slot, prompt: Sequence[int]) -> int:
+        """How many tokens of `prompt` the server has, in the slot or put aside, as far as is known here."""
+        return max([slot.common(prompt), *(shared(each, prompt) for each in self._aside)])
+
+    def give(self, slot: Slot, prompt: Sequence[int]) -> None:
+        """A slot is given another prompt."""
+        if self._puts_aside and slot.common(prompt) * 2 < len(slot.tokens):
+            self._aside.append(slot.tokens)
+        slot.tokens = list(prompt)
 
     def nearest(self, prompt: Sequence[int]) -> Slot:
         """The slot that has evaluated more of `prompt`, as the foreground's."""
@@ -53,12 +75,18 @@ class Slots:
     def forget(self) -> None:
         """Nothing is known any more of what the server has."""
         self.front.tokens, self.back.tokens = [], []
+        self._aside.clear()
 
-    async def save(self, name: str) -> list[int]:
-        """Have the server write the foreground's slot into a file of its own; the tokens. Raises ServerError."""
+    async def save(self, name: str) -> tuple[list[int], int]:
+        """Have the server write the foreground's slot into a file of its own; its tokens, and its bytes.
+
+        Raises ServerError.
+        """
         slot, tokens = self.front, list(self.front.tokens)
-        await self._client.asked(f"/slots/{slot.id}?action=save", {"filename": name})
-        return tokens
+        match await self._client.asked(f"/slots/{slot.id}?action=save", {"filename": name}):
+            case {"n_written": int(size)}:
+                return tokens, size
+        raise unreadable(self._client, "what it saved")
 
     async def restore(self, name: str, tokens: Sequence[int]) -> None:
         """Have it read one that has these tokens into the foreground's slot. Raises ServerError."""
@@ -83,28 +111,31 @@ class Slots:
         """The background's becomes the foreground's."""
         self.front, self.back = self.back, self.front
 
-    def step(self) -> int:
-        """How many tokens are to be evaluated at once."""
-        if self.reading_s is None:
-            return FIRST_STEP
-        return max(LEAST_STEP, min(LONGEST_STEP, int(STEP_S / max(self.reading_s, 1e-9))))
-
     async def evaluate(self, slot: Slot, prompt: Sequence[int]) -> int:
         """Evaluate a prompt and say nothing; how many tokens had to be. Raises ServerError."""
+        expected = len(prompt) - self.known(slot, prompt)
         body = {"prompt": list(prompt), "n_predict": 0, "cache_prompt": True, "id_slot": slot.id}
         try:
             said = await self._client.asked("/completion", body)
         finally:  # cancelled or not, it is evaluated to its end
-            slot.tokens = list(prompt)
-        return self.evaluated(said)
+            self.give(slot, prompt)
+        count = self.evaluated(said)
+        self.compare(count, expected)
+        return count
+
+    def compare(self, count: int, expected: int) -> None:
+        """What is put aside is asked for no more where a server had to evaluate it after all: it takes long."""
+        if count > expected + FIRST_STEP:
+            self._puts_aside = False
+            self._aside.clear()
 
     def evaluated(self, said: Any) -> int:
         """How many tokens of a prompt were evaluated, as the end of an answer has it; the pace is kept."""
         timings = said.get("timings") if isinstance(said, dict) else None
         match timings:
             case {"prompt_n": int(count), "prompt_ms": float() | int() as ms} if 0 <= count <= self.context:
-                if count >= LEAST_STEP and 0 <= ms < LONGEST_MS:
-                    self.reading_s = ms / 1000 / count
+                if 0 <= ms < LONGEST_MS:
+                    self.pace.note(count, ms / 1000)
                 return count
         raise unreadable(self._client, "the times of a reply")
 

@@ -8,52 +8,77 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from models.errors import ServerError
 from models.protocols import Generator
 from models.servers.llama_generator import LlamaServerGenerator
 
-FILES = 4  # chats, the last ones
+FILES, MOST_BYTES = 64, 8 << 30  # of the chats used last
+
+
+@dataclass(slots=True)
+class Written:
+    """A chat's file: its name, the tokens in it, its bytes."""
+
+    name: str
+    tokens: list[int]
+    size: int
 
 
 class SlotFiles:
     """The Carrier of a pool of llama-servers. `owner` names whose files they are: two programs have two."""
 
     def __init__(self, owner: str) -> None:
-        self._free = [f"clew-{owner}-{number}.bin" for number in range(FILES)]
-        self._written: OrderedDict[str, tuple[str, list[int]]] = OrderedDict()  # of each chat: its file, and the tokens
+        self._free = [f"clew-{owner}-{number:02}.bin" for number in reversed(range(FILES))]
+        self._used: set[str] = set()  # names with something in their files
+        self._written: OrderedDict[str, Written] = OrderedDict()  # by chat
         self._one = asyncio.Lock()
 
     async def keep(self, source: Generator, chat: str) -> None:
         """Have a server write down what it has of a chat; where it cannot, the chat is read again elsewhere."""
         assert isinstance(source, LlamaServerGenerator)
         async with self._one:
-            if chat in self._written:
-                name, _ = self._written.pop(chat)
-            else:
-                name = self._free.pop() if self._free else self._written.popitem(last=False)[1][0]
+            before = self._written.pop(chat, None)
+            name = before.name if before is not None else self._name()
+            self._used.add(name)
             try:
-                self._written[chat] = name, await source.slots.save(name)
+                self._written[chat] = Written(name, *await source.slots.save(name))
             except ServerError:
                 self._free.append(name)
+                return
+            while len(self._written) > 1 and sum(each.size for each in self._written.values()) > MOST_BYTES:
+                await self._empty(source, self._written.popitem(last=False)[1].name)
 
     async def bring(self, target: Generator, chat: str) -> None:
         """Have another read it; where it cannot, it evaluates the chat."""
         assert isinstance(target, LlamaServerGenerator)
         async with self._one:
-            if chat in self._written:
-                name, tokens = self._written[chat]
+            if (there := self._written.get(chat)) is not None:
                 with suppress(ServerError):
-                    await target.slots.restore(name, tokens)
+                    await target.slots.restore(there.name, there.tokens)
 
     async def clear(self, servers: Sequence[Generator]) -> None:
         """Write over every file, by the first server that does."""
         async with self._one:
-            self._free += [name for name, _ in self._written.values()]
+            self._free += [each.name for each in self._written.values()]
             self._written.clear()
             for server in servers:
                 assert isinstance(server, LlamaServerGenerator)
                 with suppress(ServerError):
-                    for name in self._free:
+                    for name in sorted(self._used):
                         await server.slots.empty(name)
+                        self._used.discard(name)
                     return
+
+    def _name(self) -> str:
+        """A name that no chat has any more."""
+        if not self._free:
+            self._free.append(self._written.popitem(last=False)[1].name)
+        return self._free.pop()
+
+    async def _empty(self, server: LlamaServerGenerator, name: str) -> None:
+        self._free.append(name)
+        with suppress(ServerError):
+            await server.slots.empty(name)
+            self._used.discard(name)

@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from agent.agent import Agent
 from agent.events import AgentEvent, Failed, Notice, ReplyEnded, ReplyStarted, Warned
 from agent.home import Home
-from agent.settings import Server, Settings
-from models.errors import ServerError, ServerLost, ServerUnreachable
+from agent.model_host import llama_loader
+from agent.settings import Server, Settings, write_server
+from models.errors import ServerError, ServerLost, ServerUnreachable, UnknownModel
 from models.protocols import Finished, ModelInfo, Piece, ReadProgress, SamplingParams
 from tests.agent.conftest import collect
 from tests.fakes import FakeGenerator
@@ -20,6 +21,7 @@ from tests.models.llama_server import serving
 
 GONE = ServerUnreachable("den", "nobody answers at den:8080", "Start it.")
 LOST = ServerLost("den", "the connection ended in the middle", "Try again.")
+LOST.evaluated = 7
 
 
 class Failing(FakeGenerator):
@@ -113,6 +115,7 @@ async def test_what_came_before_a_loss_is_kept_as_truncated_and_names_the_host(s
         assert end.truncated
         assert "the connection ended in the middle" in end.error
         reply = (await agent.chats.thread(end.session))[-1]
+        assert (end.evaluated_tokens, end.first_token_ms is not None) == (7, True)
         assert (reply.text, reply.stop_reason, reply.host) == (end.text, "failed", "den:8080")
 
 
@@ -147,6 +150,44 @@ async def test_what_is_deleted_is_on_no_servers_disk() -> None:
         before = model.forgot
         await agent.plans.carry_out(await agent.plans.hide(end.turn))
         assert model.forgot > before
+
+
+async def test_a_model_elsewhere_is_not_told_that_it_runs_here() -> None:
+    models: dict[str, Callable[[], FakeGenerator]] = {
+        "big@den": lambda: Failing(LOST, first=99),
+        "small": lambda: FakeGenerator(name="small"),
+    }
+    for name, told in (("big@den", False), ("small", True)):
+        async with running(models, model=name) as (agent, _):
+            await collect(agent.send(None, "Where are you?"))
+            model = agent._host.current
+            assert isinstance(model, FakeGenerator)
+            assert ("runs on this computer" in model.detokenize(model.prompts[0])) is told
+
+
+async def test_a_server_that_was_put_into_the_settings_meanwhile_is_known_by_its_name() -> None:
+    loaded: list[str] = []
+
+    def load(name: str, progress: object) -> FakeGenerator:
+        loaded.append(name)
+        assert name != "tiny@den" or "den" in agent.settings.servers
+        return FakeGenerator(name=name)
+
+    home = Home.resolve()
+    agent = Agent(home, Settings(model="chat", reflect=False), client="test", loader=load)
+    await agent.start()
+    try:
+        write_server(home.config, "den", Server(address="http://localhost:8080"))
+        await agent.models.use("tiny@den")
+        assert loaded == ["chat", "tiny@den"]
+        assert agent.settings.model == "tiny@den"
+    finally:
+        await agent.close()
+
+
+def test_a_server_that_is_none_is_told_by_its_name() -> None:
+    with pytest.raises(UnknownModel, match="no server 'gone' in the settings"):
+        llama_loader(Home.resolve(), Settings())("tiny@gone", lambda _: None)
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,9 @@ async def talking(*scripts: Script, context: int = 4096, key: str = KEY) -> Asyn
     """A scripted server, and a generator that talks with it."""
     async with chat_server(*scripts) as server:
         address = checked_address("attic", server.address, key=key)
-        generator = ChatServerGenerator(ServerClient(address), model=MODEL, name="tiny@attic", context=context)
+        generator = ChatServerGenerator(
+            ServerClient(address), model=MODEL, name="tiny@attic", context=context, others=("giant",)
+        )
         try:
             yield server, generator
         finally:
@@ -548,6 +550,25 @@ async def test_an_answer_of_another_model_is_no_answer() -> None:
         text, why = await until_failed(generator, prompt_of(generator, "Hi"), ServerBroken)
         assert (text, len(server.requests)) == ("", 1)
     assert "it answers with the model “giant”, and “tiny” was asked" in why
+
+
+async def test_a_name_that_is_none_of_the_servers_other_models_is_an_alias() -> None:
+    async with talking(Scripted([line(event("Hi", model="gpt-4o-2024-08-06")), DONE])) as (_, generator):
+        pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
+        assert [each.text for each in pieces] == ["Hi"]
+
+
+async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_for_and_remembered() -> None:
+    words = Scripted([line(event("word ")) for _ in range(4000)])
+    async with talking(words) as (server, generator):
+        prompt = prompt_of(generator, "Sketch it.")
+        with pytest.raises(StructuredOutputError):
+            await heard(generator, prompt, schema=Sketch)
+        assert len(server.requests) == 2
+        for _ in range(2):
+            with pytest.raises(StructuredOutputError, match="makes no objects"):
+                await generator.structured(prompt, Sketch)
+        assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(

@@ -190,3 +190,18 @@ async def test_a_server_that_is_gone_is_told_and_what_came_is_kept(chat_gguf: Pa
     with pytest.raises(ServerError, match="nobody answers"):
         await collect(made, opening(made, "Hello."))
     await made.close()
+
+
+async def test_a_chat_that_others_pushed_out_is_evaluated_anew_only_where_it_is_new(
+    remote: LlamaServerGenerator,
+) -> None:
+    """The server has two slots, and puts aside what is pushed out of them."""
+    logs: dict[str, list[int]] = {}
+    sea = "The ferry leaves at nine, and the market opens before that. " * 12
+    for turn in range(2):
+        for name in ("Ada", "Bob", "Eve", "Tom"):
+            said = f"I am {name}. {sea}" if turn == 0 else "Go on."
+            prompt = [*logs.get(name, []), *opening(remote, said, first=turn == 0)]
+            tokens, _, finished = await collect(remote, prompt)
+            assert turn == 0 or finished.evaluated_tokens <= len(prompt) - len(logs[name]) + 3
+            logs[name] = [*prompt, *tokens, *remote.reply_close()]

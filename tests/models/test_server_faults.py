@@ -131,7 +131,9 @@ async def talking(kind: Kind, *, answer_s: float = LONG_S) -> AsyncIterator[tupl
         if kind == "llama":
             generator = await asyncio.to_thread(connect_llama, client, name=f"{MODEL}@{NAME}", context=4096)
         else:
-            generator = ChatServerGenerator(client, model=MODEL, name=f"{MODEL}@{NAME}", context=4096)
+            generator = ChatServerGenerator(
+                client, model=MODEL, name=f"{MODEL}@{NAME}", context=4096, others=("giant",)
+            )
         try:
             yield site, generator
         finally:

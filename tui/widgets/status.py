@@ -48,6 +48,7 @@ def in_world(what_if: "WhatIf | None", session: str | None) -> str:
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WORTH_TELLING = 16  # turns still to embed: fewer are done before they are read of
+NAME = 28  # cells of a model's name
 ROOM_FOR_KEYS = 24  # cells from which they stand in the place of the figures
 KEYS_ALWAYS: tuple[Sign, ...] = (("F1", "keys"), ("Esc", "back"))
 Part = tuple[str, str]  # text, style
@@ -156,7 +157,7 @@ def _right(state: State, session: str | None) -> list[Part]:
     model = state.model
     if model.state == "ready":
         answering = state.reply.model if state.reply is not None else ""  # which may stand in for the chat's own
-        parts.append((one_line(answering or state.chat_model or model.name)[:28], MUTED))
+        parts.append((_short(one_line(answering or state.chat_model or model.name)), MUTED))
     speed = _speed(state)
     if speed:
         parts.append((f"{speed:.1f} tok/s", MUTED))
@@ -167,6 +168,12 @@ def _right(state: State, session: str | None) -> list[Part]:
         style = "$warning" if share >= 70 else MUTED
         parts.append((f"{short_count(used)}/{short_count(total)} ctx {share}%", style))
     return parts
+
+
+def _short(model: str) -> str:
+    """A model's name, of one on a server with where it is."""
+    name, at, server = model.rpartition("@")
+    return f"{name[: NAME - len(server) - 2]}…@{server}" if at and len(model) > NAME else model[:NAME]
 
 
 def _speed(state: State) -> float:

@@ -207,7 +207,11 @@ class ServerError(RunError):
 
 
 class AddressRefused(ServerError):
-    """Words may not be sent to this address: nothing was."""
+    """Words may not be sent to this address: nothing was. `wants_key`: with a key they might be."""
+
+    def __init__(self, server: str, what: str, then: str, *, wants_key: bool = False) -> None:
+        super().__init__(server, what, then)
+        self.wants_key = wants_key
 
 
 class ServerUnreachable(ServerError):

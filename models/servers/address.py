@@ -68,6 +68,7 @@ def checked_address(
             name,
             f"{host} is another machine, and there is no key for it",
             f"Put its key into the variable {variable_of(name)}, or into the file that `clew models add` names.",
+            wants_key=True,
         )
     return address
 

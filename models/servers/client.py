@@ -186,8 +186,9 @@ class ServerClient:
         name = self.address.name
         match status:
             case 401 | 403:
-                then = "Give it another one; your chats are safe."
-                return ServerRefused(name, f"it does not take the key{told}", then, status)
+                what = "it does not take the key" if self.address.key else "it wants a key"
+                then = f"Give it one (`clew models add` with --name {name}); your chats are safe."
+                return ServerRefused(name, f"{what}{told}", then, status)
             case 429 | 503 | 529:
                 return ServerBusy(name, f"it has too much to do{told}", after_s)
             case 404 | 405 | 501:
@@ -235,7 +236,8 @@ def _unreachable(name: str, host: str, error: Exception) -> ServerUnreachable:
     return ServerUnreachable(
         name,
         f"it cannot be told that {host} is who it says ({why})",
-        "Nothing was sent. If its certificate is your own, name that file as `certificate` in the settings.",
+        "Nothing was sent. If its certificate is your own, name that file: `certificate` in the settings, or "
+        "`clew models add --certificate FILE`.",
     )
 
 

@@ -84,6 +84,7 @@ def add(
         try:
             report, tried, findings = _examined(place, model, narration)
         except ServerError as error:
+            narration.clear()
             if not _wants_key(error) or not key.ask():
                 raise
             place = replace(place, key=key.text)
@@ -91,7 +92,7 @@ def add(
     except ServerError as error:
         narration.clear()
         complain(error)
-        wants = _wants_key(error) or isinstance(error, AddressRefused)
+        wants = _wants_key(error) or (isinstance(error, AddressRefused) and error.wants_key)
         more = f" Its key, read by --key-stdin, would be kept in {home.keys / called}." if wants else ""
         say(f"Nothing was added.{more}")
         raise typer.Exit(ExitCode.UNAVAILABLE) from error
@@ -310,8 +311,8 @@ def _exposure(place: ServerAddress) -> str:
     if place.url.lower().startswith("https://"):
         return f"Insecure: {place.host} asks for no key, so whoever can reach it can use it."
     return (
-        f"Insecure: anybody on the network between this computer and {place.host} can read what is said there, "
-        "and the key."
+        f"Insecure: anybody on the network between this computer and {place.host} can read what is said there"
+        f"{', and the key' if place.key else ''}."
     )
 
 

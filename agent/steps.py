@@ -178,6 +178,8 @@ class Steps:
         text, whole = "", False
         try:
             choose = await asyncio.to_thread(generator.frame, "user", CHOOSE)
+            if self._cancel_token.asked:  # meanwhile: a model that is asked nothing yet cannot be stopped
+                return None
             asked = [*at.log.tokens, *choose, *generator.reply_open()]
             async with aclosing(
                 generator.generate(asked, SamplingParams(max_tokens=STEP_TOKENS), schema=ToolChoice, progress=at.read)

@@ -75,14 +75,13 @@ class LlamaGenerator:
         return self._vocabulary.words(tokens)
 
     def frame(self, role: FrameRole, text: str, *, first: bool = False) -> list[int]:
-        before, after = self._vocabulary.around(role, first=first)
-        return [*before, *self._vocabulary.text(text), *after]
+        return self._vocabulary.frame(role, text, first=first)
 
     def reply_open(self) -> list[int]:
-        return list(self._vocabulary.around("assistant", first=False)[0])
+        return list(self._vocabulary.around("assistant")[0])
 
     def reply_close(self) -> list[int]:
-        return list(self._vocabulary.around("assistant", first=False)[1])
+        return list(self._vocabulary.around("assistant")[1])
 
     async def generate(
         self,

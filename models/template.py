@@ -337,6 +337,11 @@ class Vocabulary:
             self._around[role, first] = found
         return found
 
+    def frame(self, role: FrameRole, text: str, *, first: bool) -> list[int]:
+        """A whole message."""
+        before, after = self.around(role, first=first)
+        return [*before, *self.text(text), *after]
+
     def text(self, text: str) -> list[int]:
         """Plain tokens of `text`. A marker that the tokenizer knows even in plain text is broken up."""
         tokens = self._model.tokenize(text, special=False)

@@ -39,7 +39,7 @@ from graph.sqlite import RESTORING
 from graph.transfer.backup import Backups, forget_cut_off, remove
 from graph.transfer.merging import Batch, ExportedEvent, Merge
 from graph.upkeep import Purge, recover
-from graph.values import Check, Progress, Recorded
+from graph.values import ASSISTANT, Check, Progress, Recorded, Voice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,10 +150,11 @@ class Memory(MemoryView):
         model: str | None,
         text: str,
         recalled: tuple[Recalled, ...] = (),
+        voice: Voice = ASSISTANT,
     ) -> None:
         """Keep what a streaming reply has so far; after a crash it is a truncated turn. Raises LogUnwritable."""
         with self._writing:
-            self._log.stream(Stream(turn, session, parent, model, text, recalled))
+            self._log.stream(Stream(turn, session, parent, model, text, recalled, voice))
 
     def erase(self, *events: int) -> None:
         """Erase the texts of events for good, by sequence number. Raises LogUnwritable or InvalidEvent."""

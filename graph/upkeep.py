@@ -40,8 +40,6 @@ from graph.sqlite import LOG, open_writer, writing
 from graph.transfer.restoring import erase_again
 from graph.values import Progress
 
-ASSISTANT = "assistant"
-
 # The last move of each session's head where nothing else happened with it, or followed but the answers of tools.
 _LAST_MOVES = """
 SELECT moved.seq, moved.version, moved.structure FROM events AS moved
@@ -78,11 +76,12 @@ def _recover_reply(log: Log, reader: LogReader, stream: Stream) -> bool:
         session=stream.session,
         parent=stream.parent,
         role=Role.ASSISTANT,
-        speaker=ASSISTANT,
+        speaker=stream.voice.speaker,
         client=asked.client if asked is not None else "clew",
         stop_reason=StopReason.CRASHED,
         model=stream.model,
         recalled=stream.recalled,
+        witnesses=stream.voice.witnesses,
         text=stream.text,
     )
     kept_out = [TurnWithheld(turn=stream.turn)] if asked is not None and asked.withheld else []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from graph.events import MAIN_WORLD, ObservationKind, Recalled, Strategy
+from graph.events import MAIN_WORLD, ObservationKind, Recalled, Seat, Strategy
 from graph.fact_types import FactType, fact_type
 from graph.relations import SPEAKER, kinds
 from graph.visibility import EVERYONE, SEVERAL, Viewer, for_all, sees_made
@@ -46,6 +46,9 @@ class Turn:
     withheld: bool = False  # kept out of memory by the user
     deleted: bool = False  # gone for good; what followed it follows what it followed
     sampling: dict[str, float | int | None] | None = None  # that a reply was made with, as the log has it
+    member: str | None = None  # in a story, who of the cast speaks: `speaker` is its name
+    addressed: str | None = None  # in a story, the member of the cast that it is said to
+    witnesses: tuple[str, ...] | None = None  # in a story, the members who saw it; None elsewhere
 
     @property
     def truncated(self) -> bool:
@@ -71,6 +74,55 @@ class Session:
     model: str | None = None
     system_prompt: str | None = None
     sampling: dict[str, float | int | None] | None = None
+    story: str | None = None  # the world of the story that it plays in, maybe over what-ifs
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Who speaks a reply, and in a story the members of the cast who hear it."""
+
+    speaker: str = "assistant"
+    witnesses: tuple[str, ...] | None = None
+
+
+ASSISTANT = Voice()
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Who plays in a story: an id apart from its name, its seat, and after which event its memory begins."""
+
+    id: str
+    name: str
+    seat: Seat
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StageLine:
+    """What one aspect of something on a stage is; `seq` is its event, `after` the turn at which it was set.
+
+    `value` is of a seat or a reset, which have no text. `text` is None where it was taken away, or erased.
+    """
+
+    owner: str
+    aspect: str
+    text: str | None
+    value: str | None
+    by: str
+    seq: int
+    at: datetime
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoryWorld:
+    """A story, by the id of its world, and its chats that were not deleted, the newest activity first."""
+
+    world: str
+    name: str
+    at: datetime
+    sessions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,7 +535,7 @@ class Filters:
 
     `project` is who looks: a chat of that project, of none (None), or the user, who sees everything; with a `session`
     given, what that one sees. `person` is a speaker's name in any case; `exclude` are turns that the prompt holds
-    already.
+    already. `witness` is a member of a story's cast: nothing is told but what it saw itself.
     """
 
     session: str | None = None
@@ -495,6 +547,7 @@ class Filters:
     world: str = MAIN_WORLD
     live: bool = True
     exclude: frozenset[str] = frozenset()
+    witness: str | None = None
     kinds: frozenset[Kind] = frozenset({"turn", "observation", "chunk"})
 
 

@@ -19,7 +19,7 @@ TIME = "in UTC milliseconds: epoch_ms(…) makes it a time"
 SEQ = "the number of its event in the log"
 
 TABLES: dict[str, str] = {
-    "World": "main, and each what-if that was made from a chat",
+    "World": "main, each story, and each what-if that was made from a chat",
     "Session": "a chat",
     "Turn": "one message: what was said, answered, or looked up by a tool",
     "Entity": "a person or thing that speaks or is named",
@@ -29,12 +29,15 @@ TABLES: dict[str, str] = {
     "Wording": "a version of a title or of a core block",
     "Document": "a file that was read in",
     "Chunk": "a piece of a document",
+    "StageLine": "in a story, what something is from a turn on: a mood, a place, a seat in the cast",
     "Meta": "one row: the version of the graph, and the last event it has seen",
     "IN_WORLD": "the world a chat belongs to",
     "HEAD": "the newest turn of a chat's path",
     "IN_SESSION": "the chat a turn was said in",
     "REPLIES_TO": "the turn before, on the same path",
     "SAID_BY": "who said it",
+    "WITNESSED": "the turns that a character of a story saw",
+    "SET_FROM": "the words that a line of a stage was made from",
     "RECALLED": "what was remembered for a reply, or quoted by a tool",
     "MENTIONS": "who or what a turn names",
     "DERIVED_FROM": "the words a memory was learned from: its proof",
@@ -54,11 +57,14 @@ TABLES: dict[str, str] = {
 
 PROPERTIES: dict[str, dict[str, str]] = {
     "World": {
-        "id": "main, or the id of the what-if",
+        "id": "main, or the id of the story or the what-if",
         "parent": "the world a what-if left; null of main",
         "fork": "the turn at which it left",
         "seq": "the number of the event it began with: of its parent it sees what was then",
         "forked": "the last event at which a what-if left it",
+        "story": "the story that it is, or that it left; null of main",
+        "name": "what a story is called",
+        "name_seq": "the number of the event that gave that name",
     },
     "Session": {
         "id": ID,
@@ -107,6 +113,8 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "depth": "how many turns are above it on its path",
         "jump": "the id of a turn further up, by which clew climbs a long path in few steps",
         "above": "the id of the turn before it that is not deleted",
+        "addressed": "in a story, the id of the character that it is said to",
+        "witnesses": "in a story, the ids of the characters who saw it, with spaces between",
         "stop_reason": "why the reply ended",
         "error": "what went wrong with the reply",
         "model": "the model that answered",
@@ -185,6 +193,18 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "owner": "the id of what it is a version of",
         "before": "the version before it",
         "lost_sources": "how many of its sources do not stand",
+    },
+    "StageLine": {
+        "id": "the number of the event that set it",
+        "seq": SEQ,
+        "world": "the world it belongs to",
+        "owner": "whose it is: the id of a character, or a name such as world",
+        "aspect": "what of it: seat, card, mood, place …",
+        "value": "of a seat: which; of a reset: the event after which memory begins",
+        "text": "what it is",
+        "by": "user, rule or model",
+        "after": "the id of the turn at which it was set: it holds on the paths over it",
+        "at": f"when it was set, {TIME}",
     },
     "Document": {
         "id": ID,

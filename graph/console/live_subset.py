@@ -35,6 +35,7 @@ _KEPT = (  # what of each table stays, in this order; a null counts as a no
     ("Chunk", "n.live AND EXISTS { MATCH (n)-[:PART_OF]->(:Document) }"),
     ("CoreBlock", "false"),
     ("Wording", "false"),
+    ("StageLine", "false"),
     ("Entity", "EXISTS { MATCH (n)--() }"),
 )
 # What a memory says that is not here; and how the user told people apart.

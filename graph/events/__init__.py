@@ -72,6 +72,7 @@ from graph.events.observations import (
     Relation,
     RelationNoted,
 )
+from graph.events.stories import SEATS, Author, CastReset, CastSet, Seat, StageSet, StoryBegun, TurnWitnessed
 
 Event = Annotated[
     SessionStarted
@@ -90,6 +91,11 @@ Event = Annotated[
     | TurnRated
     | TurnWithheld
     | TurnReleased
+    | TurnWitnessed
+    | StoryBegun
+    | CastSet
+    | CastReset
+    | StageSet
     | PinSet
     | PinCleared
     | HeadMoved
@@ -135,10 +141,14 @@ __all__ = [
     "MAIN_WORLD",
     "RANDOM",
     "RECALLED",
+    "SEATS",
     "ApprovalAsked",
     "ApprovalGiven",
     "ApprovalRefused",
+    "Author",
     "Base",
+    "CastReset",
+    "CastSet",
     "ChunkRead",
     "CoreWritten",
     "DocumentRead",
@@ -176,6 +186,7 @@ __all__ = [
     "RelationNoted",
     "Role",
     "Sampling",
+    "Seat",
     "SessionArchived",
     "SessionConfigured",
     "SessionDeleted",
@@ -184,7 +195,9 @@ __all__ = [
     "SessionStarted",
     "SessionTitled",
     "SessionUnarchived",
+    "StageSet",
     "StopReason",
+    "StoryBegun",
     "Strategy",
     "TextErased",
     "TurnDeleted",
@@ -195,5 +208,6 @@ __all__ = [
     "TurnTaken",
     "TurnUnhidden",
     "TurnWithheld",
+    "TurnWitnessed",
     "Undone",
 ]

@@ -38,6 +38,7 @@ UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
     ("session.started", 1): _unchanged,
     ("turn.said", 1): _unchanged,
     ("turn.said", 2): _unchanged,
+    ("turn.said", 3): _unchanged,
     ("pin.set", 1): _unchanged,
     ("pin.cleared", 1): _unchanged,
     ("pin.set", 2): _unchanged,

@@ -182,10 +182,11 @@ class TurnSaid(Base):
     A reply names its model, the `host` its words went to where that is another machine, how it ended, what it cost and,
     in `recalled`, what was put before the model; a tool's turn what its result quotes. `parent` is the turn it follows
     on the path. An imported turn has the key of its `source` and when it was said (UTC milliseconds), where that is
-    known.
+    known. In a story the speaker is a member of the cast, the message is `addressed` to one who answers it, and
+    `witnesses` are those who saw it; None elsewhere.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     kind: Literal["turn.said"] = "turn.said"
     turn: str
     session: str
@@ -206,6 +207,8 @@ class TurnSaid(Base):
     first_token_ms: float | None = None
     total_ms: float | None = None
     recalled: tuple[Recalled, ...] = ()
+    addressed: str | None = None
+    witnesses: tuple[str, ...] | None = None
     source: str | None = None
     said_at: int | None = None
     text: str | None

@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from graph.events import (
     MAIN_WORLD,
+    CastReset,
+    CastSet,
     CoreWritten,
     DocumentRead,
     EntityAliased,
@@ -38,15 +40,19 @@ from graph.events import (
     SessionForked,
     SessionRenamed,
     SessionUnarchived,
+    StageSet,
     TurnHidden,
     TurnRated,
     TurnReleased,
     TurnSaid,
     TurnUnhidden,
     TurnWithheld,
+    TurnWitnessed,
 )
 from graph.events.codec import fields_of
 from graph.projection.paths import EVER
+from graph.projection.stage import Stage
+from graph.projection.stories import RESET, SEAT
 
 Sort = Literal[
     "head",
@@ -67,6 +73,10 @@ Sort = Literal[
     "entity alias",
     "entity merge",
     "entity split",
+    "stage",
+    "cast",
+    "reset",
+    "witnesses",
 ]
 
 
@@ -74,7 +84,8 @@ Sort = Literal[
 class Decision:
     """One thing that is decided: of which session, turn, observation, block, document or entity; `world` if it has one.
 
-    A block may also be of a project. One that was split off is so `of` an entity.
+    A block may also be of a project. One that was split off is so `of` an entity. On a stage it is of an `aspect` of
+    its item, `of` the turn after which it holds.
     """
 
     sort: Sort
@@ -82,6 +93,7 @@ class Decision:
     world: str | None = None
     project: str | None = None
     of: str | None = None
+    aspect: str | None = None
 
 
 _FORGOTTEN = "SELECT 1 FROM observations WHERE id = ? AND deleted"
@@ -135,6 +147,14 @@ def decisions(event: Event) -> Iterator[Decision]:
             yield Decision("entity merge", entity, world)
         case EntitySplit(entity=entity, other=other, world=world):
             yield Decision("entity split", other, world, of=entity)
+        case StageSet(world=world, owner=owner, aspect=aspect, after=after, by="user"):
+            yield Decision("stage", owner, world, of=after, aspect=aspect)
+        case CastSet(world=world, member=member, after=after):
+            yield Decision("cast", member, world, of=after, aspect=SEAT)
+        case CastReset(world=world, member=member):
+            yield Decision("reset", member, world, aspect=RESET)
+        case TurnWitnessed(turn=turn):
+            yield Decision("witnesses", turn)
         case _:
             return
 
@@ -180,6 +200,10 @@ def restoring(facet: Decision, stood: Any) -> Event:
         case Decision("document"):
             read: DocumentRead = stood
             return read
+        case Decision("witnesses", turn):
+            return TurnWitnessed(turn=turn, witnesses=stood)
+        case Decision(aspect=str()):
+            return _restoring_stage(facet, stood)
         case _:
             if stood == "invalid":
                 return ObservationRejected(observation=facet.item)
@@ -200,10 +224,24 @@ def _restoring_entity(facet: Decision, stood: Any, world: str, entity: str) -> E
             return EntitySplit(entity=entity, other=facet.item, world=world, items=stood or ())
 
 
+def _restoring_stage(facet: Decision, stood: Any) -> Event:
+    world = facet.world or MAIN_WORLD
+    match facet.sort:
+        case "cast":
+            seat, name = stood or (None, None)
+            return CastSet(world=world, member=facet.item, seat=seat, after=facet.of, text=name)
+        case "reset":
+            return CastReset(world=world, member=facet.item, since=stood)
+        case _:
+            text, by, sources = stood or (None, "user", ())
+            line = {"owner": facet.item, "aspect": facet.aspect, "after": facet.of, "sources": sources, "by": by}
+            return StageSet.model_validate({"world": world, **line, "text": text})
+
+
 def reachable(db: sqlite3.Connection, facet: Decision) -> bool:
     """Whether what a facet is of is still there: its session, turn, memory or document was not deleted."""
     match facet.sort:
-        case "block":
+        case "block" | "stage" | "cast" | "reset":
             return True
         case sort if sort in _OF_ENTITIES:
             return True
@@ -211,7 +249,7 @@ def reachable(db: sqlite3.Connection, facet: Decision) -> bool:
             return db.execute(_FORGOTTEN, (facet.item,)).fetchone() is None
         case "document":
             gone = "SELECT 1 FROM documents WHERE id = ? AND deleted"
-        case "hidden" | "withheld" | "rating" | "pin":
+        case "hidden" | "withheld" | "rating" | "pin" | "witnesses":
             gone = "SELECT 1 FROM turns WHERE id = ? AND deleted"
         case _:
             gone = "SELECT 1 FROM sessions WHERE id = ? AND deleted"
@@ -359,6 +397,43 @@ def _document(db: sqlite3.Connection, facet: Decision, before: int) -> DocumentR
     return DocumentRead.model_validate({**last[1], "text": last[2], "ingest": None, "chunks": held})
 
 
+def _line(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[dict[str, Any], str | None] | None:
+    """Fields and text of the line of a stage that held there."""
+    stage = Stage(db, facet.world or MAIN_WORLD, facet.of)
+    line = stage.line(facet.item, facet.aspect or "", before=before)
+    if line is None:
+        return None
+    query = "SELECT kind, version, structure, text FROM events WHERE seq = ?"
+    kind, version, structure, text = db.execute(query, (line.seq,)).fetchone()
+    return fields_of(kind, version, structure), text
+
+
+def _stage(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str, str, tuple[str, ...]] | None:
+    line = _line(db, facet, before)
+    return (line[1], line[0]["by"], tuple(line[0]["sources"])) if line is not None and line[1] else None
+
+
+def _cast(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str | None, str | None] | None:
+    """The seat of a member, and what it was called."""
+    line = _line(db, facet, before)
+    names = (text for _, _, text in _past(db, facet.item, before, "cast.set") if text is not None)
+    return (line[0].get("seat"), next(names, None)) if line is not None else None
+
+
+def _reset(db: sqlite3.Connection, facet: Decision, before: int) -> int:
+    line = _line(db, facet, before)
+    return int(line[0]["since"]) if line is not None else 0
+
+
+def _witnesses(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[str, ...]:
+    """Who saw a turn: as a person said last, else as it was said."""
+    last = _last(db, facet.item, before, "turn.witnessed")
+    if last is not None:
+        return tuple(last[1]["witnesses"])
+    said = "SELECT version, structure FROM events WHERE seq = (SELECT seq FROM turns WHERE id = ?)"
+    return tuple(fields_of("turn.said", *db.execute(said, (facet.item,)).fetchone()).get("witnesses") or ())
+
+
 _READ: dict[str, Callable[[sqlite3.Connection, Decision, int], Any]] = {
     "head": _head,
     "shelf": _shelf,
@@ -378,5 +453,9 @@ _READ: dict[str, Callable[[sqlite3.Connection, Decision, int], Any]] = {
     "entity alias": _of_entity("entity.aliased", "entity"),
     "entity merge": _of_entity("entity.merged", "into"),
     "entity split": _of_entity("entity.split", "items"),
+    "stage": _stage,
+    "cast": _cast,
+    "reset": _reset,
+    "witnesses": _witnesses,
 }
 _OF_ENTITIES = ("entity name", "entity kind", "entity alias", "entity merge", "entity split")

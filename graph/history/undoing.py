@@ -53,7 +53,7 @@ WHERE NOT said.hidden AND event.text IS NOT NULL AND said.{} = ? ORDER BY said.s
 """
 _NAMES = {
     **dict.fromkeys(("head", "shelf", "name", "settings", "project"), "chat"),
-    **dict.fromkeys(("hidden", "withheld", "rating", "pin"), "message"),
+    **dict.fromkeys(("hidden", "withheld", "rating", "pin", "witnesses"), "message"),
     **dict.fromkeys(("memory pin", "review"), "memory"),
     "block": "core block",
     "document": "document",
@@ -66,6 +66,9 @@ def named(db: sqlite3.Connection, facet: Decision) -> str:
     """What a facet is of, by words that may be shown, and by its id only where it has none."""
     if facet.sort == "block":
         return f"The core block {facet.item}"
+    if facet.aspect is not None:
+        called = Identities(db, facet.world or MAIN_WORLD).name(facet.item)
+        return f"The {facet.aspect} of {quoted(called) if called else facet.item}"
     if facet.sort not in _NAMES:
         called = Identities(db, facet.world or MAIN_WORLD).name(facet.of or facet.item)
         return f"What was said by hand of {quoted(called) if called else facet.item}"
@@ -156,6 +159,7 @@ _BY_HAND: dict[str, Callable[[dict[str, Any]], bool]] = {  # which events of a k
     "observation.made": lambda event: bool(event["origin"] == "user" or event.get("parents")),
     "observation.supported": lambda event: event.get("reflection") is None,
     "observation.retired": lambda event: event.get("by_turn") is None,
+    "stage.set": lambda event: bool(event["by"] == "user"),
 }
 _OF_CHANGES = (  # the kinds by which changes are found
     "head.moved",
@@ -183,6 +187,9 @@ _OF_CHANGES = (  # the kinds by which changes are found
     "entity.aliased",
     "entity.merged",
     "entity.split",
+    "cast.set",
+    "cast.reset",
+    "turn.witnessed",
     "mark.restored",
     "undone",
     *_BY_HAND,

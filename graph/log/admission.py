@@ -23,6 +23,8 @@ from graph.events import (
     ApprovalAsked,
     ApprovalGiven,
     ApprovalRefused,
+    CastReset,
+    CastSet,
     ChunkRead,
     CoreWritten,
     DocumentRead,
@@ -62,6 +64,8 @@ from graph.events import (
     SessionStarted,
     SessionTitled,
     SessionUnarchived,
+    StageSet,
+    StoryBegun,
     TextErased,
     TurnDeleted,
     TurnHidden,
@@ -71,6 +75,7 @@ from graph.events import (
     TurnTaken,
     TurnUnhidden,
     TurnWithheld,
+    TurnWitnessed,
     Undone,
 )
 from graph.ids import as_ms
@@ -440,6 +445,8 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             require(not turn_exists(db, event.turn), f"turn {event.turn} exists already")
             _require_place(db, event.parent)
             _require_import(db, event)
+            for member in (*(event.witnesses or ()), *([event.addressed] if event.addressed is not None else [])):
+                _require_member(db, member)
         case TurnTaken():
             require(_can_be_taken(db, event.turn, event.session), f"turn {event.turn} waits not in {event.session}")
             _require_place(db, event.parent)
@@ -465,8 +472,47 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             require(all(1 <= seq <= last for seq in event.events), "an event to erase does not exist")
         case SessionRenamed() | SessionArchived() | SessionUnarchived() | SessionDeleted() | SessionConfigured():
             require_session(db, event.session)
+        case StoryBegun():
+            require(not world_exists(db, event.world), f"there is a world {event.world} already")
+            require_name(event.text, "the story")
+        case CastSet() | CastReset() | StageSet() | TurnWitnessed():
+            _admit_play(db, event)
         case _:
             require(admit_learned(db, event), f"nobody knows when a {event.kind} may be stored")
+
+
+def _admit_play(db: sqlite3.Connection, event: CastSet | CastReset | StageSet | TurnWitnessed) -> None:
+    """It is of a story or a what-if of one, and of members of a cast that there is."""
+    match event:
+        case TurnWitnessed():
+            require_turn(db, event.turn)
+            _require_story(db, str(db.execute("SELECT world FROM turns WHERE id = ?", (event.turn,)).fetchone()[0]))
+            for member in event.witnesses:
+                _require_member(db, member)
+            return
+        case CastSet():
+            require_name(event.text, "the member of the cast")
+            known = item_exists(db, "cast.set", event.member)
+            new = not found(db, "SELECT 1 FROM entities WHERE id = ?", event.member)
+            require(known or (new and event.text is not None), f"{event.member} is no member that was named")
+        case CastReset():
+            _require_member(db, event.member)
+        case StageSet():
+            require_name(event.owner, "what stands on the stage")
+            require_name(event.aspect, "the aspect")
+            require_sources(db, event.sources)
+    _require_story(db, event.world)
+    if not isinstance(event, CastReset) and event.after is not None:
+        require_turn(db, event.after)
+
+
+def _require_story(db: sqlite3.Connection, world: str) -> None:
+    played = found(db, "SELECT 1 FROM worlds WHERE id = ? AND story IS NOT NULL", world)
+    require(played, f"{world} is no story")
+
+
+def _require_member(db: sqlite3.Connection, member: str) -> None:
+    require(item_exists(db, "cast.set", member), f"{member} is no member of a cast")
 
 
 def _is_marked(db: sqlite3.Connection, mark: str) -> bool:

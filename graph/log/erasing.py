@@ -1,8 +1,8 @@
 """What an erasure takes with it, and what the log keeps of erased texts until no file has a byte of them.
 
-A title, an observation, a core block, a name or a question for approval names the turns and chunks its words may come
-from, a relationship its observation; the result of a tool names what it quotes. Whoever names what is gone loses its
-text with it, also one that is stored later.
+A title, an observation, a core block, a line of a stage, a name or a question for approval names the turns and chunks
+its words may come from, a relationship its observation; the result of a tool names what it quotes. Whoever names what
+is gone loses its text with it, also one that is stored later.
 
 Invariants:
 - A text that is erased leaves the events in its append and is kept in `purging`, which nothing else reads, so that a
@@ -30,6 +30,7 @@ from graph.events import (
     ObservationMade,
     RelationNoted,
     SessionTitled,
+    StageSet,
     TurnDeleted,
 )
 from graph.events.codec import fields_of
@@ -43,7 +44,7 @@ ERASING = (TurnDeleted, ObservationDeleted, DocumentRemoved)
 
 _NAMING = """
 SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
-    ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked')
+    ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked', 'stage.set')
 """
 _RELATIONS = """
 SELECT seq FROM subjects WHERE kind = 'relation.noted' AND id IN (SELECT value FROM json_each(?))
@@ -121,7 +122,12 @@ def _quoting(db: sqlite3.Connection, gone: set[str]) -> Iterator[int]:
 def bereft(db: sqlite3.Connection, event: Event) -> Event:
     """An event as it is stored: without its text, if something it names was erased before it came."""
     match event:
-        case ObservationMade(sources=sources) | CoreWritten(sources=sources) | SessionTitled(sources=sources):
+        case (
+            ObservationMade(sources=sources)
+            | CoreWritten(sources=sources)
+            | SessionTitled(sources=sources)
+            | StageSet(sources=sources)
+        ):
             names = sources
         case EntityNoted(by_turn=turn) | ApprovalAsked(by_turn=turn):
             names = (turn,)

@@ -22,6 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pydantic import TypeAdapter
+
 from graph import contents
 from graph.contents import unsound
 from graph.errors import LogDamaged
@@ -35,6 +37,7 @@ from graph.log.validation import refuse_emptied, refuse_stranger
 from graph.projection import sqlite_tables
 from graph.projection.sqlite_tables import PAGE, SqliteSink, event_at
 from graph.sqlite import LOG, open_writer, writing
+from graph.values import ASSISTANT, Voice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +67,9 @@ class _Rehearsed(Exception):
     """Rolls a rehearsal back."""
 
 
+_VOICE = TypeAdapter(Voice)
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """The side row of a reply that is still streaming, or that a crash cut off."""
@@ -74,6 +80,7 @@ class Stream:
     model: str | None
     text: str
     recalled: tuple[Recalled, ...] = ()
+    voice: Voice = ASSISTANT
 
 
 class Log(Purging):
@@ -182,7 +189,7 @@ class Log(Purging):
         """Keep what a streaming reply has so far, in place of what was kept of it before."""
         with self._transaction() as db:
             db.execute(
-                "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     stream.turn,
                     stream.session,
@@ -190,16 +197,19 @@ class Log(Purging):
                     stream.model,
                     clean(stream.text),
                     RECALLED.dump_json(stream.recalled, exclude_defaults=True).decode(),
+                    _VOICE.dump_json(stream.voice, exclude_defaults=True).decode(),
                 ),
             )
 
     def streams(self) -> list[Stream]:
         """The side rows there are: at an opening, the replies that the last run could not end."""
         with writing(self._path):
-            rows = self._db.execute("SELECT turn, session, parent, model, text, recalled FROM streams")
+            rows = self._db.execute("SELECT turn, session, parent, model, text, recalled, voice FROM streams")
             return [
-                Stream(turn, session, parent, model, text, RECALLED.validate_json(recalled))
-                for turn, session, parent, model, text, recalled in rows
+                Stream(
+                    turn, session, parent, model, text, RECALLED.validate_json(recalled), _VOICE.validate_json(voice)
+                )
+                for turn, session, parent, model, text, recalled, voice in rows
             ]
 
     def drop_stream(self, turn: str) -> None:

@@ -15,7 +15,7 @@ from graph.errors import LogNewer
 from graph.ids import new_id, now_ms
 
 APPLICATION_ID = 0x636C6577  # "clew"
-NEWEST = 5
+NEWEST = 6
 
 _SCHEMA = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
@@ -76,7 +76,8 @@ _SCHEMA = {
         parent   TEXT,
         model    TEXT,
         text     TEXT NOT NULL,
-        recalled TEXT NOT NULL DEFAULT '[]'
+        recalled TEXT NOT NULL DEFAULT '[]',
+        voice    TEXT NOT NULL DEFAULT '{}'
     ) STRICT, WITHOUT ROWID
     """,
     "contents": "CREATE TABLE contents (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT",
@@ -156,8 +157,10 @@ def _complete(db: sqlite3.Connection) -> None:
     if "meta" not in known:
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("log", new_id()), ("created_at", now_ms()), ("starts", 0)])
         return
-    if "recalled" not in {column for _, column, *_ in db.execute("PRAGMA table_info(streams)")}:
-        db.execute("ALTER TABLE streams ADD COLUMN recalled TEXT NOT NULL DEFAULT '[]'")
+    there = {column for _, column, *_ in db.execute("PRAGMA table_info(streams)")}
+    for column, empty in (("recalled", "[]"), ("voice", "{}")):
+        if column not in there:
+            db.execute(f"ALTER TABLE streams ADD COLUMN {column} TEXT NOT NULL DEFAULT '{empty}'")
     if "learned" not in known:
         db.execute("INSERT INTO learned (learned) VALUES ('rebuild')")
     if "contents" not in known:

@@ -8,10 +8,11 @@ and where that is the same as another, that other one. Only what was said by han
 from collections.abc import Callable
 from typing import Any
 
-from graph.events import EntityAliased, EntityKinded, EntityNamed, EntityNoted, EntitySplit
+from graph.events import CastSet, EntityAliased, EntityKinded, EntityNamed, EntityNoted, EntitySplit
 from graph.events.codec import Stored
 from graph.projection.sink import Sink, node
 
+CHARACTER = "character"  # the kind of the members of a story's cast, which have ids apart from their names
 NAMELESS = 0  # in `name_seq`, where all that named it was erased
 
 
@@ -60,8 +61,22 @@ def speaker(sink: Sink, name: str) -> None:
     if known is None:
         kind = name if name in ("you", "assistant") else "person"
         sink.put_node("Entity", name, {"kind": kind, "noted_kind": kind, "name": name, "split": False})
-    elif known["noted_seq"] is not None:
+    elif known["noted_seq"] is not None and known["noted_kind"] != CHARACTER:
         _learn(sink, name, name, None)
+
+
+def cast(sink: Sink, stored: Stored, event: CastSet) -> None:
+    """A member of a cast has a name, until another event gives it another."""
+    if sink.node("Entity", event.member) is None:
+        _put(sink, event.member, CHARACTER, None, NAMELESS)
+    if event.text is not None:
+        _learn(sink, event.member, event.text, stored.seq)
+
+
+def uncast(sink: Sink, event: CastSet, seq: int) -> None:
+    """Take a member's name away, if it is the one that was given last."""
+    if node(sink, "Entity", event.member)["noted_seq"] == seq:
+        _learn(sink, event.member, None, NAMELESS)
 
 
 def note(sink: Sink, stored: Stored, event: EntityNoted) -> None:

@@ -9,6 +9,8 @@ from graph.events import (
     ApprovalAsked,
     ApprovalGiven,
     ApprovalRefused,
+    CastReset,
+    CastSet,
     ChunkRead,
     CoreWritten,
     DocumentRead,
@@ -46,6 +48,8 @@ from graph.events import (
     SessionStarted,
     SessionTitled,
     SessionUnarchived,
+    StageSet,
+    StoryBegun,
     TextErased,
     TurnDeleted,
     TurnHidden,
@@ -55,10 +59,11 @@ from graph.events import (
     TurnTaken,
     TurnUnhidden,
     TurnWithheld,
+    TurnWitnessed,
     Undone,
 )
 from graph.events.codec import Stored
-from graph.projection import documents, entities, observations, regrouping, turns, wording
+from graph.projection import documents, entities, observations, regrouping, stories, turns, wording
 from graph.projection.liveness import change_turn, move_head
 from graph.projection.sink import Sink, node
 
@@ -101,6 +106,16 @@ def project(stored: Stored, sink: Sink) -> None:
             change_turn(sink, event.turn, stored.seq, withheld=False)
         case TurnRated() as event:
             sink.set_node("Turn", event.turn, {"significance": event.significance, "touched": stored.seq})
+        case TurnWitnessed() as event:
+            stories.correct(sink, event, stored.seq)
+        case StoryBegun() as event:
+            stories.begin(sink, stored, event)
+        case CastSet() as event:
+            stories.seat(sink, stored, event)
+        case CastReset() as event:
+            stories.reset(sink, stored, event)
+        case StageSet() as event:
+            stories.put(sink, stored, event)
         case PinSet() as event:
             _pin(sink, event, stored.seq, pinned=True)
         case PinCleared() as event:
@@ -193,6 +208,12 @@ def _erase(sink: Sink, seq: int, *, touched: int) -> None:
             wording.erase_wording(sink, "Session", event.session, seq)
         case CoreWritten() as event:
             wording.erase_wording(sink, "CoreBlock", wording.block_id(event.block, event.world, event.project), seq)
+        case StageSet():
+            stories.erase(sink, seq)
+        case CastSet() as event:
+            entities.uncast(sink, event, seq)
+        case StoryBegun() as event:
+            sink.set_node("World", event.world, {"name": None})
         case EntityNoted() as event:
             entities.erase_noted(sink, event, seq)
         case EntityNamed() | EntitySplit() | EntityAliased() as event:

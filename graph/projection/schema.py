@@ -7,8 +7,8 @@ Its names are typed by people and kept in their queries: whoever changes one add
 
 from dataclasses import dataclass
 
-VERSION = 7
-TABLES = 3
+VERSION = 8
+TABLES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,13 @@ WORLD = NodeTable(
         ("fork", "STRING"),  # the turn it left that at
         ("seq", "INT64"),  # the event it began with: of its parent it sees what was then
         ("forked", "INT64"),  # the last event at which a what-if left it
+        ("story", "STRING"),  # the story that it is, or that it left; null of main and its what-ifs
+        ("name", "STRING"),  # of a story
+        ("name_seq", "INT64"),
     ),
-    read=("parent", "fork", "seq", "forked"),
+    read=("parent", "fork", "seq", "forked", "story", "name_seq"),
     beside="worlds",
+    graph_only=("name",),
 )
 
 SESSION = NodeTable(
@@ -140,6 +144,8 @@ TURN = NodeTable(
         ("depth", "INT64"),  # turns above it on its path
         ("jump", "STRING"),  # a turn further up, to find any turn of the path in few steps
         ("above", "STRING"),  # the nearest turn above it that is not deleted: where REPLIES_TO leads
+        ("addressed", "STRING"),  # in a story, the member of the cast that it is said to
+        ("witnesses", "STRING"),  # in a story, the members who saw it, joined by spaces; null elsewhere
         ("stop_reason", "STRING"),
         ("error", "STRING"),
         ("model", "STRING"),
@@ -150,7 +156,7 @@ TURN = NodeTable(
         ("first_token_ms", "DOUBLE"),
         ("total_ms", "DOUBLE"),
     ),
-    read=("world", "seq", "speaker", *_LIVENESS, *_PLACE, "at", "evidence"),
+    read=("world", "seq", "speaker", *_LIVENESS, *_PLACE, "at", "evidence", "witnesses"),
     beside="turns",
     graph_only=(
         "text",
@@ -334,7 +340,26 @@ CHUNK = NodeTable(
     graph_only=("text",),
 )
 
-NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, WORDING, DOCUMENT, CHUNK)
+STAGE_LINE = NodeTable(  # in a story, what one aspect of something is from a turn on; id: its event's number
+    "StageLine",
+    (
+        _ID,
+        ("seq", "INT64"),
+        ("world", "STRING"),
+        ("owner", "STRING"),  # a member of the cast, or a name such as "world"
+        ("aspect", "STRING"),  # seat, card, mood, place …
+        ("value", "STRING"),  # of a seat: which; of a reset: the event after which a member's memory begins
+        ("text", "STRING"),
+        ("by", "STRING"),  # user, rule, model
+        ("after", "STRING"),  # the turn at which it was set: it holds on the paths over it; null: on all
+        ("at", "INT64"),
+    ),
+    read=("seq",),
+    beside="stage_lines",
+    graph_only=("text",),
+)
+
+NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, WORDING, DOCUMENT, CHUNK, STAGE_LINE)
 
 _AT = ("at", "INT64")
 
@@ -344,6 +369,8 @@ RELS = (
     RelTable("IN_SESSION", "Turn", ("Session",)),
     RelTable("REPLIES_TO", "Turn", ("Turn",), backwards=True),
     RelTable("SAID_BY", "Turn", ("Entity",), backwards=True),
+    RelTable("WITNESSED", "Entity", ("Turn",)),  # members of a story's cast, and the turns that they saw
+    RelTable("SET_FROM", "StageLine", ("Turn",), links=True),  # whose words it may carry
     # What was put before the model for a reply, or what a tool's result quotes; by the strategy that ranked it best.
     RelTable(
         "RECALLED",

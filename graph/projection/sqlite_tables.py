@@ -31,6 +31,7 @@ from graph.events import (
     SessionDeleted,
     SessionStarted,
     SessionTitled,
+    StageSet,
     TurnDeleted,
     TurnSaid,
 )
@@ -94,6 +95,7 @@ _INDEXES = (
     "CREATE INDEX observations_by_subject ON observations (subject) WHERE subject IS NOT NULL",
     "CREATE INDEX observations_by_object ON observations (object) WHERE object IS NOT NULL",
     "CREATE INDEX chunks_by_document ON chunks (document)",
+    "CREATE INDEX stage_lines_by_world ON stage_lines (world, seq)",
     "CREATE INDEX observations_touched ON observations (touched)",
     "CREATE INDEX chunks_touched ON chunks (touched)",
 )
@@ -229,6 +231,7 @@ _SUBJECTS = (
     "alias",
     "approval",
     "mark",
+    "member",
 )
 
 
@@ -287,7 +290,7 @@ class Entries:
 def _named_by(event: Event) -> Iterator[str]:
     """The turns and chunks, and of a chunk the document, that an event of what was learned names."""
     match event:
-        case SessionTitled() | CoreWritten():
+        case SessionTitled() | CoreWritten() | StageSet():
             yield from event.sources
         case ObservationMade():
             yield from event.sources

@@ -4,6 +4,7 @@ from typing import Any
 
 from graph.events import ProjectMade, SessionForked, SessionStarted, TurnSaid, TurnTaken
 from graph.events.codec import Stored
+from graph.projection import stories
 from graph.projection.entities import meant, speaker
 from graph.projection.liveness import move_head
 from graph.projection.sink import Sink, node
@@ -69,7 +70,7 @@ def _left(sink: Sink, stored: Stored, event: SessionStarted | SessionForked) -> 
         return {"seq": 0}
     parent: str = node(sink, "Session", event.origin)["world"]
     sink.set_node("World", parent, {"forked": stored.seq})
-    return {"parent": parent, "fork": event.at, "seq": stored.seq}
+    return {"parent": parent, "fork": event.at, "seq": stored.seq, "story": node(sink, "World", parent)["story"]}
 
 
 def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
@@ -97,6 +98,7 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
         "evidence": 0,
         "touched": stored.seq,
         "heads": 0,
+        "addressed": event.addressed,
         "stop_reason": event.stop_reason.value if event.stop_reason is not None else None,
         "error": event.error,
         "model": event.model,
@@ -110,6 +112,8 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
     sink.put_node("Turn", event.turn, properties)
     sink.put_rel("IN_SESSION", event.turn, event.session)
     sink.put_rel("SAID_BY", event.turn, meant(sink, event.speaker, event.turn))
+    if event.witnesses is not None:
+        stories.witness(sink, event.turn, event.witnesses)
     counted = {"turns": session["turns"] + 1}
     if not session["turns"] or told >= session["last_at"]:
         counted |= {"last_at": told, "last_seq": stored.seq}

@@ -35,6 +35,7 @@ from graph.readings.rows import (
     turns_of,
 )
 from graph.readings.snapshots import KeptReadings
+from graph.readings.stories import StoryReadings, since
 from graph.readings.tree import TreeReadings, shared
 from graph.values import About, Exchange, FoundTurn, Session, Turn
 from graph.visibility import EVERYONE, Viewer
@@ -81,7 +82,7 @@ def session_named(db: sqlite3.Connection, id: str) -> Session:
     raise NotFound(f"There is no chat {id}. `clew sessions` lists them.")
 
 
-class Readings(KeptReadings, TreeReadings):
+class Readings(KeptReadings, TreeReadings, StoryReadings):
     """The questions that the log alone answers. Thread-safe, if `snapshot` is."""
 
     def sessions(self, *, archived: bool = False) -> list[Session]:
@@ -116,17 +117,24 @@ class Readings(KeptReadings, TreeReadings):
         with self.snapshot() as db:
             return session_by_id(db, session).named_by_user or is_titled(db, session)
 
-    def thread(self, session: str, *, before: str | None = None, limit: int | None = None) -> list[Turn]:
+    def thread(
+        self, session: str, *, before: str | None = None, limit: int | None = None, witness: str | None = None
+    ) -> list[Turn]:
         """The path to the session's head, oldest first: all of it, or the last `limit` turns ahead of turn `before`.
 
-        Hidden turns are flagged, deleted ones left out. Raises NotFound.
+        Hidden turns are flagged, deleted ones left out. Of a story, those of them that a member of its cast saw: with
+        `witness`. Raises NotFound.
         """
         with self.snapshot() as db:
-            head = session_by_id(db, session).head
-            start = turn_by_id(db, before).parent if before is not None else head
+            own = session_by_id(db, session)
+            start = turn_by_id(db, before).parent if before is not None else own.head
             most = -1 if limit is None else max(limit, 0)
             query = f"{PATH} {TURN} JOIN path ON path.id = said.id ORDER BY path.depth DESC"
-            return turns_of(db, db.execute(query, {"start": start, "limit": most}).fetchall()) if most else []
+            rows = db.execute(query, {"start": start, "limit": most}).fetchall() if most else []
+            if witness is not None:
+                begins = since(db, own.world, own.head, witness)
+                rows = [row for row in rows if row[0] > begins and witness in (row[-2] or "").split()]
+            return turns_of(db, rows)
 
     def waiting(self, session: str) -> list[Turn]:
         """What was said while a reply was streaming and is not taken up yet, oldest first."""

@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graph.errors import NotFound
@@ -22,7 +23,7 @@ Raw = tuple[Any, ...]
 
 TURN = """
 SELECT said.seq, said.at, said.session, said.above, said."index", said.queued, said.hidden, said.pinned, said.withheld,
-    said.deleted, event.version, event.structure, event.text, said.id
+    said.deleted, event.version, event.structure, event.text, said.witnesses, said.id
 FROM turns AS said JOIN events AS event ON event.seq = said.seq
 """
 # Neither the turn nor its session is deleted.
@@ -40,7 +41,8 @@ def among(name: str) -> str:
 SESSION = """
 SELECT own.id, (SELECT text FROM events WHERE seq = own.name_seq), own.title_seq, own.wording, own.world, own.project,
     own.head, own.archived, own.deleted, own.started_at, own.last_at,
-    own.turns - (SELECT count(*) FROM turns WHERE session = own.id AND deleted), own.prompt_seq
+    own.turns - (SELECT count(*) FROM turns WHERE session = own.id AND deleted), own.prompt_seq,
+    (SELECT story FROM worlds WHERE worlds.id = own.world)
 FROM sessions AS own
 """
 LATEST = "ORDER BY own.last_at DESC, own.last_seq DESC"
@@ -48,6 +50,11 @@ _FIRST = """
 SELECT event.text FROM turns AS said JOIN events AS event ON event.seq = said.seq
 WHERE said.session = ? AND said.role = 'user' AND said.live AND NOT said.withheld AND event.text IS NOT NULL
 AND NOT (SELECT deleted FROM sessions WHERE id = said.session) ORDER BY said.seq LIMIT 1
+"""
+
+
+_MEMBERS = f"""
+SELECT e.id, event.text FROM entities AS e JOIN events AS event ON event.seq = e.name_seq WHERE e.id {AMONG}
 """
 
 
@@ -60,7 +67,7 @@ def dicts(db: sqlite3.Connection, query: str, values: Mapping[str, Any] | Sequen
 
 def turn_of(row: Raw) -> Turn:
     """A turn, from a row of TURN. The parent of one that is deleted may be deleted too: see `turns_of`."""
-    _, at, session, above, index, queued, hidden, pinned, withheld, deleted, version, structure, text, id = row
+    _, at, session, above, index, queued, hidden, pinned, withheld, deleted, version, structure, text, saw, id = row
     said = fields_of("turn.said", version, structure)
     return Turn(
         id=id,
@@ -89,13 +96,27 @@ def turn_of(row: Raw) -> Turn:
         withheld=bool(withheld),
         deleted=bool(deleted),
         sampling=said.get("sampling"),
+        member=said["speaker"] if saw is not None else None,
+        addressed=said.get("addressed"),
+        witnesses=tuple(saw.split()) if saw is not None else None,
     )
 
 
 def turns_of(db: sqlite3.Connection, rows: Iterable[Raw]) -> list[Turn]:
-    """Turns, from rows of TURN, each with the nearest turn above it that is not deleted."""
+    """Turns, from rows of TURN, each with the nearest turn above it that is not deleted.
+
+    Members of a cast are called by their names.
+    """
     paths = Paths(db)
-    return [turn_of((*row[:3], paths.kept(row[3]), *row[4:]) if row[9] and row[3] else row) for row in rows]
+    found = [turn_of((*row[:3], paths.kept(row[3]), *row[4:]) if row[9] and row[3] else row) for row in rows]
+    names = members(db, {turn.member for turn in found if turn.member is not None})
+    return [replace(turn, speaker=names.get(turn.member, "")) if turn.member is not None else turn for turn in found]
+
+
+def members(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, str]:
+    """What members of casts are called, by their ids."""
+    wanted = json.dumps(list(ids))
+    return {id: name for id, name in db.execute(_MEMBERS, (wanted,)) if name} if wanted != "[]" else {}
 
 
 def turns_by_ids(db: sqlite3.Connection, ids: Iterable[str], order: str = "ORDER BY said.seq") -> list[Turn]:
@@ -121,7 +142,7 @@ def session_by_id(db: sqlite3.Connection, id: str) -> Session:
 
 def session_of(db: sqlite3.Connection, row: Raw) -> Session:
     """A session, from a row of SESSION, with its title and its own settings."""
-    id, name, titled, wording, world, project, head, archived, deleted, started, last, turns, configured = row
+    id, name, titled, wording, world, project, head, archived, deleted, started, last, turns, configured, story = row
     settings, prompt = _configured(db, configured)
     title = (_title(db, titled) or _first_words(db, id)) if wording is not None and not name else None
     return Session(
@@ -139,6 +160,7 @@ def session_of(db: sqlite3.Connection, row: Raw) -> Session:
         model=settings.get("model"),
         system_prompt=prompt,
         sampling=settings.get("sampling"),
+        story=story,
     )
 
 

@@ -23,10 +23,15 @@ SHORTEST_PAGE, LONGEST_PAGE = 16, 512
 Living = Callable[[sqlite3.Connection, Collection[str], str], set[str]]
 Seen = set[tuple[str, str]]  # turns, each with a world that sees it
 
+# What is played in a story teaches nothing about the user.
+_PLAYED = """
+SELECT 1 FROM sessions AS own JOIN worlds ON worlds.id = own.world
+WHERE own.id = unreflected.session AND worlds.story IS NOT NULL
+"""
 # Oldest first: of this program's own replies, then of imported turns.
-_ROWS = """
+_ROWS = f"""
 SELECT seq, turn, session, imported, told FROM unreflected WHERE imported = :imported
-AND (told, seq) > (:told, :seq) ORDER BY told, seq LIMIT :page
+AND (told, seq) > (:told, :seq) AND NOT EXISTS ({_PLAYED}) ORDER BY told, seq LIMIT :page
 """
 # What can bring a turn back to a path or into memory.
 _REVIVALS = """
@@ -72,7 +77,10 @@ class UnreflectedTurns:
 
     def open(self, db: sqlite3.Connection) -> tuple[int, int]:
         """How many replies and how many runs there are at most."""
-        counted = "SELECT turns.session, imported, turns.id, role FROM unreflected JOIN turns USING (seq)"
+        counted = f"""
+        SELECT turns.session, imported, turns.id, role FROM unreflected JOIN turns USING (seq)
+        WHERE NOT EXISTS ({_PLAYED})
+        """
         replies, imported, answered = 0, Counter[str](), Counter[str]()
         for session, is_imported, turn, role in db.execute(counted):
             if turn not in self._out:

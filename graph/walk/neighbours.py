@@ -224,8 +224,8 @@ CROWD = 20  # neighbours from which a neighbour's side says nothing of the node 
 TELLING = (
     *("DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "SUPERSEDES", "INSTEAD_OF"),
     *("SYNTHESIZED_FROM", "ABOUT"),
-    *("REPLIES_TO", "IN_SESSION", "SAID_BY", "PART_OF", "MENTIONS", "RECALLED", "WORDED_FROM", "SCOPED_TO"),
-    *("HEAD", "IN_WORLD", "SPLIT_FROM"),
+    *("REPLIES_TO", "IN_SESSION", "SAID_BY", "PART_OF", "MENTIONS", "RECALLED", "WORDED_FROM", "SET_FROM", "SCOPED_TO"),
+    *("WITNESSED", "HEAD", "IN_WORLD", "SPLIT_FROM"),
 )
 KINDS = {
     "Turn": "message",
@@ -238,6 +238,7 @@ KINDS = {
     "World": "world",
     "CoreBlock": "core block",
     "Wording": "wording",
+    "StageLine": "line of a stage",
 }
 
 

@@ -130,10 +130,21 @@ TABLES: Mapping[str, NodeWording] = {
         details=("document", "position"),
     ),
     "Project": NodeWording(words="m.id", order="m.id", flags=("status",), details=("description", "status")),
-    "World": NodeWording(words="m.id", order="m.seq", details=("parent", "fork")),
+    "World": NodeWording(
+        words="coalesce(m.name, m.id)", order="m.seq", flags=("story", "parent"), details=("parent", "fork")
+    ),
     "CoreBlock": NodeWording(words="m.name", whole="m.text", order="m.name", world="m.world", details=("by",)),
     "Wording": NodeWording(
         words="m.of", order="CAST(m.id AS INT64) DESC", flags=("of", "owner", "lost_sources"), details=("of", "owner")
+    ),
+    "StageLine": NodeWording(
+        words="m.aspect",
+        whole="m.text",
+        order="m.seq DESC",
+        at="m.at",
+        world="m.world",
+        brief=("owner",),
+        details=("owner", "aspect", "value", "by"),
     ),
 }
 
@@ -152,7 +163,7 @@ def node_of(table: str, row: Row) -> Node:
     world = row["_world"] if row["_world"] != MAIN_WORLD else None
     at = as_datetime(row["_at"]) if row["_at"] is not None else None
     mark = mark_of(table, row)
-    found = Node(Ref(table, row["_id"]), _title(table, row["_words"]), at, mark, world, details)
+    found = Node(Ref(table, row["_id"]), _title(table, row), at, mark, world, details)
     return replace(found, title="", details=_bare(found)) if mark == HIDDEN else found
 
 
@@ -209,9 +220,10 @@ def _bare(node: Node) -> dict[str, Any]:
     return {name: value for name, value in node.details.items() if name != "text"}
 
 
-def _title(table: str, words: str | None) -> str:
+def _title(table: str, row: Row) -> str:
+    words: str | None = row["_words"]
     match table:
-        case "World":
+        case "World" if row["story"] is None or row["parent"] is not None:
             return "the main world" if words == MAIN_WORLD else "a what-if"
         case "Wording":
             return "a title of a chat" if words == "Session" else "a version of a core block"

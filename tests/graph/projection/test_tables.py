@@ -170,12 +170,13 @@ def test_an_append_that_fails_writes_neither_event_nor_row(
 @pytest.fixture
 def louder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A version of `turn.said` that writes its speaker otherwise."""
-    monkeypatch.setattr(TurnSaid, "version", 4)
+    newest = TurnSaid.version
+    monkeypatch.setattr(TurnSaid, "version", newest + 1)
 
     def renamed(structure: dict[str, Any]) -> dict[str, Any]:
         return {"speaker": structure["speaker"].upper(), **{k: v for k, v in structure.items() if k != "speaker"}}
 
-    monkeypatch.setitem(codec.UPCASTERS, ("turn.said", 3), renamed)
+    monkeypatch.setitem(codec.UPCASTERS, ("turn.said", newest), renamed)
     monkeypatch.setattr(schema, "TABLES", schema.TABLES + 1)
     monkeypatch.setattr(sqlite_tables, "TABLES", schema.TABLES)
 

@@ -1,7 +1,7 @@
 """Which model of the catalogue is the best that this machine runs, and how many of its layers go onto a GPU.
 
 llama.cpp counts from the end: one layer is the output, two are the output and the last block, and so on; the token
-embeddings stay with the CPU. With each block goes its part of the KV cache, for two contexts.
+embeddings stay with the CPU. With each block goes its part of the KV cache, for the contexts that models/jobs.py has.
 """
 
 import os
@@ -15,7 +15,9 @@ from models.header import GgufHeader
 from models.machine import available_memory
 
 RESERVE = 512 << 20  # bytes left free on each GPU: graph buffers, and whatever draws the screen
-CONTEXTS = 2
+CONTEXTS = 2  # that trade places …
+APART = 4096  # … and the tokens of a third, for objects by grammar; a longer one makes it as long as the others
+GRAPH_BYTES = 100 << 20  # graph buffers of one context, generously
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def _steps(header: GgufHeader, *, context: int) -> list[int]:
             output += size
     if "output.weight" not in header.tensors:  # tied: the token embeddings are put there a second time
         output += header.tensors.get("token_embd.weight", 0)
-    cache = CONTEXTS * context * header.kv_bytes_per_token() // max(1, len(blocks))
+    tokens = CONTEXTS * context + min(APART, context)
+    cache = tokens * header.kv_bytes_per_token() // max(1, len(blocks))
     return [output, *(blocks[number] + cache for number in sorted(blocks, reverse=True))]
 
 

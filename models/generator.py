@@ -15,7 +15,7 @@ from models.jobs import Contexts, GenerateJob, PrefillJob, StructuredJob
 from models.loading import load_model
 from models.machine import Paces, available_memory, physical_cores
 from models.native import NativeContext, NativeModel
-from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
+from models.protocols import Answer, Entry, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 from models.template import vocabulary_of
 
 Result = TypeVar("Result")
@@ -55,7 +55,8 @@ class LlamaGenerator:
         self, model: NativeModel, header: GgufHeader, front: NativeContext, engine: Engine, *, name: str, paces: Paces
     ) -> None:
         self._vocabulary = vocabulary_of(model, header)
-        self.contexts = Contexts(model, front, engine, vocabulary=self._vocabulary, paces=paces)
+        kv_bytes = header.kv_bytes_per_token()
+        self.contexts = Contexts(model, front, engine, vocabulary=self._vocabulary, paces=paces, kv_bytes=kv_bytes)
         self._engine = engine
         self._paces = paces
         self._info = ModelInfo(
@@ -149,8 +150,15 @@ class LlamaGenerator:
     def warm(self, prompt: Sequence[int]) -> int:
         return self.contexts.common(prompt) if prompt else 0
 
+    def keeps(self, tokens: Sequence[int], prompt: Sequence[int], entry: Entry) -> bool:
+        return self.contexts.keeps(tokens, prompt, entry)
+
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
-        size = await self._call(lambda: self.contexts.holder(tokens).state_size())
+        def measure() -> int:
+            context = self.contexts.holder(tokens)
+            return 0 if context is None else context.state_size()
+
+        size = await self._call(measure)
         # Allocated and touched outside the engine's thread: fresh pages cost more than the copy.
         room = await asyncio.to_thread(_room, size)
         if room is None:
@@ -158,7 +166,7 @@ class LlamaGenerator:
 
         def copy() -> KVState | None:
             context = self.contexts.holder(tokens)
-            if not context.tokens or context.state_size() != size or not context.copy_state(room):
+            if context is None or not context.tokens or context.state_size() != size or not context.copy_state(room):
                 return None
             return KVState(tuple(context.tokens), memoryview(room))
 
@@ -172,7 +180,7 @@ class LlamaGenerator:
         data = np.frombuffer(state.data, np.uint8)
 
         def put() -> bool:
-            context = (self.contexts.back() if self.contexts.front.tokens else None) or self.contexts.front
+            context = self.contexts.beside(state.tokens, "put_state") or self.contexts.front
             done = context.set_state(data, state.tokens)
             if done and context is not self.contexts.front:
                 self.contexts.swap()

@@ -1,7 +1,9 @@
-"""What a chat model asks of the engine: a reply, a prefill, an object by grammar, in two contexts that trade places.
+"""What a chat model asks of the engine: a reply, a prefill, an object by grammar, in three contexts.
 
-The contexts are of one size. A prefill is evaluated in the background's, and when it is done that one simply becomes
-the foreground's: nothing is copied, and until then the old prompt stays warm.
+Two are of one size and trade places (models/placing.py says which a prompt goes into). A prefill is evaluated in the
+background's, and when it is done that one simply becomes the foreground's: nothing is copied, and until then the old
+prompt stays warm. Objects by grammar have a context to themselves, so that they push nobody out: a smaller one, made
+for the first of them where there is memory for it beside the other two. Where there is none they take the background's.
 """
 
 import asyncio
@@ -11,20 +13,29 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from models import machine, placing
 from models.engine import Engine, EngineTask, Job, Rank
 from models.errors import EngineClosed, StructuredOutputError
+from models.fitting import APART, GRAPH_BYTES
 from models.machine import Paces
 from models.native import NativeContext, NativeModel
-from models.protocols import Finished, Piece, ReadProgress, SamplingParams
+from models.protocols import Entry, Finished, Piece, ReadProgress, SamplingParams
 from models.sampling import GrammarSampler, Sampler, gbnf
 from models.template import ReplyText, Vocabulary
 
 
 class Contexts:
-    """What the jobs of one model work on, on the engine's thread."""
+    """What the jobs of one model work on, on the engine's thread; `kv_bytes` are those of a token's KV cache."""
 
     def __init__(
-        self, model: NativeModel, front: NativeContext, engine: Engine, *, vocabulary: Vocabulary, paces: Paces
+        self,
+        model: NativeModel,
+        front: NativeContext,
+        engine: Engine,
+        *,
+        vocabulary: Vocabulary,
+        paces: Paces,
+        kv_bytes: int,
     ) -> None:
         self.model = model
         self.front = front
@@ -32,8 +43,10 @@ class Contexts:
         self.between = engine.between
         self.closed = False
         self._back: NativeContext | None = None
+        self._apart: NativeContext | None = None
         self._engine = engine
         self._paces = paces
+        self._kv_bytes = kv_bytes
 
     def check_open(self) -> None:
         """Raises EngineClosed after `close`."""
@@ -43,15 +56,33 @@ class Contexts:
     def back(self) -> NativeContext | None:
         """The background's context, made when it is first needed; None if there is no memory for it."""
         if self._back is None:
-            self._back = NativeContext.make(self.model, self._engine.flag, size=self.front.size, paces=self._paces)
+            self._back = self._make(self.front.size)
         return self._back
 
-    def nearest(self, prompt: Sequence[int]) -> NativeContext:
-        """The context that has evaluated more of `prompt`, as the foreground's; on the engine's thread.
+    def apart(self, tokens: int) -> NativeContext | None:
+        """Where an object by grammar of so many tokens, its prompt among them, is made: in a context for these alone,
+        or where there is no memory for one in the background's. None if there is none for that either."""
+        if self._apart is None or self._apart.size < tokens:
+            size = min(APART, self.front.size) if tokens <= APART else self.front.size
+            made = self._make(size) if self._room_for(size) else None
+            if made is None:
+                return self.back()
+            self._free_apart()
+            self._apart = made
+        return self._apart
 
-        A prefill that was interrupted, or that nobody waited for, has left its work in the background's.
-        """
-        if self._back is not None and self._back.common(prompt) > self.front.common(prompt):
+    def keeps(self, tokens: Sequence[int], prompt: Sequence[int], entry: Entry) -> bool:
+        """As `Generator.keeps` has it; from any thread."""
+        jobs = self._apart is None and not self._room_for(min(APART, self.front.size))
+        return placing.keeps(self.front, self._back, tokens, prompt, entry, jobs=jobs)
+
+    def beside(self, prompt: Sequence[int], entry: Entry) -> NativeContext | None:
+        """The context for what is no reply; None if that is the background's, and there is no memory for it."""
+        return self.back() if placing.behind(self.front, self._back, prompt, entry) else self.front
+
+    def nearest(self, prompt: Sequence[int]) -> NativeContext:
+        """The context for a reply to `prompt`, as the foreground's."""
+        if placing.behind(self.front, self._back, prompt, "generate") and self.back() is not None:
             self.swap()
         return self.front
 
@@ -60,11 +91,18 @@ class Contexts:
         if self._back is not None:
             self.front, self._back = self._back, self.front
 
-    def holder(self, tokens: Sequence[int]) -> NativeContext:
-        """The context that has most of `tokens`, cut back to what it has of them; on the engine's thread."""
+    def holder(self, tokens: Sequence[int]) -> NativeContext | None:
+        """The context that has most of `tokens`, cut back to what it has of them; on the engine's thread.
+
+        None where it was rather asked something else, which begins alike: cutting it would lose more than it saves.
+        """
         context = self.front
         if self._back is not None and self._back.common(tokens) > self.front.common(tokens):
             context = self._back
+        whole = [*tokens, -1]
+        shared, lost = context.common(whole), placing.loses(context, whole)
+        if lost > max(shared, placing.OPENING):
+            return None
         context.keep_shared(tokens)
         return context
 
@@ -77,7 +115,21 @@ class Contexts:
         self.front.free()
         if self._back is not None:
             self._back.free()
+        self._free_apart()
         self.model.free()
+
+    def _room_for(self, size: int) -> bool:
+        """Whether there is memory for a third context of that size, and for the second too, if that is yet to come."""
+        later = 0 if self._back is not None else self.front.size
+        return machine.available_memory() >= (size + later) * self._kv_bytes + GRAPH_BYTES
+
+    def _make(self, size: int) -> NativeContext | None:
+        return NativeContext.make(self.model, self._engine.flag, size=size, paces=self._paces)
+
+    def _free_apart(self) -> None:
+        if self._apart is not None:
+            self._apart.free()
+            self._apart = None
 
 
 EVERY_S = 0.033  # pieces a second that cross to the event loop: about 30
@@ -190,7 +242,10 @@ class GenerateJob(Job):
 
 
 class PrefillJob(EngineTask):
-    """Evaluates a prompt in the background's context, then makes that the foreground's."""
+    """Evaluates a prompt in the background's context, then makes that the foreground's.
+
+    Where the foreground's has only to be gone on with, and nothing of it is lost, that is done there.
+    """
 
     def __init__(self, contexts: "Contexts", prompt: Sequence[int]) -> None:
         super().__init__()
@@ -202,7 +257,7 @@ class PrefillJob(EngineTask):
         if self._contexts.front.common(self._prompt) >= len(self._prompt) - 1:
             self.succeed(True)
             return True
-        context = self._context()
+        context = self._contexts.beside(self._prompt, "prefill")
         if context is None:
             self.succeed(False)
             return True
@@ -213,14 +268,6 @@ class PrefillJob(EngineTask):
             self._contexts.swap()
         self.succeed(True)
         return True
-
-    def _context(self) -> "NativeContext | None":
-        """The foreground's where that has only to be gone on with and nothing of it is lost, else the background's."""
-        front = self._contexts.front
-        shared = front.common(self._prompt)
-        if shared == len(front.tokens) and shared * 2 > len(self._prompt):
-            return front
-        return self._contexts.back()
 
 
 class StructuredJob(EngineTask):
@@ -239,7 +286,7 @@ class StructuredJob(EngineTask):
 
     def run(self) -> bool:
         self._contexts.check_open()
-        context = self._contexts.back()
+        context = self._contexts.apart(self._last + 1)
         if context is None:
             raise StructuredOutputError("there is no memory for a second context")
         if self._sampler is None:

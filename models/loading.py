@@ -17,13 +17,12 @@ from models.errors import (
     TruncatedModel,
     UnknownArchitecture,
 )
-from models.fitting import offload
+from models.fitting import CONTEXTS, GRAPH_BYTES, offload
 from models.header import GgufHeader, read_header
 from models.machine import available_memory
 from models.native import NativeModel, collecting, gpu_memory
 from models.probe import check_apart
 
-COMPUTE_BYTES = 200 << 20  # graph buffers of both contexts, generously
 SLOWER = (
     "This build of llama.cpp crashes on this processor, so the model runs in a slower compatible mode. "
     "Rebuilding llama.cpp may restore full speed (a few minutes): `{rebuild}`"
@@ -71,8 +70,11 @@ def check_kind(header: GgufHeader, *, embeds: bool) -> None:
 
 
 def check_memory(header: GgufHeader, *, context: int, placed: int, available: Callable[[], int]) -> None:
-    """Raises TooBigForMemory; `placed` bytes are not needed here, as a GPU takes them."""
-    needed = header.size + 2 * context * header.kv_bytes_per_token() + COMPUTE_BYTES - placed
+    """Raises TooBigForMemory; `placed` bytes are not needed here, as a GPU takes them.
+
+    The context that only objects by grammar have is not reckoned with: it is made where there is memory left for it.
+    """
+    needed = header.size + CONTEXTS * (context * header.kv_bytes_per_token() + GRAPH_BYTES) - placed
     free = available()
     if needed > free:
         raise TooBigForMemory(header.path, needed, free)

@@ -17,6 +17,7 @@ from typing import Any
 from models import machine
 from models.errors import DecodeFailed, EngineClosed, UnloadableBuild
 from models.machine import Paces
+from models.placing import common
 
 CPU_BATCH = 128  # tokens; an abort throws away at most this much
 GPU_BATCH_SECONDS = 0.05  # a GPU cannot be interrupted inside a batch
@@ -212,6 +213,7 @@ class NativeContext:
         self.handle = handle
         self.size = size
         self.tokens: list[int] = []
+        self.read = 0  # of these: those behind were sampled
         self._flag = flag
         self._memory = c.llama_get_memory(handle)
         self._batch = CPU_BATCH
@@ -244,10 +246,7 @@ class NativeContext:
 
     def common(self, prompt: Sequence[int]) -> int:
         """How many tokens of `prompt`, but for its last, the KV cache begins with."""
-        pairs = zip(self.tokens, prompt[:-1], strict=False)
-        return next(
-            (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs), min(len(self.tokens), len(prompt) - 1)
-        )
+        return common(self.tokens, prompt)
 
     def keep_shared(self, tokens: Sequence[int]) -> int:
         """`keep_common` with the last of `tokens` too: for what is not to be evaluated now."""
@@ -269,11 +268,13 @@ class NativeContext:
         `data`: uint8[n]. Its beginning is checked by llama.cpp, its inside is not.
         """
         self.tokens.clear()
+        self.read = 0
         taken = library().llama_state_seq_set_data(self.handle, _bytes(data), data.nbytes, 0)
         if taken == 0 or taken != data.nbytes:
             library().llama_memory_clear(self._memory, False)
             return False
         self.tokens.extend(tokens)
+        self.read = len(tokens)
         return True
 
     def _cut(self, length: int) -> int:
@@ -282,6 +283,7 @@ class NativeContext:
             library().llama_memory_clear(self._memory, True)
             length = 0
         del self.tokens[length:]
+        self.read = min(self.read, length)
         return length
 
     def extend(self, tokens: Sequence[int], *, between: Callable[[], None] = lambda: None) -> bool:
@@ -303,6 +305,7 @@ class NativeContext:
             if code:
                 return self._broken(code)
             self.tokens.extend(part)
+            self.read = len(self.tokens)
             at += len(part)
             seconds = perf_counter() - start
             self._pace(len(part), seconds)
@@ -362,6 +365,7 @@ class NativeContext:
         if not library().llama_memory_seq_rm(self._memory, 0, done, -1):
             library().llama_memory_clear(self._memory, True)
             self.tokens.clear()
+        self.read = min(self.read, len(self.tokens))
         if code != 2:
             raise DecodeFailed(code)
         return False

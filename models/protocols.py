@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 Answer = TypeVar("Answer", bound=BaseModel)
 FrameRole = Literal["system", "user", "assistant"]
+Entry = Literal["generate", "prefill", "put_state"]  # the methods of a Generator by which a prompt comes in
 ReadProgress = Callable[[int, int], None]  # tokens of the prompt that are evaluated, of how many that must be
 
 
@@ -131,6 +132,8 @@ class Generator(Protocol):
     async def prefill(self, prompt: Sequence[int]) -> bool:
         """Background: evaluate `prompt` beside the foreground's KV, then make it the foreground's.
 
+        What was the foreground's stays warm beside it: whichever of both is asked next is gone on with.
+
         Yields to the foreground within 100 ms and goes on after it. Cancelling keeps what was evaluated, so that a
         later call with the same beginning resumes. True when done; False if the prompt does not fit.
         """
@@ -138,6 +141,8 @@ class Generator(Protocol):
 
     async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
         """Background: decode greedily under the grammar of `schema`, validate again on arrival.
+
+        What is warm stays warm, where there is memory for that (`keeps` knows).
 
         Raises StructuredOutputError if no valid object came within `max_tokens`.
         """
@@ -157,15 +162,23 @@ class Generator(Protocol):
         """About how many tokens of `prompt` need no evaluation now; from any thread."""
         ...
 
+    def keeps(self, tokens: Sequence[int], prompt: Sequence[int], entry: Entry) -> bool:
+        """Whether what is evaluated of `tokens` stays warm if `prompt` comes in next, by that method; from any thread.
+
+        True also where nothing is, and where no copy could be taken of it.
+        """
+        ...
+
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
         """Foreground, some 10 ms: copy what is evaluated of `tokens`, and drop what was evaluated beyond them.
 
-        None if nothing is, or if there is no memory for the copy.
+        None if nothing is, if what is there is rather somebody else's, or if there is no memory for the copy.
         """
         ...
 
     async def put_state(self, state: KVState) -> bool:
-        """Foreground, some 10 ms: make a state the foreground's; what that one had stays beside it.
+        """Foreground, some 10 ms: make a state the foreground's; what that one had, unless that is but the beginning
+        of this, stays beside it.
 
         False, with nothing lost but the place, if it does not fit. It must be whole: check it against a digest first.
         """

@@ -1,4 +1,4 @@
-"""KV states on disk, one file a session and model: bounded in all, oldest out first, checked before they are used.
+"""KV states on disk, one file a session, model and voice: bounded in all, oldest out first, checked before use.
 
 A file is written whole beside its place and then renamed into it. It begins with MAGIC, the header's length and digest;
 then come the header (JSON: which model, which session, the tokens, the payload's size, and a note of the caller's), the
@@ -12,7 +12,7 @@ it answers after .45 s instead of 18 (`python -m bench.resume`). The time is wha
 a GPU, which reads a chat as fast as a disk does, keeps little, and a large one on a processor much (150 KB and 60 ms a
 token). Only the chat used last is opened at every start, the others ever less often. Hence the bound where the user
 sets none: what one chat takes that fills the context, whatever the model; that is one such chat, or some eight of the
-smallest that are kept (190 MB).
+smallest that are kept (190 MB). In a story each voice has a prompt of its own: there it is as much for each of them.
 """
 
 import os
@@ -52,6 +52,7 @@ class Header(BaseModel, frozen=True):
 
     session: str
     model: str
+    voice: str | None = None  # in a story, whose it is
     tokens: tuple[int, ...]
     size: int
     note: Any
@@ -72,7 +73,9 @@ def worth_keeping(tokens: int, size: int, reading_s: float | None) -> bool:
 
 
 class KVStates:
-    """The states in `folder`, at most `limit` bytes (0: none; None: what a full context of the one saved last takes).
+    """The states in `folder`, at most `limit` bytes.
+
+    0: none. None: what a full context of the one saved last takes, and as much for each other voice of its session.
 
     All methods block, in any thread, and never raise.
     """
@@ -82,16 +85,19 @@ class KVStates:
         self.limit = limit
         self._lock = threading.Lock()
 
-    def save(self, session: str, model: str, state: KVState, note: Any, *, context: int = 0) -> bool:
+    def save(
+        self, session: str, model: str, state: KVState, note: Any, *, context: int = 0, voice: str | None = None
+    ) -> bool:
         """Keep a session's state; False if there is no room for it. `note` must be JSON, `context` is the model's."""
         with self._lock:
-            path = self._path(session, model)
+            path = self._path(session, model, voice)
             size = len(state.data)
-            header = Header(session=session, model=model, tokens=state.tokens, size=size, note=note)
+            header = Header(session=session, model=model, voice=voice, tokens=state.tokens, size=size, note=note)
             data = header.model_dump_json().encode()
             try:
                 needed = START.size + len(data) + size + DIGEST
                 full = needed * max(context, len(state.tokens)) // max(1, len(state.tokens))
+                full *= len({path, *self._folder.glob(f"{session}-{model[:16]}-*{SUFFIX}")}) if voice is not None else 1
                 if not self._make_room(path, needed, full if self.limit is None else self.limit):
                     return False
                 _write(path, data, state.data)
@@ -99,11 +105,13 @@ class KVStates:
                 return False
             return True
 
-    def find(self, session: str, model: str) -> StoredState | None:
+    def find(self, session: str, model: str, voice: str | None = None) -> StoredState | None:
         """The header of a session's state for a model; None if there is none, or none that is whole."""
         with self._lock:
-            kept = self._header(self._path(session, model))
-            if kept is not None and (kept.header.session, kept.header.model) != (session, model):
+            kept = self._header(self._path(session, model, voice))
+            if kept is None:
+                return None
+            if (kept.header.session, kept.header.model, kept.header.voice) != (session, model, voice):
                 self._remove(kept.path)
                 return None
             return kept
@@ -158,8 +166,9 @@ class KVStates:
         with self._lock:
             self._remove(kept.path)
 
-    def _path(self, session: str, model: str) -> Path:
-        return self._folder / f"{session}-{model[:16]}{SUFFIX}"
+    def _path(self, session: str, model: str, voice: str | None) -> Path:
+        whose = "" if voice is None else f"-{blake2b(voice.encode(), digest_size=8).hexdigest()}"
+        return self._folder / f"{session}-{model[:16]}{whose}{SUFFIX}"
 
     def _files(self) -> list[Path]:
         """The states, the one used longest ago first."""

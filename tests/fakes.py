@@ -17,8 +17,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from models import placing
 from models.errors import ContextFull, EngineClosed, StructuredOutputError
-from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
+from models.protocols import Answer, Entry, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 
 BOS, SYSTEM, USER, ASSISTANT, CLOSE = range(5)
 OPEN: dict[FrameRole, int] = {"system": SYSTEM, "user": USER, "assistant": ASSISTANT}
@@ -80,12 +81,21 @@ def common(a: Sequence[int], b: Sequence[int]) -> int:
     return length
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What a pretend context holds; the first `read` tokens of it were a prompt."""
+
+    tokens: list[int]
+    read: int
+
+
 class FakeGenerator:
     """Says `replies` in turn (a function is asked with the prompt as text); the last one again when they run out.
 
     Clear `gate` to make it wait before its next piece, or before its next prefill batch; `waiting` is set while it
-    does. `prompts` holds what it was asked, `kv` what would be evaluated, `prefills` the finished ones. Where a schema
-    is given, the next of `structured_replies` is said instead: an object of the schema, its values, or any text.
+    does. `prompts` holds what it was asked, `kv` what would be evaluated, `prefills` the finished ones; `background` is
+    the other context, which a `crowded` one lends to objects by grammar; `taken` and `put` count the copies. Where a
+    schema is given, the next of `structured_replies` is said instead: an object of the schema, its values, or any text.
     """
 
     def __init__(
@@ -103,6 +113,9 @@ class FakeGenerator:
         self.prefills: list[list[int]] = []
         self.kv: list[int] = []
         self.background: list[int] = []
+        self.crowded = False
+        self.taken = self.put = 0
+        self._sampled, self._sampled_behind = 0, 0  # tokens at the end of either context
         self.gate = asyncio.Event()
         self.gate.set()
         self.waiting = asyncio.Event()
@@ -152,8 +165,11 @@ class FakeGenerator:
         self._stopped.clear()
         start = time.perf_counter()
         self.prompts.append(list(prompt))
+        if placing.behind(*self._contexts(), prompt, "generate"):
+            self._swap()
         kept = min(common(self.kv, prompt), len(prompt) - 1)
         self.kv = list(prompt)
+        self._sampled = 0
         reply = self._reply(prompt) if schema is None else self._structured_reply(schema)
         self._idle.clear()
         tokens = self._vocabulary.encode(sampled(reply.text))
@@ -183,6 +199,7 @@ class FakeGenerator:
                     first_ms = (time.perf_counter() - start) * 1000
                 yield Piece((token,), self.detokenize([token]))
                 self.kv.append(token)
+                self._sampled += 1
             if reply.error:
                 raise reply.error
         finally:
@@ -200,20 +217,30 @@ class FakeGenerator:
     async def prefill(self, prompt: Sequence[int]) -> bool:
         if len(prompt) >= self._info.context:
             return False
-        del self.background[common(self.background, prompt) :]
-        while len(self.background) < len(prompt):
+        while common(self.kv, prompt) < len(prompt):
             await self._idle.wait()
             await self._pass()
-            self.background += prompt[len(self.background) :][:PREFILL_BATCH]
+            if not self._idle.is_set():
+                continue
+            behind = placing.behind(*self._contexts(), prompt, "prefill")
+            evaluated = self.background if behind else self.kv
+            del evaluated[common(evaluated, prompt) :]
+            evaluated += prompt[len(evaluated) :][:PREFILL_BATCH]
+            if behind:
+                self._sampled_behind = 0
+            else:
+                self._sampled = 0
+            if behind and len(evaluated) == len(prompt):
+                self._swap()
         await self._idle.wait()
-        self.kv = list(prompt)
-        self.background = []
         self.prefills.append(list(prompt))
         return True
 
     async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
         await self._idle.wait()
         await self._pass()
+        if self.crowded:
+            self.background = list(prompt)
         if not self.answers:
             raise StructuredOutputError("the fake has no answer left")
         return schema.model_validate(self.answers.pop(0))
@@ -225,18 +252,28 @@ class FakeGenerator:
     def warm(self, prompt: Sequence[int]) -> int:
         return max(common(kv, prompt[:-1]) for kv in (self.kv, self.background))
 
+    def keeps(self, tokens: Sequence[int], prompt: Sequence[int], entry: Entry) -> bool:
+        return placing.keeps(*self._contexts(), tokens, prompt, entry, jobs=self.crowded)
+
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
         if self.closed:
             raise EngineClosed
-        del self.kv[common(self.kv, tokens) :]
-        return KVState(tuple(self.kv), memoryview(json.dumps(self.kv).encode())) if self.kv else None
+        self.taken += 1
+        behind = common(self.background, tokens) > common(self.kv, tokens)
+        kv = self.background if behind else self.kv
+        del kv[common(kv, tokens) :]
+        return KVState(tuple(kv), memoryview(json.dumps(kv).encode())) if kv else None
 
     async def put_state(self, state: KVState) -> bool:
         if self.closed:
             raise EngineClosed
         if bytes(state.data) != json.dumps(state.tokens).encode():
             return False
+        self.put += 1
+        if placing.behind(*self._contexts(), state.tokens, "put_state"):
+            self._swap()
         self.kv = list(state.tokens)
+        self._sampled = 0
         return True
 
     async def forget(self) -> None:
@@ -245,6 +282,17 @@ class FakeGenerator:
     async def close(self) -> None:
         self.closed = True
         self._stopped.set()
+
+    def _contexts(self) -> tuple[Evaluated, Evaluated]:
+        """The foreground's and the background's."""
+        return (
+            Evaluated(self.kv, max(0, len(self.kv) - self._sampled)),
+            Evaluated(self.background, max(0, len(self.background) - self._sampled_behind)),
+        )
+
+    def _swap(self) -> None:
+        self.kv, self.background = self.background, self.kv
+        self._sampled, self._sampled_behind = self._sampled_behind, self._sampled
 
     def _reply(self, prompt: Sequence[int]) -> Reply:
         self._said += 1

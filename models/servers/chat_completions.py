@@ -27,7 +27,7 @@ from models.errors import (
     StructuredOutputError,
 )
 from models.protocols import Answer as Made
-from models.protocols import Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
+from models.protocols import Entry, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 from models.servers.answer import Answer, Hear
 from models.servers.client import ServerClient
 from models.servers.dialect import Dialect, Question
@@ -169,6 +169,10 @@ class ChatServerGenerator:
     def warm(self, prompt: Sequence[int]) -> int:
         """What `prompt` shares with the last one and its reply: a guess at what the server still has."""
         return shared(self._sent, prompt)
+
+    def keeps(self, tokens: Sequence[int], prompt: Sequence[int], entry: Entry) -> bool:
+        """True: what a server still has is its own affair."""
+        return True
 
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
         """Nothing: a server gives no state away."""

@@ -25,7 +25,7 @@ from models.errors import (
     ServerUnreachable,
     StructuredOutputError,
 )
-from models.protocols import Answer, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
+from models.protocols import Answer, Entry, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 from models.sampling import PENALTY_WINDOW, gbnf
 from models.servers.client import RETRY, ServerClient
 from models.servers.llama_slots import Slot, Slots, slots_told
@@ -166,6 +166,9 @@ class LlamaServerGenerator:
 
     def warm(self, prompt: Sequence[int]) -> int:
         return max(self.slots.known(each, prompt) for each in (self.slots.front, self.slots.back)) if prompt else 0
+
+    def keeps(self, tokens: Sequence[int], prompt: Sequence[int], entry: Entry) -> bool:
+        return True  # no copy could be taken of it
 
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
         return None  # it stays with the server, which has a cache of its own

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel
 
 from models.errors import EngineClosed, ServerBroken, ServerBusy, ServerError, ServerLost, ServerUnreachable
-from models.protocols import Answer, Finished, FrameRole, Generator, KVState, ModelInfo, Piece, ReadProgress
+from models.protocols import Answer, Entry, Finished, FrameRole, Generator, KVState, ModelInfo, Piece, ReadProgress
 from models.protocols import SamplingParams as Params
 from models.servers.llama_generator import LlamaServerGenerator
 
@@ -143,6 +143,9 @@ class PoolGenerator:
     def warm(self, prompt: Sequence[int]) -> int:
         home = self._homes.get(self._chat(prompt), self._current)
         return home.generator.warm(prompt) if home.generator is not None else 0
+
+    def keeps(self, tokens: Sequence[int], prompt: Sequence[int], entry: Entry) -> bool:
+        return True  # no copy could be taken of it
 
     async def take_state(self, tokens: Sequence[int]) -> KVState | None:
         return None

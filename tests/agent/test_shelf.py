@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from agent import prompt
 from agent.agent import Agent
@@ -18,8 +19,10 @@ from agent.shelf import IDLE_TOKENS, Shelf, StateKey, from_note, to_note
 from graph.events import Sampling
 from graph.values import Turn
 from models import states
+from models.errors import StructuredOutputError
 from models.generator import LlamaGenerator, load_generator
-from models.protocols import KVState
+from models.parked import Parked, ParkedStates
+from models.protocols import Finished, KVState, SamplingParams
 from models.states import KVStates
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator
@@ -127,8 +130,7 @@ async def test_small_chats_leave_nothing_on_the_disk_and_a_long_one_does(make_ag
     model.reading_s = 0.005
     for _ in range(3):
         small = (await ended(agent, None, LONG)).session
-    await agent._prompts.shelf.leave()
-    await agent._prompts.shelf.written()
+    await agent._prompts.shelf.save()
     assert files() == []
     await ended(agent, small, "long " * 1200)
     await agent.close()
@@ -160,15 +162,15 @@ async def test_the_state_of_a_session_that_is_no_more_goes_at_the_next_start(mak
 async def test_a_turn_that_was_taken_out_leaves_no_state_until_the_log_is_without_it(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("A reply."))
     first = await ended(agent, None, LONG)
-    await agent._prompts.shelf.leave()
-    await agent._prompts.shelf.written()
+    await agent._prompts.shelf.save()
     assert len(files()) == 1
     await agent._prompts.forget_turns({first.turn})
     assert files() == []
     agent._prompts.shelf.used(StateKey(first.session, agent._host.current))  # type: ignore[arg-type]
     await agent._prompts.shelf.leave()
-    await agent._prompts.shelf.written()
+    await agent._prompts.shelf.save()
     assert files() == []  # its log still has the turn
+    assert agent._prompts.shelf._parked.items() == []
     await ended(agent, first.session, "Go on.")
     await agent.close()
     assert len(files()) == 1
@@ -192,16 +194,29 @@ def turn(number: int) -> Turn:
     return Turn(f"t{number}", "s", None, number, role, role, f"text {number}", datetime.now(UTC), "test")
 
 
-async def test_what_is_forgotten_while_it_is_copied_out_is_not_written(tmp_path: Path) -> None:
+async def park(shelf: Shelf) -> None:
+    await shelf.leave()
+
+
+async def begin_to_save(shelf: Shelf) -> None:
+    shelf._save_all(0)
+    await asyncio.wait(set(shelf._copying))
+
+
+@pytest.mark.parametrize("copy", [park, begin_to_save])
+async def test_what_is_forgotten_while_it_is_copied_out_is_not_written(
+    tmp_path: Path, copy: Callable[[Shelf], Awaitable[None]]
+) -> None:
     model = FakeGenerator()
     tokens = list(range(100))
     shelf = Shelf(KVStates(tmp_path / "kv", limit=1 << 30), lambda _: (tokens, {"marks": ["t"]}))
     key = StateKey("S", model)
     model.kv = list(tokens)
     shelf.used(key)
-    await shelf.leave()  # copied out, not written yet
+    await copy(shelf)  # copied out, not written yet
     await shelf.forget_turns({"t"})
     await shelf.written()
+    assert shelf._parked.items() == []
     assert list((tmp_path / "kv").glob("*")) == []
 
 
@@ -235,6 +250,273 @@ async def test_a_state_the_model_refuses_is_removed(tmp_path: Path) -> None:
     await Shelf(states, lambda _: None).bring_back(StateKey("S", model), log)
     assert model.kv == []
     assert states.find("S", model.state_key) is None
+
+
+class Story:
+    """A model and a shelf, and the logs of voices, which are told what was said since their last reply."""
+
+    def __init__(self, folder: Path, *, limit: int = 1 << 30) -> None:
+        self.folder = folder
+        self.model = FakeGenerator("A reply.")
+        self.logs: dict[StateKey, PromptLog] = {}
+        self.known: dict[StateKey, int] = {}
+        self.gone: set[str] = set()
+        self.states = KVStates(folder, limit=limit)
+        self.shelf = Shelf(self.states, self._current, lambda held: held & self.gone)
+
+    def key(self, voice: str | None, session: str = "S") -> StateKey:
+        """A voice's key; its log begins with who it is, and has one turn."""
+        key = StateKey(session, self.model, voice)
+        if key not in self.logs:
+            who = self.model.frame("system", f"{session} {voice} " * 50, first=True)
+            self.logs[key] = PromptLog(who, [(0, "")], [PromptMark(f"turn of {session}", 1)])
+        return key
+
+    def hears(self, *keys: StateKey) -> None:
+        for key in keys:
+            self.logs[key].tokens += self.model.frame("user", "Somebody says something.")
+
+    def new(self, key: StateKey) -> int:
+        """How many tokens of a prompt for a reply were not in a prompt or a reply of the log before."""
+        return len(self.logs[key].tokens) + 1 - self.known.get(key, 0)
+
+    async def replies(self, key: StateKey) -> int:
+        """How many tokens were evaluated for a reply."""
+        log = self.logs[key]
+        await self.shelf.leave(stays=key)
+        await self.shelf.bring_back(key, log)
+        prompt = [*log.tokens, *self.model.reply_open()]
+        said: list[int] = []
+        async for item in self.model.generate(prompt, SamplingParams()):
+            if isinstance(item, Finished):
+                evaluated = item.evaluated_tokens
+            else:
+                said += item.tokens
+        self.known[key] = len(prompt) + len(said)
+        log.tokens = [*prompt, *said, *self.model.reply_close()]
+        self.shelf.used(key)
+        return evaluated
+
+    @property
+    def parked(self) -> list[StateKey]:
+        return [key for key, _ in self.shelf._parked.items()]
+
+    @property
+    def written(self) -> set[tuple[str, str | None]]:
+        return {(kept.header.session, kept.header.voice) for kept in self.states.kept()}
+
+    async def idle(self) -> None:
+        """Nothing happens for long enough."""
+        assert self.shelf._timer is not None
+        self.shelf._timer._run()
+        await self.shelf.written()
+
+    def _current(self, key: StateKey) -> tuple[list[int], object]:
+        return list(self.logs[key].tokens), to_note(self.logs[key])
+
+
+NEW = 8  # at most, of a frame that is heard and what opens and closes a reply
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return Story(tmp_path / "kv")
+
+
+async def test_two_voices_that_take_turns_cost_no_copy_and_no_byte(story: Story) -> None:
+    mara, jonas = story.key("mara"), story.key("jonas")
+    assert [await story.replies(key) > 100 for key in (mara, jonas)] == [True, True]
+    for key in (mara, jonas, mara, jonas, jonas, mara):
+        story.hears(mara, jonas)
+        new = story.new(key)
+        assert await story.replies(key) == new < 30
+    assert (story.model.taken, story.model.put) == (0, 0)
+    assert story.parked == []
+    assert not story.folder.exists()
+
+
+async def test_a_voice_that_has_to_leave_waits_in_ram_and_comes_back_from_there(story: Story) -> None:
+    mara, jonas, other = story.key("mara"), story.key("jonas"), story.key(None, "T")
+    for key in (mara, jonas, other):
+        await story.replies(key)
+    assert story.parked == [mara]
+    assert story.shelf.log(mara) == story.logs[mara]
+    for key in (mara, jonas, other):
+        story.hears(key)
+        assert await story.replies(key) <= NEW
+    assert len(story.parked) == 1
+    assert not story.folder.exists()
+
+
+async def test_when_nothing_happens_all_that_is_new_goes_to_disk_and_is_in_ram_no_more(story: Story) -> None:
+    keys = [story.key("mara"), story.key("jonas"), story.key(None, "T")]
+    for key in keys:
+        story.logs[key].tokens += story.model.tokenize("word " * IDLE_TOKENS)
+        await story.replies(key)
+    await story.idle()
+    assert story.written == {("S", "mara"), ("S", "jonas"), ("T", None)}
+    assert story.parked == []
+    for key in keys:
+        story.hears(key)
+        assert await story.replies(key) <= NEW
+
+
+async def test_what_has_no_room_in_ram_any_more_goes_to_disk(story: Story) -> None:
+    keys = [story.key(voice) for voice in ("mara", "jonas", "ada", "bo")]
+    story.shelf._parked = ParkedStates(limit=700)
+    for key in keys:
+        await story.replies(key)
+    await story.shelf.written()
+    assert story.parked == [keys[1]]
+    assert story.written == {("S", "mara")}
+    story.hears(keys[0])
+    assert await story.replies(keys[0]) <= NEW
+
+
+async def test_where_objects_by_grammar_push_the_voice_behind_out_it_was_parked_before(story: Story) -> None:
+    mara, jonas = story.key("mara"), story.key("jonas")
+    story.model.crowded = True
+    for key in (mara, jonas):
+        await story.replies(key)
+    for key in (mara, jonas, mara):
+        with pytest.raises(StructuredOutputError):
+            await story.model.structured(story.model.tokenize("a question"), BaseModel)
+        story.hears(key)
+        assert await story.replies(key) <= NEW
+    assert not story.folder.exists()
+
+
+async def test_the_other_voice_is_evaluated_while_nobody_waits_and_nobody_is_pushed_out_unkept(story: Story) -> None:
+    mara, jonas, other = story.key("mara"), story.key("jonas"), story.key(None, "T")
+    for key in (other, jonas, mara):
+        await story.replies(key)
+    assert story.parked == [other]
+    story.hears(mara, jonas)
+    assert await story.shelf.prefill(jonas, story.logs[jonas].tokens)
+    assert (story.model.taken, story.model.put) == (1, 0)
+    assert await story.replies(jonas) <= 2
+    assert await story.replies(mara) <= NEW
+    story.hears(other)
+    await story.shelf.bring_back(other, story.logs[other], replies=False)
+    assert await story.shelf.prefill(other, story.logs[other].tokens)
+    assert story.parked == [jonas]
+    for key in (other, jonas):
+        assert await story.replies(key) <= 2
+
+
+async def forget(story: Story) -> None:
+    await story.shelf.forget("S")
+
+
+async def forget_turns(story: Story) -> None:
+    await story.shelf.forget_turns({"turn of S"})
+
+
+async def forget_what_is_gone(story: Story) -> None:
+    story.gone.add("turn of S")
+    await story.shelf.forget_turns(())
+
+
+async def tidy(story: Story) -> None:
+    await story.shelf.tidy(("T", "U"))
+
+
+@pytest.mark.parametrize("how", [forget, forget_turns, forget_what_is_gone, tidy])
+@pytest.mark.parametrize("where", ["in RAM", "on disk"])
+async def test_what_is_forgotten_is_forgotten_of_all_voices_wherever_it_waits(
+    story: Story, how: Callable[[Story], Awaitable[None]], where: str
+) -> None:
+    mara, jonas, other, last = (
+        *(story.key(voice) for voice in ("mara", "jonas")),
+        story.key(None, "T"),
+        story.key(None, "U"),
+    )
+    for key in (mara, jonas, other, last):
+        await story.replies(key)
+    await story.shelf.leave()
+    assert set(story.parked) == {mara, jonas, other, last}
+    if where == "on disk":
+        await story.shelf.save()
+    await how(story)
+    left = {other, last}
+    assert set(story.parked) == (left if where == "in RAM" else set())
+    assert story.written == (set() if where == "in RAM" else {(key.session, key.voice) for key in left})
+    await story.shelf.save()
+    assert story.written == {(key.session, key.voice) for key in left}
+    assert story.shelf.log(mara) is None
+    assert await story.replies(mara) > 100
+
+
+async def test_a_state_that_does_not_tell_what_it_holds_is_not_parked_any_longer(story: Story) -> None:
+    (key, state) = story.key("mara"), KVState((1,), memoryview(b"x"))
+    story.shelf._parked.put(key, Parked(state, {"marks": "of another version"}))
+    await story.shelf.forget_turns({"any"})
+    assert story.parked == []
+
+
+async def test_before_its_model_is_closed_every_voice_is_saved_and_comes_back_by_itself(story: Story) -> None:
+    keys = [story.key(voice) for voice in ("mara", "jonas", "ada")]
+    for key in keys:
+        await story.replies(key)
+    await story.shelf.give_up(story.model)
+    assert story.written == {("S", "mara"), ("S", "jonas"), ("S", "ada")}
+    assert story.parked == []
+    again = Story(story.folder)
+    again.model._vocabulary = story.model._vocabulary
+    for key in keys:
+        there = again.key(key.voice)
+        log = again.shelf.log(there)
+        assert log == story.logs[key]
+        again.logs[there] = log
+        again.hears(there)
+        assert await again.replies(there) <= NEW
+
+
+async def test_somebody_unknown_has_everything_parked_and_saved_when_nothing_happens(story: Story) -> None:
+    mara, jonas = story.key("mara"), story.key("jonas")
+    for key in (mara, jonas):
+        await story.replies(key)
+    await story.shelf.leave()
+    assert story.parked == [mara, jonas]
+    assert not story.folder.exists()
+    await story.idle()
+    assert story.written == {("S", "mara"), ("S", "jonas")}
+
+
+async def test_a_copy_is_parked_also_if_whoever_asked_for_it_is_cancelled(story: Story) -> None:
+    mara = story.key("mara")
+    await story.replies(mara)
+    leaving = asyncio.create_task(story.shelf.leave())
+    await asyncio.sleep(0)
+    assert story.shelf._copying
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    await story.shelf.leave(stays=mara)
+    assert story.parked == [mara]
+
+
+async def test_a_parked_state_that_the_model_refuses_is_let_go(story: Story) -> None:
+    mara = story.key("mara")
+    await story.replies(mara)
+    await story.shelf.leave()
+    story.model.kv = []
+    state = KVState(tuple(story.logs[mara].tokens), memoryview(b"not its own"))
+    story.shelf._parked.put(mara, Parked(state, to_note(story.logs[mara])))
+    assert await story.replies(mara) > 100
+    assert story.parked == []
+
+
+async def test_a_disk_without_room_leaves_it_in_the_model_and_then_in_ram(tmp_path: Path) -> None:
+    story = Story(tmp_path / "kv", limit=10)
+    mara, jonas, other = story.key("mara"), story.key("jonas"), story.key(None, "T")
+    await story.replies(mara)
+    await story.shelf.save()
+    assert story.written == set()
+    for key in (jonas, other):
+        await story.replies(key)
+    assert story.parked == [mara]
+    story.hears(mara)
+    assert await story.replies(mara) <= NEW
 
 
 async def test_the_real_model_goes_on_in_a_new_process_where_it_was(

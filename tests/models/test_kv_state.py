@@ -57,10 +57,18 @@ async def test_after_a_return_from_disk_the_next_tokens_are_the_same(
 async def test_what_was_evaluated_beyond_the_tokens_is_not_in_the_state(generator: LlamaGenerator) -> None:
     prompt = asked(generator, "beyond ")
     await collect(generator, prompt, GREEDY)
-    state = await generator.take_state(prompt[:100])
+    state = await generator.take_state(prompt[:200])
     assert state is not None
-    assert state.tokens == tuple(prompt[:100])
-    assert generator.warm(prompt) == 100
+    assert state.tokens == tuple(prompt[:200])
+    assert generator.warm(prompt) == 200
+
+
+async def test_what_only_begins_alike_is_neither_cut_nor_taken_for_it(fresh: LlamaGenerator) -> None:
+    prompt = asked(fresh, "mine ")
+    await collect(fresh, prompt, GREEDY)
+    other = [*prompt[:40], *fresh.frame("user", "Something else, from long ago. " * 30)]
+    assert await fresh.take_state(other) is None
+    assert fresh.warm(prompt) == len(prompt) - 1
 
 
 async def test_a_state_put_back_leaves_what_was_in_front_warm_beside_it(fresh: LlamaGenerator) -> None:
@@ -72,6 +80,22 @@ async def test_a_state_put_back_leaves_what_was_in_front_warm_beside_it(fresh: L
     assert await fresh.put_state(state)
     assert fresh.warm(first) == len(first) - 1
     assert fresh.warm(second) == len(second) - 1
+
+
+async def test_a_state_that_goes_on_with_what_is_in_front_leaves_what_is_behind_it(
+    generator: LlamaGenerator, fresh: LlamaGenerator
+) -> None:
+    first, second = asked(fresh, "one "), asked(fresh, "other ")
+    longer = [*second, *fresh.frame("user", "And then? " * 40)]
+    await collect(generator, longer, GREEDY)
+    state = await generator.take_state(longer)
+    assert state is not None
+    for prompt in (first, second):
+        await collect(fresh, prompt, GREEDY)
+    assert fresh.keeps(first, longer, "put_state")
+    assert await fresh.put_state(state)
+    assert fresh.warm(longer) == len(longer) - 1
+    assert fresh.warm(first) == len(first) - 1
 
 
 async def test_nothing_is_taken_where_nothing_fits(fresh: LlamaGenerator) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from models import states
 from models.protocols import KVState
-from models.states import KVStates, worth_keeping
+from models.states import Header, KVStates, worth_keeping
 
 STATE = KVState((5, 6, 7), memoryview(bytes(range(256)) * 20))
 NOTE = {"marks": [{"turn": "T1"}], "left_out": {"T2": 4}}
@@ -48,6 +48,39 @@ def test_another_session_and_another_model_have_none(shelf: KVStates) -> None:
     shelf.save("A", "model", STATE, NOTE)
     assert shelf.find("B", "model") is None
     assert shelf.find("A", "other") is None
+
+
+def test_each_voice_of_a_session_has_its_own_and_what_was_saved_without_one_is_still_found(
+    shelf: KVStates, folder: Path
+) -> None:
+    for voice, note in ((None, "the assistant's"), ("mara/../x", "Mara's"), ("jonas", "Jonas's")):
+        assert shelf.save("A", "model", STATE, note, voice=voice)
+    assert {path.parent for path in folder.iterdir()} == {folder}
+    assert (folder / "A-model.kv").exists()  # as it was called before there were voices
+
+    def notes() -> list[object]:
+        found = (shelf.find("A", "model", voice) for voice in (None, "mara/../x", "jonas"))
+        return [kept.header.note if kept else None for kept in found]
+
+    assert notes() == ["the assistant's", "Mara's", "Jonas's"]
+    assert shelf.find("A", "model", "ada") is None
+    shelf.tidy(("A",))
+    shelf.forget_mentioning({"Mara's"})
+    assert notes() == ["the assistant's", None, "Jonas's"]
+    shelf.forget("A")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_state_of_another_voice_in_its_place_is_removed(shelf: KVStates, folder: Path) -> None:
+    shelf.save("A", "model", STATE, NOTE, voice="mara")
+    only(folder).rename(folder / "A-model.kv")
+    assert shelf.find("A", "model") is None
+    assert list(folder.iterdir()) == []
+
+
+def test_a_header_from_before_there_were_voices_is_read(shelf: KVStates) -> None:
+    header = Header.model_validate_json('{"session": "A", "model": "m", "tokens": [1], "size": 1, "note": {}}')
+    assert header.voice is None
 
 
 def flip(at: int) -> Callable[[bytes], bytes]:
@@ -180,6 +213,20 @@ def test_without_a_limit_states_take_what_one_full_context_does(folder: Path, mo
     full = KVState(tuple(range(400)), memoryview(bytes(40_000)))
     assert shelf.save("F", "model", full, NOTE, context=400)
     assert only(folder).name == "F-model.kv"
+
+
+def test_without_a_limit_there_is_room_for_both_voices_of_a_story(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "RESERVE", 0)
+    shelf = KVStates(folder, limit=None)
+    large = KVState(tuple(range(390)), memoryview(bytes(39_000)))
+    assert shelf.save("A", "model", large, NOTE, context=400)
+    for voice in ("mara", "jonas", "mara"):
+        assert shelf.save("B", "model", large, NOTE, context=400, voice=voice)
+    assert {path.name[0] for path in folder.iterdir()} == {"B"}
+    assert shelf.find("B", "model", "mara")
+    assert shelf.find("B", "model", "jonas")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from graph.console.graph_copy import FollowedGraph
 from graph.console.workers import QueryWorkers
 from graph.doctor import examine_graph, examine_log, examine_words, weigh
 from graph.errors import MemoryFailure
-from graph.events import Event, Recalled, TextErased
+from graph.events import Event, Recalled, SessionDeleted, TextErased
 from graph.events.codec import Stored
 from graph.history.history import History
 from graph.history.past import Past, Pasts
@@ -39,7 +39,7 @@ from graph.sqlite import RESTORING
 from graph.transfer.backup import Backups, forget_cut_off, remove
 from graph.transfer.merging import Batch, ExportedEvent, Merge
 from graph.upkeep import Purge, recover
-from graph.values import ASSISTANT, Check, Progress, Recorded, Voice
+from graph.values import ASSISTANT, Check, Progress, Recorded, Speaker
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,7 +121,7 @@ class Memory(MemoryView):
 
     def _applied(self, stored: list[Stored], head: int) -> list[Recorded]:
         """Let the graph follow what was stored, outside the lock."""
-        erasing = any(isinstance(each.event, (*ERASING, TextErased)) for each in stored)
+        erasing = any(isinstance(each.event, (*ERASING, SessionDeleted, TextErased)) for each in stored)
         if erasing:
             self._pasts.erased()
         behind = not self._graph.follow(head)
@@ -150,9 +150,12 @@ class Memory(MemoryView):
         model: str | None,
         text: str,
         recalled: tuple[Recalled, ...] = (),
-        voice: Voice = ASSISTANT,
+        voice: Speaker = ASSISTANT,
     ) -> None:
-        """Keep what a streaming reply has so far; after a crash it is a truncated turn. Raises LogUnwritable."""
+        """Keep what a streaming reply has so far; after a crash it is a truncated turn.
+
+        Raises LogUnwritable, or InvalidEvent where none but the cast of a story could say it, or it could not.
+        """
         with self._writing:
             self._log.stream(Stream(turn, session, parent, model, text, recalled, voice))
 

@@ -78,14 +78,14 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class Speaker:
     """Who speaks a reply, and in a story the members of the cast who hear it."""
 
     speaker: str = "assistant"
     witnesses: tuple[str, ...] | None = None
 
 
-ASSISTANT = Voice()
+ASSISTANT = Speaker()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +169,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """`main`, or a what-if: its `parent` world as it was at event `seq`, without what follows turn `fork`, and its own.
+    """`main`, a story, or a what-if: its `parent` world as it was at event `seq`, without what follows turn `fork`.
 
-    Of main, parent, fork, session, began_at and origin are None and seq is 0. `name` is that of the session that began
-    it.
+    Of main, and of stories, parent, fork, session and origin are None; of main began_at is, too, and seq is 0. `name`
+    is a story's, or else that of the session that began the what-if. `story` is the story that a world is, or that it
+    left; a story is the one that has its own id there.
     """
 
     id: str
@@ -183,6 +184,7 @@ class World:
     seq: int = 0
     began_at: datetime | None = None
     origin: str | None = None  # the session it left
+    story: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

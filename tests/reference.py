@@ -1,13 +1,17 @@
 """What the memory means, as short as the definitions: turns on paths, worlds, and what hangs on them.
 
 A fold over the events that copies whatever a what-if inherits at its fork and works everything out anew when asked.
-It shares no code with the memory, so that the two can be held against each other after each step.
+It shares no code with the memory, so that the two can be held against each other after each step. What stands in a
+story is what comes of playing its path again, from turn to turn.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from graph.events import (
+    SEATS,
+    CastReset,
+    CastSet,
     CoreWritten,
     Event,
     HeadMoved,
@@ -24,6 +28,8 @@ from graph.events import (
     SessionDeleted,
     SessionForked,
     SessionStarted,
+    StageSet,
+    StoryBegun,
     TurnDeleted,
     TurnHidden,
     TurnReleased,
@@ -31,6 +37,7 @@ from graph.events import (
     TurnTaken,
     TurnUnhidden,
     TurnWithheld,
+    TurnWitnessed,
 )
 
 MAIN = "main"
@@ -44,6 +51,7 @@ class World:
     above: tuple[str, ...] = ()
     pins: dict[str, bool] = field(default_factory=dict)  # of turns and series, with its own
     blocks: list[CoreWritten] = field(default_factory=list)  # all versions, with its own
+    lines: list[CastSet | CastReset | StageSet] = field(default_factory=list)  # what was set in it, with its own
 
 
 @dataclass(frozen=True)
@@ -56,9 +64,10 @@ class Stand:
 
 
 class Reference:
-    """All worlds of one log. `apply` takes its events in order."""
+    """All worlds of one log. `apply` takes its events in order, from the first."""
 
     def __init__(self) -> None:
+        self.seq = 0  # of the last event
         self.worlds: dict[str, World] = {MAIN: World()}
         self.world: dict[str, str] = {}  # of sessions
         self.head: dict[str, str | None] = {}  # of sessions that are not deleted
@@ -73,9 +82,14 @@ class Reference:
         self.supports: dict[str, set[str]] = {}
         self.accused: dict[str, set[str]] = {}  # by observation, every turn that ever contradicted it
         self.asked: set[str] = set()  # the user's turns
+        self.story: dict[str, str] = {}  # of the worlds that are of one
+        self.members: dict[str, str] = {}  # of all casts, and what they are called
+        self.saw: dict[str, tuple[str, ...]] = {}  # of the turns of stories, who
+        self.said: dict[str, int] = {}  # of turns, the event that said them
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
+        self.seq += 1
         match event:
             case SessionStarted():
                 self.world[event.session], self.head[event.session] = event.world, None
@@ -84,7 +98,9 @@ class Reference:
             case SessionDeleted():
                 self.head.pop(event.session, None)
             case TurnSaid():
-                self.home[event.turn] = event.session
+                self.home[event.turn], self.said[event.turn] = event.session, self.seq
+                if event.witnesses is not None:
+                    self.saw[event.turn] = event.witnesses
                 if event.role == Role.USER:
                     self.asked.add(event.turn)
                 if not event.queued:
@@ -107,6 +123,14 @@ class Reference:
                 self._pin(event)
             case CoreWritten():
                 self.worlds[event.world].blocks.append(event)
+            case StoryBegun():
+                self.worlds[event.world], self.story[event.world] = World(), event.world
+            case CastSet() | CastReset() | StageSet():
+                self.worlds[event.world].lines.append(event)
+                if isinstance(event, CastSet) and event.text is not None:
+                    self.members[event.member] = event.text
+            case TurnWitnessed():
+                self.saw[event.turn] = event.witnesses
             case _:
                 self._learn(event)
 
@@ -222,6 +246,48 @@ class Reference:
         """Observations of the world's own and of the worlds above it; their sources say whether it believes them."""
         return {id for id, made in self.made.items() if made.world in (world, *self.worlds[world].above)}
 
+    # -- what stands in a story -----------------------------------------------------------------------------------
+
+    def shown(self, session: str) -> list[str]:
+        """The turns on the path of a session's head that were not deleted, the oldest first."""
+        return [turn for turn in reversed(self.path(self.head[session])) if turn not in self.deleted]
+
+    def stage(self, session: str) -> dict[tuple[str, str], str | None]:
+        """What is on the stage of a session, by owner and aspect."""
+        return {(line.owner, line.aspect): line.text for line in self._played(session) if isinstance(line, StageSet)}
+
+    def cast(self, session: str) -> list[tuple[str, str, str, int]]:
+        """Who plays in a session: member, name, seat, and after which event it remembers."""
+        seats: dict[str, str | None] = {}  # the last who took one comes last
+        since: dict[str, int] = {}
+        for line in self._played(session):
+            if isinstance(line, CastReset):
+                since[line.member] = line.since
+            elif isinstance(line, CastSet):
+                seats.pop(line.member, None)
+                seats[line.member] = line.seat
+        holders = {seat: member for member, seat in seats.items()}
+        found = [(holders[seat], seat) for seat in SEATS if seat in holders]
+        return [(member, self.members[member], seat, since.get(member, 0)) for member, seat in found]
+
+    def view(self, session: str, member: str) -> list[str]:
+        """What a member saw of a session, the oldest first, hidden turns too."""
+        resets = [line.since for line in self._played(session) if isinstance(line, CastReset) and line.member == member]
+        since = resets[-1] if resets else 0
+        return [turn for turn in self.shown(session) if member in self.saw[turn] and self.said[turn] > since]
+
+    def _played(self, session: str) -> list[CastSet | CastReset | StageSet]:
+        """What was set along a session's path and holds, in the order of the path."""
+        path = self.path(next(iter(reversed(self.shown(session))), None))
+        standing = set(path) - self.hidden - self.deleted
+        lines = self.worlds[self.world[session]].lines
+        return [
+            line
+            for turn in [None, *reversed(path)]
+            for line in lines
+            if getattr(line, "after", None) == turn and standing.issuperset(getattr(line, "sources", ()))
+        ]
+
     # -- changes --------------------------------------------------------------------------------------------------
 
     def _fork(self, event: SessionForked) -> None:
@@ -236,7 +302,10 @@ class Reference:
             above=(parent, *self.worlds[parent].above),
             pins=dict(self.worlds[parent].pins),
             blocks=list(self.worlds[parent].blocks),
+            lines=list(self.worlds[parent].lines),
         )
+        if parent in self.story:
+            self.story[event.world] = self.story[parent]
 
     def _place(self, turn: str, session: str, parent: str | None) -> None:
         self.parent[turn] = parent

@@ -47,6 +47,7 @@ UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
     ("entity.noted", 1): _unchanged,
     ("observation.made", 1): _unchanged,
     ("reflection.failed", 1): _unchanged,
+    ("reflection.failed", 2): _unchanged,
 }
 
 # Required fields that may be None are left out of the structure like any other None, and put back on reading.

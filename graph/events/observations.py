@@ -316,11 +316,11 @@ class ReflectionDone(Base):
 class ReflectionFailed(Base):
     """A step of a reflection came to nothing; the others went on. `error` holds no word of what was said."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     kind: Literal["reflection.failed"] = "reflection.failed"
     reflection: str
     turns: tuple[str, ...]
-    step: Literal["observations", "significance", "reinforcement", "entities", "relations", "title"]
+    step: Literal["observations", "significance", "reinforcement", "entities", "relations", "title", "stage"]
     model: str | None = None
     error: str
 

@@ -97,6 +97,11 @@ class Decision:
 
 
 _FORGOTTEN = "SELECT 1 FROM observations WHERE id = ? AND deleted"
+# A chat of the story that a world is of is left.
+_PLAYED = """
+SELECT 1 FROM sessions AS own JOIN worlds ON worlds.id = own.world WHERE NOT own.deleted
+AND worlds.story = (SELECT story FROM worlds WHERE id = ?)
+"""
 
 
 def decisions(event: Event) -> Iterator[Decision]:
@@ -241,12 +246,14 @@ def _restoring_stage(facet: Decision, stood: Any) -> Event:
 def reachable(db: sqlite3.Connection, facet: Decision) -> bool:
     """Whether what a facet is of is still there: its session, turn, memory or document was not deleted."""
     match facet.sort:
-        case "block" | "stage" | "cast" | "reset":
+        case "block":
             return True
         case sort if sort in _OF_ENTITIES:
             return True
         case "memory pin" | "review":
             return db.execute(_FORGOTTEN, (facet.item,)).fetchone() is None
+        case "stage" | "cast" | "reset":
+            return db.execute(_PLAYED, (facet.world,)).fetchone() is not None
         case "document":
             gone = "SELECT 1 FROM documents WHERE id = ? AND deleted"
         case "hidden" | "withheld" | "rating" | "pin" | "witnesses":

@@ -27,6 +27,10 @@ WHERE kind <> 'turn.said' AND kind IN ('mark.set', 'mark.cleared') ORDER BY seq 
 _MOVED = "SELECT version, structure FROM events WHERE seq = ? AND kind = 'head.moved'"
 # Sessions in which something was said or taken up since.
 _GONE_ON = "SELECT DISTINCT session FROM turns WHERE seq >= :seq OR placed >= :seq ORDER BY session"
+# The world of a stage was begun since, or the turn said that something of it holds from.
+_SET_SINCE = """
+SELECT 1 FROM worlds WHERE id = :world AND seq >= :seq UNION ALL SELECT 1 FROM turns WHERE id = :turn AND seq >= :seq
+"""
 _ERASURES = """
 SELECT version, structure FROM events WHERE kind <> 'turn.said' AND kind = 'text.erased' AND seq >= ?
 """
@@ -128,6 +132,9 @@ def _covered(db: sqlite3.Connection, facet: Decision, seq: int) -> bool:
     match facet.sort:
         case "head" | "shelf" | "block" | "document":
             return False
+        case "stage" | "cast" | "reset":
+            values = {"world": facet.world, "turn": facet.of, "seq": seq}
+            return db.execute(_SET_SINCE, values).fetchone() is not None
         case "review" | "memory pin":
             table = "observations"
         case "name" | "settings" | "project":

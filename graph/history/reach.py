@@ -90,6 +90,10 @@ _FORKS = """
 SELECT fork FROM worlds WHERE parent IS NOT NULL
 AND EXISTS (SELECT 1 FROM sessions WHERE world = worlds.id AND id <> ? AND NOT deleted)
 """
+_OF_DELETED = f"""
+SELECT said.id FROM turns AS said JOIN sessions AS own ON own.id = said.session
+WHERE said.id {AMONG} AND own.deleted AND NOT said.deleted ORDER BY said.seq
+"""
 _WORDS_OF_SESSION = """
 SELECT event.seq FROM subjects JOIN events AS event USING (seq)
 WHERE subjects.id = ? AND subjects.kind IN ('session.renamed', 'session.configured', 'session.titled')
@@ -134,13 +138,15 @@ class Reach:
     def own_turns(self, session: str) -> tuple[list[str], int]:
         """The turns of a session that are on no other one's path, and how many of it are on one and so stay.
 
-        Of whatever world the others are; deleted turns count as neither. Raises NotFound.
+        With those that stayed for its sake alone when the chat they were said in was deleted. Of whatever world the
+        others are; deleted turns count as neither. Raises NotFound.
         """
         self._readings.session(session)
         with self._readings.snapshot() as db:
             said = [turn for (turn,) in db.execute("SELECT id FROM turns WHERE session = ? ORDER BY seq", (session,))]
-            gone, shared = _deleted(db, said), _shared(db, session, said)
-        return [turn for turn in said if turn not in gone | shared], len(shared - gone)
+            left = _left(db, session)
+            gone, shared = _deleted(db, said), _shared(db, session, [*left, *said])
+        return [turn for turn in [*left, *said] if turn not in gone | shared], len(shared.intersection(said) - gone)
 
     def words_of_session(self, session: str) -> tuple[int, ...]:
         """The events that carry words of a session beside its turns: its names, titles and system prompts."""
@@ -205,6 +211,13 @@ def _tools_below(db: sqlite3.Connection, turn: str) -> list[str]:
         tools = "SELECT id FROM turns WHERE parent = ? AND role = 'tool' ORDER BY seq"
         found += [each for (each,) in db.execute(tools, (above,))]
     return found[1:]
+
+
+def _left(db: sqlite3.Connection, session: str) -> list[str]:
+    """The turns of deleted chats that a session goes on from, the oldest first."""
+    ends = db.execute("SELECT fork, head FROM sessions WHERE id = ?", (session,)).fetchone()
+    path = {turn for end in ends if end is not None for turn in path_to(db, end)}
+    return [turn for (turn,) in db.execute(_OF_DELETED, (json.dumps(list(path)),))]
 
 
 def _shared(db: sqlite3.Connection, session: str, said: list[str]) -> set[str]:

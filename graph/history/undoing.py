@@ -32,6 +32,7 @@ from graph.events import (
     SessionDeleted,
     SessionForked,
     SessionStarted,
+    StoryBegun,
     TextErased,
     TurnDeleted,
     TurnHidden,
@@ -352,8 +353,8 @@ def _whole(db: sqlite3.Connection, run: tuple[Stored, ...]) -> tuple[Stored, ...
 
 
 def is_change(run: Sequence[Stored]) -> bool:
-    """Whether an append was a change by a person: something decided, and nothing said in a chat or imported."""
-    if _is_import(run):
+    """Whether an append was a change by a person: something decided, and nothing said, begun as a story or imported."""
+    if _is_import(run) or any(isinstance(each.event, StoryBegun) for each in run):
         return False
     if any(
         isinstance(each.event, TurnSaid) and (each.event.role is not Role.NOTE or each.event.source is not None)

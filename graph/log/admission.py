@@ -11,7 +11,6 @@ tree has no cycle.
 
 import json
 import sqlite3
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from math import isclose, isfinite
 
@@ -19,7 +18,6 @@ from pydantic import ValidationError
 
 from graph.errors import InvalidEvent
 from graph.events import (
-    MAIN_WORLD,
     ApprovalAsked,
     ApprovalGiven,
     ApprovalRefused,
@@ -79,71 +77,23 @@ from graph.events import (
     Undone,
 )
 from graph.ids import as_ms
+from graph.log.playing import admit_play, admit_said, require_no_member, require_path
+from graph.log.requiring import (
+    found,
+    item_exists,
+    require,
+    require_name,
+    require_session,
+    require_sources,
+    require_turn,
+    require_world,
+    session_exists,
+    turn_exists,
+    world_exists,
+)
 from graph.projection.identities import Identities
 from graph.projection.paths import lineage_of
 from graph.relations import DATE, kinds
-
-LONGEST_NAME = 200
-
-
-def require(holds: bool, otherwise: str) -> None:
-    """Raise InvalidEvent, saying why, unless it holds."""
-    if not holds:
-        raise InvalidEvent(f"The event was not stored: {otherwise}.")
-
-
-def found(db: sqlite3.Connection, query: str, *parameters: str) -> bool:
-    return db.execute(query, parameters).fetchone() is not None
-
-
-def session_exists(db: sqlite3.Connection, session: str) -> bool:
-    return found(db, "SELECT 1 FROM sessions WHERE id = ?", session)
-
-
-def turn_exists(db: sqlite3.Connection, turn: str) -> bool:
-    return found(db, "SELECT 1 FROM turns WHERE id = ?", turn)
-
-
-def item_exists(db: sqlite3.Connection, kind: str, item: str) -> bool:
-    """Whether an event of this kind is of this thing: an observation, a chunk, a document, an entity, an approval."""
-    return found(db, "SELECT 1 FROM subjects WHERE id = ? AND kind = ?", item, kind)
-
-
-def require_session(db: sqlite3.Connection, session: str) -> None:
-    require(session_exists(db, session), f"there is no session {session}")
-
-
-def require_turn(db: sqlite3.Connection, turn: str) -> None:
-    require(turn_exists(db, turn), f"there is no turn {turn}")
-
-
-def world_exists(db: sqlite3.Connection, world: str) -> bool:
-    """Main always is; a what-if is from the fork that began it on."""
-    return world == MAIN_WORLD or found(db, "SELECT 1 FROM worlds WHERE id = ?", world)
-
-
-def require_world(db: sqlite3.Connection, world: str) -> None:
-    require(world_exists(db, world), f"there is no world {world}")
-
-
-def require_sources(db: sqlite3.Connection, sources: Iterable[str]) -> None:
-    """All of them are turns or chunks, each named once."""
-    named = list(sources)
-    require(len(set(named)) == len(named), "it names a source twice")
-    unknown = """
-    SELECT source.value FROM json_each(?) AS source
-    WHERE NOT EXISTS (SELECT 1 FROM turns WHERE id = source.value)
-    AND NOT EXISTS (SELECT 1 FROM chunks WHERE id = source.value)
-    """
-    row = db.execute(unknown, (json.dumps(named),)).fetchone()
-    require(row is None, f"there is no turn or chunk {row and row[0]}")
-
-
-def require_name(name: str | None, of: str) -> None:
-    """A name has something to read in it, and is no longer than a line."""
-    fit = name is None or (name.strip() and len(name) <= LONGEST_NAME and name.isprintable())
-    require(bool(fit), f"{of} has no fit name")
-
 
 _PROVED = "SELECT 1 FROM named JOIN subjects USING (seq) WHERE named.name = ? AND named.kind = ? AND subjects.id = ?"
 SELVES = ("you", "assistant")
@@ -182,6 +132,7 @@ def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
             _admit_relation(db, event)
         case EntityNoted():
             require_name(event.entity, "the entity")
+            require_no_member(db, event.entity)
             require_turn(db, event.by_turn)
             require(bool((event.text or "").strip()), "it names nothing")
         case EntityNamed() | EntityKinded() | EntityAliased() | EntityMerged() | EntitySplit():
@@ -276,6 +227,7 @@ def _admit_entity(db: sqlite3.Connection, event: EntityChange) -> None:
     """It is of entities that are there and not the same yet, in a world that is; and nobody becomes themselves."""
     if event.entity is not None:
         _require_entity(db, event.entity)
+        require_no_member(db, event.entity)
     require_world(db, event.world)
     if isinstance(event, EntityNamed | EntityAliased | EntitySplit):
         require_name(event.text, "the entity")
@@ -284,6 +236,7 @@ def _admit_entity(db: sqlite3.Connection, event: EntityChange) -> None:
             require(event.entity not in SELVES, f"{event.entity} is always the same kind")
         case EntityMerged(entity=entity, into=str() as into):
             _require_entity(db, into)
+            require_no_member(db, into)
             require(entity not in SELVES, f"{entity} is always one of its own")
             circle = Identities(db, event.world).leads_to(into, entity)
             require(not circle, f"{entity} would be the same as itself")
@@ -438,6 +391,7 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             require(not session_exists(db, event.session), f"session {event.session} exists already")
             require(session_exists(db, event.origin), f"there is no session {event.origin}")
             _require_place(db, event.at)
+            require_path(db, event.origin, event.at)
             of_origin = event.world == _world_of(db, event.origin)
             require(of_origin or not world_exists(db, event.world), f"the world {event.world} is another's")
         case TurnSaid():
@@ -445,14 +399,15 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             require(not turn_exists(db, event.turn), f"turn {event.turn} exists already")
             _require_place(db, event.parent)
             _require_import(db, event)
-            for member in (*(event.witnesses or ()), *([event.addressed] if event.addressed is not None else [])):
-                _require_member(db, member)
+            admit_said(db, event)
         case TurnTaken():
             require(_can_be_taken(db, event.turn, event.session), f"turn {event.turn} waits not in {event.session}")
             _require_place(db, event.parent)
+            require_path(db, event.session, event.parent)
         case HeadMoved():
             require_session(db, event.session)
             _require_place(db, event.turn)
+            require_path(db, event.session, event.turn)
         case TurnHidden() | TurnUnhidden() | TurnDeleted() | TurnRated() | TurnWithheld() | TurnReleased():
             require_turn(db, event.turn)
         case PinSet() | PinCleared():
@@ -472,47 +427,10 @@ def admit(db: sqlite3.Connection, event: Event) -> None:
             require(all(1 <= seq <= last for seq in event.events), "an event to erase does not exist")
         case SessionRenamed() | SessionArchived() | SessionUnarchived() | SessionDeleted() | SessionConfigured():
             require_session(db, event.session)
-        case StoryBegun():
-            require(not world_exists(db, event.world), f"there is a world {event.world} already")
-            require_name(event.text, "the story")
-        case CastSet() | CastReset() | StageSet() | TurnWitnessed():
-            _admit_play(db, event)
+        case StoryBegun() | CastSet() | CastReset() | StageSet() | TurnWitnessed():
+            admit_play(db, event)
         case _:
             require(admit_learned(db, event), f"nobody knows when a {event.kind} may be stored")
-
-
-def _admit_play(db: sqlite3.Connection, event: CastSet | CastReset | StageSet | TurnWitnessed) -> None:
-    """It is of a story or a what-if of one, and of members of a cast that there is."""
-    match event:
-        case TurnWitnessed():
-            require_turn(db, event.turn)
-            _require_story(db, str(db.execute("SELECT world FROM turns WHERE id = ?", (event.turn,)).fetchone()[0]))
-            for member in event.witnesses:
-                _require_member(db, member)
-            return
-        case CastSet():
-            require_name(event.text, "the member of the cast")
-            known = item_exists(db, "cast.set", event.member)
-            new = not found(db, "SELECT 1 FROM entities WHERE id = ?", event.member)
-            require(known or (new and event.text is not None), f"{event.member} is no member that was named")
-        case CastReset():
-            _require_member(db, event.member)
-        case StageSet():
-            require_name(event.owner, "what stands on the stage")
-            require_name(event.aspect, "the aspect")
-            require_sources(db, event.sources)
-    _require_story(db, event.world)
-    if not isinstance(event, CastReset) and event.after is not None:
-        require_turn(db, event.after)
-
-
-def _require_story(db: sqlite3.Connection, world: str) -> None:
-    played = found(db, "SELECT 1 FROM worlds WHERE id = ? AND story IS NOT NULL", world)
-    require(played, f"{world} is no story")
-
-
-def _require_member(db: sqlite3.Connection, member: str) -> None:
-    require(item_exists(db, "cast.set", member), f"{member} is no member of a cast")
 
 
 def _is_marked(db: sqlite3.Connection, mark: str) -> bool:

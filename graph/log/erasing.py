@@ -29,8 +29,10 @@ from graph.events import (
     ObservationDeleted,
     ObservationMade,
     RelationNoted,
+    SessionDeleted,
     SessionTitled,
     StageSet,
+    TextErased,
     TurnDeleted,
 )
 from graph.events.codec import fields_of
@@ -42,6 +44,23 @@ from graph.sqlite import open_writer, writing
 
 ERASING = (TurnDeleted, ObservationDeleted, DocumentRemoved)
 
+# The story of a session, of which no session is left.
+_OVER = """
+SELECT story FROM worlds WHERE id = (SELECT world FROM sessions WHERE id = ?) AND story IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM sessions AS own JOIN worlds AS each ON each.id = own.world
+    WHERE each.story = worlds.story AND NOT own.deleted
+)
+"""
+# What is called and stands in a story and its what-ifs, core blocks among it.
+_OF_STORY = """
+WITH played (id) AS (SELECT id FROM worlds WHERE story = :story)
+SELECT seq FROM events WHERE text IS NOT NULL AND seq IN (
+    SELECT name_seq FROM worlds WHERE id = :story
+    UNION ALL SELECT seq FROM stage_lines WHERE world IN (SELECT id FROM played)
+    UNION ALL SELECT CAST(wordings.id AS INTEGER) FROM wordings JOIN core_blocks ON core_blocks.id = wordings.owner
+    WHERE wordings."of" = 'CoreBlock' AND core_blocks.world IN (SELECT id FROM played)
+)
+"""
 _NAMING = """
 SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
     ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked', 'stage.set')
@@ -74,6 +93,23 @@ OR EXISTS (
     )
 )
 """
+
+
+def erased_by(db: sqlite3.Connection, event: Event) -> TextErased | None:
+    """The erasure that follows an event which was just stored; None where it takes no words away."""
+    match event:
+        case TurnDeleted() | ObservationDeleted() | DocumentRemoved():
+            return TextErased(events=texts_of(db, event))
+        case SessionDeleted(session=session):
+            texts = {seq for (story,) in db.execute(_OVER, (session,)) for seq in texts_of_story(db, story)}
+            return TextErased(events=tuple(sorted(texts))) if texts else None
+        case _:
+            return None
+
+
+def texts_of_story(db: sqlite3.Connection, story: str) -> list[int]:
+    """Which events carry words of a story beside its turns, and its sessions' own: by their numbers."""
+    return [seq for (seq,) in db.execute(_OF_STORY, {"story": story})]
 
 
 def texts_of(db: sqlite3.Connection, event: TurnDeleted | ObservationDeleted | DocumentRemoved) -> tuple[int, ...]:

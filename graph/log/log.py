@@ -31,13 +31,14 @@ from graph.events import RECALLED, Event, Recalled, TextErased
 from graph.events.codec import SELECT_EVENT, Stored, clean, decode, encode, event_of, genesis, hash_link
 from graph.ids import new_id, now_ms
 from graph.log.admission import admit
-from graph.log.erasing import ERASING, Purging, bereft, texts_of
+from graph.log.erasing import Purging, bereft, erased_by
 from graph.log.migrations import migrate
+from graph.log.playing import require_heard, require_path
 from graph.log.validation import refuse_emptied, refuse_stranger
 from graph.projection import sqlite_tables
 from graph.projection.sqlite_tables import PAGE, SqliteSink, event_at
 from graph.sqlite import LOG, open_writer, writing
-from graph.values import ASSISTANT, Voice
+from graph.values import ASSISTANT, Speaker
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +68,7 @@ class _Rehearsed(Exception):
     """Rolls a rehearsal back."""
 
 
-_VOICE = TypeAdapter(Voice)
+_SPEAKER = TypeAdapter(Speaker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Stream:
     model: str | None
     text: str
     recalled: tuple[Recalled, ...] = ()
-    voice: Voice = ASSISTANT
+    voice: Speaker = ASSISTANT
 
 
 class Log(Purging):
@@ -161,8 +162,8 @@ class Log(Purging):
             def store(event: Event, id: str | None = None, erased: bool = False) -> Stored:
                 nonlocal head
                 head, stored = self._write(db, sink, event, head, at, id=id, erased=erased)
-                if isinstance(event, ERASING):
-                    head, _ = self._write(db, sink, TextErased(events=texts_of(db, event)), head, at)
+                if (erasure := erased_by(db, event)) is not None:
+                    head, _ = self._write(db, sink, erasure, head, at)
                 return stored
 
             yield db, store
@@ -186,8 +187,13 @@ class Log(Purging):
         return stored, sink
 
     def stream(self, stream: Stream) -> None:
-        """Keep what a streaming reply has so far, in place of what was kept of it before."""
+        """Keep what a streaming reply has so far, in place of what was kept of it before.
+
+        Raises LogUnwritable, or InvalidEvent where it could never be a turn: whoever opens the log makes it one.
+        """
         with self._transaction() as db:
+            require_heard(db, stream.session, stream.voice.speaker, None, stream.voice.witnesses)
+            require_path(db, stream.session, stream.parent)
             db.execute(
                 "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -197,7 +203,7 @@ class Log(Purging):
                     stream.model,
                     clean(stream.text),
                     RECALLED.dump_json(stream.recalled, exclude_defaults=True).decode(),
-                    _VOICE.dump_json(stream.voice, exclude_defaults=True).decode(),
+                    _SPEAKER.dump_json(stream.voice, exclude_defaults=True).decode(),
                 ),
             )
 
@@ -207,7 +213,7 @@ class Log(Purging):
             rows = self._db.execute("SELECT turn, session, parent, model, text, recalled, voice FROM streams")
             return [
                 Stream(
-                    turn, session, parent, model, text, RECALLED.validate_json(recalled), _VOICE.validate_json(voice)
+                    turn, session, parent, model, text, RECALLED.validate_json(recalled), _SPEAKER.validate_json(voice)
                 )
                 for turn, session, parent, model, text, recalled, voice in rows
             ]
@@ -288,8 +294,8 @@ class Log(Purging):
         for event in events:
             head, row = self._write(db, sink, event, head, at)
             written.append((row, False))
-            if isinstance(event, ERASING):
-                head, row = self._write(db, sink, TextErased(events=texts_of(db, event)), head, at)
+            if (erasure := erased_by(db, event)) is not None:
+                head, row = self._write(db, sink, erasure, head, at)
                 written.append((row, True))
         sqlite_tables.note(db, *head)
         return head, at, written

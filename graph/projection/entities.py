@@ -74,8 +74,11 @@ def cast(sink: Sink, stored: Stored, event: CastSet) -> None:
 
 
 def uncast(sink: Sink, event: CastSet, seq: int) -> None:
-    """Take a member's name away, if it is the one that was given last."""
-    if node(sink, "Entity", event.member)["noted_seq"] == seq:
+    """Take a member's name away, unless it was given another one later.
+
+    A replay finds the event without its text already, and an earlier name in its place.
+    """
+    if node(sink, "Entity", event.member)["noted_seq"] <= seq:
         _learn(sink, event.member, None, NAMELESS)
 
 

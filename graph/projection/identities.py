@@ -1,7 +1,8 @@
 """Who is who in a world: what entities are called there and are, and whom one means by them.
 
 What was noted in turns is in the tables; what people said by hand is read from the log, as far as the world knows of
-it. For main the tables say the same (projection/entities.py), and so does the graph.
+it. For main the tables say the same (projection/entities.py), and so does the graph. Stories are apart: their casts are
+known in them alone, and in them nobody else is but whom their own turns name.
 """
 
 import json
@@ -20,7 +21,7 @@ from graph.events import (
     EntitySplit,
 )
 from graph.events.codec import SELECT_EVENT, event_of
-from graph.projection.entities import followed
+from graph.projection.entities import CHARACTER, followed
 from graph.projection.paths import lineage_of
 from graph.values import Entity
 
@@ -34,6 +35,12 @@ FROM entities AS e LEFT JOIN events AS event ON event.seq = e.noted_seq
 """
 Value = TypeVar("Value")
 _SPEAKERS = "SELECT id FROM entities WHERE noted_seq IS NULL"
+_CAST = "SELECT owner, world, seq FROM stage_lines WHERE aspect = 'seat' AND world IN (SELECT value FROM json_each(?))"
+_NAMED_IN = """
+SELECT DISTINCT links.key FROM links JOIN turns ON turns.id = links.start JOIN worlds ON worlds.id = turns.world
+WHERE links.rel = 'MENTIONS' AND worlds.story = (SELECT story FROM worlds WHERE id = ?)
+"""
+_IS_STORY = "SELECT 1 FROM worlds WHERE id = ? AND story IS NOT NULL"
 
 
 def _among(name: str) -> str:
@@ -77,7 +84,8 @@ class Identities:
         self._born: dict[str, bool] = {}  # those that were split off or are aliases: whether they are so in the world
         self._noted: dict[str, tuple[str, str | None]] = {}
         self._all = False
-        lineage = lineage_of(db, world)
+        self._here: list[str] = []  # those whom the world may know, once all are read
+        self._lineage = lineage = lineage_of(db, world)
         for row in db.execute(_BY_HAND).fetchall():
             stored = event_of(row)
             event = stored.event
@@ -214,8 +222,18 @@ class Identities:
     def _every(self) -> list[str]:
         if not self._all:
             self._noted = {id: (kind, name) for id, kind, name in self._db.execute(_NOTED)}
+            self._here = [id for id in self._known() if self._born.get(id, True)]
             self._all = True
-        return [id for id in self._noted if self._born.get(id, True)]
+        return self._here
+
+    def _known(self) -> list[str]:
+        """Those of all entities whom the world may know."""
+        if self._db.execute(_IS_STORY, (self._lineage.world,)).fetchone() is None:
+            return [id for id, (kind, _) in self._noted.items() if kind != CHARACTER]
+        seated = self._db.execute(_CAST, (json.dumps(self._lineage.worlds),))
+        cast = {member for member, world, seq in seated if self._lineage.knows(world, seq)}
+        known = {*cast, *self._born, *(id for (id,) in self._db.execute(_NAMED_IN, (self._lineage.world,)))}
+        return [id for id in self._noted if id in known]
 
     def _load(self, ids: Iterable[str]) -> None:
         lacking = [id for id in ids if id not in self._noted] if not self._all else []

@@ -95,7 +95,7 @@ _INDEXES = (
     "CREATE INDEX observations_by_subject ON observations (subject) WHERE subject IS NOT NULL",
     "CREATE INDEX observations_by_object ON observations (object) WHERE object IS NOT NULL",
     "CREATE INDEX chunks_by_document ON chunks (document)",
-    "CREATE INDEX stage_lines_by_world ON stage_lines (world, seq)",
+    "CREATE INDEX stage_lines_by_owner ON stage_lines (world, owner, aspect)",
     "CREATE INDEX observations_touched ON observations (touched)",
     "CREATE INDEX chunks_touched ON chunks (touched)",
 )

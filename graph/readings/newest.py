@@ -112,7 +112,7 @@ class Recent:
         for row in self._live(_NAMES):
             turn = turn_of(row)
             names = self._db.execute(_NAMED, (turn.id,)).fetchall()
-            for told, name in [*names, (turn.speaker, turn.speaker)]:
+            for told, name in [*names, (turn.speaker, who.name(turn.speaker) or turn.speaker)]:
                 id = who.meant(told, turn.id)
                 if len(found) < limit and id not in ("you", "assistant"):
                     found.setdefault(id, (id, who.given(id) or (name if id == told else who.name(id) or name), turn.at))
@@ -270,9 +270,13 @@ class _Asked:
         yield from (each for each in first(found, len(found)) if self._is_then(each.at))
 
     def _worlds(self) -> Iterator[NewestItem]:
-        """What-ifs: main has no beginning."""
-        for each in reversed(worlds(self._db)):
+        """What-ifs: main has no beginning, and a story is none; those of a story are told in that alone."""
+        every = worlds(self._db)
+        here = next((each.story for each in every if each.id == self._world), None)
+        for each in reversed(every):
             if each.session is None or each.began_at is None or not self._is_then(each.began_at):
+                continue
+            if each.story != here:
                 continue
             begun = session_by_id(self._db, each.session)
             if sees_said(self._viewer, begun.project):

@@ -16,7 +16,7 @@ from graph.ids import as_datetime
 from graph.projection.paths import Paths
 from graph.readings.belonging import Belongings
 from graph.readings.kept import chunks
-from graph.readings.rows import AMONG
+from graph.readings.rows import AMONG, members
 from graph.visibility import EVERYONE, Viewer, for_all, sees_made
 
 _MADE = f"""
@@ -61,6 +61,8 @@ def _of(db: sqlite3.Connection, made: dict[str, Any], text: str, at: datetime) -
     rows = db.execute(said, (json.dumps(made["sources"]),)).fetchall()
     id = str(made["observation"])
     if rows:
-        return Believed(id, rows[0][0], rows[0][1], text, as_datetime(rows[-1][2]))
+        role, speaker, _ = rows[0]
+        called = members(db, [speaker]).get(speaker, speaker)
+        return Believed(id, role, called, text, as_datetime(rows[-1][2]))
     read = next(iter(chunks(db, made["sources"]).values()), None)
     return Believed(id, "note", read.title if read is not None else "", text, at)

@@ -14,6 +14,7 @@ from graph.errors import NotFound
 from graph.events import RECALLED
 from graph.events.codec import fields_of
 from graph.ids import as_datetime
+from graph.projection.entities import CHARACTER
 from graph.projection.paths import Paths
 from graph.values import Session, Turn
 
@@ -54,7 +55,8 @@ AND NOT (SELECT deleted FROM sessions WHERE id = said.session) ORDER BY said.seq
 
 
 _MEMBERS = f"""
-SELECT e.id, event.text FROM entities AS e JOIN events AS event ON event.seq = e.name_seq WHERE e.id {AMONG}
+SELECT e.id, coalesce(event.text, '') FROM entities AS e LEFT JOIN events AS event ON event.seq = e.name_seq
+WHERE e.noted_kind = '{CHARACTER}' AND e.id {AMONG}
 """
 
 
@@ -105,18 +107,24 @@ def turn_of(row: Raw) -> Turn:
 def turns_of(db: sqlite3.Connection, rows: Iterable[Raw]) -> list[Turn]:
     """Turns, from rows of TURN, each with the nearest turn above it that is not deleted.
 
-    Members of a cast are called by their names.
+    Members of a cast are called by their names; in a story tools, too, may speak, which are none.
     """
     paths = Paths(db)
     found = [turn_of((*row[:3], paths.kept(row[3]), *row[4:]) if row[9] and row[3] else row) for row in rows]
     names = members(db, {turn.member for turn in found if turn.member is not None})
-    return [replace(turn, speaker=names.get(turn.member, "")) if turn.member is not None else turn for turn in found]
+    return [_called(turn, names) if turn.member is not None else turn for turn in found]
+
+
+def _called(turn: Turn, names: Mapping[str, str]) -> Turn:
+    """A turn of a story, with the names of the cast."""
+    name = names.get(turn.member or "")
+    return replace(turn, speaker=name) if name is not None else replace(turn, member=None)
 
 
 def members(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, str]:
-    """What members of casts are called, by their ids."""
+    """What those are called who are of a cast, by their ids; "" where that was erased."""
     wanted = json.dumps(list(ids))
-    return {id: name for id, name in db.execute(_MEMBERS, (wanted,)) if name} if wanted != "[]" else {}
+    return dict(db.execute(_MEMBERS, (wanted,)).fetchall()) if wanted != "[]" else {}
 
 
 def turns_by_ids(db: sqlite3.Connection, ids: Iterable[str], order: str = "ORDER BY said.seq") -> list[Turn]:

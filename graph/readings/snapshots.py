@@ -18,14 +18,14 @@ from graph.visibility import EVERYONE, Viewer
 
 
 class WorldReadings(ABC):
-    """Main and the what-ifs, and which turns they see, as the log has it."""
+    """Main, the stories and the what-ifs, and which turns they see, as the log has it."""
 
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[sqlite3.Connection]:
         """A reading connection of one's own, in one snapshot of the log. For this package only."""
 
     def worlds(self) -> list[World]:
-        """Main, then the what-ifs, the oldest first; those whose sessions were all deleted are left out."""
+        """Main, then stories and what-ifs, the oldest first; those whose sessions were all deleted are left out."""
         with self.snapshot() as db:
             return [_named(db, world) for world in worlds.worlds(db)]
 

@@ -3,14 +3,20 @@
 import json
 import sqlite3
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 
 from graph.events import SEATS
 from graph.ids import as_datetime
+from graph.projection.paths import PATH
+from graph.projection.sources import is_over
+from graph.projection.sqlite_tables import SqliteSink
 from graph.projection.stage import Line, Stage
 from graph.projection.stories import RESET, SEAT
-from graph.readings.rows import AMONG, members, session_by_id
-from graph.values import Member, StageLine, StoryWorld
+from graph.readings.rows import AMONG, TURN, members, session_by_id, turns_of
+from graph.values import Member, StageLine, StoryWorld, Turn
+
+UNJUDGED = 64  # turns of a path that are looked through
 
 _STORIES = """
 SELECT worlds.id, event.text, event.at FROM worlds JOIN events AS event ON event.seq = worlds.name_seq
@@ -21,6 +27,18 @@ SELECT own.id FROM sessions AS own JOIN worlds ON worlds.id = own.world
 WHERE worlds.story = ? AND NOT own.deleted ORDER BY own.last_at DESC, own.last_seq DESC
 """
 _STORY_OF = "SELECT worlds.story FROM sessions AS own JOIN worlds ON worlds.id = own.world WHERE own.id = ?"
+_SAW = f"SELECT id, witnesses FROM turns WHERE id {AMONG} AND seq > ? AND witnesses IS NOT NULL"
+# Events that change nothing on any stage.
+_CHANGED = """
+SELECT 1 FROM events WHERE seq > ? AND kind NOT IN (
+    'turn.said', 'session.titled', 'session.renamed', 'reflection.done', 'reflection.failed', 'mark.set', 'turn.rated'
+) LIMIT 1
+"""
+_UNJUDGED = f"""
+{PATH} {TURN} JOIN path ON path.id = said.id JOIN unreflected ON unreflected.seq = said.seq
+WHERE NOT said.hidden AND event.text IS NOT NULL ORDER BY path.depth DESC
+"""
+_RATED = f"SELECT id, significance FROM turns WHERE id {AMONG} AND significance IS NOT NULL"
 _TEXTS = f"SELECT seq, text FROM events WHERE seq {AMONG}"
 
 
@@ -52,23 +70,93 @@ class StoryReadings(ABC):
             own = session_by_id(db, session)
             return cast(db, own.world, at or own.head)
 
-    def stage(self, session: str, *, at: str | None = None) -> dict[tuple[str, str], StageLine]:
-        """What stands on a chat's stage, at its head or at a turn, by owner and aspect. Raises NotFound."""
+    def seen(self, session: str, member: str, turns: Iterable[str]) -> set[str]:
+        """Those of the turns that a member of a chat's cast saw, as far as it remembers. Raises NotFound."""
         with self.snapshot() as db:
             own = session_by_id(db, session)
-            lines = Stage(db, own.world, at or own.head).lines()
+            begins = since(db, own.world, own.head, member)
+            rows = db.execute(_SAW, (json.dumps(list(turns)), begins))
+            return {turn for turn, saw in rows if member in saw.split()}
+
+    def stage(
+        self, session: str, *, at: str | None = None, witness: str | None = None
+    ) -> dict[tuple[str, str], StageLine]:
+        """What stands on a chat's stage, at its head or at a turn, by owner and aspect. Raises NotFound.
+
+        With a `witness`, as far as it comes from what that member of the cast saw.
+        """
+        with self.snapshot() as db:
+            own = session_by_id(db, session)
+            lines = _stage(db, own.world, at or own.head, witness).lines()
             texts = dict(db.execute(_TEXTS, (json.dumps([line.seq for line in lines.values()]),)))
             return {key: _shown(line, texts.get(line.seq)) for key, line in lines.items()}
 
+    def play(self, session: str, *, witness: str | None = None) -> tuple[list[Member], list[StageLine]]:
+        """Who plays in a chat, and all lines of its stage that hold, as `cast` and `stage_history` tell them."""
+        with self.snapshot() as db:
+            own = session_by_id(db, session)
+            lines = _stage(db, own.world, own.head, witness).every()
+            texts = dict(db.execute(_TEXTS, (json.dumps([line.seq for line in lines]),)))
+            there = [_shown(line, texts.get(line.seq)) for line in lines]
+            return _seated(db, {(line.owner, line.aspect): line for line in lines}), there
+
+    def only_said(self, session: str, since: int, head: str | None) -> bool:
+        """Whether nothing happened since an event but that something was said below a head of a chat, or it was read.
+
+        Raises NotFound.
+        """
+        with self.snapshot() as db:
+            if db.execute(_CHANGED, (since,)).fetchone() is not None:
+                return False
+            now = session_by_id(db, session).head
+            return head == now or (head is not None and now is not None and is_over(SqliteSink(db), head, now))
+
+    def stage_history(self, session: str, owner: str | None = None, *, witness: str | None = None) -> list[StageLine]:
+        """All lines that hold at a chat's head, of one owner or of all, from the first turn to the last.
+
+        With a `witness`, as far as they come from what that member of the cast saw. Raises NotFound.
+        """
+        with self.snapshot() as db:
+            own = session_by_id(db, session)
+            lines = _stage(db, own.world, own.head, witness).every(owner)
+            texts = dict(db.execute(_TEXTS, (json.dumps([line.seq for line in lines]),)))
+            return [_shown(line, texts.get(line.seq)) for line in lines]
+
+    def unjudged(self, session: str) -> list[Turn]:
+        """The replies of models on a chat's path that nobody has judged yet, the oldest first. Raises NotFound."""
+        with self.snapshot() as db:
+            head = session_by_id(db, session).head
+            rows = db.execute(_UNJUDGED, {"start": head, "limit": UNJUDGED}).fetchall()
+            return [turn for turn in turns_of(db, rows) if turn.model is not None]
+
+    def ratings(self, turns: Iterable[str]) -> dict[str, int]:
+        """How much each of some turns matters that somebody or something judged: 0 to 3."""
+        with self.snapshot() as db:
+            return dict(db.execute(_RATED, (json.dumps(list(turns)),)))
+
+    def holding(self, session: str, lines: Iterable[int], witness: str | None = None) -> set[int]:
+        """Those of some lines of the stage, by their events, that hold at a chat's head. Raises NotFound."""
+        with self.snapshot() as db:
+            own = session_by_id(db, session)
+            return _stage(db, own.world, own.head, witness).holding(lines)
+
+
+def _stage(db: sqlite3.Connection, world: str, head: str | None, witness: str | None) -> Stage:
+    begins = since(db, world, head, witness) if witness is not None else 0
+    return Stage(db, world, head, witness=witness, since=begins)
+
 
 def cast(db: sqlite3.Connection, world: str, head: str | None) -> list[Member]:
-    """Who plays along a path of a world. A seat is of whoever took it last."""
-    lines = Stage(db, world, head).lines()
+    """Who plays along a path of a world. A seat is of whoever took it last, of those who did not leave it."""
+    return _seated(db, Stage(db, world, head).lines())
+
+
+def _seated(db: sqlite3.Connection, lines: Mapping[tuple[str, str], Line]) -> list[Member]:
     seated: dict[str, Line] = {}
     for line in lines.values():
         if line.aspect == SEAT and line.value is not None:
             there = seated.get(line.value)
-            if there is None or there.seq < line.seq:
+            if there is None or there.place < line.place:
                 seated[line.value] = line
     names = members(db, {line.owner for line in seated.values()})
     return [

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from graph.ids import as_datetime
 from graph.projection.paths import Paths, path_to, tip_of
-from graph.readings.rows import AMONG, session_by_id
+from graph.readings.rows import AMONG, members, session_by_id
 from graph.values import Alternatives, Branch
 
 _ABOVE = "SELECT turns.id, turns.above, over.role FROM turns LEFT JOIN turns AS over ON over.id = turns.above"
@@ -189,6 +189,9 @@ def _tree(db: sqlite3.Connection, session: str) -> tuple[Branch, ...]:
     about = session_by_id(db, session)
     all_own = {"session": session, "shared": json.dumps(_above_fork(db, session, []))}
     turns = {turn.id: turn for turn in map(_Placed._make, db.execute(_TURNS, all_own))}
+    if about.story is not None:
+        names = members(db, {turn.speaker for turn in turns.values()})
+        turns = {id: turn._replace(speaker=names.get(turn.speaker, turn.speaker)) for id, turn in turns.items()}
     near: dict[str | None, str | None] = {None: None}  # the turn, or the nearest one above it, that is shown
     above: dict[str, str | None] = {}
     for id, turn in turns.items():

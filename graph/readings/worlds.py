@@ -1,4 +1,4 @@
-"""Main and the what-ifs, and how things and pins stand in one.
+"""Main, the stories and the what-ifs, and how things and pins stand in one.
 
 A pin is of a world: that in which it was set or cleared, or else that of what is pinned. The last one counts. A pin of
 an observation is of its whole series.
@@ -19,11 +19,13 @@ from graph.readings.rows import AMONG
 from graph.values import RevisionStanding, Wanted, World
 
 SHORTEST_PREFIX = 6
-# The first session of a what-if begins it; what-ifs of which all sessions were deleted are over.
+# The first session of a what-if begins it, but not that of a story; worlds of which all sessions were deleted are over.
 _WORLDS = """
-SELECT worlds.id, worlds.parent, worlds.fork, own.id, worlds.seq, event.at, own.origin FROM worlds
-JOIN events AS event ON event.seq = worlds.seq JOIN sessions AS own ON own.seq = worlds.seq
-WHERE worlds.parent IS NOT NULL AND EXISTS (SELECT 1 FROM sessions WHERE world = worlds.id AND NOT deleted)
+SELECT worlds.id, named.text, worlds.parent, worlds.fork, own.id, worlds.seq, event.at, own.origin, worlds.story
+FROM worlds JOIN events AS event ON event.seq = worlds.seq LEFT JOIN events AS named ON named.seq = worlds.name_seq
+LEFT JOIN sessions AS own ON own.seq = worlds.seq
+WHERE (worlds.parent IS NOT NULL OR worlds.story IS NOT NULL)
+AND EXISTS (SELECT 1 FROM sessions WHERE world = worlds.id AND NOT deleted)
 ORDER BY worlds.seq
 """
 _PINS = """
@@ -33,13 +35,16 @@ WHERE kind <> 'turn.said' AND kind IN ('pin.set', 'pin.cleared') ORDER BY seq
 
 
 def worlds(db: sqlite3.Connection) -> list[World]:
-    """Main, then the what-ifs, the oldest first; without their names, and without those that have no session left."""
+    """Main, then the stories and what-ifs, the oldest first, without those that have no session left.
+
+    What-ifs come without their names.
+    """
     rows = db.execute(_WORLDS).fetchall()
     return [
         World(MAIN_WORLD, None),
         *(
-            World(id, None, parent, fork, session, seq, as_datetime(at), origin)
-            for id, parent, fork, session, seq, at, origin in rows
+            World(id, name, parent, fork, session, seq, as_datetime(at), origin, story)
+            for id, name, parent, fork, session, seq, at, origin, story in rows
         ),
     ]
 

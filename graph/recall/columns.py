@@ -4,6 +4,7 @@ Invariants:
 - A row is a turn, and keeps its number for as long as the columns live.
 - The columns are what the tables beside the log say at event `at_event`.
 - `parent` is the row of the nearest turn it replies to that is not a tool's: a call and its result are no neighbours.
+- `witnesses` is NONE of what was said outside of stories.
 - Not thread-safe: whoever recalls holds the lock of `Recall`.
 """
 
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graph.recall.evidence import Tree
-from graph.recall.table import NONE, Names, ReadColumns, Table, coded, read_columns
+from graph.recall.table import NONE, Names, ReadColumns, Table, coded, read_columns, read_touched
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -30,10 +31,10 @@ _NUMBERS = {  # column of a Turn to its type here
     "withheld": "?",
     "significance": "i1",
 }
-_CODES = {"session": "i4", "speaker": "i4", "world": "i4"}
+_CODES = {"session": "i4", "speaker": "i4", "world": "i4", "witnesses": "i4"}
 _UNJUDGED = {"significance": "coalesce(significance, 0) AS significance"}
 _LISTED = ", ".join(_UNJUDGED.get(name, f'"{name}"') for name in ("id", "seq", "role", *_NUMBERS, *_CODES))
-_TURNS = f"SELECT {_LISTED} FROM turns WHERE touched > ? ORDER BY seq"
+_TURNS = f"SELECT {_LISTED} FROM turns"
 _REPLIES = """
 SELECT reply.seq AS child, over.seq AS parent FROM turns AS reply JOIN turns AS over ON over.id = reply.above
 WHERE reply.touched > ? AND NOT reply.deleted
@@ -55,6 +56,7 @@ class Columns(Table):
         super().__init__({"role": "i1", "parent": "i4", **_NUMBERS, **_CODES})
         self.at_event = 0
         self.sessions, self.speakers, self.worlds, self.projects = Names(), Names(), Names(), Names()
+        self.crowds = Names()  # of those who saw a turn of a story, as the tables have them
         self.session_rows: list[SessionRow | None] = []
         self.liveness = 0  # counts changes of what is live; caches over live turns are keyed by it
         self._tree: Tree | None = None
@@ -65,7 +67,7 @@ class Columns(Table):
         """Bring the columns to event `applied`, which is the last of a snapshot."""
         if applied == self.at_event:
             return
-        turns = read_columns(db, _TURNS, self.at_event)
+        turns = read_touched(db, _TURNS, self.at_event)
         if turns["seq"]:
             self._take(turns, read_columns(db, _REPLIES, self.at_event))
             self._read_sessions(db)
@@ -84,18 +86,8 @@ class Columns(Table):
     @property
     def tree(self) -> Tree:
         """How the turns follow each other; of several replies the newest live one is the child."""
-        import numpy as np
-
         if self._tree is None:
-            parent = self["parent"]
-            child = np.full(self.size, NONE, np.int32)
-            follows = np.flatnonzero(parent != NONE).astype(np.int32)
-            live = self["live"][follows]
-            for rows in (follows[~live], follows[live]):
-                child[parent[rows]] = rows  # of equal places numpy keeps the last
-            others = follows[child[parent[follows]] != follows]
-            up, down = (np.append(steps, np.int32(NONE)) for steps in (parent, child))  # of NONE, NONE
-            self._tree = Tree(parent, child, up[parent], down[child], others, parent[others])
+            self._tree = Tree.of(self["parent"], self["live"])
         return self._tree
 
     @property
@@ -127,7 +119,10 @@ class Columns(Table):
         self._columns["role"][rows] = coded(turns["role"], lambda role: ROLES.index(role))
         for name, type in _NUMBERS.items():
             self._columns[name][rows] = np.array(turns[name], type)
-        for name, names in (("session", self.sessions), ("speaker", self.speakers), ("world", self.worlds)):
+        coding = {
+            "session": self.sessions, "speaker": self.speakers, "world": self.worlds, "witnesses": self.crowds,
+        }  # fmt: skip
+        for name, names in coding.items():
             self._columns[name][rows] = coded(turns[name], names.add)
         self._columns["parent"][rows] = NONE
         self._tree = None

@@ -58,7 +58,9 @@ class CommunityMembers:
     people: tuple[str, ...] = ()  # who is named in it, the most often named first
 
 
-def pick(columns: Columns, may: "NDArray[np.bool_]", recalled: Sequence[int]) -> "NDArray[np.intp]":
+def pick(
+    columns: Columns, may: "NDArray[np.bool_]", pinned: "NDArray[np.bool_]", recalled: Sequence[int]
+) -> "NDArray[np.intp]":
     """The rows to look at, in order; `recalled` are rows that an edge of recall ends at."""
     import numpy as np
 
@@ -67,7 +69,7 @@ def pick(columns: Columns, may: "NDArray[np.bool_]", recalled: Sequence[int]) ->
         return rows
     connected = np.zeros(columns.size, np.bool_)
     connected[[row for row in recalled if row != NONE]] = True
-    connected |= columns["pinned"]
+    connected |= pinned
     order = np.lexsort((rows, columns["at"][rows], connected[rows]))
     first = rows[order[-MOST_TURNS // 2 :]]
     rest = np.setdiff1d(rows, first)

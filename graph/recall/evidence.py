@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from graph.recall.table import NONE
+
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
     from numpy.typing import NDArray
@@ -38,6 +40,20 @@ class Tree:
     grandchild: "NDArray[np.int32]"
     others: "NDArray[np.int32]"
     others_of: "NDArray[np.int32]"
+
+    @classmethod
+    def of(cls, parent: "NDArray[np.int32]", live: "NDArray[np.bool_]") -> "Tree":
+        """The tree by what each replies to; of several replies the newest live one is the child."""
+        import numpy as np
+
+        child = np.full(len(parent), NONE, np.int32)
+        follows = np.flatnonzero(parent != NONE).astype(np.int32)
+        among = live[follows]
+        for rows in (follows[~among], follows[among]):
+            child[parent[rows]] = rows  # of equal places numpy keeps the last
+        others = follows[child[parent[follows]] != follows]
+        up, down = (np.append(steps, np.int32(NONE)) for steps in (parent, child))  # of NONE, NONE
+        return cls(parent, child, up[parent], down[child], others, parent[others])
 
 
 @dataclass(frozen=True, slots=True)

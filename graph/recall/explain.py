@@ -2,16 +2,16 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graph.events import Strategy
 from graph.ids import as_datetime
-from graph.readings.rows import AMONG, TURN, session_by_id, turns_of
+from graph.readings.rows import AMONG, TURN, members, session_by_id, turns_of
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Scores
 from graph.recall.lending import Lending, RecallPath
-from graph.recall.table import Table
+from graph.recall.table import NONE, Table
 from graph.recall.walking import Reached, Way
 from graph.values import Boost, Hit, Reason, Step, Turn
 
@@ -25,18 +25,19 @@ BESIDE_TIME = "beside_time"  # the boost of what was said some days before or af
 
 
 def read_hits(
-    db: sqlite3.Connection, columns: Columns, texts: Mapping[int, str], why: "Explainer | NewestFirst"
+    db: sqlite3.Connection, columns: Columns, texts: Mapping[int, str], why: "Explainer | NewestFirst", *, named: bool
 ) -> dict[int, Hit]:
-    """Rows, given with their texts, as hits."""
-    names = {id: session_by_id(db, id).name for id in {columns.session_of(row) for row in texts}}
+    """Rows, given with their texts, as hits; with the names of their chats if these may be told."""
+    names = {id: session_by_id(db, id).name for id in {columns.session_of(row) for row in texts if named}}
+    speakers = speakers_of(db, columns, texts)
     return {
         row: Hit(
             kind="turn",
             id=id,
             session=columns.session_of(row),
-            session_name=names[columns.session_of(row)],
+            session_name=names.get(columns.session_of(row)),
             role=columns.role_of(row),
-            speaker=columns.speaker_of(row),
+            speaker=speakers[row],
             text=text,
             at=as_datetime(int(columns["at"][row])),
             score=why.score(row),
@@ -47,6 +48,13 @@ def read_hits(
         )
         for (row, text), id in zip(texts.items(), columns.ids(texts), strict=True)
     }
+
+
+def speakers_of(db: sqlite3.Connection, columns: Columns, rows: Collection[int]) -> dict[int, str]:
+    """Who said each row: the members of a cast by their names."""
+    found = {row: columns.speaker_of(row) for row in rows}
+    names = members(db, {found[row] for row in rows if columns["witnesses"][row] != NONE})
+    return {row: names.get(who, who) for row, who in found.items()}
 
 
 def read_texts(db: sqlite3.Connection, columns: Table, rows: Iterable[int]) -> dict[int, str]:

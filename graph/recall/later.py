@@ -13,6 +13,7 @@ from graph.recall.columns import NOTE, ROLES, Columns
 from graph.recall.learned import DERIVED, SUPPORTED, LearnedIndex
 from graph.recall.table import NONE
 from graph.recall.vectors import Matrix
+from graph.recall.witness import Witnessed
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -42,14 +43,24 @@ class Older:
 
 
 def older_memory(
-    columns: Columns, learned: LearnedIndex, matrix: Matrix, row: int, *, related: bool = False
+    columns: Columns,
+    learned: LearnedIndex,
+    matrix: Matrix,
+    row: int,
+    *,
+    related: bool = False,
+    view: Witnessed | None = None,
 ) -> Older | None:
     """An observation, as its turns last said it; None where nothing tells its meaning, or no turn says it.
 
     One that is `related` says how two stand to each other and no more ("I own Bo"): its turns say what it is about.
+    Of a `view` only those turns say it that are in it.
     """
     said = [
-        int(turn) for relation in (DERIVED, SUPPORTED) for turn in learned.of_turns[relation].of(row) if turn != NONE
+        int(turn)
+        for relation in (DERIVED, SUPPORTED)
+        for turn in learned.of_turns[relation].of(row)
+        if turn != NONE and (view is None or view.sources[turn])
     ]
     vectors = [matrix.vector(learned.beliefs, row), *(matrix.vector(columns, turn) for turn in said)]
     vector = next((each for each in (vectors[1:] if related else vectors) if each is not None), vectors[0])
@@ -60,16 +71,19 @@ def older_memory(
 
 def older_turn(columns: Columns, matrix: Matrix, row: int) -> Older | None:
     """What a person said; None where nothing tells its meaning, or it was no person."""
-    vector = matrix.vector(columns, row) if columns["role"][row] in (USER, NOTE) else None
+    vector = matrix.vector(columns, row) if _said_by_people(columns, row) else None
     if vector is None:
         return None
     return Older(columns.ids([row])[0], vector, int(columns["at"][row]), frozenset({row}))
 
 
 def later_turns(
-    columns: Columns, learned: LearnedIndex, matrix: Matrix, may: "Mask", older: Sequence[Older]
+    columns: Columns, learned: LearnedIndex, matrix: Matrix, may: "Mask", known: "Mask", older: Sequence[Older]
 ) -> dict[str, list[int]]:
-    """For each older thing the rows of turns that were said later on its topic, the nearest first; `may` be told."""
+    """For each older thing the rows of turns that were said later on its topic, the nearest first; `may` be told.
+
+    `known` are the observations that there are for whoever asks.
+    """
     import numpy as np
 
     rows = _compared(columns, may, min((each.at for each in older), default=0))
@@ -81,7 +95,7 @@ def later_turns(
         some = older[start : start + AT_ONCE]
         wanted = np.array([each.vector for each in some], np.float32)
         near = values @ wanted.T
-        near = (near + np.maximum(near, _of_what_was_learned(columns, learned, matrix, rows, wanted))) / 2
+        near = (near + np.maximum(near, _of_what_was_learned(columns, learned, matrix, rows, known, wanted))) / 2
         near += _by_weight(columns["significance"][rows])[:, None]
         for place, each in enumerate(some):
             score = np.where((columns["at"][rows] > each.at) & ~np.isin(rows, list(each.turns)), near[:, place], 0)
@@ -113,22 +127,33 @@ def _compared(columns: Columns, may: "Mask", since: int) -> "NDArray[np.intp]":
     """What people said since then, and may be told."""
     import numpy as np
 
-    people = (columns["role"] == USER) | (columns["role"] == NOTE)
-    rows = np.flatnonzero(may & people & (columns["at"] > since))
+    rows = np.flatnonzero(may & _said_by_people(columns, slice(None)) & (columns["at"] > since))
     if len(rows) > LOOKED_AT:
         order = np.lexsort((-columns["at"][rows], columns["significance"][rows] == 0))
         rows = np.sort(rows[order[:LOOKED_AT]])
     return rows
 
 
+def _said_by_people(columns: Columns, rows: int | slice) -> "Mask":
+    """What people said: the user, and in a story whoever plays in it."""
+    role, witnesses = columns["role"][rows], columns["witnesses"][rows]
+    people: Mask = (role == USER) | (role == NOTE) | (witnesses != NONE)
+    return people
+
+
 def _of_what_was_learned(
-    columns: Columns, learned: LearnedIndex, matrix: Matrix, rows: "NDArray[np.intp]", wanted: "Floats"
+    columns: Columns,
+    learned: LearnedIndex,
+    matrix: Matrix,
+    rows: "NDArray[np.intp]",
+    known: "Mask",
+    wanted: "Floats",
 ) -> "Floats":
     """float32[rows, wanted]: how near what was learned from each turn is, at the best; -1 where nothing was."""
     import numpy as np
 
     near = np.full((len(rows), len(wanted)), -1, np.float32)
-    made = learned.of_turns[DERIVED]
+    made = learned.of_turns[DERIVED].among(known)
     place = np.full(columns.size + 1, NONE, np.intp)  # NONE is the last
     place[rows] = np.arange(len(rows))
     told = place[made.other] != NONE

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graph.recall.columns import Columns
-from graph.recall.table import NONE, Names, ReadColumns, Table, coded, read_columns
+from graph.recall.table import NONE, Names, ReadColumns, Table, coded, read_columns, read_touched
 from graph.visibility import for_all
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -24,11 +24,8 @@ DERIVED, SUPPORTED, REINFORCED = "DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY"
 
 _OBSERVATIONS = """
 SELECT id, seq, status, live, current, pinned, world, confidence, kind, origin, at FROM observations
-WHERE touched > ? ORDER BY seq
 """
-_CHUNKS = """
-SELECT id, seq, document, coalesce(position, 0) AS position, live, at FROM chunks WHERE touched > ? ORDER BY seq
-"""
+_CHUNKS = "SELECT id, seq, document, coalesce(position, 0) AS position, live, at FROM chunks"
 _PROOF = """
 SELECT made.seq AS one, source.seq AS other, coalesce(links.amount, 0.0) AS amount FROM observations AS made
 JOIN links ON links.start = made.id AND links.rel = ? JOIN {} AS source ON source.id = links.target
@@ -72,6 +69,11 @@ class Edges:
             np.concatenate([self.other[kept], newer.other]),
             np.concatenate([self.amount[kept], newer.amount]),
         )
+
+    def among(self, rows: "NDArray[np.bool_]") -> "Edges":
+        """Those of some rows."""
+        kept = rows[self.one]
+        return Edges(self.one[kept], self.other[kept], self.amount[kept])
 
     def of(self, row: int) -> "NDArray[np.intp]":
         """What a row's edges lead to, in order."""
@@ -144,7 +146,7 @@ class LearnedIndex:
     def _read_observations(self, db: sqlite3.Connection, columns: Columns) -> None:
         import numpy as np
 
-        found = read_columns(db, _OBSERVATIONS, self._at)
+        found = read_touched(db, _OBSERVATIONS, self._at)
         if not found["seq"]:
             return
         table = self.beliefs
@@ -171,7 +173,7 @@ class LearnedIndex:
     def _read_chunks(self, db: sqlite3.Connection) -> None:
         import numpy as np
 
-        found = read_columns(db, _CHUNKS, self._at)
+        found = read_touched(db, _CHUNKS, self._at)
         if not found["seq"]:
             return
         table = self.pieces

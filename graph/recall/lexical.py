@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Mask = NDArray[np.bool_]
 
+Stems = dict[str, tuple[str, int]]  # with a word that has each, and its place in the query
 FEW = 50  # rows below which nothing is common
 RARE = 200  # a term that fewer than one row in so many has is counted when it is asked for
 KEPT = 4_000_000  # in memory, 4 bytes each
@@ -116,6 +118,13 @@ class Postings:
             self._size -= 0 if dropped.rows is None else len(dropped.rows)
         return rows
 
+    def rows_among(
+        self, db: sqlite3.Connection, stem: str, word: str, table: IndexedRows, among: "Mask"
+    ) -> "NDArray[np.int32]":
+        """Those of the rows that are among some."""
+        rows = self.rows(db, stem, word, table)
+        return rows[among[rows]]
+
 
 MOST_TERMS = 8
 MOST_ASKED = 96  # different terms looked up of a long query: half from its beginning, half from its end
@@ -158,7 +167,7 @@ class Words:
         self._db: sqlite3.Connection | None = None
         later = until is not None
         self.of_turns, self.of_learned = Postings("words", later=later), Postings("learned", later=later)
-        self._asked: tuple[tuple[str, tuple[str, ...]] | None, dict[str, tuple[str, int]]] = None, {}
+        self._asked: tuple[tuple[str, tuple[str, ...]] | None, Stems] = None, {}
         self._erased = 0  # the last erasure that was seen
 
     @contextmanager
@@ -180,12 +189,25 @@ class Words:
             finally:
                 self._db.execute("ROLLBACK")
 
-    def terms(self, db: sqlite3.Connection, query: str, columns: Columns, *, without: Collection[str]) -> list[Term]:
-        """The query's terms that tell most, rarest first: at most 8, none of the stop words and of `without`."""
+    def terms(
+        self,
+        db: sqlite3.Connection,
+        query: str,
+        columns: Columns,
+        *,
+        without: Collection[str],
+        among: "Mask | None" = None,
+    ) -> list[Term]:
+        """The query's terms that tell most, rarest first: at most 8, none of the stop words and of `without`.
+
+        Which tell most is counted `among` some turns, in whose rows alone they are then, or about, in all.
+        """
         self._forget_erased(db)
         words = self._stems(db, query, without)
         if not words:
-            return self._symbols(db, query, columns)
+            return self._symbols(db, query, columns, among)
+        if among is not None:
+            return self._terms_among(db, words, columns, among)
         said = self.of_turns
         last = columns.last
         counted = ((said.frequency(db, stem, word, last), stem) for stem, (word, _) in words.items())
@@ -196,14 +218,34 @@ class Words:
             terms.append(Term(stem, place, said.rows(db, stem, word, columns)))
         return terms
 
+    def _terms_among(self, db: sqlite3.Connection, words: Stems, columns: Columns, among: "Mask") -> list[Term]:
+        import numpy as np
+
+        rows = {stem: self.of_turns.rows_among(db, stem, word, columns, among) for stem, (word, _) in words.items()}
+        found = sorted((len(each), stem) for stem, each in rows.items() if len(each))
+        telling = _telling(found, int(np.count_nonzero(among)))
+        return [Term(stem, words[stem][1], rows[stem]) for _, stem in telling]
+
     def learned_terms(
-        self, db: sqlite3.Connection, query: str, columns: Columns, learned: LearnedIndex, *, without: Collection[str]
+        self,
+        db: sqlite3.Connection,
+        query: str,
+        columns: Columns,
+        learned: LearnedIndex,
+        *,
+        without: Collection[str],
+        among: "tuple[Mask, Mask] | None" = None,
     ) -> tuple[list[Term], list[Term]]:
-        """The terms that tell most of observations, and of chunks, each with its worth among all there is."""
+        """The terms that tell most of observations, and of chunks, each with its worth among all there is.
+
+        Or `among` some turns and observations; there are no chunks then.
+        """
         if not learned.size:
             return [], []
         said, known = self.of_turns, self.of_learned
         words = self._stems(db, query, without)
+        if among is not None:
+            return self._learned_among(db, words, columns, learned, *among), []
         last, count = learned.last, columns.size + learned.size
         counted = (
             (said.frequency(db, stem, word, columns.last) + known.frequency(db, stem, word, last), stem)
@@ -220,14 +262,38 @@ class Words:
                 each.append(Term(stem, place, rows[rows != NONE].astype(events.dtype), worth))
         return terms
 
-    def _stems(self, db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:
+    def _learned_among(
+        self,
+        db: sqlite3.Connection,
+        words: Stems,
+        columns: Columns,
+        learned: LearnedIndex,
+        turns: "Mask",
+        known: "Mask",
+    ) -> list[Term]:
+        import numpy as np
+
+        table = learned.beliefs
+        counted: list[tuple[int, str]] = []
+        rows: dict[str, NDArray[np.int32]] = {}
+        for stem, (word, _) in words.items():
+            made = table.rows(self.of_learned.rows(db, stem, word, learned).astype("i8"))
+            rows[stem] = made[np.append(known, False)[made]].astype(np.int32)  # NONE is the last
+            counted.append((len(self.of_turns.rows_among(db, stem, word, columns, turns)) + len(rows[stem]), stem))
+        count = int(np.count_nonzero(turns)) + int(np.count_nonzero(known))
+        return [
+            Term(stem, words[stem][1], rows[stem], worth_of(count, frequency))
+            for frequency, stem in _telling(sorted(each for each in counted if each[0]), count)
+        ]
+
+    def _stems(self, db: sqlite3.Connection, query: str, without: Collection[str]) -> Stems:
         """The stems of a query, which is asked for twice: of what was said, and of what was learned."""
         key = query, tuple(without)
         if self._asked[0] != key:
             self._asked = key, stems(db, query, without)
         return self._asked[1]
 
-    def _symbols(self, db: sqlite3.Connection, query: str, columns: Columns) -> list[Term]:
+    def _symbols(self, db: sqlite3.Connection, query: str, columns: Columns, among: "Mask | None") -> list[Term]:
         """The emoji of a query that has nothing else, which are in no index: all texts are looked through."""
         import numpy as np
 
@@ -239,7 +305,9 @@ class Words:
             listed = db.execute(_HOLDING, (symbol, columns.last)).fetchone()[0] if len(terms) < MOST_TERMS else None
             if listed is not None:
                 found = columns.rows(np.fromstring(listed, np.int64, sep=","))
-                terms.append(Term(symbol, place, np.sort(found[found != NONE]).astype(np.int32)))
+                rows = np.sort(found[found != NONE]).astype(np.int32)
+                if among is None or among[rows].any():
+                    terms.append(Term(symbol, place, rows if among is None else rows[among[rows]]))
         return terms
 
     def warm(self, db: sqlite3.Connection, columns: Columns) -> None:
@@ -283,7 +351,7 @@ def words_of(query: str) -> list[str]:
     return list(dict.fromkeys(_WORD.findall(clipped.lower())))
 
 
-def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> dict[str, tuple[str, int]]:
+def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> Stems:
     """The stems of a query, without those of the stop words and of `without`: a word that has each, and its place."""
     words = words_of(query)
     left_out = [STOP_WORDS, " ".join(without)]

@@ -3,7 +3,9 @@
 The masks by project are the rules of graph/visibility.py over whole columns.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graph.ids import as_ms
@@ -14,6 +16,7 @@ from graph.values import Filters
 from graph.visibility import EVERYONE, Viewer, sees_made
 
 SEVERAL, NOWHERE = -2, -3  # no project has these codes
+NOBODY: Mapping[str, str] = MappingProxyType({})
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -44,8 +47,17 @@ def seen(columns: Columns, world: str, inherited: "Mask | None") -> "Mask":
     return ~columns["deleted"] & _held(columns, world, columns["live"], inherited)
 
 
-def allowed(columns: Columns, filters: Filters, seen: "Mask") -> "Mask":
-    """Turns that may be hits: what is seen, narrowed by the filters but the project."""
+def witnessed(columns: Columns, member: str, since: int) -> "Mask":
+    """Turns of stories that a member of the cast saw after an event."""
+    import numpy as np
+
+    among = [member in names.split() for names in columns.crowds.names]
+    mask: Mask = np.array([*among, False])[columns["witnesses"]]  # NONE is the last
+    return mask & (columns["seq"] > since)
+
+
+def allowed(columns: Columns, filters: Filters, seen: "Mask", members: Mapping[str, str] = NOBODY) -> "Mask":
+    """Turns that may be hits: what is seen, narrowed by the filters but the project; `members` are called otherwise."""
     import numpy as np
 
     mask: Mask = seen & np.array([role in filters.roles for role in ROLES])[columns["role"]]
@@ -53,7 +65,8 @@ def allowed(columns: Columns, filters: Filters, seen: "Mask") -> "Mask":
         mask &= columns["session"] == columns.sessions.code(filters.session)
     if filters.person is not None:
         person = filters.person.casefold()
-        mask &= np.array([name.casefold() == person for name in columns.speakers.names])[columns["speaker"]]
+        called = (members.get(name, name) for name in columns.speakers.names)
+        mask &= np.array([name.casefold() == person for name in called])[columns["speaker"]]
     if filters.since is not None:
         mask &= columns["at"] >= as_ms(filters.since)
     if filters.until is not None:

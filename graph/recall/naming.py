@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from graph.projection.identities import Identities
 from graph.recall.columns import Columns
 from graph.recall.lexical import STOP_WORDS
-from graph.values import CalledBy
+from graph.values import CalledBy, Entity
 
 LONGEST = 2_000  # characters of a question in which names are looked for
 WORDS = 5  # of the longest name that is looked for
@@ -25,8 +25,8 @@ _STOP_WORDS = frozenset(STOP_WORDS.split())
 # Of scripts that are written without spaces, where a name is no word by itself.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _NOTED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = ?"
-_CHANGING = (
-    *("entity.noted", "entity.named", "entity.aliased", "entity.merged", "entity.split"),
+CHANGING_BY_HAND = (
+    *("entity.named", "entity.kinded", "entity.aliased", "entity.merged", "entity.split"),
     *("undone", "text.erased"),
 )
 
@@ -54,11 +54,14 @@ class NameIndex:
 
     def refresh(self, db: sqlite3.Connection, columns: Columns) -> None:
         """Bring the names to where a snapshot of the log is."""
-        at = (len(columns.speakers), *(db.execute(_NOTED, (kind,)).fetchone()[0] for kind in _CHANGING))
+        at = (len(columns.speakers), *last_changes(db, "entity.noted", *CHANGING_BY_HAND))
         if at == self._at:
             return
         self._at = at
-        everyone = Identities(db).everyone()
+        self.take(Identities(db).everyone())
+
+    def take(self, everyone: Sequence[Entity]) -> None:
+        """Have the names of these entities, and of nobody else."""
         self.names = {each.id: each.name for each in everyone if each.name}
         self._ids, self._unspaced = {}, {}
         for each in everyone:
@@ -91,6 +94,11 @@ class NameIndex:
         ids = [YOU] if called.owner == YOU else next(known, [])
         words = tuple(_WORD.findall(called.word.casefold()))
         return Seed(ids[0], words, called) if len(ids) == 1 else None
+
+
+def last_changes(db: sqlite3.Connection, *kinds: str) -> tuple[int, ...]:
+    """The last event of each of some kinds, 0 where there is none."""
+    return tuple(db.execute(_NOTED, (kind,)).fetchone()[0] for kind in kinds)
 
 
 def _is_common(written: str, words: tuple[str, ...]) -> bool:

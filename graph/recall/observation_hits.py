@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graph.ids import as_datetime
 from graph.readings.rows import session_by_id
 from graph.recall.columns import Columns
-from graph.recall.explain import LEAST_BOOST, SEMANTIC_RANKS, Explainer, read_hits, read_texts
+from graph.recall.explain import LEAST_BOOST, SEMANTIC_RANKS, Explainer, read_hits, read_texts, speakers_of
 from graph.recall.joining import ScoredRow
 from graph.recall.learned import DERIVED, SUPPORTED, LearnedIndex
 from graph.recall.observing import RecallExtras, ScoredObservations
@@ -41,7 +41,7 @@ def tell(
     }
     kept = [place for place in places if place.row in texts[place.kind]][:limit]
     turns = {place.row: texts["turn"][place.row] for place in kept if place.kind == "turn"}
-    said = read_hits(db, columns, turns, why)
+    said = read_hits(db, columns, turns, why, named=sight.view is None)
     teller = HitBuilder(db, columns, learned, sight, reached)
     hits: list[Hit] = []
     for place in kept:
@@ -90,7 +90,7 @@ class HitBuilder:
             session=self.columns.session_of(first) if first != NONE and not apart else "",
             session_name=self._name(self.columns.session_of(first)) if first != NONE and not apart else None,
             role=self.columns.role_of(first) if first != NONE else "note",
-            speaker=self.columns.speaker_of(first) if first != NONE else "you",
+            speaker=speakers_of(self.db, self.columns, [first])[first] if first != NONE else "you",
             text=text,
             at=as_datetime(self._said_at(row)),
             score=float(found.total[row]),
@@ -112,7 +112,7 @@ class HitBuilder:
         """The live turns and chunks that it was made from and that say the same, oldest first."""
         ends = (
             (self.columns, self.sight.turns, self.learned.of_turns),
-            (self.learned.pieces, self.learned.pieces["live"], self.learned.of_chunks),
+            (self.learned.pieces, self.sight.chunks, self.learned.of_chunks),
         )
         found = {
             (int(table["at"][each]), table.ids([int(each)])[0])
@@ -162,6 +162,8 @@ class HitBuilder:
         return lines[: count or 0], "\n".join(lines[count or 0 :]).strip()
 
     def _name(self, session: str) -> str | None:
+        if self.sight.view is not None:
+            return None  # it may say what the member did not see
         if session not in self._names:
             self._names[session] = session_by_id(self.db, session).name
         return self._names[session]

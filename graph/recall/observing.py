@@ -101,7 +101,7 @@ def observe(
     if cosines is not None and meaning is not None:
         cosines = cosines.copy()
         np.maximum.at(cosines, one, meaning[note])
-    own = told(words, cosines, np.ones(table.size, np.bool_))
+    own = told(words, cosines, sight.known)
     total, lender = own.copy(), np.full(table.size, NONE, np.intp)
     for relation in STANDS_FOR:
         _stand(total, lender, own, learned.of_turns[relation], _of_turns(turns), said)

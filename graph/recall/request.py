@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graph.ids import as_ms
+from graph.readings.rows import members
 from graph.recall.columns import Columns
 from graph.recall.intent import Intent
 from graph.recall.learned import LearnedIndex
-from graph.recall.mask import allowed, learned_for, proposed, read_to, said_to, viewer_of, visible
+from graph.recall.mask import NOBODY, allowed, learned_for, proposed, read_to, said_to, viewer_of, visible
 from graph.recall.standing import Pins, StandingColumns, Standings
 from graph.recall.table import NONE, Table
+from graph.recall.witness import Witnessed
 from graph.values import CalledBy, Filters, Vector
 
 if TYPE_CHECKING:
@@ -44,7 +46,9 @@ class VisibleRows:
     `here` are the turns of chats that may be looked into, `anywhere` those of all chats that carry evidence, and
     `asked_for` those that the filters but the project let pass: what was learned of turns that are not seen may be
     seen. `learned` are the observations that are. `stood` is how observations stand in the world asked about, and
-    `pins` what is pinned there.
+    `pins` what is pinned there. `known` are the observations that there are at all for whoever asks.
+
+    With a `view` all of it is only of what a member of a cast saw.
     """
 
     here: "Mask"
@@ -59,26 +63,36 @@ class VisibleRows:
     learned: "Mask"
     stood: StandingColumns
     pins: Pins
+    known: "Mask"
+    view: Witnessed | None = None
 
 
 def see(
     db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, standings: Standings, filters: Filters
 ) -> VisibleRows:
     """The masks of the filters over turns, chunks and observations. Raises GraphFailure."""
+    import numpy as np
+
     inherited = standings.inherited(db, columns, filters.world)
-    viewer = viewer_of(columns, filters)
+    viewer, member = viewer_of(columns, filters), filters.witness
     anywhere, here = visible(columns, filters, inherited), said_to(columns, viewer)
-    asked_for = allowed(columns, filters, anywhere)
+    calls = proposed(columns, filters, inherited)
+    view = standings.witnessed(db, columns, filters.world, member) if member is not None else None
+    if view is not None:
+        anywhere, here, calls = view.turns, here & view.sources, calls & view.sources
+    # Only where there are stories is anybody called otherwise than the speaker of a turn.
+    called = members(db, columns.speakers.names) if filters.person is not None and len(columns.crowds) else NOBODY
+    asked_for = allowed(columns, filters, anywhere, called)
     turns_allowed = asked_for & here
-    chunks: Mask = learned.pieces["live"].copy()
+    chunks: Mask = learned.pieces["live"] & (view is None)
     chunks_asked_for, chunks_allowed = chunks, chunks
     if learned.pieces.size:
-        chunks_asked_for = _chunks_asked_for(learned, filters)
+        chunks_asked_for = chunks & _chunks_asked_for(learned, filters)
         chunks_allowed = chunks_asked_for & read_to(learned, viewer)
     return VisibleRows(
         here,
         anywhere,
-        asked_for | proposed(columns, filters, inherited),
+        asked_for | calls,
         anywhere & here,
         turns_allowed,
         _without(turns_allowed, columns, filters.exclude) & ("turn" in filters.kinds),
@@ -86,8 +100,10 @@ def see(
         chunks_asked_for,
         _without(chunks_allowed, learned.pieces, filters.exclude) & ("chunk" in filters.kinds),
         learned_for(columns, learned, viewer),
-        standings.of(db, columns, learned, filters.world),
-        standings.pins(db, columns, learned, filters.world),
+        stood := standings.of(db, columns, learned, filters.world, member),
+        standings.pins(db, columns, learned, filters.world, member),
+        np.ones(learned.beliefs.size, np.bool_) if view is None else stood.live,
+        view,
     )
 
 

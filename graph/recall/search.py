@@ -7,7 +7,7 @@ scoring makes one score of it; bounded boosts follow. Only the texts of the hits
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -25,9 +25,10 @@ from graph.readings.worlds import InWorld
 from graph.recall.columns import Columns
 from graph.recall.communities import group, pick
 from graph.recall.evidence import Evidence, Scores, Term
-from graph.recall.explain import Explainer, NewestFirst, read_hits, read_texts, read_turns
+from graph.recall.explain import Explainer, NewestFirst, read_hits, read_texts, read_turns, speakers_of
 from graph.recall.intent import Intent, read_intent, spoken
 from graph.recall.joining import join
+from graph.recall.knowing import Acquaintances, Known
 from graph.recall.later import Older, later_turns, older_memory, older_turn, tell_most
 from graph.recall.learned import LearnedIndex
 from graph.recall.lexical import Words, says_anything, stems, words_of
@@ -44,7 +45,7 @@ from graph.recall.table import NONE, Table
 from graph.recall.ties import active, read_ties
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
-from graph.recall.walking import AskedGraph, Reached, walk
+from graph.recall.walking import AskedGraph, GraphGround, Reached, walk
 from graph.recall.world_masks import changes_of, observations_of, turns_of
 from graph.values import Both, CalledBy, Community, Filters, Hit, Later, SupposedState, Vector
 from graph.visibility import Viewer
@@ -83,7 +84,7 @@ class Recall:
         self._matrix: Matrix | None = None
         self._traits = TraitTable()
         self._standings = Standings()
-        self._names = NameIndex()
+        self._names, self._acquaintances = NameIndex(), Acquaintances()
 
     def forget(self) -> None:
         """Read everything anew the next time: tables and vectors were made anew."""
@@ -110,12 +111,12 @@ class Recall:
         with self._lock, self._reading() as (columns, db):
             if not (columns.size or self._learned.size) or limit < 1 or not says_anything(query):
                 return []
-            people = _people(columns, db, filters.world)
+            sight = see(db, columns, self._learned, self._standings, filters)
+            people = self._people(db, columns, sight, filters.world)
             intent = read_intent(query, now=now, timezone=timezone, names=people)
             asked = RecallRequest(query, intent, vector, filters, as_ms(now), tuple(kin), asks)
-            sight = see(db, columns, self._learned, self._standings, filters)
             evidence = self._weigh(db, columns, asked, sight, people)
-            terms = self._words.learned_terms(db, intent.words, columns, self._learned, without=intent.names)
+            terms = self._learned_terms(db, columns, sight, intent.words, intent.names)
             if intent.route in ("recent", "thread"):
                 return _in_time(db, columns, evidence, intent, sight, limit)
             reached = self._walk(db, columns, asked, sight)
@@ -125,13 +126,16 @@ class Recall:
             later = self._later(db, columns, [hit.id for hit in hits], sight, filters.exclude)
             return [replace(hit, later=later.get(hit.id, ())) for hit in hits]
 
-    def later(self, ids: Sequence[str], *, world: str, project: Viewer) -> dict[str, tuple[Later, ...]]:
+    def later(
+        self, ids: Sequence[str], *, world: str, project: Viewer, witness: str | None = None
+    ) -> dict[str, tuple[Later, ...]]:
         """What people said later on the topic of each observation or turn of theirs, the newest first.
 
-        Only as far as a chat of a project, or of none, sees it in a world, and there are vectors.
+        Only as far as a chat of a project, or of none, sees it in a world, or a member of its cast; and there are
+        vectors.
         """
         with self._lock, self._reading() as (columns, db):
-            filters = Filters(world=world, project=project)
+            filters = Filters(world=world, project=project, witness=witness)
             return self._later(db, columns, ids, see(db, columns, self._learned, self._standings, filters))
 
     def _later(
@@ -145,20 +149,25 @@ class Recall:
         newest = self._matrix.model if self._matrix is not None else _newest_embedder(db)
         if newest is None or not ids:
             return {}
-        matrix, learned = self._matrix_of(db, columns, newest), self._learned
+        matrix, learned, view = self._matrix_of(db, columns, newest), self._learned, sight.view
         bare = {id for (id,) in db.execute(_RELATED, (json.dumps(list(ids)),))}
         older: list[Older | None] = [
-            older_memory(columns, learned, matrix, row, related=id in bare)
+            older_memory(columns, learned, matrix, row, related=id in bare, view=view)
             for id in ids
-            if (row := learned.beliefs.row_of(id)) != NONE
+            if (row := learned.beliefs.row_of(id)) != NONE and sight.known[row]
         ]
-        older += [older_turn(columns, matrix, row) for id in ids if (row := columns.row_of(id)) != NONE]
+        older += [
+            older_turn(columns, matrix, row)
+            for id in ids
+            if (row := columns.row_of(id)) != NONE and (view is None or view.turns[row])
+        ]
         may = sight.turns_allowed.copy()
         may[rows_of(columns, without)] = False  # the message itself, for one
-        found = later_turns(columns, learned, matrix, may, [each for each in older if each is not None])
+        found = later_turns(columns, learned, matrix, may, sight.known, [each for each in older if each is not None])
         rows = sorted({row for chosen in found.values() for row in chosen})
         texts = read_texts(db, columns, rows)
-        told = {row: _told_later(columns, row, texts[row]) for row in rows if row in texts}
+        speakers = speakers_of(db, columns, rows)
+        told = {row: _told_later(columns, row, speakers[row], texts[row]) for row in rows if row in texts}
         most = {id: tell_most(columns, chosen, texts) for id, chosen in found.items()}
         return {id: tuple(told[row] for row in chosen) for id, chosen in most.items() if chosen}
 
@@ -198,14 +207,30 @@ class Recall:
 
     def _walk(self, db: sqlite3.Connection, columns: Columns, asked: RecallRequest, sight: VisibleRows) -> Reached:
         """What relationships lead to from whom the question means."""
+        learned = self._learned
+        if sight.view is not None:
+            known = self._known(db, columns, sight)
+            seeds = known.names.seeds(asked.query, asked.kin)
+            if not seeds:
+                return Reached()
+            ground = self._acquaintances.ground(columns, learned, sight, known)
+            return walk(ground, seeds, known.names.names, columns, learned, sight, asked.asks)
         if not self._graph.ready:
             return Reached()
         self._names.refresh(db, columns)
         seeds = self._names.seeds(asked.query, asked.kin)
-        return walk(self._graph, seeds, self._names.names, columns, self._learned, sight, asked.asks)
+        return walk(GraphGround(self._graph), seeds, self._names.names, columns, learned, sight, asked.asks)
 
     def near(
-        self, text: str, *, vector: Vector | None, world: str, project: Viewer, limit: int, status: Sequence[str]
+        self,
+        text: str,
+        *,
+        vector: Vector | None,
+        world: str,
+        project: Viewer,
+        limit: int,
+        status: Sequence[str],
+        witness: str | None = None,
     ) -> list[tuple[str, float, float]]:
         """The observations nearest to some words: id, cosine, share of the words."""
         with self._lock, self._reading() as (columns, db):
@@ -214,23 +239,25 @@ class Recall:
                 return []
             if vector is not None:
                 self._matrix_of(db, columns, vector.model)
+            filters = Filters(world=world, project=project, witness=witness)
+            sight = see(db, columns, learned, self._standings, filters)
             return nearest(
                 db,
                 learned,
-                see(db, columns, learned, self._standings, Filters(world=world, project=project)),
+                sight,
                 frozenset(stems(db, text, ())),
-                self._words.learned_terms(db, text, columns, learned, without=())[0],
-                self._near(vector, learned.beliefs),
+                self._learned_terms(db, columns, sight, text, ())[0],
+                self._near(vector, learned.beliefs, sight),
                 status=status,
                 limit=limit,
             )
 
-    def in_world(self, world: str) -> InWorld:
-        """How everything stands in a world."""
+    def in_world(self, world: str, *, witness: str | None = None) -> InWorld:
+        """How everything stands in a world, or for a member of its cast."""
         with self._lock, self._reading() as (columns, db):
             lineage = lineage_of(db, world)
-            found = observations_of(db, columns, self._learned, self._standings, world)
-        return InWorld(lineage, found, lambda turns: self._seen(world, turns))
+            found = observations_of(db, columns, self._learned, self._standings, world, witness)
+        return InWorld(lineage, found, lambda turns: self._seen(world, turns, witness))
 
     def supposing(self, worlds: Iterable[str], supposed: SupposedState, *, also: Iterable[str]) -> dict[str, Both]:
         """How observations stand in what-ifs, and would if things were as supposed: what changes, and `also` some."""
@@ -241,14 +268,26 @@ class Recall:
                 for world in worlds
             }
 
-    def _seen(self, world: str, turns: Iterable[str]) -> dict[str, bool]:
+    def _seen(self, world: str, turns: Iterable[str], witness: str | None) -> dict[str, bool]:
         with self._lock, self._reading() as (columns, db):
-            return turns_of(db, columns, self._standings, world, turns)
+            return turns_of(db, columns, self._standings, world, turns, witness)
 
-    def spoken(self, query: str, *, now: datetime, timezone: tzinfo) -> str:
+    def spoken(
+        self,
+        query: str,
+        *,
+        now: datetime,
+        timezone: tzinfo,
+        world: str = MAIN_WORLD,
+        witness: str | None = None,
+    ) -> str:
         """What to embed for a query: speakers' names and times in it mislead."""
         with self._lock, self._reading() as (columns, db):
-            names = _people(columns, db, MAIN_WORLD)
+            if witness is None:
+                names = _people(columns, db, world)
+            else:
+                filters = Filters(world=world, witness=witness)
+                names = self._people(db, columns, see(db, columns, self._learned, self._standings, filters), world)
         return spoken(query, now=now, timezone=timezone, names=names)
 
     def communities(
@@ -267,18 +306,22 @@ class Recall:
                 columns.rows(np.array([row[end] for row in edges], np.int64)).tolist() for end in ("one", "other")
             ]
             sight = see(db, columns, self._learned, self._standings, filters)
-            may = sight.turns_allowed
-            texts = read_texts(db, columns, pick(columns, may, recalled[0] + recalled[1]).tolist())
+            may, pinned, who, parent = sight.turns_allowed, columns["pinned"], None, columns["parent"]
+            if sight.view is not None:
+                kept = [pair for pair in zip(*recalled, strict=True) if NONE not in pair and may[list(pair)].all()]
+                recalled = [[pair[end] for pair in kept] for end in (0, 1)]
+                pinned, who, parent = sight.pins.turns, self._known(db, columns, sight).who, sight.view.tree.parent
+            texts = read_texts(db, columns, pick(columns, may, pinned, recalled[0] + recalled[1]).tolist())
             places = {row: place for place, row in enumerate(texts)}
             vectors = self._matrix_of(db, columns, model).take(list(texts)) if model is not None else None
-            replies = zip(texts, columns["parent"][list(texts)].tolist(), strict=True)
+            replies = zip(texts, parent[list(texts)].tolist(), strict=True)
             pairs = [
                 [(places[one], places[other]) for one, other in rows if one in places and other in places]
                 for rows in (replies, zip(*recalled, strict=True))
             ]
             seqs = columns["seq"][list(texts)]
             in_use = sight.learned & active(sight.stood.current, sight.stood.status)
-            ties = read_ties(db, self._learned, in_use, list(columns.ids(texts)))
+            ties = read_ties(db, self._learned, in_use, list(columns.ids(texts)), who)
         found = group(list(texts.values()), vectors, pairs[0], pairs[1], ties)  # takes its time, and holds nobody up
         groups = found[:limit]
         with self._lock, self._words.snapshot() as db:
@@ -318,7 +361,7 @@ class Recall:
             if columns is None:
                 columns, self._learned = Columns(), LearnedIndex()
                 self._matrix, self._traits, self._standings = None, TraitTable(), Standings()
-                self._names = NameIndex()
+                self._names, self._acquaintances = NameIndex(), Acquaintances()
                 self._words.forget()
             columns.refresh(db, last_of(db))
             self._learned.refresh(db, columns)
@@ -341,24 +384,27 @@ class Recall:
         sight: VisibleRows,
         people: Mapping[str, Sequence[str]],
     ) -> Evidence:
-        cosines, intent = None, asked.intent
+        cosines, intent, view = None, asked.intent, sight.view
         if asked.vector is not None:
             cosines = self._matrix_of(db, columns, asked.vector.model).cosines(asked.vector, columns)
+            cosines = cosines if view is None else _of_some(cosines, view.turns)
+        among = None if view is None else view.turns
+        speakers = None if view is None else list(people)
         return Evidence(
             question=asked.query,
             size=columns.size,
-            tree=columns.tree,
+            tree=columns.tree if view is None else view.tree,
             session=columns["session"],
             sessions=len(columns.sessions),
             speaker=columns["speaker"],
             at=columns["at"],
             seen=_seeds(columns, sight, asked.filters),
-            terms=tuple(self._words.terms(db, intent.words, columns, without=intent.names)),
+            terms=tuple(self._words.terms(db, intent.words, columns, without=intent.names, among=among)),
             cosines=cosines,
             named=tuple(columns.speakers.code(speaker) for name in intent.names for speaker in people[name]),
             since=None if intent.since is None else as_ms(intent.since),
             until=None if intent.until is None else as_ms(intent.until),
-            trait=lambda trait, rows: self._traits.read(db, columns, trait, rows),
+            trait=lambda trait, rows: self._traits.read(db, columns, trait, rows, speakers),
         )
 
     def _weigh_learned(
@@ -374,20 +420,43 @@ class Recall:
         """What there is to say for observations and chunks, where there are any."""
         learned, kinds = self._learned, asked.filters.kinds
         chunks = observations = None
-        if learned.pieces.size and kinds & {"chunk", "observation"}:
-            near = self._near(asked.vector, learned.pieces)
+        if learned.pieces.size and kinds & {"chunk", "observation"} and sight.view is None:
+            near = self._near(asked.vector, learned.pieces, sight)
             chunks = read(learned, asked.query, terms[1], near, sight.chunks_free)
-        if learned.beliefs.size and "observation" in kinds:
-            near = self._near(asked.vector, learned.beliefs)
+        if sight.known.any() and "observation" in kinds:
+            near = self._near(asked.vector, learned.beliefs, sight)
             said = told(turns.lexical, evidence.cosines, evidence.seen)
             meaning = evidence.cosines
             observations = observe(learned, columns, terms[0], near, turns, said, chunks, sight, asked, meaning, lent)
         return RecallExtras(observations, chunks)
 
-    def _near(self, vector: Vector | None, table: Table) -> "NDArray[np.float32] | None":
+    def _near(self, vector: Vector | None, table: Table, sight: VisibleRows) -> "NDArray[np.float32] | None":
+        """How near observations or chunks are."""
         if vector is None or self._matrix is None:
             return None
-        return self._matrix.cosines(vector, table)
+        cosines = self._matrix.cosines(vector, table)
+        return cosines if sight.view is None else _of_some(cosines, sight.known)
+
+    def _learned_terms(
+        self, db: sqlite3.Connection, columns: Columns, sight: VisibleRows, words: str, without: Collection[str]
+    ) -> LearnedTerms:
+        among = (sight.view.turns, sight.known) if sight.view is not None else None
+        return self._words.learned_terms(db, words, columns, self._learned, without=without, among=among)
+
+    def _known(self, db: sqlite3.Connection, columns: Columns, sight: VisibleRows) -> Known:
+        self._acquaintances.refresh(db, columns, self._learned)
+        return self._acquaintances.known(db, columns, self._learned, sight)
+
+    def _people(self, db: sqlite3.Connection, columns: Columns, sight: VisibleRows, world: str) -> dict[str, list[str]]:
+        """Who speaks, by all that they are called in a world, or by a member of its cast."""
+        if sight.view is None:
+            return _people(columns, db, world)
+        speakers, who = sight.view.speakers, self._known(db, columns, sight).who
+        found = {name: list(ids) for name, ids in who.names_of(speakers).items()}
+        for id, name in who.names(speakers).items():
+            if id not in found.setdefault(name, []):
+                found[name].append(id)
+        return {name: ids for name, ids in found.items() if name not in NOBODY}
 
 
 def _newest_embedder(db: sqlite3.Connection) -> str | None:
@@ -395,12 +464,17 @@ def _newest_embedder(db: sqlite3.Connection) -> str | None:
     return found[0] if found is not None else None
 
 
-def _told_later(columns: Columns, row: int, text: str) -> Later:
+def _of_some(cosines: "NDArray[np.float32] | None", known: "NDArray[np.bool_]") -> "NDArray[np.float32] | None":
+    """The cosines, where there are any of what is known."""
+    return cosines if cosines is not None and cosines[known].any() else None
+
+
+def _told_later(columns: Columns, row: int, speaker: str, text: str) -> Later:
     return Later(
         turn=columns.ids([row])[0],
         session=columns.session_of(row),
         role=columns.role_of(row),
-        speaker=columns.speaker_of(row),
+        speaker=speaker,
         text=text,
         at=as_datetime(int(columns["at"][row])),
     )
@@ -421,6 +495,8 @@ def _seeds(columns: Columns, sight: VisibleRows, filters: Filters) -> "NDArray[n
     """
     seen = sight.turns.copy()
     rows = rows_of(columns, filters.exclude)
+    if sight.view is not None:
+        rows = rows[sight.view.turns[rows]]
     if len(rows):
         here = columns["session"][rows] == columns["session"][rows.max()]
         seen[rows[here]] = False
@@ -434,4 +510,5 @@ def _in_time(
     rows = newest(columns, evidence, sight.turns_free, limit + SPARE) if tells(intent) else []
     there = read_texts(db, columns, rows)
     texts = {row: there[row] for row in [row for row in rows if row in there][:limit]}
-    return list(read_hits(db, columns, texts, NewestFirst(columns, rows, named=bool(evidence.named))).values())
+    why = NewestFirst(columns, rows, named=bool(evidence.named))
+    return list(read_hits(db, columns, texts, why, named=sight.view is None).values())

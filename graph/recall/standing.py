@@ -3,20 +3,28 @@
 Of the main world the tables know it. Of a what-if it is worked out as graph/projection/observations.py says it, from
 all revisions that the what-if may see: its own, and those of the worlds it left. What it needs besides the columns is
 read when a what-if is first asked about, and kept up to date from then on.
+
+For a member of a story's cast it is worked out so from the turns that it saw, as if there were no others: what it does
+not know of is not live for it, and revises, replaces and contradicts nothing. Documents it knows none.
 """
 
 import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graph.events import MAIN_WORLD
+from graph.events.codec import fields_of
 from graph.projection.paths import Lineage
+from graph.readings.stories import since
 from graph.readings.worlds import pinned_series, revisions_of, turns_by_hand
 from graph.recall.columns import Columns
 from graph.recall.learned import ACTIVE, CANDIDATE, DERIVED, INVALID, STATUSES, SUPERSEDED, Edges, LearnedIndex
-from graph.recall.mask import sources
-from graph.recall.table import NONE, ReadColumns, coded, read_columns
+from graph.recall.mask import sources, witnessed
+from graph.recall.table import NONE, ReadColumns, coded, read_columns, read_touched
 from graph.recall.views import Inheritance
+from graph.recall.witness import Witnessed
 from graph.values import SupposedState
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
@@ -25,7 +33,7 @@ if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
 
     Mask = NDArray[np.bool_]
 
-_DECIDING = "SELECT seq, judged, deleted, supersedes, instead_of FROM observations WHERE touched > ? ORDER BY seq"
+_DECIDING = "SELECT seq, judged, deleted, supersedes, instead_of FROM observations"
 _RETIRED = """
 SELECT made.seq AS one, said.seq AS other FROM links
 JOIN observations AS made ON made.id = links.start JOIN turns AS said ON said.id = links.target
@@ -36,6 +44,13 @@ SELECT made.seq AS one, parent.seq AS other FROM observations AS made
 JOIN links ON links.start = made.id AND links.rel = 'SYNTHESIZED_FROM'
 JOIN observations AS parent ON parent.id = links.target WHERE made.parents > 0
 """
+_PINNED = """
+SELECT events.seq, events.kind, version, structure FROM events
+WHERE kind <> 'turn.said' AND kind IN ('pin.set', 'pin.cleared') ORDER BY seq
+"""
+_MADE = "SELECT series, world FROM observations WHERE id = ?"
+_LAST_RESET = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = 'cast.reset'"
+KEPT = 8  # views of members that are kept for the next question
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +65,7 @@ class StandingColumns:
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """What is pinned by hand in one world."""
+    """What is pinned by hand in one world; for a member of a cast, of what it knows of."""
 
     turns: "Mask"
     beliefs: "Mask"
@@ -66,37 +81,89 @@ class Standings:
         self._deciding: dict[str, NDArray[np.int64]] = {}
         self._retired: Edges | None = None
         self._parents: Edges | None = None  # of syntheses
-        self._found: dict[str, tuple[int, StandingColumns]] = {}
+        self._found: dict[tuple[str, str | None], tuple[int, StandingColumns]] = {}
+        self._views: OrderedDict[tuple[str, str], tuple[int, Witnessed]] = OrderedDict()
+        self._resets: tuple[int, dict[tuple[str, str], int]] = 0, {}
 
     def inherited(self, db: sqlite3.Connection, columns: Columns, world: str) -> "Mask | None":
         """The turns that a what-if has from other worlds; None of the main one. Raises GraphFailure."""
         return None if world == MAIN_WORLD else self._inheritance.inherited(db, columns, world)
 
-    def of(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str) -> StandingColumns:
-        """How they stand in a world. Raises GraphFailure."""
-        if world == MAIN_WORLD or not learned.beliefs.size:
+    def witnessed(self, db: sqlite3.Connection, columns: Columns, world: str, member: str) -> Witnessed:
+        """What a member of a cast saw of a world, since it was reset. Raises GraphFailure."""
+        at, view = self._views.get((world, member), (0, None))
+        if view is None or at != columns.at_event:
+            saw = witnessed(columns, member, self._reset(db, world, member))
+            stands = sources(columns, world, self.inherited(db, columns, world))
+            view = Witnessed(columns, (world, member), stands & saw)
+            self._views[world, member] = columns.at_event, view
+        self._views.move_to_end((world, member))
+        while len(self._views) > KEPT:
+            self._found.pop(self._views.popitem(last=False)[0], None)
+        return view
+
+    def of(
+        self,
+        db: sqlite3.Connection,
+        columns: Columns,
+        learned: LearnedIndex,
+        world: str,
+        member: str | None = None,
+    ) -> StandingColumns:
+        """How they stand in a world, or for a member of its cast. Raises GraphFailure."""
+        if member is None and (world == MAIN_WORLD or not learned.beliefs.size):
             return _in_main(learned, sources(columns, world, None))
-        at, stood = self._found.get(world, (0, None))
+        at, stood = self._found.get((world, member), (0, None))
         if stood is None or at != columns.at_event:
-            turns = sources(columns, world, self.inherited(db, columns, world))
+            pieces = learned.pieces["live"]
+            if member is None:
+                turns = sources(columns, world, self.inherited(db, columns, world))
+            else:
+                turns, pieces = self.witnessed(db, columns, world, member).sources, pieces & False
             self._refresh(db, columns, learned)
-            stood = self._work_out(learned, self._inheritance.lineage(db, world), turns)
-            self._found[world] = columns.at_event, stood
+            stood = self._work_out(learned, self._inheritance.lineage(db, world), turns, pieces)
+            self._found[world, member] = columns.at_event, stood
         return stood
 
-    def pins(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str) -> Pins:
-        """What is pinned by hand in a world; the tables know it of the main one."""
+    def pins(
+        self,
+        db: sqlite3.Connection,
+        columns: Columns,
+        learned: LearnedIndex,
+        world: str,
+        member: str | None = None,
+    ) -> Pins:
+        """What is pinned by hand in a world; the tables know it of the main one.
+
+        For a member of its cast those pins count that are of what it knows of.
+        """
         import numpy as np
 
-        if world == MAIN_WORLD:
+        if world == MAIN_WORLD and member is None:
             return Pins(columns["pinned"], learned.beliefs["pinned"])
         lineage = self._inheritance.lineage(db, world)
         turns, beliefs = np.zeros(columns.size, np.bool_), np.zeros(learned.beliefs.size, np.bool_)
         by_hand = turns_by_hand(db, lineage)
         turns[[row for id, on in by_hand.items() if on and (row := columns.row_of(id)) != NONE]] = True
-        revisions = revisions_of(db, pinned_series(db, lineage))
+        if member is None:
+            series = pinned_series(db, lineage)
+        else:
+            known = self.of(db, columns, learned, world, member).live
+            turns &= self.witnessed(db, columns, world, member).turns
+            series = _pinned(db, lineage, lambda id: bool(np.append(known, False)[learned.beliefs.row_of(id)]))
+        revisions = revisions_of(db, series)
         beliefs[[row for id in revisions if (row := learned.beliefs.row_of(id)) != NONE]] = True
         return Pins(turns, beliefs)
+
+    def _reset(self, db: sqlite3.Connection, world: str, member: str) -> int:
+        """The event after which the memory of a member begins in a world, 0 if it was never reset."""
+        last = db.execute(_LAST_RESET).fetchone()[0]
+        if self._resets[0] != last:
+            self._resets = last, {}
+        known = self._resets[1]
+        if last and (world, member) not in known:
+            known[world, member] = since(db, world, None, member)
+        return known.get((world, member), 0)
 
     def supposing(
         self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str, supposed: SupposedState
@@ -115,9 +182,9 @@ class Standings:
         pardoned = [row for id in supposed.pardoned if (row := learned.beliefs.row_of(id)) != NONE]
         return self._stand(learned, self._inheritance.lineage(db, world), turns, pieces, judged, deleted, pardoned)
 
-    def _work_out(self, learned: LearnedIndex, lineage: Lineage, turns: "Mask") -> StandingColumns:
+    def _work_out(self, learned: LearnedIndex, lineage: Lineage, turns: "Mask", pieces: "Mask") -> StandingColumns:
         judged, deleted = self._deciding["judged"], self._deciding["deleted"] != 0
-        return self._stand(learned, lineage, turns, learned.pieces["live"], judged, deleted, [])
+        return self._stand(learned, lineage, turns, pieces, judged, deleted, [])
 
     def _stand(
         self,
@@ -159,7 +226,11 @@ class Standings:
             grown = np.full(table.size, NONE, np.int64)
             grown[: self._size] = self._deciding.get(name, grown)[: self._size]
             self._deciding[name] = grown
-        self._take(learned, read_columns(db, _DECIDING, self._at if self._size else 0))
+        found = read_touched(db, _DECIDING, self._at if self._size else 0)
+        if not found["seq"] and self._parents is not None:  # nothing changed that hangs on one
+            self._at = columns.at_event
+            return
+        self._take(learned, found)
         edges = read_columns(db, _RETIRED)
         one, other = (np.array(edges[end], np.int64) for end in ("one", "other"))
         self._retired = Edges(table.rows(one), columns.rows(other), np.zeros(len(one), np.float32))
@@ -181,6 +252,18 @@ class Standings:
         }
         for name, column in values.items():
             self._deciding[name][rows] = column
+
+
+def _pinned(db: sqlite3.Connection, lineage: Lineage, is_known: Callable[[str], bool]) -> set[str]:
+    """The series of observations that are pinned, by those pins that are of a revision that is known."""
+    found: dict[str, bool] = {}
+    for seq, kind, version, structure in db.execute(_PINNED).fetchall():
+        pin = fields_of(kind, version, structure)
+        if (id := pin.get("observation")) is not None and is_known(id):
+            series, own = db.execute(_MADE, (id,)).fetchone()
+            if lineage.knows(pin.get("world") or own, seq):
+                found[series] = kind == "pin.set"
+    return {series for series, on in found.items() if on}
 
 
 def would_stand(columns: Columns, world: str, inherited: "Mask", supposed: SupposedState) -> "Mask":

@@ -24,6 +24,14 @@ def read_columns(db: sqlite3.Connection, query: str, *values: object) -> ReadCol
     return dict(zip((name for name, *_ in cursor.description), columns, strict=True))
 
 
+def read_touched(db: sqlite3.Connection, query: str, at: int) -> ReadColumns:
+    """The rows of a query that changed after event `at`, in the order of the log.
+
+    All of them are read in that order; of a few SQLite, left to itself, would look for them among all.
+    """
+    return read_columns(db, f"{query} WHERE touched > ? ORDER BY {'+' if at else ''}seq", at)
+
+
 class Names:
     """Strings as small numbers, in the order they came."""
 

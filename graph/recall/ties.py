@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from graph.projection.entities import CHARACTER
+from graph.projection.identities import Identities
 from graph.readings.rows import AMONG
 from graph.recall.learned import ACTIVE, LearnedIndex
 from graph.recall.table import NONE
@@ -32,6 +34,10 @@ SELECT start, target FROM links WHERE target {AMONG} AND rel IN ('DERIVED_FROM',
 _NAMING = f"""
 SELECT start, target FROM links
 WHERE start {AMONG} AND rel IN ('MENTIONS', 'ABOUT') AND target NOT IN ('you', 'assistant') ORDER BY start, target
+"""
+_TOLD = f"""
+SELECT start, key FROM links
+WHERE start {AMONG} AND rel IN ('MENTIONS', 'ABOUT') AND key NOT IN ('you', 'assistant') ORDER BY start, key
 """
 _RELATED = f"""
 SELECT subject, object FROM observations WHERE id {AMONG} AND relation IS NOT NULL AND polarity ORDER BY seq
@@ -55,17 +61,29 @@ class Ties:
 NO_TIES = Ties()
 
 
-def read_ties(db: sqlite3.Connection, learned: LearnedIndex, in_use: "NDArray[np.bool_]", turns: Sequence[str]) -> Ties:
-    """The ties among turns, given by their ids in the order of their places; `in_use` are memories that are seen."""
+def read_ties(
+    db: sqlite3.Connection,
+    learned: LearnedIndex,
+    in_use: "NDArray[np.bool_]",
+    turns: Sequence[str],
+    who: Identities | None = None,
+) -> Ties:
+    """The ties among turns, given by their ids in the order of their places; `in_use` are memories that are seen.
+
+    Who is who, and what they are called, is as the graph has it, or as for somebody it is.
+    """
     memories = _memories(db, learned, in_use, turns)
     named = _pairs(db, _NAMING, [*turns, *memories])
+    if who is not None:
+        named = [(start, who.meant(told, start)) for start, told in _pairs(db, _TOLD, [*turns, *memories])]
     sharing: dict[str, list[str]] = defaultdict(list)
     for start, name in named:
         sharing[name].append(start)
     telling = {name: starts for name, starts in sharing.items() if len(starts) <= HUB}
-    related = {
-        (one, other): None for one, other in _pairs(db, _RELATED, memories) if one in telling and other in telling
-    }
+    ends = _pairs(db, _RELATED, memories)
+    if who is not None:
+        ends = [(who.meant(one), who.meant(other)) for one, other in ends]
+    related = {(one, other): None for one, other in ends if one in telling and other in telling}
     joined = {name for pair in related for name in pair}
     shared = sorted(
         (name for name in telling if len(telling[name]) > 1 or name in joined), key=lambda n: -len(telling[n])
@@ -77,7 +95,8 @@ def read_ties(db: sqlite3.Connection, learned: LearnedIndex, in_use: "NDArray[np
     edges = [(place[id], place[turn], PROOF) for id in kept for turn in memories[id]]
     edges += [(place[name], place[start], NAMED) for name, starts in telling.items() for start in starts]
     edges += [(place[one], place[other], RELATED) for one, other in related if one in place and other in place]
-    people = {place[id]: name for id, name in _pairs(db, _PEOPLE, telling) if name}
+    called = _pairs(db, _PEOPLE, telling) if who is None else _people(who, telling)
+    people = {place[id]: name for id, name in called if name}
     return Ties(edges, people)
 
 
@@ -91,6 +110,12 @@ def _memories(
     rows = {id: row for id in found if (row := learned.beliefs.row_of(id)) != NONE and in_use[row]}
     newest = sorted(rows, key=lambda id: rows[id])[-MOST_MEMORIES:]
     return {id: found[id] for id in newest}
+
+
+def _people(who: Identities, ids: Iterable[str]) -> list[tuple[str, str]]:
+    """The people among some entities, with what they are called."""
+    found = (who.entity(id) for id in ids)
+    return [(each.id, each.name) for each in found if each.kind in ("person", CHARACTER)]
 
 
 def active(current: "NDArray[np.bool_]", status: "NDArray[np.int8]") -> "NDArray[np.bool_]":

@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from graph.recall.columns import Columns
@@ -31,6 +32,7 @@ _NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][^\W\d_]+|[\"“„«]\S.*?[\"”
 UNKNOWN, NO, YES = 0, 1, 2
 BLANKS = " \t\n\r"
 READ = 4_000  # characters: the beginning of a page tells enough
+KEPT = 8  # of those who speak, as members of casts know of them
 
 _ASKING = """
 SELECT seq FROM events WHERE kind = 'turn.said' AND substr(rtrim(text, char(32, 9, 10, 13)), -1) = '?'
@@ -41,8 +43,8 @@ class TraitTable:
     """The traits of the rows of some columns."""
 
     def __init__(self) -> None:
-        self._known: dict[Trait, NDArray[np.uint8]] = {}
-        self._people: frozenset[str] = frozenset()  # words of the names of who speaks
+        # By trait; of having a name, by the words of the names of those who speak.
+        self._known: dict[Trait | frozenset[str], NDArray[np.uint8]] = {}
 
     def warm(self, db: sqlite3.Connection, columns: Columns) -> None:
         """Find out ahead which turns ask: every recall wants to know it of some."""
@@ -54,25 +56,29 @@ class TraitTable:
         known[rows[rows != NONE]] = YES
 
     def read(
-        self, db: sqlite3.Connection, columns: Columns, trait: Trait, rows: "NDArray[np.intp]"
+        self,
+        db: sqlite3.Connection,
+        columns: Columns,
+        trait: Trait,
+        rows: "NDArray[np.intp]",
+        people: Iterable[str] | None = None,
     ) -> "NDArray[np.bool_]":
-        """Which of `rows` have a trait, in their order."""
+        """Which of `rows` have a trait, in their order; `people` are the names of who speaks, if not of all."""
         import numpy as np
 
-        if trait == "names":
-            self._follow_people(columns)
-        known = self._table(trait, columns)
+        key = self._names(columns.speakers.names if people is None else people) if trait == "names" else trait
+        known = self._table(key, columns)
         unknown = rows[known[rows] == UNKNOWN]
         if len(unknown):
             of_event = dict(zip(columns["seq"][unknown].tolist(), unknown.tolist(), strict=True))
             known[unknown] = NO  # also where a text is gone
             query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
             for seq, text in db.execute(query, (json.dumps(list(of_event)),)):
-                known[of_event[seq]] = YES if self._has(trait, text) else NO
+                known[of_event[seq]] = YES if _has(key, text) else NO
         found: NDArray[np.bool_] = known[rows] == YES
         return found
 
-    def _table(self, trait: Trait, columns: Columns) -> "NDArray[np.uint8]":
+    def _table(self, trait: Trait | frozenset[str], columns: Columns) -> "NDArray[np.uint8]":
         """What is known of each row, with room for all there are."""
         import numpy as np
 
@@ -84,21 +90,24 @@ class TraitTable:
             self._known[trait] = known = grown
         return known
 
-    def _follow_people(self, columns: Columns) -> None:
-        """Look anew for names once somebody else speaks: whoever is spoken to is named in every other turn."""
-        people = frozenset(word for name in columns.speakers.names for word in _WORD.findall(name))
-        if people != self._people:
-            self._people = people
-            self._known.pop("names", None)
+    def _names(self, people: Iterable[str]) -> frozenset[str]:
+        """What is known of names hangs on who speaks: whoever is spoken to is named in every other turn."""
+        key = frozenset(word for name in people for word in _WORD.findall(name))
+        others = [each for each in self._known if isinstance(each, frozenset) and each != key]
+        for each in others[: max(len(others) - KEPT + 1, 0)]:
+            del self._known[each]
+        return key
 
-    def _has(self, trait: Trait, text: str) -> bool:
-        match trait:
-            case "asks":
-                return text.rstrip(BLANKS).endswith("?")
-            case "dated":
-                return _TIME.search(text[:READ]) is not None
-            case "counted":
-                return _NUMBER.search(text[:READ]) is not None
-            case "names":
-                found = (_WORD.match(each[0]) for each in _NAME.finditer(text[:READ]))
-                return any(word is None or word[0] not in self._people for word in found)
+
+def _has(trait: "Trait | frozenset[str]", text: str) -> bool:
+    """Whether a text has a trait: a name, where these are the words of the names of who speaks."""
+    match trait:
+        case "asks":
+            return text.rstrip(BLANKS).endswith("?")
+        case "dated":
+            return _TIME.search(text[:READ]) is not None
+        case "counted":
+            return _NUMBER.search(text[:READ]) is not None
+        case _:
+            found = (_WORD.match(each[0]) for each in _NAME.finditer(text[:READ]))
+            return any(word is None or word[0] not in trait for word in found)

@@ -7,7 +7,8 @@ question asks for is lent all of them, whatever it has. No way meets anybody twi
 
 Invariants: the graph proposes, and the columns decide: an edge counts only where the memory that says it stands in the
 world asked about, is in use, and may be seen. Where there are many neighbours only the newest are followed, and whoever
-has a crowd of them leads no further. While the graph is being opened or made anew nothing is reached.
+has a crowd of them leads no further. While the graph is being opened or made anew nothing is reached. For a member of a
+story's cast it is what that one knows of, not the graph, that proposes (knowing.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,6 +68,51 @@ class AskedGraph(Protocol):
     def ready(self) -> bool: ...
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None, *, timeout_s: float) -> list[dict[str, Any]]: ...
+
+
+class Ground(Protocol):
+    """What is walked over. Raises GraphFailure where it cannot be asked."""
+
+    def relations(self, ids: Sequence[str], kind: str, *, forward: bool) -> Iterable[Mapping[str, Any]]:
+        """Relationships from some, or to them, of a kind or all, the newest memories first.
+
+        Each has `id`, `kind`, the `observation` that says it, the `other`, `until`, and whether it `holds`.
+        """
+
+    def words(self, observations: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+        """The `id` of memories and the `word` that each says for a relationship."""
+
+    def near(self, edge: str, ids: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+        """The `seq` of the memories about some (`ABOUT`), or the turns that name them (`MENTIONS`), each with the `id`
+        of whom; the newest first."""
+
+    def degrees(self, ids: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+        """How many neighbours some have (`total`), by `id` and kind of `edge`."""
+
+
+class GraphGround:
+    """The graph of the memory."""
+
+    def __init__(self, graph: AskedGraph) -> None:
+        self._graph = graph
+
+    def relations(self, ids: Sequence[str], kind: str, *, forward: bool) -> list[dict[str, Any]]:
+        return self._ask(_OUT if forward else _IN, ids, kind=kind)
+
+    def words(self, observations: Sequence[str]) -> list[dict[str, Any]]:
+        return self._ask(_WORDS, observations)
+
+    def near(self, edge: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+        return self._ask(_ABOUT if edge == "ABOUT" else _MENTIONS, ids)
+
+    def degrees(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        return self._ask(_DEGREES, ids)
+
+    def _ask(self, query: str, ids: Sequence[str], **more: str) -> list[dict[str, Any]]:
+        values: dict[str, Any] = {"ids": list(ids), **more}
+        if "$most" in query:
+            values["most"] = NEWEST * len(ids)
+        return self._graph.query(query, values, timeout_s=PATIENCE_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +211,7 @@ def _lent(
 
 
 def walk(
-    graph: AskedGraph,
+    ground: Ground,
     seeds: Sequence[Seed],
     names: Mapping[str, str],
     columns: Columns,
@@ -173,11 +219,11 @@ def walk(
     sight: VisibleRows,
     asks: frozenset[str] = frozenset(),
 ) -> Reached:
-    """All that is reached from the seeds; nothing while the graph cannot be asked. `asks` are kinds of relationship."""
-    if not seeds or not learned.beliefs.size or not graph.ready:  # it is memories that say relationships
+    """All that is reached from the seeds. `asks` are kinds of relationship."""
+    if not seeds or not sight.known.any():  # it is memories that say relationships
         return Reached()
     try:
-        return _Walk(graph, names, columns, learned, sight, asks).run(seeds)
+        return _Walk(ground, names, columns, learned, sight, asks).run(seeds)
     except GraphFailure:  # it went away meanwhile, or took too long: recall goes on without
         return Reached()
 
@@ -188,15 +234,16 @@ Ways = dict[str, list[tuple[Seed, tuple[Hop, ...]]]]  # by whom they lead to
 class _Walk:
     def __init__(
         self,
-        graph: AskedGraph,
+        ground: Ground,
         names: Mapping[str, str],
         columns: Columns,
         learned: LearnedIndex,
         sight: VisibleRows,
         asks: frozenset[str],
     ) -> None:
-        self._graph, self._columns, self._learned, self._sight = graph, columns, learned, sight
+        self._ground, self._columns, self._learned, self._sight = ground, columns, learned, sight
         self._asks = asks
+        self._speakers = None if sight.view is None else frozenset(sight.view.speakers)
         stands = sight.stood.current & (sight.stood.status == ACTIVE) & sight.learned
         self._holds: Mask = stands & (proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0)
         self._found = Reached(names)
@@ -206,7 +253,7 @@ class _Walk:
         """Over one relationship from each seed, and from whom that reaches over one more."""
         ways = self._first(seeds)
         ends = [end for end, found in ways.items() if any(hops for _, hops in found)][:FOLLOWED]
-        unheard = {seed.entity for seed in seeds if self._columns.speakers.code(seed.entity) == NONE}
+        unheard = {seed.entity for seed in seeds if not self._speaks(seed.entity)}
         degrees = self._degrees(list(dict.fromkeys([*ends, *unheard])))
         further: dict[str, None] = {}
         onward = self._relations([end for end in ends if degrees.get(end, {}).get("RELATES", 0) <= CROWD])
@@ -218,9 +265,9 @@ class _Walk:
                         further[hop.entity] = None
         self._prove()
         degrees |= self._degrees([end for end in further if end not in degrees][:FOLLOWED])
-        for query, edge in ((_ABOUT, "ABOUT"), (_MENTIONS, "MENTIONS")):
+        for edge in ("ABOUT", "MENTIONS"):
             calm = [id for id in ways if 0 < degrees.get(id, {}).get(edge, 0) <= CROWD]
-            self._neighbours(query, edge, calm, ways)
+            self._neighbours(edge, calm, ways)
         return self._found
 
     def _first(self, seeds: Sequence[Seed]) -> "Ways":
@@ -245,8 +292,8 @@ class _Walk:
     def _relations(self, ids: Sequence[str], kind: str = "") -> dict[str, list[Hop]]:
         """The relationships of some that count here, of a kind or all, the newest first."""
         found: dict[str, list[Hop]] = {}
-        for query, forward in ((_OUT, True), (_IN, False)) if ids else ():
-            for row in self._ask(query, ids, kind=kind):
+        for forward in (True, False) if ids else ():
+            for row in self._ground.relations(ids, kind, forward=forward):
                 belief = self._learned.beliefs.row_of(row["observation"])
                 if belief != NONE and self._holds[belief] and row["other"] != row["id"]:
                     ended, holds = row["until"] is not None, row["holds"]
@@ -257,7 +304,7 @@ class _Walk:
     def _words(self, hops: Iterable[Hop]) -> dict[int, str]:
         """What the speakers called those that relationships lead to, by the row of what says it."""
         ids = {self._learned.beliefs.ids([hop.belief])[0]: hop.belief for hop in hops}
-        return {ids[row["id"]]: row["word"] or "" for row in self._ask(_WORDS, list(ids))} if ids else {}
+        return {ids[row["id"]]: row["word"] or "" for row in self._ground.words(list(ids))} if ids else {}
 
     def _tell(self, seed: Seed, hops: tuple[Hop, ...], hop: Hop) -> bool:
         """What proves a relationship that is walked over, and the memory that says it; not if it leads back."""
@@ -277,11 +324,11 @@ class _Walk:
         for belief, row in zip(edges.one[walked].tolist(), edges.other[walked].tolist(), strict=True):
             self._turn(row, self._told[belief])
 
-    def _neighbours(self, query: str, edge: str, ids: Sequence[str], ways: "Ways") -> None:
+    def _neighbours(self, edge: str, ids: Sequence[str], ways: "Ways") -> None:
         """The memories or turns next to some that were reached."""
         import numpy as np
 
-        rows = self._ask(query, list(dict.fromkeys(ids))) if ids else []
+        rows = list(self._ground.near(edge, list(dict.fromkeys(ids)))) if ids else []
         table = self._columns if edge == "MENTIONS" else self._learned.beliefs
         places = table.rows(np.array([row["seq"] for row in rows], np.int64)).tolist() if rows else []
         for found, place in zip(rows, places, strict=True):
@@ -297,7 +344,7 @@ class _Walk:
             self._reach(self._found.turns, row, way)
 
     def _reach(self, found: dict[int, Way], row: int, way: Way) -> None:
-        if not way.hops and self._columns.speakers.code(way.seed.entity) != NONE:
+        if not way.hops and self._speaks(way.seed.entity):
             return  # who speaks is named in every other turn, and what they say is lifted anyway
         if row not in found or way.share > found[row].share:
             found[row] = way
@@ -305,15 +352,14 @@ class _Walk:
     def _degrees(self, ids: Sequence[str]) -> dict[str, dict[str, int]]:
         """How many neighbours some have, by the kind of edge."""
         found: dict[str, dict[str, int]] = {id: {} for id in ids}
-        for row in self._ask(_DEGREES, ids) if ids else ():
+        for row in self._ground.degrees(ids) if ids else ():
             found[row["id"]][row["edge"]] = row["total"]
         return found
 
-    def _ask(self, query: str, ids: Sequence[str], **more: str) -> list[dict[str, Any]]:
-        values: dict[str, Any] = {"ids": list(ids), **more}
-        if "$most" in query:
-            values["most"] = NEWEST * len(ids)
-        return self._graph.query(query, values, timeout_s=PATIENCE_S)
+    def _speaks(self, entity: str) -> bool:
+        if self._speakers is not None:
+            return entity in self._speakers
+        return self._columns.speakers.code(entity) != NONE
 
 
 def _called_so(hops: Sequence[Hop], called: CalledBy, words: Mapping[int, str]) -> list[Hop]:

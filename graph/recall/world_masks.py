@@ -12,13 +12,18 @@ from graph.values import Both, RevisionStanding, SupposedState
 
 
 def observations_of(
-    db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, standings: Standings, world: str
+    db: sqlite3.Connection,
+    columns: Columns,
+    learned: LearnedIndex,
+    standings: Standings,
+    world: str,
+    member: str | None = None,
 ) -> dict[str, RevisionStanding]:
-    """The observations that a world may see, and how they stand there."""
+    """The observations that a world may see, and how they stand there; for a member of its cast those it knows of."""
     import numpy as np
 
-    stood = standings.of(db, columns, learned, world)
-    rows = np.flatnonzero(stood.seen)
+    stood = standings.of(db, columns, learned, world, member)
+    rows = np.flatnonzero(stood.seen if member is None else stood.live)
     facts = zip(*(column[rows].tolist() for column in (stood.live, stood.current, stood.status)), strict=True)
     found = (RevisionStanding(live, current, STATUSES[status]) for live, current, status in facts)
     return dict(zip(learned.beliefs.ids(rows.tolist()), found, strict=True))
@@ -54,10 +59,19 @@ def changes_of(
 
 
 def turns_of(
-    db: sqlite3.Connection, columns: Columns, standings: Standings, world: str, ids: Iterable[str]
+    db: sqlite3.Connection,
+    columns: Columns,
+    standings: Standings,
+    world: str,
+    ids: Iterable[str],
+    member: str | None = None,
 ) -> dict[str, bool]:
-    """Those of the turns that a world sees, and whether what is made of each may be believed."""
+    """Those of the turns that a world sees, or a member of its cast saw, and whether what is made of each may be
+    believed."""
     inherited = standings.inherited(db, columns, world)
     sees, stands = seen(columns, world, inherited), sources(columns, world, inherited)
+    if member is not None:
+        stands = standings.witnessed(db, columns, world, member).sources
+        sees = stands
     rows = ((id, columns.row_of(id)) for id in ids)
     return {id: bool(stands[row]) for id, row in rows if row != NONE and sees[row]}

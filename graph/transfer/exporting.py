@@ -2,17 +2,19 @@
 
 Invariants: the events are as they stand in the log, in its order, in one snapshot; a text that was erased is null, and
 its event says so. Vectors do not travel. A session brings every turn on its paths, also those it shares with the one
-it was forked from, and what was learned where all sources of that are among these turns.
+it was forked from, and what was learned where all sources of that are among these turns. A session of a story brings
+the beginning of that, and of its cast and stage what ever held at these turns.
 """
 
 import json
 import sqlite3
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph.events import ApprovalAsked, HeadMoved
 from graph.events.codec import SELECT_EVENT, event_of, fields_of
-from graph.projection.paths import above
+from graph.projection.paths import above, lineage_of
+from graph.projection.stories import RESET, SEAT
 from graph.reader import LogReader
 from graph.readings.rows import AMONG, session_by_id
 from graph.transfer.merging import FORMAT
@@ -31,6 +33,12 @@ AND kind IN ('observation.made', 'core.written', 'entity.noted', 'reflection.don
 """
 _OF_ITEMS = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind <> 'observation.made'"
 _OF_SERIES = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind = 'observation.deleted'"
+_STORY = "SELECT story FROM worlds WHERE id = (SELECT world FROM sessions WHERE id = ?) AND story IS NOT NULL"
+_LINES = f"""
+SELECT line.seq, line.world, line.owner, line.aspect, line."after", event.text_hash IS NOT NULL
+FROM stage_lines AS line JOIN events AS event ON event.seq = line.seq WHERE line.world {AMONG} ORDER BY line.seq
+"""
+_SET_FROM = "SELECT target FROM links WHERE start = ? AND rel = 'SET_FROM'"
 _PROJECTS = "SELECT seq, kind, version, structure FROM events WHERE kind <> 'turn.said' AND kind = 'project.made'"
 
 
@@ -64,6 +72,17 @@ def _line(row: tuple[Any, ...]) -> dict[str, Any]:
     return line | {"text": text} | ({"erased": True} if erased else {})
 
 
+class _Line(NamedTuple):
+    """A line of a stage as _LINES has it."""
+
+    seq: int
+    world: str
+    owner: str
+    aspect: str
+    after: str | None
+    says: bool  # something, maybe erased since: of a seat a name
+
+
 class Gathered:
     """What belongs to a session."""
 
@@ -92,6 +111,7 @@ class Gathered:
         items = json.dumps(sorted(self._observations | asked))
         found |= {seq for seq in self._seqs(_OF_ITEMS, items) if self._is_whole(seq)}
         found |= self._seqs(_OF_SERIES, json.dumps(sorted(self._series)))
+        found |= self._played(found)
         return found | self._projects(found)
 
     def _sessions(self, said_in: set[str]) -> set[str]:
@@ -125,6 +145,44 @@ class Gathered:
         """Whether what a later event of an observation names is here too."""
         _, structure = self._fields(seq)
         return {structure.get("source"), structure.get("by_turn")} - {None} <= self._turns
+
+    def _played(self, seqs: set[int]) -> set[int]:
+        """Of the story that the session is of, if it is of one: how it began, who plays in these events, the stage.
+
+        Whoever plays has a name, which is of no path: the first that was given and the last are among them.
+        """
+        story = self._db.execute(_STORY, (self._session,)).fetchone()
+        if story is None:
+            return set()
+        known = self._lines()
+        held = [line for line in known if self._ever_held(line)]
+        cast = self._members(seqs) | {line.owner for line in held if line.aspect == SEAT}
+        named = [line for line in known if line.aspect == SEAT and line.owner in cast and line.says]
+        found = {line.seq for line in held if line.aspect != RESET or line.owner in cast}
+        for names in (named, reversed(named)):
+            found |= set({line.owner: line.seq for line in names}.values())
+        return found | self._seqs("SELECT seq FROM worlds WHERE id = ?", story[0])
+
+    def _lines(self) -> list[_Line]:
+        """What was set in the world of the session, and before it left in those that it comes from."""
+        (world,) = self._db.execute("SELECT world FROM sessions WHERE id = ?", (self._session,)).fetchone()
+        lineage = lineage_of(self._db, world)
+        rows = map(_Line._make, self._db.execute(_LINES, (json.dumps(lineage.worlds),)))
+        return [line for line in rows if lineage.knows(line.world, line.seq)]
+
+    def _ever_held(self, line: _Line) -> bool:
+        """Whether a line of the stage ever stood at one of the turns."""
+        sources = {source for (source,) in self._db.execute(_SET_FROM, (str(line.seq),))}
+        return (line.after is None or line.after in self._turns) and sources <= self._turns
+
+    def _members(self, seqs: set[int]) -> set[str]:
+        """Those whom the turns among some events, and their corrections, name as speakers, addressed or witnesses."""
+        found: set[str] = set()
+        for kind, fields in map(self._fields, seqs):
+            if kind in ("turn.said", "turn.witnessed"):
+                named = [*fields.get("witnesses", ()), fields.get("speaker"), fields.get("addressed")]
+                found |= {each for each in named if each is not None}
+        return found
 
     def _projects(self, seqs: set[int]) -> set[int]:
         """The events that made the projects which others are of."""

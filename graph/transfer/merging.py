@@ -11,6 +11,7 @@ Invariants:
   export. A change of something that was changed here later is left out.
 - What looks like a change by hand is marked as an import: it was made elsewhere, and is not undone as one of here.
 - What hangs on a turn that is missing follows the nearest one known before it in its session.
+- Of a story that is over here, because its chats were deleted, no words come back.
 """
 
 import json
@@ -22,6 +23,8 @@ from typing import Any
 
 from graph.errors import InvalidEvent, LogDamaged, LogNewer
 from graph.events import (
+    CastReset,
+    CastSet,
     CoreWritten,
     EntityAliased,
     EntityKinded,
@@ -47,6 +50,8 @@ from graph.events import (
     SessionRenamed,
     SessionStarted,
     SessionUnarchived,
+    StageSet,
+    StoryBegun,
     TextErased,
     TurnHidden,
     TurnRated,
@@ -55,13 +60,14 @@ from graph.events import (
     TurnTaken,
     TurnUnhidden,
     TurnWithheld,
+    TurnWitnessed,
     Undone,
 )
 from graph.events.codec import KINDS, Stored, decode, fields_of
 from graph.history.undoing import edit_of, is_change
 from graph.ids import new_id
-from graph.log.admission import require, session_exists, turn_exists
 from graph.log.erasing import ERASING
+from graph.log.requiring import require, session_exists, turn_exists, world_exists
 
 # The events that say how a thing stands, past a time; of a thing that no id tells, all of a kind.
 _OF = """
@@ -69,6 +75,10 @@ SELECT event.id, event.kind, event.version, event.structure FROM subjects JOIN e
 WHERE subjects.id = ? AND subjects.kind IN ({}) AND event.at > ?
 """
 _OF_KIND = "SELECT id, kind, version, structure FROM events WHERE kind <> 'turn.said' AND kind = ? AND at > ?"
+_OF_STAGE = """
+SELECT event.id FROM stage_lines AS line JOIN events AS event USING (seq)
+WHERE line.world = ? AND line.owner = ? AND line.aspect = ? AND line."after" IS ? AND event.at > ?
+"""
 
 
 def decided_later(db: sqlite3.Connection, event: Event, *, at: int, but: Collection[str]) -> bool:
@@ -84,8 +94,13 @@ def decided_later(db: sqlite3.Connection, event: Event, *, at: int, but: Collect
             of, kinds = event.turn, ("turn.hidden", "turn.unhidden")
         case TurnWithheld() | TurnReleased():
             of, kinds = event.turn, ("turn.withheld", "turn.released")
-        case TurnRated():
+        case TurnRated() | TurnWitnessed():
             of = event.turn
+        case CastSet() | CastReset():
+            of = event.member
+        case StageSet():
+            line = event.world, event.owner, event.aspect, event.after, at
+            return any(id not in but for (id,) in db.execute(_OF_STAGE, line))
         case EntityNamed() | EntityKinded() | EntityMerged():
             of = event.entity
         case EntityAliased():
@@ -100,13 +115,15 @@ def decided_later(db: sqlite3.Connection, event: Event, *, at: int, but: Collect
             of, named = event.project, "project"
         case _:
             return False
-    world = getattr(event, "world", None) or ""
+    world, after = getattr(event, "world", None) or "", getattr(event, "after", None)
     query, values = (
         (_OF_KIND, (event.kind, at)) if named else (_OF.format(", ".join("?" * len(kinds))), (of, *kinds, at))
     )
     later = ((id, fields_of(kind, version, structure)) for id, kind, version, structure in db.execute(query, values))
     return any(
-        id not in but and (fields.get("world") or "") == world and (not named or fields[named] == of)
+        id not in but
+        and ((fields.get("world") or "", fields.get("after")) == (world, after))
+        and (not named or fields[named] == of)
         for id, fields in later
     )
 
@@ -281,6 +298,11 @@ SELECT 1 FROM observations WHERE deleted AND (
     series IN (SELECT value FROM json_each(:named)) OR id IN (SELECT value FROM json_each(:named))
 ) UNION ALL SELECT 1 FROM documents WHERE deleted AND id IN (SELECT value FROM json_each(:named))
 """
+# A story of which all sessions were deleted, by a world of it.
+_OVER = """
+SELECT min(own.deleted) FROM sessions AS own JOIN worlds ON worlds.id = own.world
+WHERE worlds.story = (SELECT story FROM worlds WHERE id = ?)
+"""
 _SOURCE = "SELECT id FROM imports WHERE source = ?"
 _SESSION_OF = "SELECT session FROM turns WHERE id = ?"
 
@@ -305,6 +327,7 @@ class Merge:
     names: dict[str, str] = field(default_factory=dict)  # ids of the export that are known by others here
     homeless: set[str] = field(default_factory=set)  # sessions of a what-if that is not here
     gone: set[str] = field(default_factory=set)  # what was not taken in, because it is of something that is erased here
+    played: list[tuple[int, int]] = field(default_factory=list)  # turns of stories, by their numbers there and here
 
 
 class Batch:
@@ -353,6 +376,7 @@ class Batch:
         if isinstance(event, TurnSaid):
             self._place(event.session)
             self._merge.last[event.session] = event.turn
+            self._note(brought, event, seq)
         if gone:
             self._done.erased += getattr(event, "text", None) is not None
         elif brought.erased:
@@ -377,6 +401,8 @@ class Batch:
         match event:
             case TurnSaid():
                 self._say(event, brought)
+            case StoryBegun() | CastSet() | CastReset() | StageSet():
+                self._play(event, brought)
             case SessionStarted():
                 self._put(event.model_copy(update={"said_at": event.said_at or brought.at}), brought.id)
                 self._done.begun.add(event.session)
@@ -396,11 +422,32 @@ class Batch:
             parent = self._merge.last.get(event.session)
         said_at = brought.at if event.said_at is None else event.said_at
         self._put(event.model_copy(update={"parent": parent, "said_at": said_at}), brought.id)
+        self._note(brought, event, self._stored[-1].seq)
         self._merge.last[event.session] = event.turn
         self._done.turns += 1
         place = self._merge.places.get(event.session)
         if place is not None and not place.follows and not event.queued and parent == place.head:
             place.head = event.turn  # the export goes on where the session stands
+
+    def _note(self, brought: ExportedEvent, event: TurnSaid, seq: int) -> None:
+        """Note where a turn of a story is here: what a member remembers is told by that."""
+        if event.witnesses is not None:
+            self._merge.played.append((brought.seq, seq))
+
+    def _play(self, event: StoryBegun | CastSet | CastReset | StageSet, brought: ExportedEvent) -> None:
+        """What is set in a story, without its words where these are gone there, or the story is over here."""
+        if isinstance(event, CastReset):
+            forgotten = [here for there, here in self._merge.played if there <= event.since]
+            event = event.model_copy(update={"since": max(forgotten, default=0)})
+        says = getattr(event, "text", None) is not None
+        over = bool(self._db.execute(_OVER, (event.world,)).fetchone()[0]) and says
+        self._done.erased += over
+        if not over and not brought.erased:
+            self._put(event, brought.id)
+            return
+        self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
+        if isinstance(event, CastSet):  # an earlier name does not come back with it
+            self._put(TextErased(events=(self._stored[-1].seq,)), None)
 
     def _count(self, event: Event) -> None:
         self._done.deleted += isinstance(event, (*ERASING, SessionDeleted))
@@ -426,6 +473,8 @@ class Batch:
                 here = (id,) if turn_exists(self._db, id) else None
             case SessionStarted(session=id) | SessionForked(session=id):
                 here = (id,) if session_exists(self._db, id) else None
+            case StoryBegun(world=id):
+                here = (id,) if world_exists(self._db, id) else None
             case _:
                 return False
         if here is None:
@@ -459,6 +508,7 @@ class Batch:
         self._merge.places[session] = None
         row = self._db.execute(_SESSION_OF, (event.parent,)).fetchone()
         if row is None:
+            require(event.witnesses is None, f"the story of session {session} is not here")
             self._put(SessionStarted(session=session, client=CLIENT, said_at=brought.at), None)
         elif event.parent is not None:
             forked = SessionForked(session=session, origin=row[0], at=event.parent, world=session, client=CLIENT)

@@ -1,0 +1,1 @@
+"""Stories: worlds of their own, whose members know what they saw."""

@@ -1,0 +1,145 @@
+"""Who saw a turn: as it was said, as it was corrected by hand, and as a crash leaves it."""
+
+from pathlib import Path
+
+import pytest
+
+from graph.errors import InvalidEvent
+from graph.events import HeadMoved, SessionForked, TurnDeleted, TurnHidden, TurnTaken, TurnWitnessed
+from graph.memory import Memory
+from graph.reader import LogReader
+from graph.values import Speaker
+from tests.graph.conftest import Open, ignore
+from tests.graph.stories.played import ALL, BOTH, CHAT, JONAS, MARA, YOU, answers, asks, begun, play, put, view
+from tests.graph.stories.test_cast import joins
+from tests.graph.talk import talk
+
+
+@pytest.fixture
+def three(memory: Memory) -> Memory:
+    """A chat of three, in which Mara whispers and Jonas is away for a while."""
+    play(memory, 2)
+    memory.append(
+        joins("p1"),
+        asks("p2", "p1", saw=ALL, addressed=JONAS),
+        answers("p3", "p2", saw=ALL, speaker=JONAS),
+        answers("p4", "p3", saw=(YOU, MARA)),
+        asks("p5", "p4", saw=(YOU, JONAS)),
+        asks("note", "p5", saw=(), role="note"),
+    )
+    return memory
+
+
+def test_a_thread_is_what_a_member_saw_of_it(three: Memory) -> None:
+    assert view(three, MARA) == ["p0", "p1", "p2", "p3", "p4"]
+    assert view(three, JONAS) == ["p2", "p3", "p5"]
+    assert view(three, YOU) == ["p0", "p1", "p2", "p3", "p4", "p5"]
+    assert view(three, "nobody") == []
+    assert [turn.id for turn in three.readings.thread(CHAT, witness=JONAS, before="p5")] == ["p2", "p3"]
+    turn = three.readings.turn("p2")
+    assert (turn.addressed, turn.witnesses, turn.member, turn.speaker) == (JONAS, ALL, YOU, "Ilya")
+    assert three.readings.turn("note").witnesses == ()
+
+
+def test_a_thread_of_a_member_follows_the_path(three: Memory) -> None:
+    three.append(HeadMoved(session=CHAT, turn="p3"), answers("q4", "p3", saw=(MARA,)))
+    assert view(three, JONAS) == ["p2", "p3"]
+    assert view(three, MARA)[-1] == "q4"
+    three.append(TurnHidden(turn="p3"))
+    assert [(turn.id, turn.hidden) for turn in three.readings.thread(CHAT, witness=JONAS)] == [
+        ("p2", False),
+        ("p3", True),
+    ]
+    three.append(TurnDeleted(turn="p2"), HeadMoved(session=CHAT, turn="note"))
+    assert view(three, JONAS) == ["p3", "p5"]
+    three.append(SessionForked(session="w", origin=CHAT, at="p4", world="w", client="test"))
+    three.append(answers("w0", "p4", session="w", saw=(JONAS,)))
+    assert view(three, JONAS, "w") == ["p3", "w0"]
+
+
+def test_a_message_that_waited_was_seen_by_whom_it_was_said_to(three: Memory) -> None:
+    three.append(asks("late", queued=True, saw=(YOU, JONAS)))
+    assert view(three, JONAS) == ["p2", "p3", "p5"]
+    three.append(TurnTaken(turn="late", session=CHAT, parent="note"))
+    assert view(three, JONAS)[-1] == "late"
+
+
+@pytest.mark.restarts
+def test_a_correction_takes_the_place_of_what_was_said_in_log_and_graph(whole: Memory) -> None:
+    play(whole, 2)
+    whole.append(joins("p1"), TurnWitnessed(turn="p0", witnesses=(JONAS, YOU)), TurnWitnessed(turn="p1", witnesses=()))
+    saw = "MATCH (e:Entity)-[:WITNESSED]->(t:Turn) RETURN t.id AS turn, e.id AS who ORDER BY turn, who"
+    expected = [{"turn": "p0", "who": JONAS}, {"turn": "p0", "who": YOU}]
+    assert whole.query(saw) == expected
+    assert (view(whole, JONAS), view(whole, MARA), view(whole, YOU)) == (["p0"], [], ["p0"])
+    assert (whole.readings.turn("p0").witnesses, whole.readings.turn("p1").witnesses) == ((JONAS, YOU), ())
+    assert [check for check in whole.doctor() if not check.ok] == []
+    whole.rebuild(ignore)
+    assert whole.query(saw) == expected
+    assert [check for check in whole.doctor() if not check.ok] == []
+    whole.append(TurnWitnessed(turn="p1", witnesses=BOTH))
+    assert view(whole, MARA) == ["p1"]
+
+
+def test_a_correction_holds_in_every_world_that_has_the_turn(memory: Memory) -> None:
+    play(memory, 2)
+    memory.append(SessionForked(session="w", origin=CHAT, at="p1", world="w", client="test"))
+    memory.append(TurnWitnessed(turn="p1", witnesses=(YOU,)))
+    assert view(memory, MARA, "w") == view(memory, MARA) == ["p0"]
+
+
+def test_a_reply_that_a_crash_cut_off_keeps_its_voice_and_who_heard_it(memory: Memory, opening: Open) -> None:
+    play(memory, 1)
+    memory.stream("r", session=CHAT, parent="p0", model="m", text="The key", voice=Speaker(MARA, (YOU,)))
+    memory.stream("r", session=CHAT, parent="p0", model="m", text="The key is", voice=Speaker(MARA, (YOU,)))
+    again = opening()
+    turn = again.readings.thread(CHAT)[-1]
+    assert again.recovered == 1
+    assert (turn.text, turn.member, turn.speaker, turn.witnesses) == ("The key is", MARA, "Mara", (YOU,))
+    assert (view(again, MARA), view(again, YOU)) == (["p0"], ["p0", "r"])
+    assert opening().recovered == 0
+
+
+@pytest.mark.parametrize(
+    ("session", "voice"),
+    [
+        (CHAT, Speaker()),
+        (CHAT, Speaker(MARA, None)),
+        (CHAT, Speaker(MARA, ("nobody",))),
+        (CHAT, Speaker("assistant", ())),
+        ("s", Speaker(MARA, ())),
+        ("s", Speaker(witnesses=())),
+    ],
+)
+def test_what_could_never_be_a_reply_is_not_kept_while_it_streams(
+    memory: Memory, opening: Open, session: str, voice: Speaker
+) -> None:
+    talk(memory, 1)
+    play(memory, 1)
+    with pytest.raises(InvalidEvent):
+        memory.stream("r", session=session, parent=None, model="m", text="The key", voice=voice)
+    assert opening().recovered == 0
+
+
+def test_whoever_reads_beside_the_holder_sees_the_same(three: Memory, folder: Path) -> None:
+    three.append(put(MARA, "mood", "wary", "p3"))
+    reader = LogReader.open(folder)
+    try:
+        assert [turn.id for turn in reader.thread(CHAT, witness=JONAS)] == ["p2", "p3", "p5"]
+        assert reader.cast(CHAT) == three.readings.cast(CHAT)
+        assert reader.stage(CHAT) == three.readings.stage(CHAT)
+        assert reader.stories() == three.readings.stories()
+    finally:
+        reader.close()
+
+
+@pytest.mark.restarts
+def test_the_past_has_the_cast_stage_and_witnesses_of_then(whole: Memory) -> None:
+    whole.append(*begun(), asks("p0"))
+    [then] = whole.append(put(MARA, "mood", "wary", "p0"))
+    whole.append(joins("p0"), put(MARA, "mood", "calm", "p0"), TurnWitnessed(turn="p0", witnesses=()))
+    with whole.past(then.seq) as past:
+        assert [each.name for each in past.readings.cast(CHAT)] == ["Ilya", "Mara"]
+        assert past.readings.stage(CHAT)[MARA, "mood"].text == "wary"
+        assert [turn.id for turn in past.readings.thread(CHAT, witness=MARA)] == ["p0"]
+        assert [world.id for world in past.readings.worlds()] == ["main", "lighthouse"]

@@ -5,9 +5,12 @@ is made anew answers a message that is there already.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from agent.errors import AgentError
 from agent.pending import Accepted, Regeneration
+from agent.story.play import Play, Plays
+from agent.story.spans import MARKER, Marker, split_ooc
 from agent.text import verbatim
 from agent.withholding import asks_to_withhold, asks_to_withhold_earlier
 from graph.errors import NotFound
@@ -51,17 +54,23 @@ def reachable(memory: Memory, session: str, turn: str) -> Turn:
 
 USER = "you"
 NO_ID = "A message needs a ULID for an id, such as 01ARZ3NDEKTSV4RRFFQ69G5FAV. Nothing was sent; send it without one."
+NO_STORY = "This chat plays in no story. Nothing was changed. /story begins one."
+NOT_THERE = "There is nobody of that name in this scene who could answer. Nothing was changed. /cast tells who plays."
 NONE_WAITS = "No message here is waiting for a reply. Nothing was changed."
 RETRIED = 64  # turns looked through for the one that waits: an answer that was stopped may have left some of tools
 
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """What a client says. It may have made the id of the turn itself, to know it again where no answer came."""
+    """What a client says. It may have made the id of the turn itself, to know it again where no answer came.
+
+    In a story, `whisper` is the member of the cast who alone hears it.
+    """
 
     text: str
     client: str
     turn: str = field(default_factory=new_id)
+    whisper: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +86,10 @@ class PendingAppend:
 class Acceptance:
     """Works out what to store; blocking, in any thread. Raises NotFound or AgentError where nothing can be taken."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, plays: Plays) -> None:
         self._memory = memory
+        self._plays = plays
+        self.marker: Marker = MARKER  # of what is said out of character
 
     def message(
         self, session: str | None, new: NewMessage, project: str | None, *, queued: bool, newest: str | None
@@ -91,6 +102,8 @@ class Acceptance:
         about = self._memory.readings.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
+        if (play := self._plays.of(about)) is not None:
+            return self._played(about, new, play, parent=None if queued else about.head, queued=queued)
         earlier: list[Event] = []
         if asks_to_withhold_earlier(new.text):
             meant = newest if queued else last_message(self._memory.readings.thread(session, limit=RETRIED))
@@ -106,6 +119,8 @@ class Acceptance:
                 "Only your own messages can be edited. A reply can be regenerated instead. Nothing was changed."
             )
         about = self._memory.readings.session(session)
+        if (play := self._plays.of(about)) is not None:
+            return self._played(about, new, play, parent=old.parent, branches=True)
         path = self._memory.readings.thread(session, before=old.id, limit=RETRIED)
         earlier = self.kept_out_with(last_message(path)) if asks_to_withhold_earlier(new.text) else []
         untitled = about.name is None or not (about.named_by_user or any(each.role == Role.USER for each in path))
@@ -129,6 +144,8 @@ class Acceptance:
         about = self._memory.readings.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so there is nothing to answer. Start a new one with /new.")
+        if about.story is not None and (again := self._played_again(about, turn, client)) is not None:
+            return again
         asked = self._asked(about, turn)
         waits = turn is None and self._waiting(session, asked)
         accepted = Accepted(
@@ -140,6 +157,8 @@ class Acceptance:
             after=about.head if waits else None,
             withheld=asked.withheld,
             regeneration=None if waits or about.head == asked.id else Regeneration(about.head),
+            voice=asked.addressed,
+            among=asked.witnesses,
         )
         return PendingAppend(accepted)
 
@@ -150,9 +169,37 @@ class Acceptance:
         if last is None or last.role != Role.USER:
             raise AgentError(NONE_WAITS)
         first, text = last is path[0] and not last.withheld, last.text or ""
-        return PendingAppend(
-            Accepted(session, last.id, False, text, client, first=first, after=path[-1].id, withheld=last.withheld)
+        accepted = Accepted(
+            session,
+            last.id,
+            False,
+            text,
+            client,
+            first=first,
+            after=path[-1].id,
+            withheld=last.withheld,
+            voice=last.addressed,
+            among=last.witnesses,
         )
+        return PendingAppend(accepted)
+
+    def spoken(self, session: str, member: str, *, client: str) -> PendingAppend:
+        """Somebody of a story's cast speaks next, asked or not."""
+        about = self._memory.readings.session(session)
+        play = self._plays.of(about)
+        if play is None:
+            raise AgentError(NO_STORY)
+        speaker = next((each for each in play.voices if each.id == member), None)
+        if speaker is None:
+            raise AgentError(NOT_THERE)
+        path = [turn for turn in self._memory.readings.thread(session, limit=RETRIED) if turn.role != Role.NOTE]
+        if not path:
+            raise AgentError("Nothing was said in this story yet. Nothing was changed. Say something first.")
+        last = next((turn for turn in reversed(path) if turn.role == Role.USER), path[-1])
+        accepted = Accepted(
+            session, last.id, False, path[-1].text or "", client, after=about.head, voice=speaker.id, alone=True
+        )
+        return PendingAppend(accepted)
 
     def kept_out_with(self, turn: str | None) -> list[Event]:
         """What keeps a message out of memory, with what was answered so far; the rest follows with that."""
@@ -204,6 +251,77 @@ class Acceptance:
             withheld=withheld,
         )
         return PendingAppend(accepted, tuple(events), withdrawable=not branches, branches=branches)
+
+    def _played(
+        self,
+        about: Session,
+        new: NewMessage,
+        play: Play,
+        *,
+        parent: str | None,
+        queued: bool = False,
+        branches: bool = False,
+    ) -> PendingAppend:
+        """What the user says as a member of a story's cast, and what they say out of character, which nobody hears."""
+        you = play.seated("you")
+        if you is None:
+            raise AgentError("Nobody of the cast is you. Nothing was sent. /cast sets who you are.")
+        text, notes = split_ooc(new.text, self.marker)
+        whisper = play.member(new.whisper)
+        if new.whisper is not None and (whisper is None or not play.is_present(whisper) or whisper.seat == "you"):
+            raise AgentError(NOT_THERE)
+        said: list[TurnSaid] = []
+
+        def say(role: Role, text: str, turn: str, **played: Any) -> None:
+            over = None if queued else said[-1].turn if said else parent
+            place = {"session": about.id, "parent": over, "queued": queued, "client": new.client}
+            fields = {**place, "turn": turn, "role": role, "speaker": you.id, "text": text, **played}
+            said.append(TurnSaid.model_validate(fields))
+
+        for at, note in enumerate(notes, start=1):
+            say(Role.NOTE, note, new_id() if text or at < len(notes) else new.turn, witnesses=())
+        if text:
+            addressed = whisper or play.addressee(text)
+            only = whisper.id if whisper is not None else None
+            say(Role.USER, text, new.turn, addressed=addressed.id, witnesses=play.hearers(you.id, only=only))
+        last = said[-1]
+        accepted = Accepted(
+            about.id,
+            last.turn,
+            queued and bool(text),
+            last.text or "",
+            new.client,
+            voice=last.addressed,
+            notes=tuple(each.turn for each in said[:-1]),
+            unasked=not text,
+            among=last.witnesses,
+        )
+        return PendingAppend(accepted, tuple(said), withdrawable=not branches, branches=branches)
+
+    def _played_again(self, about: Session, turn: str | None, client: str) -> PendingAppend | None:
+        """A reply of a story that answers no message, or not the one before it: its voice speaks again, below that."""
+        meant = turn if turn is not None else about.head
+        if meant is None:
+            return None
+        again = reachable(self._memory, about.id, meant)
+        if again.role != Role.ASSISTANT or again.parent is None:
+            return None
+        over = self._memory.readings.turn(again.parent)
+        asked = self._memory.readings.exchange(again.id).turn
+        if asked.role != Role.USER:
+            asked = over
+        accepted = Accepted(
+            about.id,
+            asked.id,
+            False,
+            over.text or "",
+            client,
+            after=over.id,
+            regeneration=Regeneration(about.head),
+            voice=again.member,
+            among=again.witnesses,
+        )
+        return PendingAppend(accepted)
 
     def _asked(self, about: Session, turn: str | None) -> Turn:
         if turn is None:

@@ -20,13 +20,15 @@ from agent.outlets import Notifications
 from agent.served import ModelServer
 from agent.settings import Settings
 from agent.steps import Approvals
+from agent.story.play import Play
 from graph.memory import Memory
 from models.errors import ModelError
+from models.protocols import Generator
 
 PARTS = frozenset(
     (
         "chats", "branches", "memories", "entities", "projects", "proposals", "plans", "history", "past", "search",
-        "documents", "graph", "queries", "models", "private", "reflection", "erasure", "syntheses",
+        "documents", "graph", "queries", "models", "private", "reflection", "erasure", "syntheses", "stories",
     )
 )  # fmt: skip
 NOT_OPEN = "The memory is not open yet, or was closed. Nothing was changed. Try again in a moment."
@@ -205,14 +207,20 @@ class Agent:
         project: str | None = None,
         client: str | None = None,
         turn: str | None = None,
+        whisper: str | None = None,
     ) -> AsyncGenerator[AgentEvent, None]:
         """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed.
 
         `client` says it where that is not the one this agent was made for. `turn` is an id that the client has made: a
-        message that is there already under it is not taken twice, and its TurnAccepted is all that is told.
+        message that is there already under it is not taken twice, and its TurnAccepted is all that is told. In a story,
+        `whisper` is the member of the cast who alone hears it.
         """
         conversation = self.private.conversation_of(session)
-        return conversation.send(session, text, project=project, client=client, turn=turn)
+        return conversation.send(session, text, project=project, client=client, turn=turn, whisper=whisper)
+
+    def speak(self, session: str, member: str) -> AsyncGenerator[AgentEvent, None]:
+        """Let a member of a story's cast speak next, asked or not: the events are as of `send`."""
+        return self.private.conversation_of(session).speak(session, member)
 
     def watch(self, session: str) -> AsyncGenerator[AgentEvent, None]:
         """The events of every message of a session, whoever said it, from the moment of the call until `close`."""
@@ -317,9 +325,7 @@ class Agent:
             loader=self._loader,
             embedder_loader=self._embedder_loader,
         )
-        talk = compose_conversation(
-            context, answered=lambda session, first, generator: self.reflection.after_reply(session, first, generator)
-        )
+        talk = compose_conversation(context, answered=self._after_reply, speaks_up=self._who_speaks_up)
         self._states, self._prompts, self._host, self._embedding = talk.states, talk.prompts, talk.host, talk.embedding
         self._recaller, self._themes, self._conversation = talk.recaller, talk.themes, talk.conversation
         self._foreground, self.private = talk.foreground, talk.private
@@ -333,9 +339,10 @@ class Agent:
             changes.branches,
         )
         self.memories, self.entities, self.proposals = changes.memories, changes.entities, changes.proposals
-        self.projects, self.documents = changes.projects, changes.documents
+        self.projects, self.documents, self.stories = changes.projects, changes.documents, changes.stories
         learning = compose_learning(context, talk, changes, apply=self._apply)
         self.models, self._reflector, self.reflection = learning.models, learning.reflector, learning.reflection
+        self._keeper = learning.keeper
         self._notifications.add(self.models.heard)
         self.syntheses = learning.syntheses
         self.search, self.past, self.graph, self.queries = (
@@ -352,6 +359,13 @@ class Agent:
         if self._memory_or_none is None:
             raise AgentError(NOT_OPEN)
         return self._memory_or_none
+
+    def _after_reply(self, session: str, first: str | None, generator: Generator) -> None:
+        self.reflection.after_reply(session, first, generator)
+        self._keeper.after_reply(session)
+
+    async def _who_speaks_up(self, session: str, play: Play, spoke: str, reply: str) -> str | None:
+        return await self._keeper.speaks_up(session, play, spoke, reply)
 
     def _apply(self, settings: Settings) -> None:
         self.settings = settings

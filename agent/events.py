@@ -52,6 +52,7 @@ class RecallDone:
 
     `hits` are those put before the model, once each; `note` says why there are none where that needs saying. `quotes`
     are the best of them where they are to be read beside the reply, each cut to what answers: the model may waste them.
+    `left_out` says of a story's lore what was called for and had no room.
     """
 
     session: str
@@ -61,6 +62,7 @@ class RecallDone:
     took_ms: float
     note: str = ""
     quotes: tuple[Hit, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

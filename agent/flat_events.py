@@ -65,7 +65,10 @@ class TurnWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class ReplyStarted:
-    """The turn is taken up and the model is asked; `cut_tokens` were left out of a message too long for the context."""
+    """The turn is taken up and the model is asked; `cut_tokens` were left out of a message too long for the context.
+
+    `speaker` is the name of who replies in a story.
+    """
 
     session: str
     turn: str
@@ -73,6 +76,7 @@ class ReplyStarted:
     model: str
     prompt_tokens: int
     cut_tokens: int = 0
+    speaker: str = "assistant"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ class Cached(StrEnum):
     PLACE = "place"  # of earlier versions
     TRUSTED = "trusted.json"
     TRANSLATORS = "trusted-queries.json"
+    KEEPERS = "trusted-stories.json"
     PROBED = "probed.json"
     PHRASINGS = "phrasings.npz"
     SERVED = "served-embedders.json"
@@ -85,6 +86,11 @@ class Home:
     def translators(self) -> Path:
         """What each model file was found fit for as a writer of queries."""
         return self.cache / Cached.TRANSLATORS
+
+    @property
+    def keepers(self) -> Path:
+        """What each model file was found fit for as a keeper of stories."""
+        return self.cache / Cached.KEEPERS
 
     @property
     def phrasings(self) -> Path:

@@ -15,12 +15,14 @@ from agent.acceptance import BUSY
 from agent.background import Foreground
 from agent.pending import Queue
 from agent.steps import Approvals
+from agent.story.play import Play
+from agent.story.spans import marker_of
 from agent.tools import ProposedChanges
 from graph.errors import MemoryFailure
 from graph.events import Event, HeadMoved, Sampling, TurnHidden, TurnTaken, Undone
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Recorded
+from graph.values import ASSISTANT, Recorded
 from models.errors import ModelError, ServerError
 from models.protocols import Generator, SamplingParams
 
@@ -54,9 +56,19 @@ from .tools import MOST_LISTED, Call, RecentConversations, Toolbox
 
 TOO_LATE = "That message is being answered or was already answered. Nothing was changed. Press Esc to stop a reply."
 DROPPED = "This chat was deleted before the message was answered."
+LEFT = "Whoever was to answer is not in the story any more."
 BEHIND = "The graph is behind the log and is catching up. Nothing is lost."
 Read = Callable[[], Awaitable[PendingAppend]]  # what somebody said, and what is to be stored of it
 Walk = Callable[[Tell], AsyncGenerator[AgentEvent, None]]
+
+
+# Of a session, its play, who spoke and the reply: who speaks up, if anybody does.
+SpeaksUp = Callable[[str, Play, str, str], Awaitable[str | None]]
+
+
+async def silent(session: str, play: Play, spoke: str, reply: str) -> str | None:
+    """Nobody speaks up."""
+    return None
 
 
 class Conversation:
@@ -75,9 +87,12 @@ class Conversation:
         notify: Callable[[Notice], None],
         foreground: Foreground,
         answered: Callable[[str, str | None, Generator], None],
+        speaks_up: SpeaksUp = silent,
         generation_lock: asyncio.Lock | None = None,
     ) -> None:
         """`answered` learns from an exchange: its session, the turn that gives it a title, and the model.
+
+        `speaks_up` says who of a story's cast speaks after a reply that nobody asked them for.
 
         The lock is first come, first served, and one for all conversations that share a model.
         """
@@ -93,8 +108,10 @@ class Conversation:
         self._notify = notify
         self._foreground = foreground
         self._answered = answered
+        self._speaks_up = speaks_up
         self._accepting = asyncio.Lock()
-        self._reader = Acceptance(memory)
+        self._reader = Acceptance(memory, prompts.plays)
+        self._reader.marker = marker_of(settings.out_of_character)
         self._cancel_token = CancelToken()
         changes = ProposedChanges(memory, prompts, self._record, notify)
         self._steps = Steps(memory, prompts, toolbox, self._cancel_token, changes, self.approvals, record=self._record)
@@ -118,13 +135,15 @@ class Conversation:
         project: str | None = None,
         client: str | None = None,
         turn: str | None = None,
+        whisper: str | None = None,
     ) -> AsyncGenerator[AgentEvent, None]:
         """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed.
 
         `client` says it where that is not the conversation's own. `turn` is an id that the client has made: a message
-        that is there already under it is not taken twice, and its TurnAccepted is all that is told.
+        that is there already under it is not taken twice, and its TurnAccepted is all that is told. In a story,
+        `whisper` is the member of the cast who alone hears it.
         """
-        new = NewMessage(text, client or self._client, new_id() if turn is None else turn)
+        new = NewMessage(text, client or self._client, new_id() if turn is None else turn, whisper)
         return self._begin(lambda tell: self._message(lambda: self._new(session, new, project), tell))
 
     def retry(self, session: str) -> AsyncGenerator[AgentEvent, None]:
@@ -134,6 +153,10 @@ class Conversation:
     def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[AgentEvent, None]:
         """Answer again the message of a reply (None: the last), beside that; without a word the chat is as it was."""
         return self._begin(lambda tell: self._message(lambda: self._answered_before(session, turn), tell))
+
+    def speak(self, session: str, member: str) -> AsyncGenerator[AgentEvent, None]:
+        """Let a member of a story's cast speak next, whoever was asked."""
+        return self._begin(lambda tell: self._message(lambda: self._given_the_word(session, member), tell))
 
     def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
         """Say something else in the place of a message of the user's, and answer that."""
@@ -192,12 +215,14 @@ class Conversation:
                 followed = self._memory.graph_ready
                 self._warn_if_behind(await asyncio.to_thread(self._memory.append, *pending.events), followed)
                 self._newest[taken.session] = taken.turn
-            if not taken.known:
+            if not taken.known and not taken.unasked:
                 self._pending[taken.session] += 1
                 self._queue.join(taken, tell if pending.withdrawable else None)
             waits = self.generation_lock.locked()
         yield TurnAccepted(taken.session, taken.turn, taken.text, queued=waits, new_session=taken.begins)
-        if taken.known:
+        if taken.unasked:
+            self._notify(SessionsChanged(taken.session))
+        if taken.known or taken.unasked:
             return
         if taken.first or taken.withheld or pending.branches:
             self._notify(SessionsChanged(taken.session))  # it has its first words for a title, or lost some
@@ -236,18 +261,38 @@ class Conversation:
                 await asyncio.to_thread(self._put_on_path, taken)
             async for event in self._reply(at) if taken.regeneration is None else self._reply_again(at):
                 yield event
+            async for event in self._interjection(at):
+                yield event
             await asyncio.to_thread(self._keep_out, taken)
             if at.kept is not None and not self._closing and taken.session not in self._dropped:
-                self._prompts.after_reply(taken.session, at.generator, at.limits)
+                self._prompts.after_reply(taken.session, at.generator, at.limits, voice=at.voice_of_prompt)
                 self._answered(taken.session, taken.turn if taken.first and at.kept else None, at.generator)
         except (MemoryFailure, ModelError) as error:
             yield Failed.because(error, f"{error} {taken.is_safe}", taken.turn)
         finally:
             self.answering = self._generator = None
 
+    async def _interjection(self, at: PendingAnswer) -> AsyncGenerator[AgentEvent, None]:
+        """What another voice of a story says after a reply, unasked, where it cannot leave it unsaid."""
+        taken = at.taken
+        if at.play is None or taken.voice is None or not at.kept or taken.alone or self._cancel_token.asked:
+            return
+        speaks_up = self._speaks_up(taken.session, at.play, taken.voice, at.reply_turn)
+        other = await self._cancel_token.unless(speaks_up)
+        if other is not None:
+            heard, text = at.heard.witnesses, at.kept
+            next_ = replace(taken, voice=other, after=at.reply_turn, text=text, among=heard, regeneration=None)
+            async for event in self._reply(PendingAnswer(next_, at.tell)):
+                yield event
+
     async def _reply(self, at: PendingAnswer) -> AsyncGenerator[AgentEvent, None]:
         """The reply by the session's model; by the stand-in, where a server fails before anything came of it."""
         at.session = await asyncio.to_thread(self._memory.readings.session, at.taken.session)
+        if at.taken.voice is not None:
+            at.play = await asyncio.to_thread(self._prompts.plays.of, at.session)
+            if at.voice is None:
+                yield Failed(f"{LEFT} {at.taken.is_safe}", at.taken.turn)
+                return
         name, stand_in = at.session.model or self._settings.model, self._settings.stand_in
         try:
             async for event in self._reply_by(at, name):
@@ -265,22 +310,29 @@ class Conversation:
         if not await self._load(at, model):
             yield stopped
             return
-        prepared = await self._prompts.prepare(taken.session, at.generator, at.limits)
-        request = RecallRequest(taken.text, taken.session, prepared.held | {taken.turn}, prepared.first_turn)
+        voice = at.voice_of_prompt
+        prepared = await self._prompts.prepare(taken.session, at.generator, at.limits, voice=voice)
+        held = prepared.held | {taken.turn}
+        request = RecallRequest(taken.text, taken.session, held, prepared.first_turn, taken.voice)
         found = await self._recall(request, at, brief=prepared.doubted)
         if found is None:
             yield stopped
             return
-        at.fresh = Fresh(taken.turn, (*prepared.new_pins, *pack_of(found.hits)))
-        at.log = await self._prompts.before_reply(taken.session, at.generator, at.limits, at.fresh)
-        held = at.log.held
+        asked = taken.turn if voice is None else at.parent
+        quoted = () if asked in prepared.framed else (*prepared.new_pins, *pack_of(found.hits))
+        at.fresh = Fresh(asked, quoted)
+        at.log = await self._prompts.before_reply(taken.session, at.generator, at.limits, at.fresh, voice=voice)
+        held = frozenset(at.log.held)
         hits = tuple(hit for hit in found.hits if hit.id in held)
         quotes = open_quotes(hits, taken.text) if prepared.doubted else ()
-        yield RecallDone(taken.session, taken.turn, found.route, hits, found.took_ms, found.note, quotes)
+        yield RecallDone(
+            taken.session, taken.turn, found.route, hits, found.took_ms, found.note, quotes, prepared.left_out
+        )
         self._generator = at.generator
         known = _nothing_found(found, self._settings.recall_limit)
-        async for event in self._steps.take(at, self._settings.tools, themes=found.route == "themes", known=known):
-            yield event
+        if voice is None:
+            async for event in self._steps.take(at, self._settings.tools, themes=found.route == "themes", known=known):
+                yield event
         if self._cancel_token.asked:
             yield stopped
             return
@@ -293,7 +345,8 @@ class Conversation:
         sampling = await self._sampling(at)
         asked = prompt.asking(at.log, generator)
         left_out = at.log.left_out.get(taken.turn, 0)
-        yield ReplyStarted(taken.session, taken.turn, reply_turn, generator.info.name, len(asked), left_out)
+        speaker = at.voice.name if at.voice is not None else ASSISTANT.speaker
+        yield ReplyStarted(taken.session, taken.turn, reply_turn, generator.info.name, len(asked), left_out, speaker)
 
         async def save(text: str) -> None:
             await asyncio.to_thread(
@@ -304,6 +357,7 @@ class Conversation:
                 model=generator.info.name,
                 text=text,
                 recalled=pack,
+                voice=at.heard,
             )
 
         params = SamplingParams(**sampling.model_dump())
@@ -316,6 +370,7 @@ class Conversation:
             reply_turn=reply_turn,
             save=save,
             progress=at.read,
+            stops=at.stops,
         )
         async with aclosing(stream):
             async for event in stream:
@@ -337,7 +392,7 @@ class Conversation:
         taken = at.taken
         assert taken.regeneration is not None
         failed: list[Failed] = []
-        (moved,) = await asyncio.to_thread(self._record, HeadMoved(session=taken.session, turn=taken.turn))
+        (moved,) = await asyncio.to_thread(self._record, HeadMoved(session=taken.session, turn=at.parent))
         try:
             async for event in self._reply(at):
                 if isinstance(event, Failed):
@@ -389,6 +444,10 @@ class Conversation:
             lambda: self._reader.known(new) or self._reader.message(session, new, project, queued=queued, newest=newest)
         )
 
+    async def _given_the_word(self, session: str, member: str) -> PendingAppend:
+        self._refuse_where_due(session)
+        return await asyncio.to_thread(self._reader.spoken, session, member, client=self._client)
+
     async def _answered_before(self, session: str, turn: str | None) -> PendingAppend:
         self._refuse_where_due(session)
         return await asyncio.to_thread(self._reader.regenerated, session, turn, client=self._client)
@@ -409,7 +468,11 @@ class Conversation:
     def _put_on_path(self, taken: Accepted) -> None:
         """A message that waited follows what its chat has come to."""
         head = self._memory.readings.session(taken.session).head
-        self._record(TurnTaken(turn=taken.turn, session=taken.session, parent=head))
+        turns = (*taken.notes, taken.turn)
+        above = (head, *taken.notes)
+        self._record(
+            *(TurnTaken(turn=turn, session=taken.session, parent=over) for turn, over in zip(turns, above, strict=True))
+        )
 
     def _keep_out(self, taken: Accepted) -> None:
         """The message may have been kept out of memory while it was answered: so is the answer."""
@@ -492,9 +555,10 @@ class Conversation:
 
     def _hide_waiting(self, taken: Accepted) -> str | None:
         """Hide a message that waits, and let its chat stand where it stood before; the last message that is left."""
-        events: list[Event] = [TurnHidden(turn=taken.turn)]
+        events: list[Event] = [TurnHidden(turn=turn) for turn in (*taken.notes, taken.turn)]
         if self._memory.readings.session(taken.session).head == taken.turn:  # it waits for the reply of another chat
-            events.append(HeadMoved(session=taken.session, turn=self._memory.readings.turn(taken.turn).parent))
+            first = (*taken.notes, taken.turn)[0]
+            events.append(HeadMoved(session=taken.session, turn=self._memory.readings.turn(first).parent))
         self._record(*events)
         return last_message(self._memory.readings.thread(taken.session, limit=RETRIED))
 
@@ -524,6 +588,7 @@ class Conversation:
         """Go on with other settings."""
         self._settings = settings
         self._prompts.default_system = settings.system_prompt
+        self._reader.marker = marker_of(settings.out_of_character)
 
     def limits(self, generator: Generator) -> Limits:
         """The prompt's sizes for a model whose context may be smaller than the settings ask for."""

@@ -64,15 +64,22 @@ class Packs:
         fresh: Fresh | None,
         *,
         session: Session,
+        voice: str | None = None,
     ) -> Quotes:
-        """The quotes that belong to a path of a session; what `log` quotes and may not any more is among `gone`."""
+        """The quotes that belong to a path of a session; what `log` quotes and may not any more is among `gone`.
+
+        In a story, of what the `voice` saw that replies.
+        """
         packs = packs_of(path, fresh)
-        pinned = self._memory.readings.pinned(session.world, project=session.project)
+        pinned = self._pinned(session, voice)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
         given = [*path, *pinned]
         said = self._memory.readings.quotable(ids - {turn.id for turn in given}, project=session.project)
         said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
+        if voice is not None:
+            seen = self._memory.readings.seen(session.id, voice, said)
+            said = {id: turn for id, turn in said.items() if id in seen}
         there = {**said, **self._learned(ids - said.keys() - {turn.id for turn in given}, session)}
         # A pin sleeps while its turn is on no path: its words leave the prompts they stand in as a pin.
         by_pin = {item.id for pack in packs.values() for item in pack if "pin" in item.ranks}
@@ -90,11 +97,21 @@ class Packs:
             gone=frozenset(ids - there.keys()),
         )
 
-    def new_pins(self, generator: Generator, limits: Limits, held: frozenset[str], *, session: Session) -> Pack:
+    def new_pins(
+        self, generator: Generator, limits: Limits, held: frozenset[str], *, session: Session, voice: str | None = None
+    ) -> Pack:
         """The pins that a session's prompt has room for and does not hold: they enter it with the next message."""
-        pins = self._pins(self._memory.readings.pinned(session.world, project=session.project), generator, limits)
+        pins = self._pins(self._pinned(session, voice), generator, limits)
         missing = [pin.id for pin in pins if pin.id not in held]
         return tuple(Recalled(id=id, ranks={"pin": rank}) for rank, id in enumerate(missing, start=1))
+
+    def _pinned(self, session: Session, voice: str | None) -> list[Turn]:
+        """What is pinned where a session is; in a story, of what a voice saw."""
+        pinned = self._memory.readings.pinned(session.world, project=session.project)
+        if voice is None:
+            return pinned
+        seen = self._memory.readings.seen(session.id, voice, [turn.id for turn in pinned])
+        return [turn for turn in pinned if turn.id in seen]
 
     def _learned(self, ids: set[str], session: Session) -> dict[str, Believed | Chunk]:
         """Those of the ids that are observations or chunks which may be quoted in a session."""

@@ -8,9 +8,12 @@ from typing import TypeVar
 from agent.events import AgentEvent, PromptRead, TurnWithdrawn
 from agent.packs import Fresh
 from agent.prompt import Limits, PromptLog
+from agent.story.play import Play
+from agent.story.stops import Stops
+from agent.story.voice import Voice, others, voice_of
 from graph.events import Event, Recalled, TurnWithheld
 from graph.ids import new_id
-from graph.values import Recorded, Session
+from graph.values import ASSISTANT, Member, Recorded, Session, Speaker
 from models.protocols import Generator
 
 Tell = Callable[[AgentEvent], None]
@@ -75,6 +78,11 @@ class Accepted:
     after: str | None = None
     withheld: bool = False  # the user keeps it out of memory, and with it what is answered
     regeneration: Regeneration | None = None
+    voice: str | None = None  # in a story, who of the cast answers
+    notes: tuple[str, ...] = ()  # said out of character with it, and ahead of it
+    unasked: bool = False  # nobody answers it
+    alone: bool = False  # in a story, nobody else may speak up after its reply
+    among: tuple[str, ...] | None = None  # in a story, who saw what is answered: nobody else hears the answer
 
     @property
     def is_safe(self) -> str:
@@ -106,10 +114,38 @@ class PendingAnswer:
     reply_turn: str = field(default_factory=new_id)
     fresh: Fresh = field(init=False)  # what was recalled and pinned for this message
     log: PromptLog = field(init=False)
+    play: Play | None = None  # of a story, as it stands when it is answered
     kept: str | None = None  # the text of the reply, once it is durable
 
     def __post_init__(self) -> None:
         self.parent = self.taken.after or self.taken.turn
+
+    @property
+    def voice(self) -> Member | None:
+        """Who of a story's cast answers."""
+        return self.play.member(self.taken.voice) if self.play is not None else None
+
+    @property
+    def voice_of_prompt(self) -> Voice | None:
+        """The same as a prompt has it."""
+        return voice_of(self.voice) if self.voice is not None else None
+
+    @property
+    def stops(self) -> Stops | None:
+        """Where the reply would speak for somebody else."""
+        voice = self.voice_of_prompt
+        return Stops(others(self.play, voice)) if self.play is not None and voice is not None else None
+
+    @property
+    def heard(self) -> Speaker:
+        """Who speaks the reply, and who hears it."""
+        if self.play is None or self.taken.voice is None:
+            return ASSISTANT
+        among = self.taken.among
+        heard = self.play.hearers(self.taken.voice)
+        return Speaker(
+            self.taken.voice, tuple(id for id in heard if among is None or id in among or id == self.taken.voice)
+        )
 
     @property
     def pack(self) -> tuple[Recalled, ...]:

@@ -106,6 +106,16 @@ class Limits:
         return self.low_water // 4
 
     @property
+    def lore(self) -> int:
+        """The most that lore may take beside one message."""
+        return self.low_water // 6
+
+    @property
+    def stage(self) -> int:
+        """The most that what stands on a story's stage may take of a prompt."""
+        return self.low_water // 3
+
+    @property
     def reply(self) -> int:
         """The least room kept for a reply."""
         return min(512, self.context // 8)
@@ -125,7 +135,8 @@ class Quotes:
 
     `gone` is what may not be quoted any more: hidden, erased or deleted since it was. `stale` is not quoted anew, as
     there is a later text, but may stay where it stands until the log is built anew. With `before` they stand directly
-    before the message, the best last, in every frame that is made from now on.
+    before the message, the best last, in every frame that is made from now on. `core` stands under the first of the
+    `headers` at the front, and under the second where it is new.
     """
 
     packs: Mapping[str, tuple[Quote, ...]] = field(default_factory=dict)
@@ -134,6 +145,7 @@ class Quotes:
     gone: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
     before: bool = False
+    headers: tuple[str, str] = (CORE, CORE_NOW)
 
 
 BARE = Quotes()
@@ -144,7 +156,8 @@ class PromptLog:
     """The tokens a session's model has seen, with where its system frames and its turns begin.
 
     `left_out` says, per turn that was too long, how many tokens of its middle the model was not given; `quoted` what
-    stands quoted in the frame of a turn, `pins` what stands after the system frame, core blocks among it.
+    stands quoted in the frame of a turn, `pins` what stands after the system frame, core blocks among it. Each reply
+    begins with `opening`: in a story, the name of who speaks.
     """
 
     tokens: list[int]
@@ -153,6 +166,7 @@ class PromptLog:
     left_out: dict[str, int] = field(default_factory=dict)
     quoted: dict[str, list[str]] = field(default_factory=dict)
     pins: list[str] = field(default_factory=list)
+    opening: list[int] = field(default_factory=list)
 
     @property
     def system(self) -> str:
@@ -184,11 +198,13 @@ def shown(turns: Sequence[Turn], quotes: Quotes = BARE) -> list[Turn]:
     return [turn for turn in turns if turn.text is not None and not turn.hidden and not _tells_of(turn, quotes.gone)]
 
 
-def begin(generator: Generator, system: str, pins: Sequence[Quote] = (), core: Sequence[Quote] = ()) -> PromptLog:
+def begin(
+    generator: Generator, system: str, pins: Sequence[Quote] = (), core: Sequence[Quote] = (), header: str = CORE
+) -> PromptLog:
     """A log without turns: the system frame, the core blocks, and what is pinned."""
     tokens = generator.frame("system", system, first=True)
     if pins or core:
-        tokens += generator.frame("user", "\n\n".join(filter(None, (block(CORE, core), block(PINS, pins)))))
+        tokens += generator.frame("user", "\n\n".join(filter(None, (block(header, core), block(PINS, pins)))))
     return PromptLog(tokens=tokens, systems=[(0, system)], pins=[quote.id for quote in (*core, *pins)])
 
 
@@ -199,12 +215,12 @@ def build(
 
     The last exchange is always in it, shortened if it alone is too long.
     """
-    room = budget - len(begin(generator, system, quotes.pins, quotes.core).tokens)
+    room = budget - len(begin(generator, system, quotes.pins, quotes.core, quotes.headers[0]).tokens)
     kept: list[Turn] = []
     limit: dict[str, int] = {}
     for turn in reversed(shown(turns, quotes)):
         limit[turn.id] = min(limits.of(turn), max(room, limits.low_water // 4))
-        frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()), before=quotes.before)
+        frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()), quotes)
         if len(frame) > room and len(kept) >= 2 and any(each.role == "user" for each in kept):
             break
         room -= len(frame)
@@ -213,7 +229,7 @@ def build(
         kept.pop()
     there = {turn.id for turn in kept} | {quote.id for turn in kept for quote in quotes.packs.get(turn.id, ())}
     pins, core = ([quote for quote in each if quote.id not in there] for each in (quotes.pins, quotes.core))
-    log = begin(generator, system, pins, core)
+    log = begin(generator, system, pins, core, quotes.headers[0])
     for turn in reversed(kept):
         _append(log, generator, turn, limit[turn.id], quotes)
     return log
@@ -267,12 +283,16 @@ def extend(
 def close_reply(log: PromptLog, generator: Generator, *, turn: str, tokens: Sequence[int]) -> None:
     """Append a reply that was just generated: its very tokens, as sampled, then the frame's end."""
     log.marks.append(PromptMark(turn, len(log.tokens)))
-    log.tokens += [*generator.reply_open(), *tokens, *generator.reply_close()]
+    log.tokens += [*_opened(log, generator), *tokens, *generator.reply_close()]
 
 
 def asking(log: PromptLog, generator: Generator) -> list[int]:
     """The log with the assistant's turn opened: what the model is given."""
-    return log.tokens + generator.reply_open()
+    return log.tokens + _opened(log, generator)
+
+
+def _opened(log: PromptLog, generator: Generator) -> list[int]:
+    return [*generator.reply_open(), *log.opening]
 
 
 def _common(log: PromptLog, tail: Sequence[Turn], quotes: Quotes) -> int:
@@ -299,7 +319,7 @@ def _tells_of(turn: Turn, gone: frozenset[str]) -> bool:
 
 def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, quotes: Quotes) -> None:
     due = _due(quotes, turn, log.held)
-    frame, left_out = _frame(generator, turn, limit, due, before=quotes.before)
+    frame, left_out = _frame(generator, turn, limit, due, quotes)
     log.marks.append(PromptMark(turn.id, len(log.tokens)))
     log.tokens += frame
     if left_out:
@@ -320,7 +340,7 @@ def _cut(log: PromptLog, keep: int) -> None:
 
 
 def _frame(
-    generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote] = (), *, before: bool = False
+    generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote], all_: Quotes
 ) -> tuple[list[int], int]:
     """A turn's frame, its words of at most about `limit` tokens, and how many were left out of their middle."""
     text = turn.text or ""
@@ -338,17 +358,17 @@ def _frame(
         text = generator.detokenize(head) + LEFT_OUT.format(left_out) + generator.detokenize(tail)
     elif not quotes:
         return frame, 0
-    return generator.frame(role, _with_quotes(text, quotes, before=before)), left_out
+    return generator.frame(role, _with_quotes(text, quotes, all_)), left_out
 
 
-def _with_quotes(text: str, quotes: Sequence[Quote], *, before: bool) -> str:
+def _with_quotes(text: str, quotes: Sequence[Quote], all_: Quotes) -> str:
     """A message with what is quoted beside it: after its words, or before them, as its user tells it, the best last.
 
     bench/told.py measures both: the default model says the answer about as often, in fewer tokens.
     """
-    core = block(CORE_NOW, [quote for quote in quotes if quote.id.startswith(PREFIX)])
+    core = block(all_.headers[1], [quote for quote in quotes if quote.id.startswith(PREFIX)])
     others = [quote for quote in quotes if not quote.id.startswith(PREFIX)]
-    if before:
+    if all_.before:
         told = "\n".join([HEADER, *(quote.told or quote.line for quote in reversed(others))] if others else [])
         parts = (core, told, text)
     else:

@@ -24,6 +24,12 @@ from agent.prompt import PREFIX, Cause, Limits, PromptLog, Quotes, block_id, ver
 from agent.quoting import PIN_BOUND, Quote, excerpt, neutral
 from agent.settings import DEFAULT_SYSTEM_PROMPT, ELSEWHERE
 from agent.shelf import WORTH, Shelf, StateKey, to_note
+from agent.story.book import Book
+from agent.story.lore import Lore, budget, constant, lore_of, matching, within_budget
+from agent.story.play import Plays
+from agent.story.scenes import CLOSED, STATE
+from agent.story.stage import told_to
+from agent.story.voice import Voice, as_seen, head_of, voice_of
 from graph.errors import GraphFailure
 from graph.events import Recalled
 from graph.memory import Memory
@@ -36,15 +42,21 @@ from models.states import KVStates
 class PinnedItems:
     """Makes the quotes of what is in every prompt; tells once of each that there is no room for."""
 
-    def __init__(self, memory: Memory, notify: Callable[[Notice], None]) -> None:
+    def __init__(self, memory: Memory, notify: Callable[[Notice], None], plays: Plays) -> None:
         self._memory = memory
         self._notify = notify
+        self._plays = plays
         self._told: set[str] = set()
 
-    def fresh(self, generator: Generator, limits: Limits, held: frozenset[str], session: Session) -> Pack:
-        """What a prompt has room for and does not hold: it enters it with the next message, blocks first."""
-        blocks = [quote for quote in self._blocks(generator, limits, session) if quote.id not in held]
-        pinned = [quote for quote in self._pinned(generator, limits, session) if quote.id not in held]
+    def fresh(
+        self, generator: Generator, limits: Limits, held: frozenset[str], session: Session, voice: str | None = None
+    ) -> Pack:
+        """What a prompt has room for and does not hold: it enters it with the next message, blocks first.
+
+        In a story, what the `voice` that replies knows of the stage is in the place of core blocks.
+        """
+        blocks = [quote for quote in self._blocks(generator, limits, session, voice) if quote.id not in held]
+        pinned = [quote for quote in self._pinned(generator, limits, session, voice) if quote.id not in held]
         return (
             *(Recalled(id=each.id, kind="block", ranks={"pin": n}) for n, each in enumerate(blocks, start=1)),
             *(Recalled(id=each.id, kind="observation", ranks={"pin": n}) for n, each in enumerate(pinned, start=1)),
@@ -59,13 +71,19 @@ class PinnedItems:
         log: PromptLog | None,
         packs: Mapping[str, Pack],
         session: Session,
+        voice: str | None = None,
     ) -> Quotes:
         """A prompt's quotes with what is in every prompt; `packs` are those that `quotes` was made from."""
-        core, pinned = self._blocks(generator, limits, session), self._pinned(generator, limits, session)
-        now = {quote.id: quote for quote in (*core, *pinned)}
+        core = self._blocks(generator, limits, session, voice)
+        pinned = self._pinned(generator, limits, session, voice)
+        lore = self.lore(session, voice) if voice is not None else {}
+        now = {quote.id: quote for quote in (*core, *pinned)} | lore
         held = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         known = {id for id in held if _is_block(id)}
-        gone = self._gone_blocks(known - now.keys(), session.world, session.project)
+        if voice is None:
+            gone = self._gone_blocks(known - now.keys(), session.world, session.project)
+        else:
+            gone = self._gone_lines(known - now.keys(), session, voice)
         whole = dict(quotes.packs)
         for turn, pack in packs.items():
             there = {quote.id for quote in whole.get(turn, ())}
@@ -78,6 +96,7 @@ class PinnedItems:
             pins=(*quotes.pins, *pinned),
             gone=frozenset({id for id in quotes.gone if not _is_block(id)} | gone) - {quote.id for quote in pinned},
             stale=frozenset(known - now.keys() - gone),
+            headers=quotes.headers if voice is None else (STAGE, STAGE_NOW),
         )
 
     def gone(self, ids: Iterable[str], *, world: str | None = None) -> set[str]:
@@ -97,11 +116,65 @@ class PinnedItems:
         there = self._memory.readings.block_versions((version_of(id) for id in ids), world=world, project=project)
         return {id for id in ids if version_of(id) not in there}
 
-    def _blocks(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
+    def called_for(
+        self,
+        generator: Generator,
+        limits: Limits,
+        held: Collection[str],
+        session: Session,
+        voice: str,
+        seen: list[Turn],
+    ) -> tuple[Pack, tuple[str, ...]]:
+        """The lore that a voice is told with its next reply, by what it saw; and in words what is left out, and why."""
+        books = self._books(session, voice)
+        found, unread = matching(books, seen, lambda id: f"{PREFIX}{id}" in held)
+        room = budget(books, limits.lore)
+        taken, left_out = within_budget(found, lambda text: len(generator.tokenize(text)), room)
+        pack = tuple(
+            Recalled(id=f"{PREFIX}{each.id}", kind="block", ranks={"pin": n}) for n, each in enumerate(taken, start=1)
+        )
+        return pack, tuple(f"“{each.title}” was left out: {each.why}." for each in (*unread, *left_out))
+
+    def lore(self, session: Session, voice: str) -> dict[str, Quote]:
+        """All lore that a voice may be told, by its id in prompts."""
+        every = (lore for _, entries in self._books(session, voice) for lore in entries)
+        return {quote.id: quote for quote in map(_quote_lore, every)}
+
+    def _constants(self, session: Session, voice: str) -> list[Quote]:
+        return [_quote_lore(lore) for lore in constant(self._books(session, voice))]
+
+    def _books(self, session: Session, voice: str) -> list[tuple[Book, list[Lore]]]:
+        play = self._plays.of(session, voice)
+        member = play.member(voice) if play is not None else None
+        return lore_of(play, member) if play is not None and member is not None else []
+
+    def _gone_lines(self, ids: set[str], session: Session, voice: str) -> set[str]:
+        """Those lines of a stage that do not hold on the path any more, or come from what a voice did not see."""
+        there = self._memory.readings.holding(session.id, (version_of(id) for id in ids), voice) if ids else set()
+        return {id for id in ids if version_of(id) not in there}
+
+    def _lines(self, session: Session, voice: str) -> list[Quote]:
+        """The stage as a voice is told of it."""
+        play = self._plays.of(session, voice)
+        member = play.member(voice) if play is not None else None
+        if play is None or member is None:
+            return []
+        return [Quote(f"{PREFIX}{each.key}@{each.seq}", f"- {neutral(each.text)}") for each in told_to(play, member)]
+
+    def _blocks(
+        self, generator: Generator, limits: Limits, session: Session, voice: str | None = None
+    ) -> tuple[Quote, ...]:
+        if voice is not None:
+            lines = [*self._lines(session, voice), *self._constants(session, voice)]
+            return self._fitting(lines, generator, limits.stage, "lines of the stage", "Shorten some (Ctrl+T)")
         blocks = [quote_block(block) for block in self._memory.readings.blocks(session.world, project=session.project)]
         return self._fitting(blocks, generator, limits.blocks, "core blocks", "Shorten one (/blocks lists them)")
 
-    def _pinned(self, generator: Generator, limits: Limits, session: Session) -> tuple[Quote, ...]:
+    def _pinned(
+        self, generator: Generator, limits: Limits, session: Session, voice: str | None = None
+    ) -> tuple[Quote, ...]:
+        if voice is not None:
+            return ()
         memories = self._memory.readings.pinned_observations(session.world, project=session.project)
         pinned = [quote_memory(each) for each in memories]
         return self._fitting(pinned, generator, limits.pins, "pinned memories", "Unpin some of them")
@@ -129,6 +202,10 @@ class PinnedItems:
         return tuple(fitting)
 
 
+def _quote_lore(lore: Lore) -> Quote:
+    return Quote(f"{PREFIX}{lore.id}", f"- {neutral(lore.text)}")
+
+
 def quote_block(block: CoreBlock) -> Quote:
     """A core block as `- name: "what it says"`, whole."""
     return Quote(block_id(block), f'- {neutral(block.name)}: "{neutral(block.text)}"')
@@ -144,7 +221,10 @@ def _is_block(id: str) -> bool:
     return id.startswith(PREFIX)
 
 
+STAGE = "[Where the story stands]"
+STAGE_NOW = "[Where the story stands from now on]"
 KEPT = 8
+STEP = 3  # a voice may have seen one turn of so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +232,16 @@ class Prepared:
     """What a session's prompt holds ahead of a reply, as ids; its oldest turn; and the pins that are new to it.
 
     A `doubted` model is given little, and it may have wasted what it was given before: `held` is then without what the
-    prompt only quotes, which is found and shown again, though not quoted again.
+    prompt only quotes, which is found and shown again, though not quoted again. Nothing is quoted any more in the
+    frames of `framed` turns, which are there already.
     """
 
     held: frozenset[str]
     first_turn: str | None
     new_pins: Pack
     doubted: bool = False
+    left_out: tuple[str, ...] = ()  # of lore, in words
+    framed: frozenset[str] = frozenset()
 
 
 class Prompts:
@@ -182,11 +265,14 @@ class Prompts:
         self._doubts = doubts  # which models are given what was recalled directly before the message
         self._leaving = leaving  # lets others that use the model copy out what it knows of theirs
         self._packs = Packs(memory, notify)
-        self._pins = PinnedItems(memory, notify)
+        self.plays = Plays(memory)
+        self._pins = PinnedItems(memory, notify, self.plays)
         self._logs: OrderedDict[StateKey, PromptLog] = OrderedDict()
         self._plans: dict[StateKey, str] = {}
         self._work: asyncio.Task[None] | None = None
         self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
+        self._voices: dict[str, Voice] = {}  # of stories, by the ids of members
+        self._limits: dict[StateKey, Limits] = {}
         self._doubtful: set[str] = set()  # sessions whose log may hold what was taken out since
         self.shelf = Shelf(states, self._saveable, self._pins.gone)
         self.rewrites: Counter[Cause] = Counter()
@@ -199,10 +285,15 @@ class Prompts:
         guide = self._guide(generator)
         return f"{own}\n\n{guide}" if guide else own
 
-    async def prepare(self, session: str, generator: Generator, limits: Limits) -> Prepared:
-        """The session's log up to its last reply, warm; whatever runs in the background is put off."""
+    async def prepare(
+        self, session: str, generator: Generator, limits: Limits, *, voice: Voice | None = None
+    ) -> Prepared:
+        """The session's log up to its last reply, warm; whatever runs in the background is put off.
+
+        In a story, the log of the `voice` that replies.
+        """
         await self.pause()
-        key = StateKey(session, generator)
+        key = self._key(session, generator, voice)
         if self._leaving is not None:
             await self._leaving()
         await self.shelf.leave(stays=key)
@@ -211,18 +302,32 @@ class Prompts:
         return await asyncio.to_thread(self._prepared, key, log, limits)
 
     async def before_reply(
-        self, session: str, generator: Generator, limits: Limits, fresh: Fresh | None = None
+        self,
+        session: str,
+        generator: Generator,
+        limits: Limits,
+        fresh: Fresh | None = None,
+        *,
+        voice: Voice | None = None,
     ) -> PromptLog:
         """The session's log, up to its head, with room for a reply; `fresh` is quoted beside the message it is for."""
-        return await self._updated_log(StateKey(session, generator), limits, fresh=fresh)
+        return await self._updated_log(self._key(session, generator, voice), limits, fresh=fresh)
 
-    def after_reply(self, session: str, generator: Generator, limits: Limits) -> None:
+    def after_reply(self, session: str, generator: Generator, limits: Limits, *, voice: Voice | None = None) -> None:
         """Start shortening the session's log if it passed the high-water mark."""
-        key = StateKey(session, generator)
+        key = self._key(session, generator, voice)
         self.shelf.used(key)
         log = self._logs.get(key)
         if log is not None and len(log.tokens) >= limits.high_water:
             self._work = asyncio.create_task(self._compact(key, generator, limits))
+        elif voice is not None:
+            self._work = asyncio.create_task(self._let_hear(key, limits, last=log.marks[-1].turn if log else None))
+
+    async def compress(self, session: str) -> None:
+        """Let the prompts of a story's voices begin with the scene that is open now, evaluated in the background."""
+        await self.pause()
+        keys = [key for key in self._logs if key.session == session and key.voice is not None]
+        self._work = asyncio.create_task(self._compress(keys))
 
     def warm(self, session: str, generator: Generator, limits: Limits) -> None:
         """Evaluate a session's prompt in the background, so that its first message is answered at once."""
@@ -254,6 +359,17 @@ class Prompts:
             del self._logs[key]
         await self.shelf.forget(session)
         for model in models:
+            await model.forget()
+
+    async def forget_voice(self, member: str) -> None:
+        """Drop the logs of a voice whose memory begins elsewhere now, and their states on disk."""
+        await self.pause()
+        keys = [key for key in self._logs if key.voice == member]
+        for key in keys:
+            del self._logs[key]
+        for session in {key.session for key in keys}:
+            await self.shelf.forget(session)
+        for model in {id(key.model): key.model for key in keys}.values():
             await model.forget()
 
     async def forget_turns(self, turns: Collection[str]) -> None:
@@ -292,9 +408,15 @@ class Prompts:
             return None if log is None or key.session in self._doubtful else (list(log.tokens), to_note(log))
 
     async def _updated_log(
-        self, key: StateKey, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
+        self,
+        key: StateKey,
+        limits: Limits,
+        *,
+        answered: bool = False,
+        last: str | None = None,
+        fresh: Fresh | None = None,
     ) -> PromptLog:
-        log, before = await asyncio.to_thread(self._update, key, limits, answered=answered, fresh=fresh)
+        log, before = await asyncio.to_thread(self._update, key, limits, answered=answered, last=last, fresh=fresh)
         if before:
             self.rewrites["compaction"] += 1
             self._notify(Compaction(key.session, "done", before, len(log.tokens)))
@@ -302,39 +424,56 @@ class Prompts:
 
     def _prepared(self, key: StateKey, log: PromptLog, limits: Limits) -> Prepared:
         """What the log holds, what will be in it before the next reply anyway, and the pins that are new to it."""
-        path = self._memory.readings.thread(key.session, limit=len(log.marks) + 4)
+        path = self._path(key, len(log.marks) + 4)
         waiting = {turn.id for turn in unanswered(path)}
         held = frozenset(log.held | waiting)
         session = self._memory.readings.session(key.session)
-        standing = self._pins.fresh(key.model, limits, held, session)
-        pins = (*standing, *self._packs.new_pins(key.model, limits, held, session=session))
+        standing = self._pins.fresh(key.model, limits, held, session, key.voice)
+        pins = (*standing, *self._packs.new_pins(key.model, limits, held, session=session, voice=key.voice))
         doubted = self._doubts(key.model)
-        return Prepared(frozenset(log.turns | waiting) if doubted else held, log.first_turn, pins, doubted)
+        left_out: tuple[str, ...] = ()
+        if key.voice is not None:
+            told, left_out = self._pins.called_for(key.model, limits, log.held, session, key.voice, path)
+            pins = (*pins, *told)
+        given = frozenset(log.turns | waiting) if doubted else held
+        return Prepared(given, log.first_turn, pins, doubted, left_out, frozenset(log.turns))
 
     def _update(
-        self, key: StateKey, limits: Limits, *, answered: bool = False, fresh: Fresh | None = None
+        self,
+        key: StateKey,
+        limits: Limits,
+        *,
+        answered: bool = False,
+        last: str | None = None,
+        fresh: Fresh | None = None,
     ) -> tuple[PromptLog, int]:
         """The log up to the head, and its size before it had to be shortened at once (0 if it had not).
 
-        Only up to the last reply where `answered`.
+        Only up to the last reply where `answered`, or up to a turn.
         """
         with self._updating:
-            return self._updated(key, limits, answered=answered, fresh=fresh)
+            return self._updated(key, limits, answered=answered, last=last, fresh=fresh)
 
-    def _updated(self, key: StateKey, limits: Limits, *, answered: bool, fresh: Fresh | None) -> tuple[PromptLog, int]:
+    def _updated(
+        self, key: StateKey, limits: Limits, *, answered: bool, last: str | None, fresh: Fresh | None
+    ) -> tuple[PromptLog, int]:
         session, generator, before = key.session, key.model, 0
         log = self._logs.get(key)
         about = self._memory.readings.session(session)
-        system = self.system(about, generator)
+        system = self._system_of(key, about)
 
         def thread(limit: int | None = None) -> list[Turn]:
-            path = self._memory.readings.thread(session, limit=limit)
-            return path[: len(path) - len(unanswered(path))] if answered else path
+            path = self._path(key, limit)
+            if last is not None:  # what was said since is for the message that it is
+                ends = next((at for at, turn in enumerate(path, start=1) if turn.id == last), len(path))
+                return path[:ends]
+            open_ = len(unanswered(path)) if answered else 0
+            return path[: len(path) - (open_ if key.voice is None else min(open_, 1))]
 
         def quotes(path: Sequence[Turn], held: PromptLog | None = None) -> Quotes:
-            return self._quotes(path, about, generator, limits, held or log, fresh)
+            return self._quotes(key, path, about, limits, held or log, fresh)
 
-        if log is None:
+        if log is None or (key.voice is not None and not log.marks):  # it may have come late
             log = self.shelf.log(key)
         if log is None:
             path, lent = thread(), self._lent(key, system)
@@ -342,6 +481,7 @@ class Prompts:
             if lent is not None and set(lent.pins) <= {quote.id for quote in (*told.core, *told.pins)}:
                 log = prompt.extend(lent, generator, system, path, limits, Counter(), told)
             else:
+                path = self._of_scene(key, path)
                 log = prompt.resume(generator, system, path, limits, quotes(path))
         else:
             path = thread(len(log.marks) + 4)
@@ -350,19 +490,68 @@ class Prompts:
             log = prompt.extend(log, generator, system, path, limits, self.rewrites, quotes(path))
         if len(log.tokens) + limits.reply > limits.context:
             # No room for a reply, and no time to shorten in the background: the message before it was too long.
-            before, path = len(log.tokens), thread()
+            before, path = len(log.tokens), self._of_scene(key, thread())
             log = prompt.build(generator, system, path, limits, budget=limits.low_water, quotes=quotes(path))
             self._plans.pop(key, None)
+        self._open(key, log)
         self._keep(key, log)
+        self._limits[key] = limits
         self._doubtful.discard(session)
         return log, before
+
+    def _key(self, session: str, generator: Generator, voice: Voice | None) -> StateKey:
+        if voice is None:
+            return StateKey(session, generator)
+        self._voices[voice.id] = voice
+        return StateKey(session, generator, voice.id)
+
+    def _path(self, key: StateKey, limit: int | None = None) -> list[Turn]:
+        """The path of a session; in a story as a voice saw it, at least so many turns of it where there are."""
+        if key.voice is None:
+            return self._memory.readings.thread(key.session, limit=limit)
+        most = limit * STEP if limit is not None else None
+        seen = self._memory.readings.thread(key.session, limit=most, witness=key.voice)
+        if limit is not None and len(seen) < limit:
+            seen = self._memory.readings.thread(key.session, witness=key.voice)
+        return as_seen(seen, self._voices[key.voice])
+
+    def _first_voice(self, session: str) -> Voice | None:
+        """Who is the first to answer in a story; None in any other chat."""
+        play = self.plays.of(self._memory.readings.session(session))
+        return voice_of(play.voices[0]) if play is not None and play.voices else None
+
+    def _of_scene(self, key: StateKey, path: list[Turn]) -> list[Turn]:
+        """What a voice has seen since the last scene closed, and the exchange before it; all of it where none did."""
+        play = self.plays.of(self._memory.readings.session(key.session)) if key.voice else None
+        closed = [line for line in play.history if line.aspect == STATE and line.text == CLOSED] if play else []
+        if not closed:
+            return path
+        whole = [turn.id for turn in self._memory.readings.thread(key.session)]
+        ends = whole.index(closed[-1].after) if closed[-1].after in whole else -1
+        since = set(whole[ends + 1 :])
+        first = next((at for at, turn in enumerate(path) if turn.id in since), len(path))
+        return path[max(0, first - 2) :]
+
+    def _system_of(self, key: StateKey, session: Session) -> str:
+        """The system prompt in force for a session; in a story, what makes the voice who it is."""
+        play = self.plays.of(session) if key.voice is not None else None
+        member = play.member(key.voice) if play is not None else None
+        if play is None or member is None:
+            return self.system(session, key.model)
+        self._voices[member.id] = voice_of(member)
+        return head_of(play, member)
+
+    def _open(self, key: StateKey, log: PromptLog) -> None:
+        """Let the replies in a log begin with who speaks."""
+        if key.voice is not None:
+            log.opening = key.model.tokenize(self._voices[key.voice].opening)
 
     def _lent(self, key: StateKey, system: str) -> PromptLog | None:
         """A copy of the log that a fork left, if it can begin with it: its words are in the model, or on disk."""
         origin = self._memory.readings.origin(key.session)
         if origin is None or origin[0] in self._doubtful:
             return None
-        log = self._logs.get(other := StateKey(origin[0], key.model)) or self.shelf.log(other)
+        log = self._logs.get(other := replace(key, session=origin[0])) or self.shelf.log(other)
         return deepcopy(log) if log is not None and [text for _, text in log.systems] == [system] else None
 
     async def _bring_back(self, key: StateKey, log: PromptLog) -> None:
@@ -374,17 +563,18 @@ class Prompts:
 
     def _quotes(
         self,
+        key: StateKey,
         path: Sequence[Turn],
         session: Session,
-        generator: Generator,
         limits: Limits,
         log: PromptLog | None,
         fresh: Fresh | None,
     ) -> Quotes:
         """All that a path's prompt quotes: what its replies were given, and what is in every prompt of its kind."""
-        quotes = self._packs.quotes(path, generator, limits, log, fresh, session=session)
+        generator = key.model
+        quotes = self._packs.quotes(path, generator, limits, log, fresh, session=session, voice=key.voice)
         packs = packs_of(path, fresh)
-        quotes = self._pins.complete(quotes, generator, limits, log=log, packs=packs, session=session)
+        quotes = self._pins.complete(quotes, generator, limits, log=log, packs=packs, session=session, voice=key.voice)
         return replace(quotes, before=self._doubts(generator))
 
     def _keep(self, key: StateKey, log: PromptLog) -> None:
@@ -416,22 +606,52 @@ class Prompts:
     def _shortened(self, key: StateKey, generator: Generator, limits: Limits) -> PromptLog:
         """The log to go on with: from the turn planned the first time, so that interrupted work is not done twice."""
         session = self._memory.readings.session(key.session)
-        system = self.system(session, generator)
-        path = self._memory.readings.thread(key.session)
-        quotes = self._quotes(path, session, generator, limits, None, None)
+        system = self._system_of(key, session)
+        path = self._of_scene(key, self._path(key))
+        quotes = self._quotes(key, path, session, limits, None, None)
         planned = self._plans.get(key)
         start = next((i for i, turn in enumerate(path) if turn.id == planned), None)
         if start is not None:
             log = prompt.build(generator, system, path[start:], limits, budget=limits.high_water, quotes=quotes)
             if log.first_turn == planned and len(log.tokens) < (limits.low_water + limits.high_water) // 2:
+                self._open(key, log)
                 return log
         log = prompt.build(generator, system, path, limits, budget=limits.low_water, quotes=quotes)
         if log.first_turn is not None:
             self._plans[key] = log.first_turn
+        self._open(key, log)
         return log
 
+    async def _compress(self, keys: Sequence[StateKey]) -> None:
+        for key in keys:
+            self._plans.pop(key, None)
+            if key in self._logs and (limits := self._limits.get(key)) is not None:
+                await self._compact(key, key.model, limits)
+
+    def _read_plays(self, spoke: StateKey) -> None:
+        """Have the play at hand for the next message, as everybody sees it and as the voices do."""
+        session = self._memory.readings.session(spoke.session)
+        play = self.plays.of(session)
+        for member in play.voices if play is not None else ():
+            self.plays.of(session, member.id)
+
+    async def _let_hear(self, spoke: StateKey, limits: Limits, *, last: str | None) -> None:
+        """Evaluate what a voice said, up to its `last` reply, for those who heard it, while the user reads."""
+        await asyncio.to_thread(self._read_plays, spoke)
+        others = [
+            key
+            for key in self._logs
+            if key.session == spoke.session and key.model is spoke.model and key.voice not in (None, spoke.voice)
+        ]
+        for key in others:
+            heard = await asyncio.to_thread(self._memory.readings.seen, key.session, key.voice or "", [last or ""])
+            if not heard:
+                continue
+            log = await self._updated_log(key, limits, last=last)
+            await key.model.prefill(log.tokens)
+
     async def _warm(self, session: str, generator: Generator, limits: Limits) -> None:
-        key = StateKey(session, generator)
+        key = self._key(session, generator, await asyncio.to_thread(self._first_voice, session))
         await self.shelf.leave(stays=key)
         log = await self._updated_log(key, limits, answered=True)
         await self._bring_back(key, log)

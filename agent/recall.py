@@ -17,7 +17,7 @@ from graph.errors import SURPRISES, MemoryFailure
 from graph.events import ObservationKind, Strategy
 from graph.memory_view import MemoryView
 from graph.recall.intent import Intent, read_intent
-from graph.values import Exchange, Filters, Hit, Reason, Session, Turn, Vector, Wanted
+from graph.values import Exchange, Filters, Hit, Kind, Reason, Session, Turn, Vector, Wanted
 from models.protocols import Generator
 
 from .events import Route
@@ -47,12 +47,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What is being answered, and what its prompt holds already: ids, and the oldest turn of the session in it."""
+    """What is being answered, and what its prompt holds already: ids, and the oldest turn of the session in it.
+
+    In a story, `voice` is who of the cast answers: it remembers what it saw.
+    """
 
     text: str
     session: str
     held: frozenset[str]
     first_turn: str | None
+    voice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +95,16 @@ class Recaller:
         intent = await asyncio.to_thread(read_intent, message.text, now=self.now, timezone=self._zone())
         if intent.route == "themes" and not OF_US.search(message.text[:LONGEST_ASKED]):
             intent = replace(intent, route="recall")  # of a party, say
+        if message.voice is not None:
+            intent = replace(intent, route="recall")  # a character is asked, not the memory
         found = Recollection(intent.route)
         try:
             async with asyncio.timeout(PATIENCE_S):
                 session = await asyncio.to_thread(self._memory.readings.session, message.session)
                 hits = await self._hits(message, intent, bounds, session)
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
-                if bounds.brief and intent.route == "recall" and not about_oneself(message.text, intent):
+                plain = message.voice is not None or not about_oneself(message.text, intent)
+                if bounds.brief and intent.route == "recall" and plain:
                     most = min(most, FEW)
                 hits = await asyncio.to_thread(self.with_later, hits)
                 fresh = [hit for hit in hits if hit.id not in message.held]
@@ -140,6 +147,8 @@ class Recaller:
                 return await asyncio.to_thread(self._recent, message, intent, bounds, session)
             case "thread":
                 return await asyncio.to_thread(self._dropped, message, bounds)
+            case "recall" if message.voice is not None:
+                return await self._witnessed(message, intent, bounds, session)
             case "recall" if about_oneself(message.text, intent):
                 return await asyncio.to_thread(self._known, bounds, session)
             case "recall" if await asyncio.to_thread(says_something, intent):
@@ -153,6 +162,14 @@ class Recaller:
                 return await asyncio.to_thread(relevant, hits, message.text, intent, read=bounds.brief)
             case _:
                 return []
+
+    async def _witnessed(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
+        """What a voice of a story saw that matters, whoever said it."""
+        if not await asyncio.to_thread(says_something, intent):
+            return []
+        kinds: frozenset[Kind] = frozenset({"turn"})
+        filters = Filters(world=session.world, exclude=message.held, witness=message.voice, kinds=kinds)
+        return await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
 
     def _recent(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
         """The newest exchanges of other conversations; of a time, those of this one too, but for what asks for them."""

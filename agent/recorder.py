@@ -7,7 +7,7 @@ done.
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
-from graph.events import Event, SessionDeleted, TextErased, TurnDeleted, TurnHidden
+from graph.events import CastReset, Event, SessionDeleted, TextErased, TurnDeleted, TurnHidden, TurnWitnessed
 from graph.memory import Memory
 from graph.values import Recorded
 
@@ -57,7 +57,10 @@ class Recorder:
             if isinstance(event, SessionDeleted):
                 await self._conversation.drop(event.session)
                 await self._prompts.forget(event.session)
-        taken = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden)} | set(forgotten)
+            if isinstance(event, CastReset):
+                await self._prompts.forget_voice(event.member)
+        hidden = {event.turn for event in events if isinstance(event, TurnDeleted | TurnHidden | TurnWitnessed)}
+        taken = hidden | set(forgotten)
         erases = any(isinstance(event, (*ERASING, TextErased)) for event in events)
         if taken or erases:
             await self._prompts.forget_turns(taken)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from agent.events import ReplyEnded, TokensArrived
 from agent.pending import PendingAnswer
+from agent.story.stops import Stops
 from graph.events import Recalled, Role, Sampling, StopReason, TurnSaid
 from models.errors import ModelError, ServerError
-from models.protocols import Finished, Generator, ReadProgress, SamplingParams
+from models.protocols import Finished, Generator, Piece, ReadProgress, SamplingParams
 
 SAVE_EVERY_S = 0.4  # the text on disk may be 1 s behind; the save itself takes its time too
 
@@ -53,9 +54,6 @@ class StreamCheckpointer:
             await asyncio.sleep(self._every_s)
 
 
-ASSISTANT = "assistant"
-
-
 @dataclass(slots=True)
 class PartialReply:
     """A reply as far as it has come; `stop_reason` is set when it has ended."""
@@ -81,10 +79,11 @@ async def stream_reply(
     reply_turn: str,
     save: Callable[[str], Awaitable[None]],
     progress: ReadProgress | None = None,
+    stops: Stops | None = None,
 ) -> AsyncGenerator[TokensArrived, None]:
     """Fill `reply` from the model and tell of every piece; `save` gets the whole text so far, a few times a second.
 
-    `progress` hears how far the prompt is read.
+    `progress` hears how far the prompt is read. With `stops` the reply ends where it begins to speak for another.
 
     Never raises for the model's sake: a failure ends the reply with what came, and its reason in `error`. Raises what
     `save` raises.
@@ -93,6 +92,7 @@ async def stream_reply(
     first: float | None = None
     checkpointer = StreamCheckpointer(save)
     reply.prompt_tokens = len(prompt)
+    drawn, over = Drawn(reply, stops), False
     try:
         async with aclosing(generator.generate(prompt, params, progress=progress)) as steps:
             async for step in steps:
@@ -100,12 +100,19 @@ async def stream_reply(
                 if isinstance(step, Finished):
                     _finish(reply, step)
                     break
+                if over:
+                    continue  # what came until it stopped
                 first = first or now
-                reply.text += step.text
-                reply.tokens.extend(step.tokens)
+                shown, over = drawn.take(step)
+                if over:
+                    generator.stop()
                 checkpointer.keep(reply.text)
                 speed = len(reply.tokens) / (now - first) if now > first else 0.0
-                yield TokensArrived(session, reply_turn, step.text, len(reply.tokens), speed, step.thinking)
+                yield TokensArrived(session, reply_turn, shown, len(reply.tokens), speed, step.thinking)
+        rest = await asyncio.to_thread(drawn.end, generator)
+        if rest:
+            checkpointer.keep(reply.text)
+            yield TokensArrived(session, reply_turn, rest, len(reply.tokens), 0.0)
     except ModelError as error:
         reply.stop_reason, reply.error, reply.cause = StopReason.FAILED, str(error), error
         reply.total_ms = (time.perf_counter() - started) * 1000
@@ -113,6 +120,53 @@ async def stream_reply(
         reply.first_token_ms = (first - started) * 1000 if first is not None else None
     finally:
         await checkpointer.close()
+
+
+class Drawn:
+    """What a model has drawn of a reply, and what of it is the reply's: all, but for what `stops` keep back or cut.
+
+    A voice begins behind its name, so that the space there is no part of what it says.
+    """
+
+    def __init__(self, reply: PartialReply, stops: Stops | None) -> None:
+        self._reply = reply
+        self._stops = stops
+        self._whole = ""
+        self._ends: list[tuple[int, int]] = []  # of each step: how many characters and tokens there were then
+
+    def take(self, step: Piece) -> tuple[str, bool]:
+        """Another step: what may be shown of it and of what was kept back before, and whether the reply is over."""
+        self._reply.tokens.extend(step.tokens)
+        if self._stops is None:
+            self._reply.text += step.text
+            return step.text, False
+        self._whole += step.text
+        self._ends.append((len(self._whole), len(self._reply.tokens)))
+        return self._show(self._stops.kept(self._whole)), self._stops.met
+
+    def end(self, generator: Generator) -> str:
+        """The reply is over: what was kept back and is its own; its tokens are those of what it keeps. Blocking."""
+        if self._stops is None:
+            return ""
+        cut = self._stops.met  # and so stopped, not by the user
+        kept = self._stops.kept(self._whole, ended=True)
+        shown = self._show(kept)
+        if self._stops.met:
+            whole = [(0, 0), *(each for each in self._ends if each[0] <= kept)]
+            characters, tokens = whole[-1]
+            rest = self._whole[characters:kept]
+            self._reply.tokens[tokens:] = generator.tokenize(rest) if rest else []
+            if self._reply.stop_reason is StopReason.STOPPED and cut:
+                self._reply.stop_reason = StopReason.END
+        return shown
+
+    def _show(self, kept: int) -> str:
+        before = self._reply.text
+        now = self._whole[:kept].lstrip()
+        if not now.startswith(before):  # what is shown stays shown
+            return ""
+        self._reply.text = now
+        return now[len(before) :]
 
 
 def _finish(reply: PartialReply, end: Finished) -> None:
@@ -132,7 +186,7 @@ def reply_event(
         session=at.taken.session,
         parent=at.parent,
         role=Role.ASSISTANT,
-        speaker=ASSISTANT,
+        speaker=at.heard.speaker,
         client=at.taken.client,
         stop_reason=reply.stop_reason or StopReason.FAILED,
         error=reply.error,
@@ -146,6 +200,7 @@ def reply_event(
         first_token_ms=reply.first_token_ms,
         total_ms=reply.total_ms,
         recalled=recalled,
+        witnesses=at.heard.witnesses,
         text=reply.text,
     )
 

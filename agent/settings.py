@@ -422,6 +422,11 @@ class Settings(BaseSettings):
         description="The model that learns from what was said and gives chats their titles: a name, a path or "
         "MODEL@SERVER; empty for the one that answers, which also does it where this one cannot be used.",
     )
+    out_of_character: Annotated[str, Force.NEXT_MESSAGE] = Field(
+        default="(( ))",
+        pattern=r"^[^\s*]{1,10} [^\s*]{1,10}$",
+        description="What stands around words that no character of a story hears: two marks with a space between them.",
+    )
     mcp_remember: Annotated[Literal["review", "active", "off"], Force.NEXT_REQUEST] = Field(
         default="review",
         description='What happens when another program adds a memory (`clew mcp`): "review": it waits for your review; '

@@ -19,6 +19,7 @@ from agent.opening import GraphOpening
 from agent.planning import Planner
 from agent.proposals import Proposals
 from agent.recorder import Recorder
+from agent.stories import Stories
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class ChangeParts:
     proposals: Proposals
     projects: Projects
     documents: Documents
+    stories: Stories
 
 
 def compose_changes(
@@ -79,4 +81,5 @@ def compose_changes(
         proposals=Proposals(memory, memories, recorder, tell),
         projects=Projects(memory, recorder),
         documents=Documents(memory, jobs, tell=tell, erase=erasure.begin),
+        stories=Stories(memory, recorder, talk.prompts, talk.recaller, client=client),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent.background import Foreground
 from agent.composition import Context
 from agent.embedding import Embedding
-from agent.loop import Conversation
+from agent.loop import Conversation, SpeaksUp
 from agent.model_host import ModelHost
 from agent.private import PrivateChats, Shared
 from agent.prompts import Prompts
@@ -36,9 +36,9 @@ class ConversationParts:
 
 
 def compose_conversation(
-    context: Context, *, answered: Callable[[str, str | None, Generator], None]
+    context: Context, *, answered: Callable[[str, str | None, Generator], None], speaks_up: SpeaksUp
 ) -> ConversationParts:
-    """`answered` learns from an exchange, as `Conversation` has it."""
+    """`answered` learns from an exchange, and `speaks_up` says who speaks unasked, as `Conversation` has them."""
     memory, settings, tell = context.memory, context.settings(), context.tell
     states = KVStates(context.home.states, limit=kv_limit(settings))
     trusts = Trusts(context.home.trusted)
@@ -66,6 +66,7 @@ def compose_conversation(
         notify=tell,
         foreground=foreground,
         answered=answered,
+        speaks_up=speaks_up,
     )
 
     def shared() -> Shared:

@@ -12,9 +12,13 @@ from agent.models import Models
 from agent.past import PastViewer
 from agent.reflection.learning import Learning
 from agent.reflection.reflector import Reflector
+from agent.reflection.trust import Trusts
 from agent.reflections import Reflection
 from agent.search import Search
 from agent.settings import Settings
+from agent.story.judging import VERSION
+from agent.story.keeper import StageKeeper
+from agent.story.probing import probe
 from agent.synthesis import Syntheses
 
 
@@ -25,6 +29,7 @@ class LearningParts:
     models: Models
     reflector: Reflector
     reflection: Reflection
+    keeper: StageKeeper
     syntheses: Syntheses
     search: Search
     past: PastViewer
@@ -71,6 +76,15 @@ def compose_learning(
         graph_opened=changes.graph_opening.over,
         judge=models.judge,
     )
+    keeper = StageKeeper(
+        memory,
+        Trusts(home.keepers, probe, version=VERSION),
+        talk.prompts,
+        talk.foreground,
+        context.background,
+        model=models.for_reflection,
+        tell=tell,
+    )
     syntheses = Syntheses(
         memory, changes.memories, changes.recorder, model=lambda: talk.host.current, doubts=talk.trusts.doubts
     )
@@ -80,5 +94,13 @@ def compose_learning(
         memory, home, graph, talk.host, talk.foreground, embedder=talk.embedding, settings=settings, tell=tell
     )
     return LearningParts(
-        models, reflector, reflection, syntheses, search, PastViewer(memory, talk.embedding.query), graph, queries
+        models,
+        reflector,
+        reflection,
+        keeper,
+        syntheses,
+        search,
+        PastViewer(memory, talk.embedding.query),
+        graph,
+        queries,
     )

@@ -39,6 +39,7 @@ from agent.search import Search
 from agent.served import ModelServers
 from agent.settings import Settings, as_given
 from agent.steps import Approvals
+from agent.stories import Stories
 from agent.synthesis import Syntheses
 from graph.readings.statistics import Statistics
 
@@ -50,7 +51,7 @@ PARTS: Mapping[str, type] = {
     "search": Search, "documents": Documents, "graph": GraphReader, "queries": Queries, "models": Models,
     "models.servers": ModelServers,
     "private": PrivateChats, "reflection": Reflection, "erasure": Erasure, "syntheses": Syntheses,
-    "approvals": Approvals,
+    "approvals": Approvals, "stories": Stories,
 }  # fmt: skip
 OF_PAST: Mapping[str, type] = {
     "": PastView, "graph": GraphReader, "memories": MemoryReader, "projects": ProjectReader,
@@ -64,6 +65,7 @@ OF_AGENT = frozenset(
         "retry",
         "regenerate",
         "edit",
+        "speak",
         "stop",
         "go_on",
         "withdraw",
@@ -97,7 +99,9 @@ READING = frozenset(
         "private.all", "projects.all", "projects.name", "queries.history", "queries.saved",
         "queries.translates_by_model", "reflection.unreflected", "reflection.waiting", "search.context",
         "search.dossier", "search.missed", "search.newest", "search.overview", "search.quotes", "search.recall",
-        "search.recent", "search.themes", "search.words", "status",
+        "search.recent", "search.themes", "search.words", "status", "stories.all", "stories.card", "stories.changes",
+        "stories.decay", "stories.knows", "stories.plots", "stories.scenes", "stories.stage", "stories.ties",
+        "stories.card_in", "stories.cast", "stories.named", "stories.seen_by",
     )
 )  # fmt: skip
 LISTED = (Iterable, Collection, Sequence)

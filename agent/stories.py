@@ -1,0 +1,570 @@
+"""Stories: begun with a cast from character cards, and who of it is there, sees and remembers what.
+
+A story is a world of its own. What is set by hand holds from the turn on at which it was set, so that going back takes
+it back.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent.errors import AgentError
+from agent.prompts import Prompts
+from agent.recall import Recaller
+from agent.recorder import Recorder
+from agent.story.book import Book, Salvage, book_json, book_of, normal_book
+from agent.story.cards import Card, card_json, drawn, filled, into_png, read_card
+from agent.story.decay import Decay, decay
+from agent.story.knowledge import MOST, Knowledge, knowledge
+from agent.story.lore import BOOK
+from agent.story.play import ABSENT, CARD, PRESENT, WORLD, Play, play_of
+from agent.story.plots import ACTIVE, COMPLETED, PLANNED, PLOT, Plot, Sort, moved, plot_by, plots_of, spent
+from agent.story.plots import TEXTS as PLOT_TEXTS
+from agent.story.scenes import CLOSED, OPEN, SCENE, STATE, TITLE, Scene, scenes_of, summary
+from agent.story.stage import GAP, LONGEST, aspects_of
+from agent.story.ties import AFFINITY, SUMMARY, TRUST, Tie, amount, ties_of
+from agent.story.voice import SCENARIO, card_of
+from graph.events import (
+    CastReset,
+    CastSet,
+    Event,
+    HeadMoved,
+    Role,
+    Seat,
+    SessionRenamed,
+    SessionStarted,
+    StageSet,
+    StopReason,
+    StoryBegun,
+    TurnSaid,
+    TurnWitnessed,
+)
+from graph.ids import new_id
+from graph.memory import Memory
+from graph.values import Filters, Kind, Member, Recorded, StageLine, StoryWorld, Turn
+
+NO_STORY = "This chat plays in no story. Nothing was changed. /story begins one."
+LONGEST_NAME = 120
+MOST_BOOK = 2 << 20  # bytes
+PASSING = ("posture", "action", "holding", "attention")  # what is over when time skips
+PROMOTED = ("inventory", AFFINITY, TRUST, SUMMARY)  # what a plot may leave behind
+READ_AS = "card as read"  # the aspect with a card's macros as they were before they were drawn
+FULL = "There is a guest already. Nothing was changed. Let {name} leave first: /cast leave."
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A member of the cast as it is shown: its seat, whether it is there, and what everybody knows of it."""
+
+    member: str
+    name: str
+    seat: Seat
+    present: bool
+    card: Card
+
+
+class Stories:
+    """What people do with stories."""
+
+    def __init__(
+        self, memory: Memory, recorder: Recorder, prompts: Prompts, recaller: Recaller, *, client: str
+    ) -> None:
+        self._memory = memory
+        self._recaller = recaller
+        self._recorder = recorder
+        self._prompts = prompts
+        self._client = client
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    async def all(self) -> list[StoryWorld]:
+        """The stories that have a chat, the oldest first."""
+        return await asyncio.to_thread(self._memory.readings.stories)
+
+    async def cast(self, session: str) -> list[Player]:
+        """Who plays in a chat: you, host, guest; empty for a chat of no story. Raises NotFound."""
+        play = await asyncio.to_thread(self._play_or_none, session)
+        if play is None:
+            return []
+        return [Player(each.id, each.name, each.seat, play.is_present(each), card_of(play, each)) for each in play.cast]
+
+    async def seen_by(self, session: str, member: str) -> list[Turn]:
+        """A chat as a member of its cast saw it, oldest first. Raises NotFound, or AgentError."""
+        return await asyncio.to_thread(self._seen_by, session, member)
+
+    async def knows(self, session: str, member: str, topic: str) -> Knowledge:
+        """What a member of a chat's cast knows of something, and what of it it does not. Raises AgentError."""
+        play = await asyncio.to_thread(self._play, session)
+        _known(play, member)
+        world = (await asyncio.to_thread(self._memory.readings.session, session)).world
+        kinds: frozenset[Kind] = frozenset({"turn"})
+        every = await self._recaller.recall(topic, limit=MOST, filters=Filters(world=world, kinds=kinds))
+        own = Filters(world=world, kinds=kinds, witness=member)
+        return knowledge(topic, await self._recaller.recall(topic, limit=MOST, filters=own), every)
+
+    async def named(self, session: str, name: str) -> str:
+        """The member of a chat's cast that a name means: all of it, or a word of it that only one has, in any case.
+
+        Raises AgentError.
+        """
+        play = await asyncio.to_thread(self._play, session)
+        wanted = " ".join(name.split()).casefold()
+        whole = [each for each in play.cast if each.name.casefold() == wanted]
+        found = whole or [each for each in play.cast if wanted in each.name.casefold().split()]
+        if len(found) == 1:
+            return found[0].id
+        who = ", ".join(each.name for each in play.cast)
+        what = "means more than one" if found else "plays"
+        raise AgentError(
+            f"{'The name' if found else 'Nobody called'} “{name}” {what} here. Nothing was changed. Who plays: {who}."
+        )
+
+    # -- beginning ------------------------------------------------------------------------------------------------
+
+    async def begin(
+        self, name: str, host: Card, *, guest: Card | None = None, you: str = "You", scenario: str | None = None
+    ) -> str:
+        """A story with its first chat, which begins with the host's greeting; the chat's id. Raises AgentError.
+
+        `you` is what the cast calls the user; without a `scenario` it is that of the host's card.
+        """
+        names = [_fit(each) for each in (you, host.name, *([guest.name] if guest is not None else []))]
+        for at, each in enumerate(names):
+            if each.casefold() in (other.casefold() for other in names[:at]):
+                raise AgentError(f"Two of the cast would be called {each}. Nothing was begun. Give one another name.")
+        world, session = new_id(), new_id()
+        you_id, host_id, guest_id = new_id(), new_id(), new_id()
+        events: list[Event] = [
+            StoryBegun(world=world, text=_fit(name)),
+            CastSet(world=world, member=you_id, seat="you", text=names[0]),
+            *_seated(world, host_id, "host", host, None),
+        ]
+        present = [you_id, host_id]
+        if guest is not None:
+            events += _seated(world, guest_id, "guest", guest, None)
+            present.append(guest_id)
+        told = scenario if scenario is not None else filled(host.scenario, char=host.name, user=names[0])
+        if told.strip():
+            events.append(StageSet(world=world, owner=WORLD, aspect=SCENARIO, text=told.strip()))
+        events += [
+            SessionStarted(session=session, world=world, client=self._client),
+            SessionRenamed(session=session, text=_fit(name)),
+        ]
+        events += self._greetings(session, host_id, host, guest is not None, names[0], present)
+        await self._recorder.record(*events)
+        return session
+
+    def _greetings(
+        self, session: str, host: str, card: Card, company: bool, user: str, present: Sequence[str]
+    ) -> list[Event]:
+        """The first message and its alternatives, side by side; the head stands at the first."""
+        said = (card.group_greetings if company else ()) or card.greetings
+        rng = random.Random(session)
+        turns = [
+            TurnSaid(
+                turn=new_id(),
+                session=session,
+                role=Role.ASSISTANT,
+                speaker=host,
+                client=self._client,
+                stop_reason=StopReason.END,
+                witnesses=tuple(present),
+                text=filled(drawn(text, rng), char=card.name, user=user).strip(),
+            )
+            for text in said
+            if text.strip()
+        ]
+        moves = [HeadMoved(session=session, turn=turns[0].turn)] if len(turns) > 1 else []
+        return [*turns, *moves]
+
+    # -- the cast -------------------------------------------------------------------------------------------------
+
+    async def join(self, session: str, card: Card) -> str:
+        """A guest joins, from here on; its id. Raises AgentError where there is one already, or one of that name."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        there = play.seated("guest")
+        if there is not None:
+            raise AgentError(FULL.format(name=there.name))
+        if any(each.name.casefold() == card.name.casefold() for each in play.cast):
+            raise AgentError(f"{card.name} plays already. Nothing was changed. Give the guest another name.")
+        member = new_id()
+        await self._recorder.record(*_seated(world, member, "guest", card, head))
+        return member
+
+    async def leave(self, session: str, member: str) -> None:
+        """A guest leaves the cast. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        if _known(play, member).seat != "guest":
+            raise AgentError(
+                "Only a guest can leave the cast. Nothing was changed. /present takes others off the scene."
+            )
+        await self._recorder.record(CastSet(world=world, member=member, seat=None, after=head, text=None))
+
+    async def rename(self, session: str, member: str, name: str) -> None:
+        """A member is called otherwise, everywhere. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        who = _known(play, member)
+        if any(each.name.casefold() == _fit(name).casefold() for each in play.cast if each.id != member):
+            raise AgentError(f"{_fit(name)} plays already. Nothing was changed.")
+        await self._recorder.record(CastSet(world=world, member=member, seat=who.seat, after=head, text=_fit(name)))
+
+    async def place(self, session: str, member: str, *, present: bool) -> None:
+        """Somebody comes into the scene, or leaves it, from here on. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        if play.is_present(_known(play, member)) != present:
+            text = None if present else ABSENT
+            await self._recorder.record(StageSet(world=world, owner=member, aspect=PRESENT, after=head, text=text))
+
+    async def put(self, session: str, owner: str, aspect: str, text: str) -> Recorded:
+        """Set what something on the stage is, from here on; nothing takes it away. Raises AgentError.
+
+        `owner` is a member, "world", "group", or "place:" and its name; see agent/story/stage.py for the aspects.
+        """
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        known = aspects_of(owner, play)
+        if aspect not in known:
+            raise AgentError(f"There is no {aspect} to set there. Nothing was changed. There are: {', '.join(known)}.")
+        says = " ".join(text.split())
+        if len(says) > LONGEST:
+            raise AgentError(f"That is {len(says):,} characters of at most {LONGEST}. Nothing was changed. Shorten it.")
+        if aspect in (AFFINITY, TRUST) and says:
+            says = _value(says)
+        line = StageSet(world=world, owner=owner, aspect=aspect, after=head, text=says or None)
+        return await self._recorder.record(line)
+
+    async def ties(self, session: str) -> list[Tie]:
+        """How each of a cast stands to each other one, with all that changed it. Raises NotFound or AgentError."""
+        play = await asyncio.to_thread(self._play, session)
+        return ties_of(play.cast, play.history)
+
+    async def changes(self, session: str, owner: str, aspect: str) -> list[StageLine]:
+        """All that one aspect of something was on the path of a chat, the oldest first. Raises NotFound."""
+        lines = await asyncio.to_thread(self._memory.readings.stage_history, session, owner)
+        return [line for line in lines if line.aspect == aspect]
+
+    # -- lore and how it goes -------------------------------------------------------------------------------------
+
+    async def add_lore(self, session: str, book: Book, *, member: str | None = None) -> Recorded:
+        """A lorebook is known from here on: to a member, or (None) to everybody. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        owner = _known(play, member).id if member is not None else WORLD
+        name = _fit(book.name or "lore")
+        text = json.dumps(book_json(book), ensure_ascii=False)
+        return await self._recorder.record(
+            StageSet(world=world, owner=owner, aspect=f"{BOOK}{name}", after=head, text=text)
+        )
+
+    async def decay(self, session: str) -> dict[str, Decay]:
+        """How the last replies of each voice are against its first, by its id; of those with enough of them."""
+        path = await asyncio.to_thread(self._memory.readings.thread, session)
+        said: dict[str, list[str]] = {}
+        for turn in path:
+            if turn.member is not None and turn.role == Role.ASSISTANT and turn.text and not turn.hidden:
+                said.setdefault(turn.member, []).append(turn.text)
+        return {member: found for member, texts in said.items() if (found := decay(texts)) is not None}
+
+    # -- plots ----------------------------------------------------------------------------------------------------
+
+    async def plots(self, session: str) -> list[Plot]:
+        """The events and threads of a story, in the order in which they were noted. Raises NotFound or AgentError."""
+        return plots_of(await asyncio.to_thread(self._play, session))
+
+    async def note_plot(self, session: str, title: str, *, sort: Sort = "event", **texts: str) -> str:
+        """Plan an event, or open a thread; its id. `texts` are aspects of agent/story/plots.py. Raises AgentError."""
+        if unknown := sorted(set(texts) - set(PLOT_TEXTS)):
+            raise AgentError(f"A plot has no {unknown[0]}. Nothing was changed. It has: {', '.join(PLOT_TEXTS)}.")
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        del play
+        plot = new_id()
+        line = {"world": world, "owner": f"{PLOT}{plot}", "after": head}
+        said = {"title": _fit(title), "sort": sort, "state": ACTIVE if sort == "thread" else PLANNED, **texts}
+        events = [
+            StageSet.model_validate({**line, "aspect": aspect, "text": " ".join(text.split())[:LONGEST]})
+            for aspect, text in said.items()
+            if text.strip()
+        ]
+        await self._recorder.record(*events)
+        return plot
+
+    async def move_plot(
+        self, session: str, plot: str, state: str, *, keep: Sequence[tuple[str, str, str]] = ()
+    ) -> Plot:
+        """A plot starts, is completed, cancelled or expires.
+
+        Of one that is completed, `keep` is what stays: owner, aspect ("inventory", a fact's, or of a tie) and words.
+        Raises AgentError.
+        """
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        found = plot_by(play, plot)
+        line = {"world": world, "owner": f"{PLOT}{found.id}", "after": head}
+        events: list[Event] = [StageSet.model_validate({**line, "aspect": "state", "text": moved(found, state)})]
+        if state == COMPLETED and found.on_complete:
+            events.append(StageSet(world=world, owner=WORLD, aspect="anchor", after=head, text=found.on_complete))
+        for owner, aspect, text in keep if state == COMPLETED else ():
+            if aspect not in PROMOTED or aspect not in aspects_of(owner, play):
+                raise AgentError(f"A plot leaves nothing as {aspect}. Nothing was changed.")
+            says = text
+            if aspect == "inventory" and (has := play.text(owner, aspect)):
+                says = f"{has}, {text}"
+            events.append(StageSet(world=world, owner=owner, aspect=aspect, after=head, text=says))
+        await self._recorder.record(*events)
+        return replace(found, state=state)
+
+    # -- time -----------------------------------------------------------------------------------------------------
+
+    async def skip(
+        self, session: str, clock: str, *, narration: str = "", gaps: Mapping[str, str] | None = None
+    ) -> str:
+        """Time passes: the scene closes, what people do is over, and it is `clock`; the id of the skip.
+
+        `narration` is told to whoever is present; `gaps` is what members remember of the time between, by their ids, as
+        the user accepted it. Raises AgentError.
+        """
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        now = _fit(clock)
+        if now.casefold() == play.text(WORLD, "clock").casefold():
+            raise AgentError(f"It is {now} already. Nothing was changed. Say to when time skips.")
+        you = play.seated("you")
+        skipped, events = new_id(), await asyncio.to_thread(self._closing, session, play, _open_scenes(play))
+        if events:
+            events.append(StageSet(world=world, owner=WORLD, aspect="scene", after=head, text=None))
+        if narration.strip() and you is not None:
+            told = TurnSaid(
+                turn=new_id(),
+                session=session,
+                parent=head,
+                role=Role.NOTE,
+                speaker=you.id,
+                client=self._client,
+                witnesses=tuple(each.id for each in play.present),
+                text=narration.strip(),
+            )
+            events.append(told)
+            head = told.turn
+        events.append(StageSet(world=world, owner=WORLD, aspect="clock", after=head, text=now))
+        for member in play.cast:
+            events += [
+                StageSet(world=world, owner=member.id, aspect=aspect, after=head, text=None)
+                for aspect in PASSING
+                if play.text(member.id, aspect)
+            ]
+        for member_id, text in (gaps or {}).items():
+            _known(play, member_id)
+            if text.strip():
+                aspect = f"{GAP}{skipped}"
+                says = " ".join(text.split())[:LONGEST]
+                events.append(StageSet(world=world, owner=member_id, aspect=aspect, after=head, text=says))
+        await self._recorder.record(*events)
+        await self._prompts.compress(session)
+        return skipped
+
+    # -- scenes ---------------------------------------------------------------------------------------------------
+
+    async def scenes(self, session: str) -> list[Scene]:
+        """The scenes of a chat, in the order in which they began. Raises NotFound or AgentError."""
+        return scenes_of(await asyncio.to_thread(self._play, session))
+
+    async def open_scene(self, session: str, title: str) -> str:
+        """Begin a scene; the one that is open is closed. Its id. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        events = await asyncio.to_thread(self._closing, session, play, _open_scenes(play))
+        scene = new_id()
+        line = {"world": world, "owner": f"{SCENE}{scene}", "after": head}
+        events += [
+            StageSet.model_validate({**line, "aspect": TITLE, "text": _fit(title)}),
+            StageSet.model_validate({**line, "aspect": STATE, "text": OPEN}),
+            StageSet(world=world, owner=WORLD, aspect="scene", after=head, text=_fit(title)),
+        ]
+        await self._recorder.record(*events)
+        await self._prompts.compress(session)
+        return scene
+
+    async def close_scene(self, session: str) -> Scene:
+        """Close the scene that is open: whoever was there keeps a summary of what it saw. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        closing = _open_scenes(play)
+        if not closing:
+            raise AgentError("No scene is open. Nothing was changed. /scene TITLE begins one.")
+        events = await asyncio.to_thread(self._closing, session, play, closing)
+        events.append(StageSet(world=world, owner=WORLD, aspect="scene", after=head, text=None))
+        await self._recorder.record(*events)
+        await self._prompts.compress(session)
+        return closing[-1]
+
+    def _closing(self, session: str, play: Play, scenes: Sequence[Scene]) -> list[Event]:
+        """What closes some scenes, with what each voice keeps of them."""
+        about = self._memory.readings.session(session)
+        events: list[Event] = []
+        for scene in scenes:
+            line = {"world": about.world, "after": about.head}
+            closed = {**line, "owner": f"{SCENE}{scene.id}", "aspect": STATE, "text": CLOSED}
+            events.append(StageSet.model_validate(closed))
+            for member in play.cast:
+                if member.seat == "you":
+                    continue
+                seen = self._seen_since(session, member.id, scene.after)
+                ratings = self._memory.readings.ratings(turn.id for turn in seen)
+                says = summary(scene.title, seen, ratings, spent(play))
+                if says:
+                    kept = {"owner": member.id, "aspect": f"{SCENE}{scene.id}", "text": says, "by": "rule"}
+                    sources = tuple(turn.id for turn in seen)
+                    events.append(StageSet.model_validate({**line, **kept, "sources": sources}))
+        return events
+
+    def _seen_since(self, session: str, member: str, after: str | None) -> list[Turn]:
+        """What a member saw of a chat below a turn; all of it where that is None."""
+        path = self._memory.readings.thread(session)
+        first = next((at for at, turn in enumerate(path, start=1) if turn.id == after), 0)
+        below = {turn.id for turn in path[first:]}
+        seen = self._memory.readings.thread(session, witness=member)
+        return [turn for turn in seen if turn.id in below and turn.text is not None and not turn.hidden]
+
+    async def stage(self, session: str) -> list[StageLine]:
+        """What stands on a chat's stage, but for seats and cards. Raises NotFound, or AgentError."""
+        play = await asyncio.to_thread(self._play, session)
+        shown = (line for line in play.lines.values() if line.value is None and line.aspect not in (CARD, READ_AS))
+        return [line for line in shown if line.text and not line.aspect.startswith(BOOK)]
+
+    async def witnessed(self, turn: str, members: Sequence[str]) -> Recorded:
+        """Only these members of the cast saw a message. Raises NotFound or AgentError."""
+        before = await asyncio.to_thread(self._memory.readings.turn, turn)
+        if before.witnesses is None:
+            raise AgentError(NO_STORY)
+        return await self._recorder.record(TurnWitnessed(turn=turn, witnesses=tuple(members)))
+
+    async def reset(self, session: str, member: str) -> Recorded:
+        """A member forgets all that it saw so far, in every chat of the story; undone as any change."""
+        play, world, _ = await asyncio.to_thread(self._standing, session)
+        _known(play, member)
+        head = await asyncio.to_thread(self._memory.head)
+        return await self._recorder.record(CastReset(world=world, member=member, since=head))
+
+    # -- cards ----------------------------------------------------------------------------------------------------
+
+    async def card(self, session: str, member: str) -> bytes:
+        """A member's card as JSON of version 3. Raises AgentError."""
+        return card_json(await asyncio.to_thread(self._card, session, member))
+
+    async def card_in(self, session: str, member: str, picture: Path) -> bytes:
+        """A PNG picture with a member's card in it. Raises AgentError, or OSError."""
+        card = await asyncio.to_thread(self._card, session, member)
+        return await asyncio.to_thread(lambda: into_png(card, picture.read_bytes()))
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _card(self, session: str, member: str) -> Card:
+        play = self._play(session)
+        who = _known(play, member)
+        as_read = play.text(member, READ_AS)
+        return read_card(as_read.encode(), who.name) if as_read else card_of(play, who)
+
+    def _seen_by(self, session: str, member: str) -> list[Turn]:
+        _known(self._play(session), member)
+        return [
+            turn
+            for turn in self._memory.readings.thread(session, witness=member)
+            if turn.text is not None and not turn.hidden
+        ]
+
+    def _play_or_none(self, session: str) -> Play | None:
+        return play_of(self._memory.readings, self._memory.readings.session(session))
+
+    def _play(self, session: str) -> Play:
+        play = self._play_or_none(session)
+        if play is None:
+            raise AgentError(NO_STORY)
+        return play
+
+    def _standing(self, session: str) -> tuple[Play, str, str | None]:
+        """The play of a chat, its world, and the turn from which on something is to hold."""
+        about = self._memory.readings.session(session)
+        play = play_of(self._memory.readings, about)
+        if play is None:
+            raise AgentError(NO_STORY)
+        return play, about.world, about.head
+
+
+async def read_card_file(path: Path) -> Card:
+    """The card of a file. Raises CardError, or AgentError for a file that cannot be read."""
+
+    def read() -> Card:
+        try:
+            return read_card(path.read_bytes(), path.stem)
+        except OSError as error:
+            raise AgentError(f"{path} cannot be read: {error.strerror}. Nothing was changed.") from error
+
+    return await asyncio.to_thread(read)
+
+
+async def read_book_file(path: Path) -> Book:
+    """The lorebook of a JSON file. Raises AgentError."""
+
+    def read() -> Book:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise AgentError(f"{path} cannot be read: {error.strerror}. Nothing was changed.") from error
+        salvage = Salvage()
+        try:
+            value = normal_book(json.loads(data), salvage) if len(data) <= MOST_BOOK else None
+        except (ValueError, RecursionError):
+            value = None
+        book = book_of(value, salvage) if value is not None else Book()
+        if not book.entries:
+            advice = "Nothing was changed. Export it as JSON."
+            raise AgentError(f"{path.name} holds no lorebook of at most {MOST_BOOK >> 20} MB. {advice}")
+        return book if book.name else replace(book, name=path.stem)
+
+    return await asyncio.to_thread(read)
+
+
+def _open_scenes(play: Play) -> list[Scene]:
+    return [each for each in scenes_of(play) if each.open]
+
+
+def _known(play: Play, member: str) -> Member:
+    found = play.member(member)
+    if found is None:
+        raise AgentError("There is nobody like that in this cast. Nothing was changed. /cast tells who plays.")
+    return found
+
+
+def _value(text: str) -> str:
+    """A value of a tie as a line sets it. Raises AgentError."""
+    number = amount(text)
+    if number is None or not -100 <= number <= 100:
+        raise AgentError(f"“{text[:20]}” is no number from -100 to 100. Nothing was changed.")
+    return f"={number}"
+
+
+def _fit(name: str) -> str:
+    """A name on one line, with something to read in it. Raises AgentError."""
+    fit = " ".join("".join(char if char.isprintable() else " " for char in name).split())[:LONGEST_NAME]
+    if not fit:
+        raise AgentError("A name needs a letter to read. Nothing was changed.")
+    return fit
+
+
+def _seated(world: str, member: str, seat: Seat, card: Card, after: str | None) -> list[Event]:
+    """A member with a card, whose dice are thrown once, here."""
+    rng = random.Random(member)
+    thrown = replace(
+        card,
+        description=drawn(card.description, rng),
+        personality=drawn(card.personality, rng),
+        scenario=drawn(card.scenario, rng),
+        examples=drawn(card.examples, rng),
+        system_prompt=drawn(card.system_prompt, rng),
+        post_history=drawn(card.post_history, rng),
+    )
+    place = {"world": world, "owner": member, "after": after}
+    events: list[Event] = [
+        CastSet(world=world, member=member, seat=seat, after=after, text=_fit(card.name)),
+        StageSet.model_validate({**place, "aspect": CARD, "text": card_json(thrown).decode()}),
+    ]
+    if thrown != card:
+        events.append(StageSet.model_validate({**place, "aspect": READ_AS, "text": card_json(card).decode()}))
+    return events

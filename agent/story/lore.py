@@ -1,0 +1,181 @@
+"""Lorebooks: which of their entries a voice is told, by what it saw itself, and why the others are left out.
+
+A book is a line of the stage, `book:NAME`, of the world (everybody knows it) or of a member; a card's own book is its
+character's. An entry that is told once stays where it stands in the prompt. What has no room is listed, never silent.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.story.book import Book, Entry, Salvage, book_of, normal_book
+from agent.story.cards import filled
+from agent.story.play import WORLD, Play
+from agent.story.voice import card_of
+from graph.values import Member, StageLine, Turn
+
+BOOK = "book:"  # before a book's name, as an aspect
+SCANNED = 4  # turns in which keys are looked for, where a book does not say
+MOST_SCANNED = 50
+LONGEST_KEY = 300  # characters of a pattern
+TIME_S = 0.05  # for a pattern in all turns
+MOST_S = 0.5  # for all patterns of a message
+NO_ROOM, TOO_SLOW, NO_PATTERN = "there was no room", "its pattern takes too long", "its pattern is none"
+
+
+@dataclass(frozen=True, slots=True)
+class Lore:
+    """An entry that a voice may be told; `id` names it in prompts, `title` for people."""
+
+    id: str
+    title: str
+    text: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An entry that matched and was not told, and why."""
+
+    title: str
+    why: str
+
+
+def lore_of(play: Play, voice: Member) -> list[tuple[Book, list[Lore]]]:
+    """The books that a voice knows, each with its entries that may be told, in the order they are told in."""
+    found = []
+    card = card_of(play, voice)
+    line = play.lines.get((voice.id, "card"))
+    if card.book is not None and line is not None:
+        found.append((card.book, _entries(card.book, line, play, voice)))
+    for (owner, aspect), line in play.lines.items():
+        if aspect.startswith(BOOK) and owner in (WORLD, voice.id) and line.text:
+            book = read_book(line.text)
+            found.append((book, _entries(book, line, play, voice)))
+    return found
+
+
+@lru_cache(maxsize=16)
+def read_book(text: str) -> Book:
+    """A book as it was stored; an empty one where that is none."""
+    salvage = Salvage()
+    value = normal_book(json.loads(text), salvage)
+    return book_of(value, salvage) if value is not None else Book()
+
+
+def constant(books: Sequence[tuple[Book, list[Lore]]]) -> list[Lore]:
+    """What is told always."""
+    return [lore for _, entries in books for lore in entries if lore.entry.constant]
+
+
+def matching(
+    books: Sequence[tuple[Book, list[Lore]]], seen: Sequence[Turn], told: Callable[[str], bool]
+) -> tuple[list[Lore], list[LeftOut]]:
+    """What the last turns that a voice saw call for and is not `told` yet, the weightiest first; and what cannot be."""
+    patterns = _Patterns()
+    found: list[Lore] = []
+    for book, entries in books:
+        depth = min(book.scan_depth or SCANNED, MOST_SCANNED)
+        text = "\n".join(turn.text or "" for turn in seen[-depth:])
+        fresh = [lore for lore in entries if not lore.entry.constant and not told(lore.id)]
+        hits = [lore for lore in fresh if _matches(lore, text, patterns)]
+        if book.recursive:
+            inside = "\n".join(lore.text for lore in hits)
+            hits += [lore for lore in fresh if lore not in hits and _matches(lore, inside, patterns)]
+        found += hits
+    found.sort(key=lambda lore: (-(lore.entry.priority or 0), lore.entry.order))
+    return found, patterns.left_out
+
+
+def within_budget(found: Sequence[Lore], size: Callable[[str], int], room: int) -> tuple[list[Lore], list[LeftOut]]:
+    """Those that fit so many tokens, and those that do not."""
+    taken, left_out = [], []
+    for lore in found:
+        needed = size(lore.text)
+        if needed <= room:
+            taken.append(lore)
+            room -= needed
+        else:
+            left_out.append(LeftOut(lore.title, NO_ROOM))
+    return taken, left_out
+
+
+def budget(books: Sequence[tuple[Book, list[Lore]]], most: int) -> int:
+    """The tokens that lore may take at once: the smallest that a book asks for, at most `most`."""
+    return min([most, *(book.token_budget for book, _ in books if book.token_budget is not None)])
+
+
+class _Patterns:
+    """Looks for keys that are patterns, each for a short while; tells of those that are none or take too long."""
+
+    def __init__(self) -> None:
+        self.left_out: list[LeftOut] = []
+        self._left_s = MOST_S
+
+    def found(self, lore: Lore, key: str, text: str) -> bool:
+        import regex  # which only those need who have such keys
+
+        pattern, flags = _unwrapped(key, lore.entry.case_sensitive)
+        if self._left_s <= 0 or len(pattern) > LONGEST_KEY:
+            self._leave_out(lore, TOO_SLOW)
+            return False
+        try:
+            return regex.search(pattern, text, flags, timeout=TIME_S) is not None
+        except regex.error:
+            self._leave_out(lore, NO_PATTERN)
+        except TimeoutError:
+            self._left_s -= TIME_S
+            self._leave_out(lore, TOO_SLOW)
+        return False
+
+    def _leave_out(self, lore: Lore, why: str) -> None:
+        if all(each.title != lore.title for each in self.left_out):
+            self.left_out.append(LeftOut(lore.title, why))
+
+
+def _unwrapped(key: str, case_sensitive: bool) -> tuple[str, int]:
+    """The pattern of a key such as /drag(on|ons)/i, and how it is looked for."""
+    import regex
+
+    pattern, ignore = key, not case_sensitive
+    if key.startswith("/") and key.rfind("/") > 0:
+        pattern, letters = key[1 : key.rfind("/")], key[key.rfind("/") + 1 :]
+        ignore = "i" in letters
+    return pattern, int(regex.IGNORECASE) if ignore else 0
+
+
+def _matches(lore: Lore, text: str, patterns: _Patterns) -> bool:
+    entry = lore.entry
+
+    def said(keys: Sequence[str]) -> bool:
+        return any(_says(lore, key, text, patterns) for key in keys)
+
+    return said(entry.keys) and (not (entry.selective and entry.secondary) or said(entry.secondary))
+
+
+def _says(lore: Lore, key: str, text: str, patterns: _Patterns) -> bool:
+    if lore.entry.use_regex or (key.startswith("/") and key.rfind("/") > 0):
+        return patterns.found(lore, key, text)
+    if not lore.entry.case_sensitive:
+        key, text = key.casefold(), text.casefold()
+    at = text.find(key) if key.strip() else -1
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(key) : at + len(key) + 1]
+        if not (before.isalnum() and key[:1].isalnum()) and not (after.isalnum() and key[-1:].isalnum()):
+            return True
+        at = text.find(key, at + 1)
+    return False
+
+
+def _entries(book: Book, line: StageLine, play: Play, voice: Member) -> list[Lore]:
+    return sorted(_told(book, line, play, voice), key=lambda lore: lore.entry.order)
+
+
+def _told(book: Book, line: StageLine, play: Play, voice: Member) -> Iterator[Lore]:
+    you = play.seated("you")
+    for at, entry in enumerate(book.entries):
+        if entry.enabled and entry.content.strip():
+            title = entry.name or entry.comment or ", ".join(entry.keys[:2]) or f"entry {at + 1}"
+            text = " ".join(filled(entry.content, char=voice.name, user=you.name if you else "You").split())
+            yield Lore(f"lore.{line.seq}.{at}@{line.seq}", title, text, entry)

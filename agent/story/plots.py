@@ -1,0 +1,119 @@
+"""Story events and threads: what is planned, what goes on, what is over, and what of it stays.
+
+A plot is some lines of the stage, `plot:ID`. Its props live and die with it: of a plot that is over nothing stays but
+what is taken out of it by hand: an object into somebody's inventory, a fact somebody knows, a change of how two stand
+to each other.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.errors import AgentError
+from agent.story.play import Play
+from graph.values import Member
+
+PLOT = "plot:"  # before a plot's id, as an owner
+Sort = Literal["event", "thread"]
+PLANNED, ACTIVE, COMPLETED, CANCELLED, EXPIRED = "planned", "active", "completed", "cancelled", "expired"
+OVER = (COMPLETED, CANCELLED, EXPIRED)
+TEXTS = ("title", "trigger", "needs", "on_start", "on_complete", "props", "significance", "known")
+MOVES = {
+    PLANNED: (ACTIVE, CANCELLED, EXPIRED),
+    ACTIVE: (COMPLETED, CANCELLED, EXPIRED),
+}  # what a plot may become
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """An event or a thread. `props` are things that are there as long as it goes on, parted by commas.
+
+    `known` are the members who know of it, by their ids; nobody named: everybody.
+    """
+
+    id: str
+    sort: Sort
+    title: str
+    state: str = PLANNED
+    trigger: str = ""
+    needs: str = ""
+    on_start: str = ""
+    on_complete: str = ""
+    props: tuple[str, ...] = ()
+    significance: int = 0
+    known: tuple[str, ...] = ()
+    seq: int = 0  # of the last line that changed it
+
+    @property
+    def over(self) -> bool:
+        return self.state in OVER
+
+
+def plots_of(play: Play) -> list[Plot]:
+    """The plots of a play, in the order in which they were noted."""
+    owners = dict.fromkeys(line.owner for line in play.history if line.owner.startswith(PLOT))
+    return [_plot(play, owner) for owner in owners if play.text(owner, "title")]
+
+
+def plot_by(play: Play, id: str) -> Plot:
+    """One of them, by its id or the beginning of its title, in any case. Raises AgentError."""
+    every = plots_of(play)
+    folded = " ".join(id.split()).casefold()
+    found = [each for each in every if each.id == id] or [
+        each for each in every if folded and each.title.casefold().startswith(folded)
+    ]
+    if len(found) != 1:
+        many = "Several plots are" if found else "No plot is"
+        raise AgentError(f"{many} called “{id}”. Nothing was changed. The plan lists them (Ctrl+T, 4).")
+    return found[0]
+
+
+def moved(plot: Plot, state: str) -> str:
+    """A state that a plot may come to. Raises AgentError."""
+    if state not in MOVES.get(plot.state, ()):
+        raise AgentError(f"“{plot.title}” is {plot.state} and cannot become {state}. Nothing was changed.")
+    return state
+
+
+def told_of(play: Play, voice: Member) -> Iterator[tuple[str, int, str]]:
+    """What a voice is told of the plots that go on and that it knows of: owner, number and words."""
+    for plot in plots_of(play):
+        if plot.state == ACTIVE and (not plot.known or voice.id in plot.known):
+            props = f" There: {', '.join(plot.props)}." if plot.props else ""
+            begun = f" {plot.on_start}" if plot.on_start else ""
+            kind = "Going on" if plot.sort == "event" else "Open"
+            end = "" if plot.title[-1:] in ".!?…" else "."
+            yield f"{PLOT}{plot.id}", plot.seq, f"{kind}: {plot.title}{end}{begun}{props}"
+
+
+def spent(play: Play) -> frozenset[str]:
+    """The words of props of plots that are over, in small letters: no summary carries them on."""
+    return frozenset(
+        word.casefold()
+        for plot in plots_of(play)
+        if plot.over
+        for prop in plot.props
+        for word in prop.split()
+        if len(word) > 3
+    )
+
+
+def _plot(play: Play, owner: str) -> Plot:
+    def text(aspect: str) -> str:
+        return play.text(owner, aspect)
+
+    rated = text("significance")
+    return Plot(
+        owner.removeprefix(PLOT),
+        "thread" if text("sort") == "thread" else "event",
+        text("title"),
+        text("state") or PLANNED,
+        text("trigger"),
+        text("needs"),
+        text("on_start"),
+        text("on_complete"),
+        tuple(prop.strip() for prop in text("props").split(",") if prop.strip()),
+        int(rated) if rated in ("0", "1", "2", "3") else 0,
+        tuple(text("known").split()),
+        max(line.seq for line in play.history if line.owner == owner),
+    )

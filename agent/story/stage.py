@@ -1,0 +1,118 @@
+"""What stands on a story's stage, as people set it and as prompts tell it: whose it is, which aspects there are.
+
+What somebody feels and wants is told to nobody else; what one does, holds and where one is, to whoever is there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent.errors import AgentError
+from agent.story.play import PLACE, PRESENT, WORLD, Play
+from agent.story.plots import told_of
+from agent.story.scenes import LAST, SCENE, remembered, scenes_of
+from agent.story.ties import AFFINITY, APART, SUMMARY, TRUST, Tie, in_words, pair, ties_of
+from graph.values import Member, StageLine
+
+GROUP = "group"
+GAP = "gap:"  # before the id of a skip, as the aspect of what is remembered of it
+LONGEST = 600  # characters of a line
+
+INNER = {"mood": "feels {}", "goals": "wants: {}", "status": "is {}", "inventory": "carries {}"}
+OUTER = {
+    "place": "is at {}",
+    "posture": "{}",
+    "action": "is {}",
+    "holding": "holds {}",
+    "attention": "attends to {}",
+}
+OF_MEMBER = (*INNER, *OUTER, PRESENT)
+OF_WORLD = {
+    "scene": "Scene: {}",
+    "place": "Place: {}",
+    "clock": "Time: {}",
+    "weather": "Weather: {}",
+    "anchor": "{}",
+}
+OF_GROUP = {"summary": "Together: {}", "dynamic": "Between them: {}"}
+OF_TIE = (AFFINITY, TRUST, SUMMARY)
+OF_PLACE = ("slots", "moving", "public", "audible")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One line of the stage as a prompt has it; its `key` tells what it is a version of."""
+
+    key: str
+    seq: int
+    text: str
+
+
+def aspects_of(owner: str, play: Play) -> tuple[str, ...]:
+    """What can be set of a member, the world, the group, or a place. Raises AgentError for anything else."""
+    if play.member(owner) is not None:
+        return OF_MEMBER
+    if owner == WORLD:
+        return tuple(OF_WORLD)
+    if owner == GROUP:
+        return tuple(OF_GROUP)
+    ends = owner.split(APART)
+    if len(set(ends)) == 2 and all(play.member(each) is not None for each in ends):
+        return OF_TIE
+    if owner.startswith(PLACE) and owner.removeprefix(PLACE).strip():
+        return OF_PLACE
+    raise AgentError(f"There is nothing called {owner} on this stage. Nothing was changed.")
+
+
+def told_to(play: Play, voice: Member) -> list[Told]:
+    """What a voice is told of the stage: the world, the group where all are there, itself, and what others do."""
+    found = [*_told(play.lines, WORLD, OF_WORLD), *_scenes(play, voice), *_gaps(play, voice)]
+    if len(play.present) == len(play.cast) > 2:
+        found += _told(play.lines, GROUP, OF_GROUP)
+    for member in play.present:
+        wordings = {**OUTER, **INNER} if member.id == voice.id else OUTER
+        found += _told(play.lines, member.id, wordings, member.name)
+    plots = (Told(owner, seq, text) for owner, seq, text in told_of(play, voice))
+    return [*found, *_ties(play, voice), *plots]
+
+
+def _scenes(play: Play, voice: Member) -> Iterator[Told]:
+    """How the last scenes ended, as a voice remembers them."""
+    for scene, line in remembered(play, voice, [each for each in scenes_of(play) if not each.open]):
+        yield Told(f"{voice.id}.{SCENE}{scene.id}", line.seq, f"Earlier: {line.text}")
+
+
+def _gaps(play: Play, voice: Member) -> Iterator[Told]:
+    """What a voice remembers of times that were skipped."""
+    gaps = [line for (owner, aspect), line in play.lines.items() if owner == voice.id and aspect.startswith(GAP)]
+    for line in sorted(gaps, key=lambda each: each.seq)[-LAST:]:
+        if line.text:
+            yield Told(f"{voice.id}.{line.aspect}", line.seq, f"In between: {line.text}")
+
+
+def _ties(play: Play, voice: Member) -> Iterator[Told]:
+    """How a voice stands to the others who are there; told anew where that is worth other words."""
+    there = {each.id for each in play.present}
+    for tie in ties_of(play.cast, play.history):
+        if tie.owner.id == voice.id and tie.target.id in there and (words := in_words(tie)):
+            yield Told(pair(tie.owner.id, tie.target.id), _since(tie, words), f"{voice.name} {words}.")
+
+
+def _since(tie: Tie, words: str) -> int:
+    """The event since which a tie is told in these words."""
+    changes = list(tie.changes)
+    while len(changes) > 1:
+        before = ties_of((tie.owner, tie.target), changes[:-1])
+        if next(in_words(each) for each in before if each.owner.id == tie.owner.id) != words:
+            break
+        changes.pop()
+    return changes[-1].seq
+
+
+def _told(
+    lines: Mapping[tuple[str, str], StageLine], owner: str, wordings: Mapping[str, str], name: str = ""
+) -> Iterator[Told]:
+    for aspect, wording in wordings.items():
+        line = lines.get((owner, aspect))
+        if line is not None and line.text:
+            text = f"{name} {wording}".strip().format(line.text.strip().rstrip("."))
+            yield Told(f"{owner}.{aspect}", line.seq, f"{text}.")

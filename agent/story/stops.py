@@ -1,0 +1,52 @@
+"""Where a reply begins to speak for somebody else, it ends: the one who writes it is a voice of its own.
+
+A line that begins with the name of another and a colon is that other's. What may yet become such a beginning is held
+back until it is told which it is, so that nothing is shown that is taken away again.
+"""
+
+import re
+from collections.abc import Sequence
+
+SENTENCE = re.compile(r"(?<=[.!?…])[\"”»*]?\s")  # between two
+_BEFORE = r"[ \t*_>\"“„«\[(#-]{0,6}"
+_AFTER = r"[ \t*_\"”»\])]{0,6}"
+_LEADING = ' \t*_>"“„«[(#-'
+
+
+class Stops:
+    """Watches one reply as it comes; `names` are those whose lines it must not write."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        named = [" ".join(name.split()) for name in names if name.strip()]
+        listed = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
+        self._begins = re.compile(rf"(?:^|\n){_BEFORE}(?:{listed}){_AFTER}[:：]", re.IGNORECASE) if named else None
+        self._names = [name.casefold() for name in named]
+        self._longest = max((len(name) for name in named), default=0) + 14
+        self.met = False
+
+    def kept(self, text: str, *, ended: bool = False) -> int:
+        """How many characters of a reply, as far as it has come, are its own and may be shown."""
+        found = self._begins.search(text) if self._begins is not None else None
+        if found is not None:
+            self.met = True
+            return len(text[: found.start()].rstrip())
+        if ended:
+            return len(text)
+        line = text.rfind("\n") + 1
+        if not self._may_become(text[line:]):
+            return len(text)
+        return len(text[:line].rstrip()) if line else 0
+
+    def _may_become(self, line: str) -> bool:
+        """Whether a line, as far as it has come, may yet begin with one of the names and a colon."""
+        if len(line) > self._longest:
+            return False
+        bare = line.lstrip(_LEADING).casefold()
+        return any(
+            name.startswith(bare) or (bare.startswith(name) and not _goes_on(bare[len(name) :])) for name in self._names
+        )
+
+
+def _goes_on(rest: str) -> bool:
+    """Whether something follows a name that a colon can follow no more."""
+    return re.fullmatch(_AFTER, rest) is None

@@ -1,0 +1,1 @@
+"""Stories: who is spoken to, who is there, and how one begins."""

@@ -1,0 +1,805 @@
+"""Cards in every state are imported or refused in one sentence, come out as they went in, and never run away."""
+
+import base64
+import json
+import random
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import AgentError
+from agent.story import card_png
+from agent.story.book import Book, Entry
+from agent.story.cards import Card, CardError, card_json, drawn, filled, into_png, read_card
+from tests.agent.story.cards import make
+from tests.examples import examples
+
+V1 = Card(
+    name="Mara",
+    description="{{char}} keeps the lighthouse.",
+    personality="wary",
+    scenario="A storm.",
+    greetings=("Who is there?",),
+    examples="<START>\n{{user}}: Hello.\n{{char}}: Go away.",
+)
+V2 = replace(
+    V1,
+    greetings=("Who is there?", "Come in.", "The lamp is out."),
+    creator_notes="Slow.",
+    system_prompt="Be {{char}}. {{original}}",
+    post_history="Stay in the lamp room.",
+    tags=("sea", "storm"),
+    creator="someone",
+    version="1.2",
+)
+V3 = replace(V2, nickname="Mar", group_greetings=("You two!",))
+SMALL = Card(name="Mara")
+LAMP = Entry(keys=("lamp",), content="It is old.", order=10)
+BOOK = Book((LAMP,), name="Lighthouse", scan_depth=4, token_budget=300)
+
+
+def with_lamp(**fields: Any) -> Card:
+    return replace(SMALL, book=Book((replace(LAMP, **fields),)))
+
+
+TO_TEXT = "Written as a number or as true or false, and read as text"
+NULL = "Read as empty, since it was null"
+COMMAS = "Written as one text, and split at its commas"
+OTHERS_FORM = "The lorebook was in another program's form and was read all the same."
+REPLACED = "Texts had characters that cannot be kept, which were taken out or replaced"
+KEYS = "Keys beyond 200 of an entry, or longer than 500 characters, are kept for export only."
+OBEYED = "Instructions in the lorebook that clew does not follow, kept for export"
+UNNAMED = "The card has no name and is called after its file."
+CUT_OFF = "The picture is cut off or damaged, and the card was read from what is there."
+CHECKSUM = "The picture is damaged (checksum), so the card may be too."
+OTHER_ONE = "The first card in the picture cannot be read, so its other one (chara) was."
+PICTURES = "Only card.json was read from the CHARX file, not its pictures and sounds"
+UTF_16 = "The file was UTF-16 instead of UTF-8, and was read as that."
+
+# What is imported: as which card, and with which notes.
+IMPORTED: dict[str, tuple[Card, *tuple[str, ...]]] = {
+    "v1.json": (V1,),
+    "v2.json": (V2,),
+    "v3.json": (replace(V3, book=BOOK),),
+    "name-only.json": (SMALL,),
+    "without-spec.json": (V1,),
+    "pygmalion.json": (
+        replace(SMALL, description="wary", greetings=("Who?",), scenario="Sea."),
+        "The card's fields had the names of an older program.",
+    ),
+    "sillytavern.json": (V2,),
+    "beside-differs.json": (V2, "Said twice in the file, of which the newer part counts: name, first_mes."),
+    "beside-only.json": (
+        replace(SMALL, description="A keeper.", personality="wary", tags=("sea",)),
+        "Taken from beside the card's data, where it does not belong: personality, tags.",
+    ),
+    "unknown-fields.json": (V2,),
+    "spec-v9.json": (
+        V3,
+        "The card is of a kind that clew does not know (chara_card_v9), and was read as version 3.",
+    ),
+    "spec-newer.json": (V3, "The card is of a newer version (3.1) than clew knows, but was read."),
+    "spec-number.json": (V3, "The card is of a kind that clew does not know (3), and was read as version 3."),
+    "data-text.json": (V1, "Written as JSON inside a text, and unpacked: data."),
+    "data-number.json": (V1, "Left out, since it was of the wrong kind: data."),
+    "whole-text.json": (V2, "Written as JSON inside a text, and unpacked: the whole card."),
+    "list.json": (V1, "The file holds a list of 2, of which the first was read."),
+    "greetings-text.json": (
+        replace(V2, greetings=("Who is there?", "Come in.")),
+        "Written as one text, and read as a list of one: alternate_greetings.",
+    ),
+    "greetings-null.json": (
+        replace(V2, greetings=("Who is there?",)),
+        f"{NULL}: alternate_greetings, group_only_greetings.",
+    ),
+    "greetings-numbered.json": (
+        replace(V2, greetings=("Who is there?", "Come in.", "Out.")),
+        "Written with names where a list belongs, and read as a list: alternate_greetings.",
+    ),
+    "greetings-mixed.json": (
+        replace(V2, greetings=("Who is there?", "Come in.", "7")),
+        f"{TO_TEXT}: alternate_greetings.",
+        "Left out, since it was no text: alternate_greetings.",
+    ),
+    "greetings-201.json": (
+        replace(SMALL, greetings=tuple(f"{number}." for number in range(200))),
+        "The card has more than 200 greetings, of which the rest is kept for export only.",
+    ),
+    "greeting-list.json": (
+        replace(V2, greetings=("Who?", "Go.", "Come in.")),
+        "The first message was a list, of which the others became alternatives.",
+    ),
+    "description-list.json": (
+        replace(SMALL, description="A keeper.\nWary."),
+        "Written as a list, and joined to one text: description.",
+    ),
+    "description-number.json": (replace(SMALL, description="42"), f"{TO_TEXT}: description."),
+    "description-object.json": (
+        replace(SMALL, greetings=("Who?",)),
+        "Left out, since it was no text: description.",
+    ),
+    "texts-null.json": (replace(SMALL, greetings=("Who?",)), f"{NULL}: description, scenario."),
+    "name-missing.json": (replace(V2, name="name-missing"), UNNAMED),
+    "name-blank.json": (replace(V2, name="name-blank"), UNNAMED),
+    "name-number.json": (replace(V2, name="47"), f"{TO_TEXT}: name."),
+    "name-lines.json": (replace(V2, name="Mara of the Lighthouse"),),
+    "name-long.json": (
+        replace(V2, name=" ".join(["Mara"] * 24)),
+        "Too long, and cut in the chat though not for export: name.",
+    ),
+    "version-number.json": (replace(V2, version="1.5"), f"{TO_TEXT}: character_version."),
+    "tags-text.json": (V2, f"{COMMAS}: tags."),
+    "tags-null.json": (replace(V2, tags=()), f"{NULL}: tags."),
+    "extensions-list.json": (V2, "Left out, since it was of the wrong kind: extensions."),
+    "crlf.json": (replace(V2, greetings=("Who\nis\nthere?", *V2.greetings[1:])),),
+    "controls.json": (replace(V2, greetings=("Who [31mis there?", *V2.greetings[1:])), f"{REPLACED}."),
+    "not-finite.json": (V2, "Numbers that are infinite or none at all were left out (2 times)."),
+    "book.json": (replace(V2, book=BOOK),),
+    "book-null.json": (V2, f"{NULL}: character_book."),
+    "book-number.json": (V2, "Left out, since it was no lorebook: character_book."),
+    "book-beside-data.json": (
+        replace(V2, book=BOOK),
+        "Taken from beside the card's data, where it does not belong: character_book.",
+    ),
+    "book-in-extensions.json": (
+        replace(V2, book=BOOK),
+        "The lorebook stood among the extensions and was taken from there.",
+    ),
+    "book-text.json": (replace(V2, book=BOOK), "Written as JSON inside a text, and unpacked: character_book."),
+    "book-list.json": (
+        replace(V2, book=Book((LAMP,))),
+        "The lorebook was a bare list of entries, and was read as one.",
+    ),
+    "book-wrapped.json": (
+        replace(V2, book=BOOK),
+        "The lorebook stood one level too deep and was taken from there.",
+    ),
+    "book-without-entries.json": (replace(SMALL, book=Book(name="Empty")),),
+    "book-entries-null.json": (replace(SMALL, book=Book()), f"{NULL}: entries of the lorebook."),
+    "book-entries-broken.json": (
+        with_lamp(),
+        "Parts of the lorebook that are no entries were left out (3 times).",
+    ),
+    "book-by-uid.json": (
+        replace(
+            SMALL,
+            book=Book(
+                (
+                    Entry(
+                        keys=("lamp",),
+                        content="It is old.",
+                        secondary=("oil",),
+                        selective=True,
+                        enabled=False,
+                        order=50,
+                        position="before_char",
+                        comment="the lamp",
+                    ),
+                    Entry(keys=("sea",), content="Cold.", constant=True),
+                )
+            ),
+        ),
+        OTHERS_FORM,
+        "Told after the character, since the place asked for is not one of the format: position.",
+    ),
+    "book-risu.json": (
+        replace(SMALL, book=Book((Entry(keys=("lamp", "oil"), content="Old.", constant=True),))),
+        OTHERS_FORM,
+        f"{COMMAS}: keys.",
+    ),
+    "book-2001.json": (
+        replace(SMALL, book=Book((Entry(content="x"),) * 2000)),
+        "The lorebook has more than 2,000 entries, of which the rest is kept for export only.",
+    ),
+    "keys-text.json": (
+        with_lamp(keys=("lamp", "oil"), secondary=("night", "storm")),
+        f"{COMMAS}: keys, secondary_keys.",
+    ),
+    "keys-regex-text.json": (
+        with_lamp(keys=("lamps?,{1,2}",), use_regex=True),
+        "Written as one text, and read as a list of one: keys.",
+    ),
+    "keys-numbers.json": (with_lamp(keys=("1984", "lamp")), f"{TO_TEXT}: keys."),
+    "keys-long.json": (with_lamp(), KEYS),
+    "keys-201.json": (with_lamp(keys=tuple(f"k{number}" for number in range(200))), KEYS),
+    "entry-flags.json": (
+        with_lamp(enabled=False, constant=True, case_sensitive=True),
+        "Written in another way than true or false, and read as that: enabled, constant, case_sensitive.",
+        "Neither true nor false, and read as usual: selective.",
+    ),
+    "entry-numbers.json": (
+        with_lamp(order=7),
+        "Written as a text, and read as a number: insertion_order.",
+        "Left out, since it was no number: priority.",
+    ),
+    "entry-huge-numbers.json": (replace(SMALL, book=Book((LAMP,), scan_depth=0, token_budget=1_000_000_000)),),
+    "entry-decorators.json": (
+        with_lamp(content="It is old.\n@@not one"),
+        f"{OBEYED}: @@depth, @@instruct_depth, @@role.",
+    ),
+    "entry-only-decorators.json": (with_lamp(content=""), f"{OBEYED}: @@dont_activate."),
+    "entry-content-null.json": (with_lamp(content=""), f"{NULL}: content of an entry."),
+    "bom.json": (V2,),
+    "utf-16.json": (replace(V2, name="Zoë"), UTF_16),
+    "utf-16-be-bare.json": (replace(V2, name="Zoë"), UTF_16),
+    "utf-32.json": (V2, "The file was UTF-32 instead of UTF-8, and was read as that."),
+    "windows-1252.json": (replace(V2, name="Zoë"), "The file was not UTF-8, and was read as Windows-1252."),
+    "surrogates.json": (
+        replace(V2, name="Mara \ufffd", greetings=("\U0001f600 \ufffd", *V2.greetings[1:])),
+        f"{REPLACED} (2 times).",
+    ),
+    "surrogates-raw.json": (replace(V2, greetings=("\U0001f600 \ufffd", *V2.greetings[1:])), f"{REPLACED}."),
+    "raw-newlines.json": (replace(V2, greetings=("Who\n\tis there?", *V2.greetings[1:])),),
+    "padded-with-nuls.json": (V2,),
+    "trailing.json": (V2, "What follows the card in its file was left out."),
+    "big-numbers.json": (V2, "Numbers that are infinite or none at all were left out (2 times)."),
+    "named-twice.json": (replace(SMALL, description="A keeper."),),
+    "v2.png": (V2,),
+    "v3.png": (V3,),
+    "both.png": (V3,),
+    "after-pixels.png": (V2,),
+    "keyword-in-capitals.png": (V2,),
+    "ztxt.png": (V2,),
+    "itxt.png": (V3,),
+    "itxt-packed.png": (V3, "The card in the picture was not packed as usual (base64)."),
+    "not-packed.png": (V2, "The card in the picture was not packed as usual (base64)."),
+    "packed-for-urls.png": (
+        replace(V2, greetings=("???>>>", *V2.greetings[1:])),
+        "The card in the picture was packed wrongly (base64) and read as far as possible.",
+    ),
+    "packed-in-lines.png": (V2,),
+    "first-broken.png": (V2, OTHER_ONE),
+    "first-no-card.png": (V2, OTHER_ONE),
+    "checksum-of-card.png": (V2, CHECKSUM),
+    "checksum-of-pixels.png": (V2, CHECKSUM),
+    "cut-in-pixels.png": (V2, CUT_OFF),
+    "cut-in-checksum.png": (V2, CUT_OFF),
+    "not-chunks-after.png": (V2, CUT_OFF),
+    "after-its-end.png": (V2,),
+    "bomb-beside.png": (V2, "A text in the picture unpacks to more than 4 MB and was left out."),
+    "broken-beside.png": (V2, "A text in the picture cannot be unpacked and was left out."),
+    "v3.charx": (V3, f"{PICTURES} (1)."),
+    "card-alone.charx": (V3,),
+    "in-folder.charx": (V3, f"{PICTURES} (2)."),
+    "shown-as-picture.jpg": (V3, f"{PICTURES} (1)."),
+}
+
+SAFE = "nothing was imported"
+AGAIN = "download or export the card again."
+FORMATS = "export the card as JSON, PNG or CHARX."
+NO_CARD = f"The file holds no character card; {SAFE}; {FORMATS}"
+NO_FORM = f"The file holds no card in the form of JSON, PNG or CHARX; {SAFE}; {FORMATS}"
+NOT_JSON = f"The card in the file is not JSON; {SAFE}; {FORMATS}"
+EMPTY = f"The card is empty; {SAFE}; {AGAIN}"
+BROKEN = f"The card's JSON cannot be read (%s); {SAFE}; {AGAIN}"
+LORE = f"The file is a lorebook and not a character card; {SAFE}; choose a card, or add it as lore."
+TOO_LONG = f"The card is longer than 2 MB without its pictures; {SAFE}; shorten it where it was made."
+CUT_PICTURE = f"The picture is cut off or damaged, and no card in it is whole; {SAFE}; {AGAIN}"
+NO_FILE = f"The zip file has no card.json in it; {SAFE}; {FORMATS}"
+BAD_ZIP = f"The CHARX file is damaged; {SAFE}; {AGAIN}"
+ODD_ZIP = f"The CHARX file is encrypted or packed in an unusual way; {SAFE}; {FORMATS}"
+
+# What is refused, and in which sentence.
+REFUSED: dict[str, str] = {
+    "empty.json": EMPTY,
+    "blank.json": EMPTY,
+    "cut.json": BROKEN % "Unterminated string starting at line 1, column 90",
+    "broken.json": BROKEN % "Expecting ':' delimiter at line 1, column 138",
+    "utf-16-cut.json": BROKEN % "Expecting ',' delimiter at line 1, column 601",
+    "nested.json": BROKEN % "values nested too deeply",
+    "nested-once-too-often.json": f"The card's values are nested too deeply; {SAFE}; {AGAIN}",
+    "brackets.json": BROKEN % "values nested too deeply",
+    "page.json": NO_FORM,
+    "noise.json": NO_FORM,
+    "no-card-number.json": NO_FORM,
+    "no-card-object.json": NO_CARD,
+    "no-card-name-only.json": NO_CARD,
+    "no-card-empty-list.json": NO_CARD,
+    "no-card-text.json": NO_CARD,
+    "nothing-said.json": NO_CARD,
+    "lorebook.json": LORE,
+    "world-info.json": LORE,
+    "picture.jpg": f"The file is a JPEG picture, which no card is read from; {SAFE}; {FORMATS}",
+    "picture.webp": f"The file is a WebP picture, which no card is read from; {SAFE}; {FORMATS}",
+    "picture.gif": f"The file is a GIF picture, which no card is read from; {SAFE}; {FORMATS}",
+    "cut-in-card.png": CUT_PICTURE,
+    "cut-before-card.png": CUT_PICTURE,
+    "no-card.png": f"The picture holds no character card; {SAFE}; "
+    "take the original file, as many sites and chats strip cards from pictures.",
+    "empty-text.png": EMPTY,
+    "noise.png": NOT_JSON,
+    "ztxt-broken.png": f"The card in the picture is damaged; {SAFE}; {AGAIN}",
+    "bomb.png": TOO_LONG,
+    "bomb-itxt.png": TOO_LONG,
+    "bomb.charx": TOO_LONG,
+    "no-card.charx": NO_FILE,
+    "empty.charx": NO_FILE,
+    "card-no-json.charx": NOT_JSON,
+    "cut.charx": BAD_ZIP,
+    "checksum.charx": BAD_ZIP,
+    "encrypted.charx": ODD_ZIP,
+    "lzma.charx": ODD_ZIP,
+}
+
+
+def read(file: str) -> Card:
+    path = make.FOLDER / file
+    return read_card(path.read_bytes(), path.stem)
+
+
+def data_of(card: Card) -> dict[str, Any]:
+    """The fields of an exported card."""
+    data: dict[str, Any] = json.loads(card_json(card))["data"]
+    return data
+
+
+def test_the_tables_tell_of_every_card_in_the_folder_once_and_of_those_that_are_made() -> None:
+    files = {file.name for file in make.FOLDER.iterdir() if file.suffix != ".py" and file.is_file()}
+    assert files == IMPORTED.keys() | REFUSED.keys() == make.fixtures().keys()
+    assert IMPORTED.keys() & REFUSED.keys() == set()
+    assert len(files) >= 60
+
+
+@pytest.mark.parametrize("file", IMPORTED)
+def test_a_card_is_imported_with_what_was_put_right(file: str) -> None:
+    card, *notes = IMPORTED[file]
+    found = read(file)
+    assert found == card
+    assert list(found.notes) == notes
+    assert all(note.endswith(".") and ". " not in note for note in notes)
+
+
+@pytest.mark.parametrize("file", REFUSED)
+def test_a_card_that_cannot_be_read_is_refused_in_one_sentence(file: str) -> None:
+    with pytest.raises(CardError) as refused:
+        read(file)
+    assert str(refused.value) == REFUSED[file]
+    assert REFUSED[file].endswith(".")
+    assert ". " not in REFUSED[file]
+    assert isinstance(refused.value, AgentError)
+
+
+@pytest.mark.parametrize("file", IMPORTED)
+def test_an_exported_card_is_imported_as_it_was(file: str) -> None:
+    card = read(file)
+    for exported in (card_json(card), into_png(card, make.png())):
+        found = read_card(exported)
+        assert (found, found.source) == (card, card.source)
+    value = json.loads(card_json(card))
+    assert (value["spec"], value["spec_version"]) == ("chara_card_v3", "3.0")
+
+
+# -- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def test_unknown_fields_and_extensions_are_exported_as_they_came() -> None:
+    value = json.loads(card_json(read("unknown-fields.json")))
+    assert value["vendor"] == {"a": [1]}
+    assert value["data"]["extensions"] == make.MORE["extensions"]
+    assert value["data"]["creation_date"] == 7
+    assert value["data"]["creator_notes_multilingual"] == {"de": "Langsam."}
+    assert data_of(read("v3.json"))["assets"] == [{"type": "icon", "uri": "ccdefault:"}]
+    assert json.loads(card_json(read("sillytavern.json")))["avatar"] == "none"
+
+
+def test_what_is_beyond_the_bounds_and_what_is_ignored_is_exported_too() -> None:
+    assert len(data_of(read("greetings-201.json"))["alternate_greetings"]) == 201
+    assert len(data_of(read("book-2001.json"))["character_book"]["entries"]) == 2001
+    (entry,) = data_of(read("entry-decorators.json"))["character_book"]["entries"]
+    assert entry["content"].startswith("@@depth 4\n@@@instruct_depth 5\n")
+    assert data_of(read("name-long.json"))["name"] == "Mara " * 40
+    text = "x" * 100_001
+    card = read_card(make.as_json(make.small(description=text)))
+    assert (len(card.description), data_of(card)["description"]) == (100_000, text)
+
+
+def test_a_lorebook_from_sillytavern_keeps_what_only_that_understands() -> None:
+    lamp, sea = data_of(read("book-by-uid.json"))["character_book"]["entries"]
+    assert (lamp["uid"], lamp["keys"], lamp["enabled"], lamp["position"]) == (0, ["lamp"], False, "before_char")
+    assert (sea["depth"], sea["position"], sea["extensions"]) == (2, "after_char", {"position": 4})
+
+
+def test_an_exported_card_has_every_field_that_readers_of_version_2_expect() -> None:
+    data = data_of(read("v1.json"))
+    texts = [name for name in (*make.TEXTS, *make.MORE) if name not in ("alternate_greetings", "tags", "extensions")]
+    assert all(isinstance(data[name], str) for name in texts)
+    assert (data["alternate_greetings"], data["tags"], data["extensions"]) == ([], [], {})
+    assert data["group_only_greetings"] == []
+
+
+def test_what_was_changed_since_is_exported_over_what_was_read_and_the_rest_is_kept() -> None:
+    card = read("book.json")
+    assert card.book is not None
+    book = replace(card.book, scan_depth=None, entries=(*card.book.entries, Entry(keys=("sea",), content="Cold.")))
+    changed = replace(card, name="Ada", nickname="A", greetings=("Hi.",), tags=(), description="New.", book=book)
+    found = read_card(card_json(changed))
+    assert found == changed
+    assert data_of(found)["extensions"] == make.MORE["extensions"]
+    without = replace(changed, book=None, greetings=(), nickname="")
+    assert read_card(card_json(without)) == without
+
+
+def test_an_entry_that_was_not_changed_keeps_its_decorators_when_another_is_added() -> None:
+    card = read("entry-decorators.json")
+    assert card.book is not None
+    changed = replace(card, book=replace(card.book, entries=(Entry(content="New."), *card.book.entries)))
+    new, old = data_of(changed)["character_book"]["entries"]
+    assert new["content"] == "New."
+    assert old["content"].startswith("@@depth 4")
+    assert read_card(card_json(changed)) == changed
+
+
+def test_a_card_that_was_never_read_can_be_exported() -> None:
+    card = replace(V3, book=replace(BOOK, entries=(replace(LAMP, priority=3), Entry())))
+    assert read_card(card_json(card)) == card
+
+
+def test_a_card_without_a_name_is_called_after_its_file_and_refused_where_that_has_none() -> None:
+    data = make.as_json(make.without("name", make.v2()))
+    assert read_card(data, " Mara\x00 \n").name == "Mara"
+    for stem in ("", " ", "\u200b"):
+        with pytest.raises(CardError) as refused:
+            read_card(data, stem)
+        what = "give it one where it was made, or name its file after the character"
+        assert str(refused.value) == f"The card has no name; nothing was imported; {what}."
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_card_goes_into_a_picture_of_which_the_rest_stays_byte_for_byte() -> None:
+    others = make.text(b"Software", b"GIMP")
+    bare = make.HEAD + others + make.damaged(make.PIXELS) + make.PIXELS + make.END + b"left over"
+    written = into_png(V3, bare)
+    before, after = make.HEAD + others, make.damaged(make.PIXELS) + make.PIXELS + make.END + b"left over"
+    assert written.startswith(before)
+    assert written.endswith(after)
+    chunks = list(card_png.chunks(written[: -len(after)].replace(others, b"")))
+    assert [chunk.data.partition(b"\0")[0] for chunk in chunks[1:]] == [b"ccv3", b"chara"]
+    assert not any(chunk.damaged for chunk in chunks)
+
+
+def test_a_card_in_a_picture_takes_the_place_of_any_that_were_there() -> None:
+    packed = make.chunk(b"zTXt", b"Chara\0\0" + zlib.compress(make.packed(make.v2())))
+    written = into_png(V3, make.HEAD + make.CCV3 + packed + make.PIXELS + make.CHARA + make.END)
+    assert written == into_png(V3, make.png())
+    assert into_png(V1, written) == into_png(V1, make.png())
+
+
+def test_readers_of_version_2_find_theirs_in_the_picture() -> None:
+    texts = dict(card_png.texts_of(into_png(V3, make.png()), "chara", most=1 << 20).texts)
+    value = json.loads(base64.b64decode(texts["chara"]))
+    assert (value["spec"], value["spec_version"]) == ("chara_card_v2", "2.0")
+    assert value["data"]["first_mes"] == "Who is there?"
+
+
+@pytest.mark.parametrize("picture", [b"", b"GIF89a", make.HEAD, make.png()[:-3], make.SIGNATURE + make.END])
+def test_a_picture_that_is_not_whole_takes_no_card(picture: bytes) -> None:
+    with pytest.raises(CardError, match=r"^The picture is not a whole PNG; the card was not written; choose .*\.$"):
+        into_png(V3, picture)
+
+
+def test_a_picture_that_would_be_too_large_to_be_read_takes_no_card() -> None:
+    with pytest.raises(CardError, match=r"^The picture is larger than 20 MB; the card was not written; choose .*\.$"):
+        into_png(V3, make.HEAD + make.chunk(b"IDAT", bytes(20 << 20)) + make.END)
+
+
+# -- bounds -----------------------------------------------------------------------------------------------------------
+
+
+LIMIT = 2 << 20  # bytes of JSON
+
+
+def many_files() -> bytes:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number in range(10_001):
+            archive.writestr(zipfile.ZipInfo(str(number)), b"")
+    return file.getvalue()
+
+
+def nested(depth: int) -> dict[str, Any]:
+    return {"name": "Mara", "description": "A keeper.", "more": json.loads("[" * depth + "]" * depth)}
+
+
+NESTED = "The card's JSON cannot be read (values nested too deeply);"
+BOUNDS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a file of 20 MB": (lambda: bytes((20 << 20) + 1), "The file is larger than 20 MB;"),
+    "a text of 2 MB": (lambda: make.as_json(make.small(description="x" * LIMIT)), "The card is longer than 2 MB "),
+    "a text that is 2 MB with all its fields": (
+        lambda: make.as_json({"name": "Mara", "description": "x" * (LIMIT - 50)}),
+        "The card is longer than 2 MB ",
+    ),
+    "a million brackets": (lambda: b"[" * 1_000_000, NESTED),
+    "300,000 objects in objects": (lambda: b'{"a":' * 300_000, NESTED),
+    "a deep card in a text": (
+        lambda: make.as_json({"spec": "chara_card_v2", "data": json.dumps(nested(63))}),
+        "The card's values are nested too deeply;",
+    ),
+    "a zip of 10,001 files": (many_files, "The CHARX file holds more than 10,000 files;"),
+    "a zip that unpacks to 50 MB": (
+        lambda: make.zipped({"card.json": bytes(50 << 20)}),
+        "The card is longer than 2 MB ",
+    ),
+    "a picture of 100,000 chunks": (
+        lambda: make.HEAD + make.chunk(b"tIME", b"") * 100_000 + make.CHARA + make.END,
+        "The picture is cut off or damaged, and no card in it is whole;",
+    ),
+    "a picture that unpacks to 50 MB": (
+        lambda: make.png(make.chunk(b"zTXt", b"chara\0\0" + zlib.compress(bytes(50 << 20)))),
+        "The card is longer than 2 MB ",
+    ),
+    "a picture with a thousand bombs": (
+        lambda: make.png(*[make.chunk(b"zTXt", b"chara\0\0" + make.BOMB)] * 1_000),
+        "The card is longer than 2 MB ",
+    ),
+    "a picture with a thousand broken cards": (
+        lambda: make.png(*[make.text(b"chara", b"e30=")] * 1_000),
+        "The file holds no character card;",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BOUNDS)
+def test_what_is_too_large_too_deep_or_too_many_is_refused(what: str) -> None:
+    file, begins = BOUNDS[what]
+    with pytest.raises(CardError) as refused:
+        read_card(file())
+    assert str(refused.value).startswith(begins)
+    assert "nothing was imported" in str(refused.value)
+
+
+def test_as_deep_as_is_allowed_is_imported_and_exported() -> None:
+    card = read_card(make.as_json(nested(62)))
+    assert read_card(card_json(card)).source == card.source
+    with pytest.raises(CardError):
+        read_card(make.as_json(nested(63)))
+
+
+def test_half_a_million_entries_are_read_up_to_the_bound_and_kept() -> None:
+    value = make.small(character_book={"entries": [{}] * 500_000})
+    card = read_card(json.dumps(value, separators=(",", ":")).encode())
+    assert card.book is not None
+    assert len(card.book.entries) == 2_000
+    assert read_card(card_json(card)).source == card.source
+
+
+# -- macros -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{{char}} waits for {{user}}.", "Mara waits for Ann."),
+        ("{{Char}}, {{USER}}, {{ char }}", "Mara, Ann, Mara"),
+        ("<BOT> and <user> and <Char>", "Mara and Ann and Mara"),
+        ("{{{{char}}}}", "{{Mara}}"),
+        ("{{original}} Be brief.", "Be kind. Be brief."),
+        ("a{{// only for makers }}b", "ab"),
+        ("a{{// of {{char}} and {{random:x,y}} }}b", "ab"),
+        ("{{// not closed {{char}}", "{{// not closed Mara"),
+        ("{{random:{{char}},{{user}}}}", "{{random:Mara,Ann}}"),
+        ("{{weather}} {{charm}} <b>", "{{weather}} {{charm}} <b>"),
+        ("{char} {{char}", "{char} {{char}"),
+        ("", ""),
+    ],
+)
+def test_names_are_filled_in_and_comments_go(text: str, shown: str) -> None:
+    assert filled(text, char="Mara", user="Ann", original="Be kind.") == shown
+
+
+def test_a_name_is_put_in_as_it_is_and_without_an_original_its_place_stays() -> None:
+    assert filled("{{user}} {{original}}", char="{{user}}", user="{{char}}\\1") == "{{char}}\\1 {{original}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "results"),
+    [
+        ("{{random:a,b}}", {"a", "b"}),
+        ("{{random::a::b, c}}", {"a", "b, c"}),
+        ("{{random::a, b}}", {"a", "b"}),
+        ("{{Random: a , b\\, c }}", {"a", "b, c"}),
+        ("{{pick:a,b}}", {"a", "b"}),
+        ("{{random::{{char}} smiles::{{user}} waves}}", {"{{char}} smiles", "{{user}} waves"}),
+        ("{{random::{{random::a::b}}::c}}", {"a", "b", "c"}),
+        ("{{roll:d2}}", {"1", "2"}),
+        ("{{roll:2}}", {"1", "2"}),
+        ("{{roll:2d1+3}}", {"5"}),
+        ("{{roll::1D2-1}}", {"0", "1"}),
+        ("a{{// {{random:x,y}} }}b", {"ab"}),
+        ("{{random:}}", {"{{random:}}"}),
+        ("{{roll:dice}}", {"{{roll:dice}}"}),
+        ("{{roll:0d6}}{{roll:d0}}", {"{{roll:0d6}}{{roll:d0}}"}),
+        ("{{roll:999999999d9}}", {"{{roll:999999999d9}}"}),
+        ("{{roll:101d6}}", {"{{roll:101d6}}"}),
+        ("{{weather}} {{char}}", {"{{weather}} {{char}}"}),
+    ],
+)
+def test_choices_and_dice_are_drawn_among_what_there_is(text: str, results: set[str]) -> None:
+    rng = random.Random(1)
+    assert {drawn(text, rng) for _ in range(60)} == results
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    text = "{{random:a,b,c}} {{roll:3d6}} {{pick:a,b,c}}"
+    assert drawn(text, random.Random(7)) == drawn(text, random.Random(7))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 1_000_000,
+        "}" * 1_000_000,
+        "{{" * 250_000 + "}}" * 250_000,
+        "{{random:" * 100_000,
+        "{{random:" * 50_000 + "a,b" + "}}" * 50_000,
+        "{{random:a" + "{{b}}" * 200_000,
+        "{{//" * 200_000,
+        "{{// {{a}} " * 100_000,
+        "{{// " + "{{a}} " * 100_000,
+        "{{" + " " * 1_000_000,
+        "{{ " * 300_000,
+        "{{random:" + "," * 1_000_000 + "}}",
+        "{{roll:" + "9" * 1_000_000 + "}}",
+        "<" * 1_000_000,
+        "{{roll:100d9}}" * 70_000,
+        "{{random:a,b}}" * 70_000,
+    ],
+    ids=range(16),
+)
+def test_hostile_macros_come_to_an_end_and_never_grow(text: str) -> None:
+    assert len(drawn(text, random.Random(1))) <= len(text)
+    assert len(filled(text, char="M", user="A")) <= len(text)
+
+
+def test_after_a_thousand_draws_macros_stay_as_they_are() -> None:
+    assert drawn("{{roll:d1}}" * 1_200, random.Random(1)) == "1" * 1_000 + "{{roll:d1}}" * 200
+
+
+# -- anything at all --------------------------------------------------------------------------------------------------
+
+WORDS = st.text(max_size=12) | st.sampled_from(["{{char}}", "@@depth 4\nx", "a, b", "{}", "null", "\ud800", "\r\0"])
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | WORDS
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3), max_leaves=8
+)
+ENTRY_NAMES = st.sampled_from([*make.ENTRY, "key", "disable", "position", "secondary_keys", "selective", "constant"])
+BOOK_NAMES = st.sampled_from(["name", "description", "scan_depth", "token_budget", "recursive_scanning", "extensions"])
+NAMES = st.sampled_from([*make.TEXTS, *make.MORE, "nickname", "group_only_greetings", "char_name", "data", "x"])
+
+
+def some(names: st.SearchStrategy[str], **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """An object with anything in the fields it should have."""
+    return st.builds(
+        lambda loose, fixed: {**loose, **fixed},
+        st.dictionaries(names, VALUES, max_size=6),
+        st.fixed_dictionaries({}, optional=fields),
+    )
+
+
+ENTRIES = st.lists(some(ENTRY_NAMES) | VALUES, max_size=3) | st.dictionaries(WORDS, some(ENTRY_NAMES), max_size=3)
+BOOKS = some(BOOK_NAMES, entries=ENTRIES) | VALUES
+DATA = some(NAMES, character_book=BOOKS, extensions=st.fixed_dictionaries({"character_book": BOOKS}), name=WORDS)
+CARDS = some(NAMES, data=DATA | DATA.map(json.dumps), spec=VALUES | st.just("chara_card_v2"), character_book=BOOKS)
+
+
+def imported(data: bytes) -> Card | None:
+    """The card, None where it was refused; nothing else may happen, and what is exported must be the same again."""
+    try:
+        card = read_card(data, "stem")
+    except CardError as error:
+        refused = str(error)
+    else:
+        assert card.name
+        for exported in (card_json(card), into_png(card, make.png())):
+            found = read_card(exported)
+            assert (found, found.source) == (card, card.source)
+        assert json.dumps([card.name, card.notes, card.source], ensure_ascii=False).encode()
+        return card
+    assert refused.count("; nothing was imported; ") == 1
+    return None
+
+
+@examples(300)
+@given(VALUES | DATA | CARDS)
+def test_any_json_is_imported_or_refused_and_exported_as_it_was(value: Any) -> None:
+    imported(json.dumps(value).encode())
+
+
+@examples(200)
+@given(CARDS, WORDS, st.lists(WORDS))
+def test_a_card_that_says_something_is_always_imported(card: dict[str, Any], words: str, greetings: list[str]) -> None:
+    said = {"description": f"A keeper. {words}", "alternate_greetings": greetings}
+    found = imported(json.dumps({**card, "spec": "chara_card_v2", "data": {**make.TEXTS, **said}}).encode())
+    assert found is not None
+    assert found.description.startswith("A keeper.")
+
+
+STARTS = st.sampled_from(
+    [b"", make.SIGNATURE, make.HEAD, b"PK\3\4", b"\xff\xd8\xff", b"{", b"\xff\xfe", b"\xef\xbb\xbf["]
+)
+
+
+@examples(300)
+@given(STARTS, st.binary(max_size=200))
+def test_any_bytes_are_imported_or_refused(start: bytes, rest: bytes) -> None:
+    imported(start + rest)
+
+
+@examples(600)
+@given(
+    st.sampled_from([make.png(make.CHARA), make.PNG["itxt-packed"], make.FULL, make.STORED, make.BYTES["bom.json"]]),
+    st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=4),
+    st.floats(0, 1),
+)
+def test_files_with_bytes_changed_or_missing_are_imported_or_refused(
+    data: bytes, changes: list[tuple[float, int]], length: float
+) -> None:
+    file = bytearray(data)
+    for at, byte in changes:
+        file[int(at * len(file))] = byte
+    imported(bytes(file[: round(length * len(file))] if changes and changes[0][1] % 2 else file))
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
+SAID = TEXT.filter(lambda text: bool(text.strip()))
+NAME = st.from_regex(r"[A-Za-zÀ-ž]{1,9}( [A-Za-z]{1,9})?", fullmatch=True)
+NUMBERS = st.none() | st.integers(0, 1_000_000)
+BUILT_ENTRIES = st.builds(
+    Entry,
+    keys=st.lists(SAID.map(str.strip), max_size=3).map(tuple),
+    content=TEXT.filter(lambda text: "@@" not in text),
+    secondary=st.lists(SAID.map(str.strip), max_size=2).map(tuple),
+    order=st.integers(-1000, 1000),
+    priority=st.none() | st.integers(-1000, 1000),
+    name=TEXT,
+    comment=TEXT,
+)
+BUILT_BOOKS = st.builds(
+    Book, st.lists(BUILT_ENTRIES, max_size=3).map(tuple), name=TEXT, scan_depth=NUMBERS, token_budget=NUMBERS
+)
+SEVERAL = st.lists(SAID.map(str.strip), max_size=3).map(tuple)
+BUILT = st.builds(
+    Card,
+    name=NAME,
+    nickname=st.just("") | NAME,
+    description=TEXT,
+    personality=TEXT,
+    scenario=TEXT,
+    greetings=SEVERAL,
+    group_greetings=SEVERAL,
+    examples=TEXT,
+    system_prompt=TEXT,
+    post_history=TEXT,
+    creator_notes=TEXT,
+    creator=TEXT,
+    version=TEXT,
+    tags=SEVERAL,
+    book=st.none() | BUILT_BOOKS,
+    notes=st.just(()),
+    source=st.just("") | st.sampled_from(sorted(IMPORTED)).map(lambda file: read(file).source),
+)
+
+
+@examples(300)
+@given(BUILT)
+def test_a_card_that_was_built_is_imported_as_it_was_exported(card: Card) -> None:
+    assert read_card(card_json(card)) == card
+    assert read_card(into_png(card, make.png())) == card
+
+
+@examples(200)
+@given(st.lists(st.sampled_from([*"{}:,/ ad2", "{{", "}}", "random:", "roll:", "pick::", "//", "char"]), max_size=40))
+def test_macros_of_any_shape_end_and_what_has_none_stays(parts: list[str]) -> None:
+    text = "".join(parts)
+    result = drawn(text, random.Random(1))
+    assert len(result) <= len(text)
+    if "{{" not in text:
+        assert result == text == filled(text, char="M", user="A")

@@ -1,0 +1,348 @@
+"""Who saw what, through the whole Agent: no voice is given a word that it did not see, or can tell that it missed one.
+
+Deeds are done in any order, and after each all is looked through that a voice was given (bench/fiction/leaks.py); and
+they are done again without what one of the cast did not see, which must be the same to it (bench/fiction/twin.py). That
+the first finds what it is to find is tested with faults that are put in on purpose.
+"""
+
+import asyncio
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+
+from agent.pending import PendingAnswer
+from agent.prompts import Prompts
+from agent.shelf import Shelf
+from agent.story import voice
+from agent.story.play import Play
+from bench.fiction import making
+from bench.fiction.episodes import FILE, Cast, Episode, Say, deed_of, read, to_json
+from bench.fiction.leaks import LEAKS, Leak, Looker
+from bench.fiction.playing import Actor, Performance, settings_of
+from bench.fiction.real import LIMITS, Recorded, sampling
+from bench.fiction.twin import Twins, twins
+from bench.fiction.voices import Lines, listen, of_two, talk
+from graph.readings.conversation import Readings
+from tests.examples import examples
+
+STEPS = st.lists(st.tuples(st.sampled_from(making.KINDS), st.integers(0, 999)), min_size=4, max_size=14)
+LONG = "under the third stone from the left as one comes in from the sea, where nobody has looked for a hundred years"
+CAST = Cast(
+    host={"name": "Mara", "description": "A keeper.\n\nShe hid the key.", "greetings": ["Come in."]},
+    guest={"name": "Jonas", "description": "A smuggler.\n\nHe fears water."},
+    you="Ada",
+)
+
+
+def story(*deeds: dict[str, Any], cast: Cast = CAST) -> Episode:
+    """An episode of these deeds."""
+    return Episode(name="The Lighthouse", cast=cast, deeds=tuple(deed_of(**deed) for deed in deeds))
+
+
+def say(text: str, **more: Any) -> dict[str, Any]:
+    return {"do": "say", "text": text, **more}
+
+
+def deed(do: str, **more: Any) -> dict[str, Any]:
+    return {"do": do, **more}
+
+
+SECRET = say(f"Mara, the gold lies {LONG}.", **{"as": "gold"})
+AWAY, BACK = deed("away", who="Jonas"), deed("present", who="Jonas")
+ASKED = say("Jonas, where is it?")
+
+
+async def leaks_of(episode: Episode, folder: Path, **how: Any) -> list[Leak]:
+    performance = Performance(episode, folder / "home", **how)
+    looker, found = Looker(performance), list[Leak]()
+    try:
+        async for done in performance.play():
+            found += await looker.look(done)
+    finally:
+        await performance.close()
+    return [leak for leak in found if leak.kind in LEAKS]
+
+
+# -- anything in any order --------------------------------------------------------------------------------------------
+
+
+@given(STEPS, st.booleans(), st.booleans())
+@pytest.mark.stateful
+@examples(25, excused=[HealthCheck.function_scoped_fixture])
+def test_no_voice_is_given_a_word_that_it_did_not_see(steps: list[tuple[str, int]], judges: bool, kv: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        episode = making.of("steps", steps, CAST)
+        assert asyncio.run(leaks_of(episode, Path(folder), kv_mb=int(kv), model=Actor(judges=judges))) == []
+
+
+@given(STEPS, st.sampled_from(("Mara", "Jonas")), st.booleans())
+@pytest.mark.stateful
+@examples(12, excused=[HealthCheck.function_scoped_fixture])
+def test_what_a_voice_is_given_is_the_same_without_what_it_did_not_see(
+    steps: list[tuple[str, int]], who: str, recall: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = asyncio.run(twins(making.of("steps", steps, CAST), Path(folder), b=who, recall=recall))
+        assert (found.difference, found.undone) == (None, "")
+
+
+@pytest.mark.stateful
+async def test_no_voice_is_given_a_word_that_it_did_not_see_in_scripted_stories(tmp_path: Path) -> None:
+    for at, episode in enumerate(read(FILE)):
+        if at % 5 == 0:
+            found = await leaks_of(episode, tmp_path / str(at), kv_mb=1)
+            assert found == [], episode.name
+
+
+def test_the_scripted_stories_are_no_two_alike() -> None:
+    episodes = read(FILE)
+    assert len({episode.name for episode in episodes}) == len(episodes) == 50
+    said = Counter(each.text for episode in episodes for each in episode.deeds if isinstance(each, Say))
+    assert said.most_common(1)[0][1] == 1
+    done = {each.do for episode in episodes for each in episode.deeds}
+    assert done >= {"speak", "join", "leave", "witness", "rewind", "switch", "regenerate", "edit", "fork", "reset"}
+
+
+def test_an_episode_is_read_as_it_was_written(tmp_path: Path) -> None:
+    made = making.episode(7)
+    (tmp_path / "episodes.json").write_text(to_json([made]), encoding="utf-8")
+    assert read(tmp_path / "episodes.json") == (made,)
+    assert making.episode(7) == made
+
+
+@pytest.mark.parametrize(
+    "wrong", ['[{"name": "x"}]', '[{"name": "x", "cast": {"host": {}}, "deeds": [{"do": "fly"}]}]']
+)
+def test_a_file_that_has_no_episodes_is_told_by_its_name(tmp_path: Path, wrong: str) -> None:
+    (tmp_path / "wrong.json").write_text(wrong, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"wrong\.json"):
+        read(tmp_path / "wrong.json")
+
+
+# -- what is looked for is found --------------------------------------------------------------------------------------
+
+
+def all_of(leaks: Sequence[Leak]) -> set[tuple[str, str, str | None]]:
+    return {(leak.kind, leak.where, leak.who) for leak in leaks}
+
+
+async def test_a_path_that_is_not_filtered_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = Readings.thread
+    monkeypatch.setattr(
+        Readings, "thread", lambda self, session, *, witness=None, **more: thread(self, session, **more)
+    )
+    found = all_of(await leaks_of(story(say("Hello."), AWAY, SECRET, BACK, ASKED), tmp_path))
+    assert {("unseen", "reply", "Jonas"), ("unseen", "seen_by", "Jonas")} <= found
+
+
+async def test_a_voice_that_is_shown_another_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def path(self: Prompts, key: Any, limit: int | None = None) -> Any:
+        return voice.as_seen(self._memory.readings.thread(key.session), self._voices[key.voice])
+
+    monkeypatch.setattr(Prompts, "_path", path)
+    found = all_of(await leaks_of(story(say("Hello."), AWAY, SECRET, BACK, ASKED), tmp_path))
+    assert ("unseen", "reply", "Jonas") in found
+
+
+async def test_a_whole_card_of_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voice, "public", lambda play, member: voice.card_of(play, member).description)
+    found = all_of(await leaks_of(story(say("Hello.")), tmp_path))
+    assert ("unseen", "cards and minds in a reply", "Mara") in found
+
+
+async def test_pins_that_were_not_seen_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Readings, "seen", lambda self, session, member, turns: set(turns))
+    deeds = (say("Hello."), AWAY, SECRET, deed("pin", turn="gold"), BACK, ASKED)
+    assert ("unseen", "quotes of a reply", "Jonas") in all_of(await leaks_of(story(*deeds), tmp_path))
+
+
+async def test_what_is_recalled_without_a_view_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agent.recall import Recaller
+    from graph.values import Filters
+
+    recall = Recaller.recall
+
+    async def unfiltered(self: Recaller, query: str, *, limit: int, filters: Filters) -> Any:
+        return await recall(self, query, limit=limit, filters=Filters(world=filters.world, exclude=filters.exclude))
+
+    monkeypatch.setattr(Recaller, "recall", unfiltered)
+    monkeypatch.setattr(Readings, "seen", lambda self, session, member, turns: set(turns))
+    deeds = (say("Hello."), AWAY, SECRET, BACK, say("Jonas, which gold lies under the third stone from the left?"))
+    assert ("unseen", "hits", "Jonas") in all_of(await leaks_of(story(*deeds), tmp_path))
+
+
+async def test_presence_that_is_forgotten_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Play, "is_present", lambda self, member: True)
+    found = await leaks_of(story(say("Hello."), AWAY, SECRET), tmp_path)
+    assert {"witnesses", "cast"} <= {leak.kind for leak in found}
+
+
+async def test_an_answer_to_a_whisper_that_all_hear_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from graph.values import Speaker
+
+    def heard(self: PendingAnswer) -> Speaker:
+        assert self.play is not None
+        assert self.taken.voice is not None
+        return Speaker(self.taken.voice, self.play.hearers(self.taken.voice))
+
+    monkeypatch.setattr(PendingAnswer, "heard", property(heard))
+    found = await leaks_of(story(say("Hello."), say("Not a word of the gold.", whisper="Mara")), tmp_path)
+    assert {leak.kind for leak in found} == {"witnesses"}
+
+
+async def test_a_state_that_is_not_forgotten_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(self: Shelf, turns: Any) -> None:
+        return None
+
+    monkeypatch.setattr(Shelf, "forget_turns", nothing)
+    told = say(f"Jonas, the gold lies {LONG}.", **{"as": "gold"})
+    deeds = (told, deed("rest"), deed("witness", turn="gold", who=["you", "Mara"]))
+    assert ("unseen", "a state", "Jonas") in all_of(await leaks_of(story(*deeds), tmp_path, kv_mb=1))
+
+
+async def test_a_twin_that_differs_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def path(self: Prompts, key: Any, limit: int | None = None) -> Any:
+        thread, seen = self._memory.readings.thread, self._memory.readings.thread(key.session, witness=key.voice)
+        missed = len(thread(key.session)) - len(seen)
+        shown = voice.as_seen(seen, self._voices[key.voice])
+        return shown[1:] if missed else shown
+
+    monkeypatch.setattr(Prompts, "_path", path)
+    found = await twins(story(say("Hello."), AWAY, SECRET, BACK, ASKED), tmp_path, b="Jonas", recall=False)
+    assert found.difference is not None
+
+
+# -- what was found, as short as it is --------------------------------------------------------------------------------
+
+
+async def test_who_was_away_hears_no_edit_of_what_was_said_then(tmp_path: Path) -> None:
+    edit = deed("edit", turn="gold", text="The gold is in the well.")
+    assert await leaks_of(story(say("Hello."), AWAY, SECRET, BACK, edit, ASKED), tmp_path) == []
+
+
+async def test_who_was_there_hears_an_edit_of_what_was_said_then(tmp_path: Path) -> None:
+    told = say("Jonas, the gold is in the well.", **{"as": "gold"})
+    edit = deed("edit", turn="gold", text="Jonas, the gold is in the tower.")
+    assert await leaks_of(story(say("Hello."), told, AWAY, edit), tmp_path) == []
+
+
+async def test_an_edit_of_a_whisper_is_a_whisper(tmp_path: Path) -> None:
+    whisper = say("The gold is in the well.", whisper="Mara", **{"as": "gold"})
+    edit = deed("edit", turn="gold", text="The gold is in the tower.")
+    assert await leaks_of(story(say("Hello."), whisper, edit, ASKED), tmp_path) == []
+
+
+async def test_a_chat_that_is_looked_at_while_nobody_is_there_is_read_to_nobody(tmp_path: Path) -> None:
+    alone = deed("away", who="Mara")
+    assert await leaks_of(story(say("Hello."), AWAY, alone, deed("look")), tmp_path) == []
+
+
+async def test_who_is_reset_after_a_restart_leaves_no_state(tmp_path: Path) -> None:
+    told = say(f"Jonas, the gold lies {LONG}.")
+    deeds = (told, deed("restart"), deed("reset", who="Jonas"))
+    assert await leaks_of(story(*deeds), tmp_path, kv_mb=1) == []
+
+
+@pytest.mark.parametrize("taken", [deed("hide", turn="gold"), deed("witness", turn="gold", who=["you", "Mara"])])
+async def test_what_was_taken_from_who_is_away_goes_to_no_disk(tmp_path: Path, taken: dict[str, Any]) -> None:
+    told = say(f"Jonas, the gold lies {LONG}.", **{"as": "gold"})
+    deeds = (told, AWAY, taken, say("Mara, and now?"), deed("rest"))
+    assert await leaks_of(story(*deeds), tmp_path, kv_mb=1) == []
+
+
+@pytest.mark.parametrize("gap", ["\r\n\r\n", "\n \n", "\n\t\n"])
+async def test_only_the_first_paragraph_of_a_card_is_told_whatever_ends_it(tmp_path: Path, gap: str) -> None:
+    host = {**CAST.host, "description": f"A keeper (nonceo0z).{gap}She hid noncep0z."}
+    cast = CAST.model_copy(update={"host": host})
+    assert await leaks_of(story(say("Hello."), ASKED, cast=cast), tmp_path) == []
+
+
+async def test_who_is_away_stays_so_where_the_message_it_left_at_is_deleted(tmp_path: Path) -> None:
+    performance = Performance(story(say("Hello."), AWAY, deed("delete", turn=-1), SECRET), tmp_path / "home")
+    try:
+        async for _ in performance.play():
+            pass
+        (session,) = performance.book.chats
+        seen = await performance.agent.stories.seen_by(session, performance.member["Jonas"])
+        assert not any("gold" in (turn.text or "") for turn in seen)
+    finally:
+        await performance.close()
+
+
+PEBBLES = " ".join(f"pebble{at}" for at in range(200))
+
+
+async def same(deeds: Sequence[dict[str, Any]], folder: Path) -> Twins:
+    """The twin of a story for Jonas, who recalls."""
+    found = await twins(story(*deeds), folder, b="Jonas", recall=True)
+    return found
+
+
+async def test_who_speaks_unasked_recalls_by_what_it_heard_last(tmp_path: Path) -> None:
+    long = deed("compact")
+    deeds = [say("Hello."), *[long] * 4, say("Jonas, hm."), *[long] * 3, say("Mara, not a word.", whisper="Mara")]
+    found = await same([*deeds, deed("speak", who="Jonas")], tmp_path)
+    assert found.difference is None
+
+
+async def test_a_quote_is_the_same_however_much_was_missed(tmp_path: Path) -> None:
+    told = say("Jonas, the gold lies buried under the chapel floor.")
+    long = say(f"Jonas, {PEBBLES}.")
+    missed = [AWAY, say("Mara, a fine morning."), say("Mara, a fine evening."), BACK]
+    asked = say("Jonas, where was the gold buried under the chapel?")
+    found = await same([told, *[long] * 3, *[*missed, long] * 6, asked], tmp_path)
+    assert found.difference is None
+
+
+# -- a real model -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _untrusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default model is not trusted to judge, and is not asked again and again whether it can."""
+
+    async def probe(generator: Any) -> float:
+        return 0.0
+
+    monkeypatch.setattr("agent.composition.learning.probe", probe)
+
+
+@pytest.mark.model
+@pytest.mark.usefixtures("_untrusted")
+async def test_a_real_voice_writes_no_line_of_another_and_its_prompts_follow(tmp_path: Path, generator: Any) -> None:
+    lines = Lines()
+    for at, episode in enumerate(list(of_two(read(FILE)))[:3]):
+        short = talk(episode, says=5)
+        await listen(
+            short,
+            tmp_path / str(at),
+            model=Recorded(generator),
+            lines=lines,
+            seed=at,
+            cache=tmp_path / "cache",
+            most=32,
+        )
+    assert lines.replies >= 18
+    assert (lines.of_another, lines.untold, lines.rewritten) == ([], [], [])
+
+
+@pytest.mark.model
+@pytest.mark.usefixtures("_untrusted")
+async def test_no_real_voice_is_given_a_word_that_it_did_not_see(tmp_path: Path, generator: Any) -> None:
+    settings = settings_of(recall=True, kv_mb=0, **{**LIMITS, "sampling": sampling(1, 16)})
+    deeds = (
+        say("Hello."),
+        AWAY,
+        SECRET,
+        BACK,
+        ASKED,
+        say("Mara, and you?", whisper="Mara"),
+        deed("speak", who="Jonas"),
+    )
+    assert await leaks_of(story(*deeds), tmp_path, model=Recorded(generator), settings=settings) == []

@@ -1,0 +1,389 @@
+"""Stories through the Agent: who answers, what each voice is given, and what goes back with the head."""
+
+import asyncio
+
+import pytest
+
+from agent.agent import Agent
+from agent.errors import AgentError
+from agent.settings import Settings
+from agent.story.cards import Card
+from graph.values import Turn
+from tests.agent.conftest import MakeAgent, collect
+from tests.fakes import FakeGenerator
+
+PLAIN = Settings(tools="off", kv_mb=1, reflect=False, recall=False)
+MARA = Card(
+    name="Mara",
+    description="A keeper of the lighthouse.\n\nShe hid the key.",
+    greetings=("*looks up* You came, {{user}}.", "Who is there?"),
+    scenario="A storm at {{char}}'s tower.",
+)
+JONAS = Card(name="Jonas", description="A smuggler.\n\nHe fears water.")
+
+
+async def begun(agent: Agent) -> str:
+    return await agent.stories.begin("The Lighthouse", MARA, guest=JONAS, you="Ada")
+
+
+async def thread(agent: Agent, session: str) -> list[Turn]:
+    return await agent.chats.thread(session)
+
+
+async def say(agent: Agent, session: str, text: str, whisper: str | None = None) -> None:
+    await collect(agent.send(session, text, whisper=whisper))
+
+
+def shown(model: FakeGenerator, at: int = -1) -> str:
+    return model.detokenize(model.prompts[at])
+
+
+async def test_a_story_begins_with_its_greeting_and_the_alternatives(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Yes."), PLAIN)
+    session = await begun(agent)
+    (first,) = await thread(agent, session)
+    assert (first.speaker, first.role, first.text) == ("Mara", "assistant", "*looks up* You came, Ada.")
+    standing = await agent.branches.alternatives(session, [first.id])
+    assert len(standing[first.id].turns) == 2
+    assert [(each.name, each.seat, each.present) for each in await agent.stories.cast(session)] == [
+        ("Ada", "you", True),
+        ("Mara", "host", True),
+        ("Jonas", "guest", True),
+    ]
+
+
+async def test_whoever_is_named_answers_in_their_own_name_and_prompt(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Fine.", "Ask her.\nMara: I know nothing.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    await say(agent, session, "Mara, how are you?")
+    assert shown(model).endswith("Mara:")
+    assert "Mara: *looks up* You came, Ada." in shown(model)
+    assert "Ada: Mara, how are you?" in shown(model)
+    assert "She hid the key." in shown(model)
+    assert "He fears water." not in shown(model)
+    assert "A smuggler." in shown(model)
+    assert "A storm at Mara's tower." in shown(model)
+    await say(agent, session, "And you, Jonas?")
+    assert shown(model).endswith("Jonas:")
+    assert "Mara: Fine." in shown(model)
+    assert "She hid the key." not in shown(model)
+    assert "He fears water." in shown(model)
+    assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][1:] == [
+        ("Ada", "Mara, how are you?"),
+        ("Mara", "Fine."),
+        ("Ada", "And you, Jonas?"),
+        ("Jonas", "Ask her."),  # what he said for her is cut off
+    ]
+
+
+async def test_each_prompt_of_a_voice_begins_with_the_one_before_and_its_reply(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("One.", "Two.", "Three.", "Four.", "Five.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    for text in ("Mara?", "Jonas?", "Mara?", "Jonas?", "Mara?"):
+        await say(agent, session, text)
+    for first, second in ((0, 2), (2, 4), (1, 3)):
+        assert model.prompts[second][: len(model.prompts[first])] == model.prompts[first]
+    assert agent.rewrites == {}
+
+
+async def test_who_is_away_is_given_nothing_of_what_is_said_meanwhile(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    jonas = await agent.stories.named(session, "jonas")
+    await agent.stories.place(session, jonas, present=False)
+    await say(agent, session, "The treasure is under the stairs.")
+    await agent.stories.place(session, jonas, present=True)
+    await say(agent, session, "Jonas, what do you know?")
+    assert "treasure" not in shown(model)
+    assert "what do you know" in shown(model)
+    await say(agent, session, "Mara, and you?")
+    assert "treasure" in shown(model)
+    seen = await agent.stories.seen_by(session, jonas)
+    assert all("treasure" not in (turn.text or "") for turn in seen)
+
+
+async def test_a_whisper_and_its_answer_are_heard_by_one_alone(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Ssh.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    mara = await agent.stories.named(session, "Mara")
+    await say(agent, session, "He must not know of the gold.", whisper=mara)
+    await say(agent, session, "Jonas, good evening.")
+    assert "gold" not in shown(model)
+    assert "Ssh" not in shown(model)
+    await say(agent, session, "Mara?")
+    assert "gold" in shown(model)
+
+
+async def test_what_is_said_out_of_character_reaches_nobody(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    await say(agent, session, "Good evening. ((she should be angry))")
+    assert "angry" not in shown(model)
+    assert [(turn.role, turn.text) for turn in await thread(agent, session)][1:] == [
+        ("note", "she should be angry"),
+        ("user", "Good evening."),
+        ("assistant", "Hm."),
+    ]
+    await say(agent, session, "((nobody hears this))")
+    assert len(model.prompts) == 1
+    assert (await thread(agent, session))[-1].text == "nobody hears this"
+
+
+async def test_a_reply_made_anew_is_by_the_same_voice_also_one_that_nobody_asked_for(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("First.", "Second.", "Third.", "Fourth.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    await say(agent, session, "Mara?")
+    await collect(agent.speak(session, await agent.stories.named(session, "Jonas")))
+    await collect(agent.regenerate(session))
+    assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][1:] == [
+        ("Ada", "Mara?"),
+        ("Mara", "First."),
+        ("Jonas", "Third."),
+    ]
+    first = (await thread(agent, session))[2]
+    await collect(agent.regenerate(session, first.id))
+    assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][2:] == [("Mara", "Fourth.")]
+
+
+async def test_a_guest_is_gone_before_it_joined_and_who_was_away_is_back(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await agent.stories.begin("The Lighthouse", MARA, you="Ada")
+    await say(agent, session, "Hello.")
+    before = (await thread(agent, session))[-1].id
+    await agent.stories.join(session, JONAS)
+    await agent.stories.place(session, await agent.stories.named(session, "Mara"), present=False)
+    await say(agent, session, "Jonas!")
+    assert [each.present for each in await agent.stories.cast(session)] == [True, False, True]
+    await agent.branches.rewind(session, (await thread(agent, session))[0].id)
+    assert [(each.name, each.present) for each in await agent.stories.cast(session)] == [("Ada", True), ("Mara", True)]
+    await agent.branches.rewind(session, before)
+    assert [each.present for each in await agent.stories.cast(session)] == [True, False, True]
+
+
+async def test_who_is_reset_remembers_nothing_until_that_is_undone(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    await say(agent, session, "The treasure is under the stairs.")
+    mara = await agent.stories.named(session, "Mara")
+    reset = await agent.stories.reset(session, mara)
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" not in shown(model)
+    await agent.history.undo(reset.seq)
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" in shown(model)
+
+
+async def test_a_witness_who_is_taken_away_loses_what_was_said(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    await say(agent, session, "The treasure is under the stairs.")
+    said = (await thread(agent, session))[1]
+    mara = await agent.stories.named(session, "Mara")
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" in shown(model)
+    await agent.stories.witnessed(said.id, [each for each in said.witnesses or () if each != mara])
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" not in shown(model)
+
+
+async def test_nobody_who_could_answer_is_told_and_nothing_is_sent(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await agent.stories.begin("The Lighthouse", MARA)
+    await agent.stories.place(session, await agent.stories.named(session, "Mara"), present=False)
+    events = await collect(agent.send(session, "Hello?"))
+    assert "Nobody who could answer" in str(events[0])
+    assert len(await thread(agent, session)) == 1
+
+
+@pytest.mark.parametrize("name", ["Mara", "mara", "You"])
+async def test_two_of_one_name_are_refused(make_agent: MakeAgent, name: str) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    with pytest.raises(AgentError, match="Nothing was begun"):
+        await agent.stories.begin("Twins", MARA, guest=Card(name=name))
+    assert await agent.stories.all() == []
+
+
+async def test_a_message_that_waits_comes_with_its_note(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("One.", "Two.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    model.gate.clear()
+    first = asyncio.create_task(say(agent, session, "Mara?"))
+    await model.waiting.wait()
+    second = agent.send(session, "Jonas? ((be rude))")
+    taken = await anext(second)
+    model.gate.set()
+    await first
+    await collect(second)
+    assert getattr(taken, "queued", False)
+    assert [(turn.role, turn.speaker, turn.text) for turn in await thread(agent, session)][1:] == [
+        ("user", "Ada", "Mara?"),
+        ("assistant", "Mara", "One."),
+        ("note", "Ada", "be rude"),
+        ("user", "Ada", "Jonas?"),
+        ("assistant", "Jonas", "Two."),
+    ]
+
+
+async def test_role_play_teaches_nothing_about_the_user(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hail."), Settings(tools="off", kv_mb=1))
+    session = await begun(agent)
+    await say(agent, session, "I am a knight and my sister Ida lives in Graz.")
+    await agent.idle()
+    assert await agent.reflection.waiting() == 0
+    assert await agent.memories.find() == []
+    assert await agent.search.recall("knight sister Graz") == []
+
+
+async def test_a_voice_is_told_of_the_stage_when_it_changes(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
+    await agent.stories.put(session, "world", "weather", "a storm from the west")
+    await agent.stories.put(session, mara, "mood", "wary")
+    await agent.stories.put(session, jonas, "holding", "a lantern")
+    await say(agent, session, "Mara?")
+    assert "Weather: a storm from the west." in shown(model)
+    assert "Mara feels wary." in shown(model)
+    assert "Jonas holds a lantern." in shown(model)
+    await say(agent, session, "Jonas?")
+    assert "wary" not in shown(model)
+    first = model.prompts[0]
+    await agent.stories.put(session, mara, "mood", "glad")
+    await say(agent, session, "Mara?")
+    assert model.prompts[-1][: len(first)] == first
+    assert shown(model).index("Mara feels wary.") < shown(model).index("Mara feels glad.")
+    assert shown(model).count("a storm from the west") == 1
+    await agent.branches.rewind(session, (await thread(agent, session))[2].id)
+    await say(agent, session, "Mara, once more?")
+    assert "glad" not in shown(model)
+
+
+async def test_two_who_are_apart_hear_each_other_where_the_place_lets_them(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    ids = {name: await agent.stories.named(session, name) for name in ("Ada", "Mara", "Jonas")}
+    for name, place in (("Ada", "lamp room"), ("Mara", "Lamp room"), ("Jonas", "cellar")):
+        await agent.stories.put(session, ids[name], "place", place)
+    await say(agent, session, "Mara, he hid the gold.")
+    await say(agent, session, "Jonas!")
+    assert "gold" not in shown(model)
+    await agent.stories.put(session, "place:lamp room", "audible", "stairs, cellar")
+    await say(agent, session, "Jonas, the silver too!")
+    assert "silver" in shown(model)
+    assert "gold" not in shown(model)
+
+
+async def test_what_cannot_be_set_is_told(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    for owner, aspect, text in (("world", "mood", "x"), ("nobody", "mood", "x"), ("world", "clock", "x" * 700)):
+        with pytest.raises(AgentError, match="Nothing was changed"):
+            await agent.stories.put(session, owner, aspect, text)
+    assert [line.aspect for line in await agent.stories.stage(session)] == ["scenario"]
+
+
+async def test_a_scene_that_closes_is_kept_by_each_as_they_saw_it(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("I see.", "So be it.", "The end of that.", "A new day.", "Yes.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
+    await agent.stories.open_scene(session, "The lamp room")
+    await say(agent, session, "Mara, the wind is rising.")
+    await agent.stories.place(session, jonas, present=False)
+    await say(agent, session, "Mara, the gold is in the well.")
+    await agent.stories.place(session, jonas, present=True)
+    await say(agent, session, "Jonas, there you are.")
+    closed = await agent.stories.close_scene(session)
+    assert (closed.title, [each.open for each in await agent.stories.scenes(session)]) == ("The lamp room", [False])
+    kept = {
+        line.owner: line.text or "" for line in await agent.stories.stage(session) if line.aspect.startswith("scene:")
+    }
+    assert kept.keys() == {mara, jonas}
+    assert "the gold is in the well" in kept[mara]
+    assert "gold" not in kept[jonas]
+    assert "there you are" in kept[jonas]
+    with pytest.raises(AgentError, match="No scene is open"):
+        await agent.stories.close_scene(session)
+    await agent.idle()
+    await say(agent, session, "Mara, good morning.")
+    assert "Earlier: The lamp room." in shown(model)
+    assert shown(model).count("I see.") == shown(model).count("So be it.") == 1  # in what is left of the scene
+    await agent.branches.rewind(session, (await thread(agent, session))[2].id)
+    assert [each.open for each in await agent.stories.scenes(session)] == [True]
+    await say(agent, session, "Mara, still here?")
+    assert "Earlier" not in shown(model)
+    assert "Mara: I see." in shown(model)
+
+
+async def test_how_one_stands_to_another_is_a_fold_that_goes_back_with_the_head(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    ids = {name: await agent.stories.named(session, name) for name in ("Ada", "Mara", "Jonas")}
+
+    async def stands(one: str, other: str) -> tuple[int, int]:
+        ties = await agent.stories.ties(session)
+        assert len(ties) == 6
+        (tie,) = [tie for tie in ties if (tie.owner.id, tie.target.id) == (ids[one], ids[other])]
+        return tie.affinity, tie.trust
+
+    await say(agent, session, "Mara?")
+    here = (await thread(agent, session))[-1].id
+    await agent.stories.put(session, f"{ids['Mara']}>{ids['Ada']}", "trust", "30")
+    await agent.stories.put(session, f"{ids['Mara']}>{ids['Ada']}", "summary", "owes me the truth")
+    await say(agent, session, "Mara!")
+    assert "Mara trusts Ada; about Ada: owes me the truth." in shown(model)
+    set_ = await agent.stories.put(session, f"{ids['Mara']}>{ids['Ada']}", "trust", "-70")
+    assert await stands("Mara", "Ada") == (0, -70)
+    assert await stands("Ada", "Mara") == (0, 0)
+    await agent.history.undo(set_.seq)
+    assert await stands("Mara", "Ada") == (0, 30)
+    await agent.branches.rewind(session, (await thread(agent, session))[0].id)
+    assert await stands("Mara", "Ada") == (0, 0)
+    await agent.branches.rewind(session, here)
+    assert await stands("Mara", "Ada") == (0, 30)
+    with pytest.raises(AgentError, match="no number from -100 to 100"):
+        await agent.stories.put(session, f"{ids['Mara']}>{ids['Ada']}", "trust", "101")
+
+
+async def test_who_was_away_goes_by_what_it_heard_last(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
+    await say(agent, session, "Mara, the marble is in the basket.")
+    await agent.stories.place(session, jonas, present=False)
+    await say(agent, session, "Mara, now the marble is in the box.")
+    await agent.stories.place(session, jonas, present=True)
+
+    async def believes(member: str) -> tuple[str, str]:
+        found = (await agent.stories.knows(session, member, "Where is the marble?")).believed
+        assert found is not None
+        return found.text, found.mark
+
+    assert await believes(mara) == ("Mara, now the marble is in the box.", "knows")
+    assert await believes(jonas) == ("Mara, the marble is in the basket.", "outdated")
+    marks = [each.mark for each in (await agent.stories.knows(session, jonas, "Where is the marble?")).every]
+    assert marks == ["does not know", "outdated"]
+    await say(agent, session, "Jonas, the marble is in the box.")
+    assert await believes(jonas) == ("Jonas, the marble is in the box.", "knows")
+    assert (await agent.stories.knows(session, jonas, "dragons")).believed is None
+
+
+async def test_other_marks_can_stand_around_what_is_said_out_of_character(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN.model_copy(update={"out_of_character": "[[ ]]"}))
+    session = await begun(agent)
+    await say(agent, session, "Good evening. [[be angry]] ((she said))")
+    assert "angry" not in shown(model)
+    assert "((she said))" in shown(model)

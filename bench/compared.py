@@ -27,10 +27,31 @@ def differences(person: Person, world: str, word: str) -> Iterator[str]:
     for name, found, expected in pairs:
         if found != expected:
             yield f"{name} of {world}: {_apart(found, expected)}"
+    for session in sorted(
+        each for each in reference.head if world in reference.story and reference.world[each] == world
+    ):
+        yield from _played(person, session)
     active = {id for id, stand in believed.items() if stand.current and stand.status == "active"}
     for hit in memory.recall.search(word, filters=Filters(world=world), now=NOW, timezone=UTC, limit=50):
         if hit.id not in (standing if hit.kind == "turn" else active):
             yield f"recall in {world}: {hit.kind} {hit.id} is not live"
+
+
+def _played(person: Person, session: str) -> Iterator[str]:
+    """What of a chat of a story is not as its path says: who plays, what is on the stage, who saw what."""
+    readings, reference = person.memory.readings, person.reference
+    cast = [(each.id, each.name, each.seat, each.since) for each in readings.cast(session)]
+    stage = {key: line.text for key, line in readings.stage(session).items() if key[1] not in ("seat", "reset")}
+    pairs: list[tuple[str, object, object]] = [
+        ("cast", cast, reference.cast(session)),
+        ("stage", stage, reference.stage(session)),
+    ]
+    for member in person.members(session):
+        seen = [turn.id for turn in readings.thread(session, witness=member)]
+        pairs.append((f"view of {member}", seen, reference.view(session, member)))
+    for name, found, expected in pairs:
+        if found != expected:
+            yield f"{name} in {session}: {_apart(found, expected)}"
 
 
 def _apart(found: object, expected: object) -> str:

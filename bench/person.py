@@ -17,6 +17,8 @@ from agent.home import Home
 from agent.plans import Plan
 from agent.settings import Settings
 from graph.events import (
+    CastReset,
+    CastSet,
     CoreWritten,
     Event,
     ObservationKind,
@@ -30,18 +32,21 @@ from graph.events import (
     PinSet,
     Role,
     SessionStarted,
+    StageSet,
     StopReason,
+    StoryBegun,
     TextErased,
     TurnReleased,
     TurnSaid,
     TurnTaken,
     TurnWithheld,
+    TurnWitnessed,
 )
 from graph.ids import new_id
 from graph.memory import Memory
 from tests.reference import MAIN, Reference
 
-MOST_WORLDS, MOST_CHATS = 5, 8
+MOST_WORLDS, MOST_CHATS, MOST_STORIES, MOST_MEMBERS = 5, 8, 2, 4
 WORDS = ("amber", "birch", "cobalt", "dahlia", "ember")
 
 
@@ -268,6 +273,73 @@ class Person:
         block = ("human", "persona")[b % 2]
         self._append(CoreWritten(block=block, world=world, by="agent" if flag else "user", sources=sources, text=text))
 
+    # -- playing --------------------------------------------------------------------------------------------------
+
+    def _begin_story(self, a: int, b: int, c: int, flag: bool) -> None:
+        told = {self.reference.story.get(world) for world in self.worlds()} - {None}
+        _only(len(self.reference.head) < MOST_CHATS and len(told) < MOST_STORIES)
+        world, session, you, host = (new_id() for _ in range(4))
+        seated = (
+            CastSet(world=world, member=you, seat="you", text=self._text()),
+            CastSet(world=world, member=host, seat="host", text=self._text()),
+        )
+        begun = SessionStarted(session=session, client="test", world=world)
+        greeting = self._reply(session, None, speaker=host, witnesses=(you, host))
+        self._append(StoryBegun(world=world, text=self._text()), *seated, begun, greeting)
+
+    def _seat(self, a: int, b: int, c: int, flag: bool) -> None:
+        """Somebody comes, is called otherwise, takes another seat or none; sometimes on a path that was left."""
+        session = self._chat_of_story(a)
+        world, known = self.reference.world[session], self.members(session)
+        new = flag and len(known) < MOST_MEMBERS
+        member, seat = new_id() if new else _one(known, b), (None, "guest", "host", "guest")[c % 4]
+        name = self._text() if new or c % 3 == 0 else None
+        at = self._place_in(session, b, c)
+        self._append(
+            CastSet.model_validate({"world": world, "member": member, "seat": seat, "after": at, "text": name})
+        )
+
+    def _set(self, a: int, b: int, c: int, flag: bool) -> None:
+        """What somebody is, or where, is otherwise; by the words of turns that stand, or by hand."""
+        session = self._chat_of_story(a)
+        world, owner = self.reference.world[session], _one(["world", *self.members(session)], b)
+        standing = [turn for turn in self.reference.shown(session) if turn not in self.reference.hidden]
+        sources = (_one(standing, b),) if standing and flag else ()
+        line = {"owner": owner, "aspect": _one(("mood", "place", "present"), c), "after": self._place_in(session, b, c)}
+        text = self._text() if c % 5 else None
+        by = "rule" if sources else "user"
+        self._append(StageSet.model_validate({"world": world, **line, "sources": sources, "by": by, "text": text}))
+
+    def _reset(self, a: int, b: int, c: int, flag: bool) -> None:
+        session = self._chat_of_story(a)
+        since = self.memory.head() if flag or c % 3 else 0
+        world, member = self.reference.world[session], _one(self.members(session), b)
+        self._append(CastReset(world=world, member=member, since=since))
+
+    def _witness(self, a: int, b: int, c: int, flag: bool) -> None:
+        session = self._chat_of_story(a)
+        turn = _one(self.reference.shown(session), b)
+        home = self.reference.home[turn]
+        self._append(TurnWitnessed(turn=turn, witnesses=self._hearers(self.members(home), c)))
+
+    def _chat_of_story(self, a: int) -> str:
+        return _one(
+            sorted(each for each in self.reference.head if self.reference.world[each] in self.reference.story), a
+        )
+
+    def members(self, session: str) -> list[str]:
+        """Whoever ever came, as the world of a session knows."""
+        lines = self.reference.worlds[self.reference.world[session]].lines
+        return sorted({line.member for line in lines if isinstance(line, CastSet)})
+
+    def _place_in(self, session: str, b: int, c: int) -> str | None:
+        """Mostly where a session stands, sometimes further up."""
+        shown = self.reference.shown(session)
+        return (shown[-1] if c % 4 else _one([*shown, ""], b) or None) if shown else None
+
+    def _hearers(self, members: Sequence[str], number: int) -> tuple[str, ...]:
+        return tuple(member for at, member in enumerate(members) if number >> at & 1)
+
     # -- choosing -------------------------------------------------------------------------------------------------
 
     def worlds(self) -> list[str]:
@@ -323,11 +395,19 @@ class Person:
 
     def _said(self, session: str, parent: str | None, text: str, **more: object) -> TurnSaid:
         fields = {"turn": new_id(), "session": session, "parent": parent, "client": "test", "text": text}
-        return TurnSaid.model_validate({"role": Role.USER, "speaker": "you", **fields, **more})
+        return TurnSaid.model_validate({"role": Role.USER, "speaker": "you", **fields, **self._played(session), **more})
 
-    def _reply(self, session: str, parent: str, **more: object) -> TurnSaid:
-        ended = {"role": Role.ASSISTANT, "speaker": "assistant", "stop_reason": StopReason.END}
-        return self._said(session, parent, self._text(), **ended, **more)
+    def _reply(self, session: str, parent: str | None, **more: object) -> TurnSaid:
+        speaks = {} if self._played(session) else {"speaker": "assistant"}
+        ended = {"role": Role.ASSISTANT, "stop_reason": StopReason.END, **speaks}
+        return self._said(session, parent, self._text(), **{**ended, **more})
+
+    def _played(self, session: str) -> dict[str, object]:
+        """In a story somebody of its cast speaks, and some hear it; by an id, which is as good as a throw of dice."""
+        if self.reference.world.get(session) not in self.reference.story:
+            return {}
+        members, thrown = self.members(session), int(new_id()[-6:], 36)
+        return {"speaker": _one(members, thrown), "witnesses": self._hearers(members, thrown >> 4)}
 
     def _observation(
         self,
@@ -369,10 +449,10 @@ DEEDS: dict[str, Deed] = {
     for name in (
         "_begin", "_send", "_queue", "_regenerate", "_edit", "_import", "_rewind", "_fork", "_undo", "_hide", "_unhide",
         "_withhold", "_release", "_delete", "_delete_chat", "_forget", "_learn", "_revise", "_synthesize", "_weigh",
-        "_review", "_pin", "_write_block",
+        "_review", "_pin", "_write_block", "_begin_story", "_seat", "_set", "_reset", "_witness",
     )
 }  # fmt: skip
-OFTEN = ("send", "send", "send", "learn", "learn", "rewind", "fork", "revise", "synthesize")
+OFTEN = ("send", "send", "send", "learn", "learn", "rewind", "fork", "revise", "synthesize", "set", "seat")
 
 
 def _only(holds: bool) -> None:

@@ -1,0 +1,194 @@
+"""Stories held against the rules: what voices are given, and what they say.
+
+    python -m bench.fiction [EPISODES.json] [--only leaks,twin,voices,real] [--random 500] [--twins 200]
+        [--replies 500] [--short 50] [--seed 0] [--kv 0] [--json]
+
+- **leaks**: all episodes of the file (bench/fiction/scripted.json without one), and as many at random; how often
+  anything was found that may not be there (leaks.py). States are on the disk with `--kv` MB.
+- **twin**: random episodes and those of the file, and their twins (twin.py), recall in every second one.
+- **voices**: replies of the real default model in stories of two characters (voices.py).
+- **real**: the leaks of short random episodes with the real default model.
+
+The first of each kind that is found is told, and exits 1. What episodes are is in episodes.py.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agent.home import Home
+from bench.fiction import making
+from bench.fiction.episodes import FILE, Episode, card_of, read
+from bench.fiction.leaks import LEAKS, Leak, Looker
+from bench.fiction.playing import Actor, Performance, settings_of
+from bench.fiction.real import LIMITS, Recorded, default_model, sampling
+from bench.fiction.twin import Twins, twins
+from bench.fiction.voices import Lines, listen, of_two, talk
+from bench.report import Figure, report, say
+from models.store import ModelStore
+
+PARTS = ("leaks", "twin", "voices", "real")
+TOLD = 50  # episodes after which it is told how far it is
+MOST_TOLD = 12  # findings that are told of each kind
+SHORT = (5, 8)  # deeds of an episode with a real model
+SHORT_REPLY = 24  # tokens
+T = TypeVar("T")
+
+
+def run(play: Callable[[Path], Coroutine[Any, Any, T]]) -> T:
+    """Play something in a folder of its own, in RAM where there is any."""
+    ram = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=ram if ram.is_dir() else None) as folder:
+        return asyncio.run(play(Path(folder) / "home"))
+
+
+async def looked_through(episode: Episode, home: Path, **how: Any) -> tuple[list[Leak], Counter[str], int]:
+    """The leaks of an episode, how many places were looked at, and how many deeds the story refused."""
+    performance = Performance(episode, home, **how)
+    looker, leaks, refused = Looker(performance), list[Leak](), 0
+    try:
+        async for done in performance.play():
+            refused += done.refused is not None
+            leaks += await looker.look(done)
+    finally:
+        await performance.close()
+    return leaks, Counter(looker.looked), refused
+
+
+def leaks(episodes: Iterable[Episode], name: str, **how: Any) -> dict[str, Figure]:
+    """Look through episodes; in every second one a fake model judges, in every fifth one the graph is open."""
+    kinds: Counter[str] = Counter()
+    looked: Counter[str] = Counter()
+    played = refused = leaking = deeds = 0
+    for played, episode in enumerate(episodes, start=1):
+        given = {"model": Actor(judges=played % 2 == 0), "graph": played % 5 == 0, **how}
+        found, places, no = run(partial(looked_through, episode, **given))
+        looked += places
+        refused, deeds = refused + no, deeds + len(episode.deeds)
+        first = {(leak.kind, leak.where, leak.who): leak for leak in reversed(found)}
+        leaking += any(leak.kind in LEAKS for leak in found)
+        for leak in first.values():
+            kinds[leak.kind] += 1
+            if kinds[leak.kind] <= MOST_TOLD:
+                say(f"{episode.name}: {leak}")
+        if played % TOLD == 0:
+            say(f"{name}: {played} episodes, {sum(kinds.values())} findings")
+    figures: dict[str, Figure] = {f"{name}_episodes": played, f"{name}_deeds": deeds, f"{name}_refused": refused}
+    figures |= {f"{name}_{place}": count for place, count in looked.items()}
+    figures |= {f"{name}_leaks": sum(kinds[kind] for kind in LEAKS), f"{name}_leaking_episodes": leaking}
+    return figures | {f"{name}_{kind.replace(' ', '_')}": count for kind, count in sorted(kinds.items())}
+
+
+def twin(episodes: Sequence[Episode], count: int, seed: int, *, kv_mb: int) -> dict[str, Figure]:
+    """Play twins, of the guest or the host by turns, with recall in every second; of every third random one a long one.
+
+    Those of the file come last.
+    """
+    total: Counter[str] = Counter()
+    made = (making.episode(seed + at, length=making.LENGTHS if at % 3 else making.LONG) for at in range(count))
+    for at, episode in enumerate((*made, *episodes)):
+        of = episode.cast.guest if episode.cast.guest is not None and at % 3 else episode.cast.host
+        name = card_of(of).name
+        found: Twins = run(partial(twins, episode, b=name, recall=at % 2 == 1, kv_mb=kv_mb))
+        total += Counter(prompts=found.prompts, hits=found.hits, left_out=len(found.left_out), unseen=found.unseen)
+        total["episodes"] += 1
+        if found.undone:
+            total["without"] += 1
+            say(f"{episode.name} has no twin of {name}: {found.undone}")
+        elif found.difference is not None:
+            total["recall" if found.difference.recall else "differ"] += 1
+            say(f"{episode.name}, {name}: {found.difference}")
+        else:
+            total["same"] += 1
+        if total["episodes"] % TOLD == 0:
+            say(f"twin: {total['episodes']} episodes, {total['same']} the same")
+    names = ("episodes", "same", "differ", "recall", "without", "prompts", "hits", "unseen", "left_out")
+    return {f"twin_{name}": total[name] for name in names}
+
+
+def voices(episodes: Iterable[Episode], model: Recorded, replies: int, seed: int, cache: Path) -> dict[str, Figure]:
+    """Let casts of two talk until there are so many replies."""
+    lines = Lines()
+    casts = list(of_two(episodes))
+    at = 0
+    while lines.replies < replies:
+        episode = talk(casts[at % len(casts)])
+        run(partial(listen, episode, model=model, lines=lines, seed=seed + at, cache=cache))
+        at += 1
+        if at % 10 == 0:
+            say(f"voices: {lines.replies} replies, {lines.cut} cut, {len(lines.of_another)} lines of another")
+    found = {"of_another": lines.of_another, "of_a_part": lines.of_a_part, "untold": lines.untold}
+    for name, texts in {**found, "rewritten": lines.rewritten}.items():
+        for text in texts[:MOST_TOLD]:
+            say(f"voices, {name}: {text}")
+    return {
+        "voices_replies": lines.replies,
+        "voices_lines": lines.lines,
+        "voices_lines_of_another": len(lines.of_another),
+        "voices_lines_of_a_part_of_a_name": len(lines.of_a_part),
+        "voices_cut": lines.cut,
+        "voices_cut_tokens": lines.cut_tokens,
+        "voices_empty": lines.empty,
+        "voices_tokens_unlike_words": len(lines.untold),
+        "voices_prompts_that_follow": lines.followed,
+        "voices_prompts_rewritten": len(lines.rewritten),
+    }
+
+
+def real(model: Recorded, count: int, seed: int, cache: Path) -> dict[str, Figure]:
+    """Short random episodes with the real model."""
+    settings = settings_of(recall=True, kv_mb=0, **{**LIMITS, "sampling": sampling(seed, SHORT_REPLY)})
+    episodes = (making.episode(seed + at, length=SHORT) for at in range(count))
+    return leaks(episodes, "real", model=model, settings=settings, cache=cache)
+
+
+def main() -> int:
+    """Play, and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("episodes", type=Path, nargs="?", default=FILE)
+    parser.add_argument("--only", default=",".join(PARTS))
+    parser.add_argument("--random", type=int, default=500)
+    parser.add_argument("--twins", type=int, default=200)
+    parser.add_argument("--replies", type=int, default=500)
+    parser.add_argument("--short", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kv", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    parts = options.only.split(",")
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    try:
+        episodes = read(options.episodes)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    began = time.monotonic()
+    figures: dict[str, Figure] = {}
+    if "leaks" in parts:
+        figures |= leaks(episodes, "scripted", kv_mb=options.kv)
+        made = (making.episode(options.seed + at) for at in range(options.random))
+        figures |= leaks(made, "random", kv_mb=options.kv)
+    if "twin" in parts:
+        figures |= twin(episodes, options.twins, options.seed, kv_mb=options.kv)
+    if {"voices", "real"} & set(parts):
+        model = Recorded(default_model(ModelStore(Home.resolve(writing=False, make=False).models)))
+        with tempfile.TemporaryDirectory() as cache:
+            if "voices" in parts:
+                figures |= voices(episodes, model, options.replies, options.seed, Path(cache))
+            if "real" in parts:
+                figures |= real(model, options.short, options.seed, Path(cache))
+        asyncio.run(model.model.close())
+    report({**figures, "seconds": time.monotonic() - began}, as_json=options.json)
+    wrong = ("_leaks", "twin_differ", "twin_recall", "twin_without", "of_another", "unlike_words", "rewritten")
+    return 1 if any(count for name, count in figures.items() if name.endswith(wrong)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,6 +12,7 @@ class ActionGroup(StrEnum):
     CHAT = "Chat"
     CHATS = "Chats"
     TIME = "Going back"
+    STORY = "Stories"
     MEMORY = "Memory"
     GRAPH = "The graph"
     VIEW = "View"
@@ -65,6 +66,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("fork", "Fork this chat, or start a what-if from it", ActionGroup.TIME, "fork", argument="[what-if] [name]"),
     Action("undo", "Undo the last change (except a delete)", ActionGroup.TIME, "undo", argument="[number]"),
     Action("marks", "List marks; with a name, set one here", ActionGroup.TIME, "marks", argument="[name]"),
+    Action("story", "Begin a story with characters, or open one", ActionGroup.STORY, "story", argument="[name]"),
+    Action("cast", "Who plays in this story", ActionGroup.STORY, "cast"),
+    Action("present", "Bring somebody onto the scene", ActionGroup.STORY, "present", argument="[name]"),
+    Action("away", "Take somebody off the scene", ActionGroup.STORY, "away", argument="[name]"),
+    Action("whisper", "Say something to one alone", ActionGroup.STORY, "whisper", argument="name text"),
+    Action("speak", "Let somebody answer next", ActionGroup.STORY, "speak", argument="[name]"),
+    Action("seen", "The story as somebody in it saw it", ActionGroup.STORY, "seen", argument="[name]"),
+    Action("card", "Read a character card", ActionGroup.STORY, "card", argument="[file]"),
     Action("search", "Search all messages", ActionGroup.MEMORY, "search", ("ctrl+f",), "[words]", ("find",)),
     Action("memories", "Memories, with their proof", ActionGroup.MEMORY, "memories", ("f4",), "[words|id]"),
     Action(

@@ -358,6 +358,10 @@ class ClewApp(App[int]):
     def _open_message(self, event: Message.Opened) -> None:
         lazy.message_keys().read_message(self.parts, event.message)
 
+    @on(Message.Moved)
+    def _moved(self, event: Message.Moved) -> None:
+        lazy.message_keys().agree_to_move(self.parts, event.message)
+
     @on(Markdown.LinkClicked)
     def _link(self, event: Markdown.LinkClicked) -> None:
         # No network unless asked, and a model's link is not the user asking: it is copied.

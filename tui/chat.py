@@ -6,10 +6,13 @@ Every event goes through the fold first; widgets then show the state. Painting t
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
+
+from textual.widget import Widget
 
 from agent.events import (
     AgentEvent,
@@ -35,9 +38,9 @@ from agent.service.protocol import ServiceLost
 from tui import toolwords
 from tui.backstage import Choice
 from tui.chat_reader import READ, ChatReader, answer_to
-from tui.fold import fold
+from tui.fold import fold, unawaited
 from tui.state import State, activity, model_label
-from tui.widgets.message import AssistantMessage, ToolBlock, UserMessage, how_it_ended
+from tui.widgets.message import Aside, AssistantMessage, ToolBlock, UserMessage, how_it_ended
 from tui.widgets.transcript import Transcript, line
 from tui.window import said
 
@@ -81,6 +84,20 @@ class Chat(ChatReader):
         self._mirror: asyncio.Task[None] | None = None
 
     # Sending
+
+    def whisper(self, text: str, member: str, *, typed: str) -> None:
+        """Say something to one of a story's cast alone; `typed` is what goes back where it is not taken."""
+        from graph.ids import new_id
+
+        turn = new_id()
+        self._messages_here.add(turn)
+        events = self._from_here(self.service.send(self.session, text, turn=turn, whisper=member), turn)
+        self._spawn(self._follow(events, typed, self.session))
+
+    def speak(self, member: str) -> None:
+        """Let one of a story's cast speak next."""
+        assert self.session is not None
+        self._spawn(self._follow(self._from_here(self.service.speak(self.session, member)), "", self.session))
 
     def send(self, text: str, *, project: str | None = None) -> None:
         """Hand a message to the agent; what comes of it arrives as events."""
@@ -144,8 +161,15 @@ class Chat(ChatReader):
         """
         if self.session is None:
             return False
-        self._spawn(self._branch(self.service.regenerate(self.session, turn), "", refused, began, keys=keys))
+        events = self.service.regenerate(self.session, turn)
+        self._spawn(self._branch(events, "", refused, began, keys=keys, over=self._over(turn)))
         return True
+
+    def _over(self, turn: str | None) -> str | None:
+        """In a story, the turn that a reply follows, which may be another one's reply; None where that is not known."""
+        turns = self.transcript.window.turns if self.scene is not None else ()
+        found = next((each for each in reversed(turns) if turn in (None, each.id)), None)
+        return found.parent if found is not None and found.role == "assistant" else None
 
     def edit(self, turn: str, text: str, *, refused: Callable[[str], None]) -> None:
         """Say `text` in the place of that turn: a new branch, and its reply."""
@@ -160,17 +184,22 @@ class Chat(ChatReader):
         began: Callable[[], None] = lambda: None,
         *,
         keys: bool = False,
+        over: str | None = None,
     ) -> None:
-        """As `_follow`, for what begins a branch: the screen is read anew where the chat takes another path."""
+        """As `_follow`, for what begins a branch: the screen is read anew where the chat takes another path.
+
+        `over` is the turn that it leaves from, where that is not the message that is answered.
+        """
         begun, session = False, self.session
+        accepted: str | None = None
         async for event in self._from_here(events):
             if isinstance(event, Failed) and not begun:
                 refused(event.message)
                 return
             if isinstance(event, TurnAccepted):
-                begun = True
+                begun, accepted = True, event.turn
                 if event.session == self.session:
-                    await self.branched(event.turn)
+                    await self.branched(over or event.turn)
                     began()
             async with self._lock:
                 await self._take(event, text, session)
@@ -180,6 +209,7 @@ class Chat(ChatReader):
                 await self._found_again()
             elif begun and _came_to_nothing(event) and self.session is not None:
                 await self.reread()  # where no word came, the chat is as it was
+        self._nothing_more(accepted)
 
     def _move_keys(self, event: TurnAccepted | ReplyStarted) -> None:
         """The keys go to the message that is answered again, then to its new reply, unless they were moved since."""
@@ -200,8 +230,11 @@ class Chat(ChatReader):
         begun: "asyncio.Future[str | None] | None" = None,
     ) -> None:
         """Show what comes of a message. `begun` gets the id of the chat that it begins, or None if there is none."""
+        accepted: str | None = None
         try:
             async for event in events:
+                if isinstance(event, TurnAccepted):
+                    accepted = event.turn
                 async with self._lock:
                     if begun is not None and isinstance(event, TurnAccepted):
                         if self._begun is begun:  # no other chat was opened meanwhile
@@ -211,11 +244,18 @@ class Chat(ChatReader):
                     await self._take(event, text, session)
                 if _is_loss(event):
                     await self._found_again()
+            self._nothing_more(accepted)
         finally:
             if begun is not None and not begun.done():
                 begun.set_result(None)
             if begun is not None and self._begun is begun:
                 self._begun = None
+
+    def _nothing_more(self, turn: str | None) -> None:
+        """All is told of a message: if it has no reply, none is on its way, as of one that nobody in a story hears."""
+        if any(each.turn == turn for each in self.state.waiting):
+            self.state = unawaited(self.state, turn or "")
+            self._changed()
 
     def notice(self, notice: Notice) -> None:
         """Something happened beside the conversation."""
@@ -264,9 +304,11 @@ class Chat(ChatReader):
                         message.wait(queued=queued and message.turn == turn)  # /retry is for the last message only
                 if self.transcript.message(turn) is None:
                     held = self.state.held.get(session, ())
-                    said_now = UserMessage(turn, event.text, queued=queued, held=turn in held)
-                    # What is on hold stays below: this one is answered before it.
-                    await self.transcript.add(said_now, before=None if queued or not held else held[0])
+                    for said_now in await self._said_now(event, held):
+                        # What is on hold stays below: this one is answered before it.
+                        await self.transcript.add(said_now, before=None if queued or not held else held[0])
+                if isinstance(self.transcript.message(turn), Aside):
+                    self.state = unawaited(self.state, turn)
                 self.transcript.to_tail()
             case TurnWithdrawn(session=session) if session == self.session:
                 if (taken_back := self.transcript.message(event.turn)) is not None:
@@ -305,6 +347,21 @@ class Chat(ChatReader):
             self._changed()
         self._keep_painting()
 
+    async def _said_now(self, event: TurnAccepted, held: Sequence[str]) -> list[Widget]:
+        """The widget of a message that was taken; in a story, as the log has it, behind what was said beside it."""
+        if self.scene is None:
+            return [UserMessage(event.turn, event.text, queued=event.queued, held=event.turn in held)]
+        chats = self.service.chats
+        turns = [*await chats.thread(event.session, limit=EXCHANGE), *await chats.waiting(event.session)]
+        place = next((place for place, turn in enumerate(turns) if turn.id == event.turn), None)
+        if place is None or any(turn.id == event.turn for turn in self.transcript.window.turns):
+            return []  # what was said before is answered once more
+        beside = takewhile(lambda turn: turn.role == "note", reversed(turns[:place]))
+        fresh = [turn for turn in beside if self.transcript.message(turn.id) is None]
+        said = (replace(turn, queued=event.queued) for turn in (*reversed(fresh), turns[place]))
+        self.guess_moves(turns[place : place + 1])
+        return [self.widget_of(turn, held=turn.id in held) for turn in said]
+
     def _taken_up(self, turn: str) -> None:
         """A message waits no more: it is being answered."""
         message = self.transcript.message(turn)
@@ -314,8 +371,11 @@ class Chat(ChatReader):
     async def _begin(self, event: ReplyStarted) -> None:
         self._taken_up(event.turn)
         if self.transcript.message(event.reply_turn) is None:  # it is there where another model begins it once more
-            answer = answer_to(event.reply_turn, "", self.state.recall_for(event.turn))
-            await self.transcript.add(answer, after=self.transcript.last_of(event.turn))
+            cue = self.cue_of_reply(event.speaker)
+            answer = answer_to(event.reply_turn, "", self.state.recall_for(event.turn), cue=cue)
+            # In a story more than one may answer a message.
+            after = self.transcript.last_of(event.turn) if cue is None else self.transcript.last_said
+            await self.transcript.add(answer, after=after)
         if event.cut_tokens:
             words = f"Too long for the model's context: {event.cut_tokens:,} tokens were left out."
             await self.transcript.add(line(words, "warning"), after=event.turn)
@@ -325,7 +385,7 @@ class Chat(ChatReader):
         note = how_it_ended(event.stop_reason, event.error, empty=not event.text)
         if isinstance(answer, AssistantMessage):
             await answer.finish(note)
-        elif self.transcript.window.at_tail and event.text:
+        elif self.transcript.window.at_tail and event.text and self.scene is None:  # of a story, it comes from the log
             self._taken_up(event.turn)
             whole = AssistantMessage(event.reply_turn, event.text, note=note)
             await self.transcript.add(whole, after=self.transcript.last_of(event.turn))

@@ -5,6 +5,7 @@ The chat on the screen is this, with what sends and paints (tui/chat.py); one lo
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,11 @@ from textual.widget import Widget
 from tui import toolwords
 from tui.latest import Latest
 from tui.reasons import newer, who
-from tui.state import State, resumed
+from tui.scene import cue_named, cue_of, moves_in, newest_of
+from tui.state import ASSISTANT, Cue, Move, Scene, State, resumed
 from tui.text import MUTED, cut, day, one_line, plain
 from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage
-from tui.widgets.transcript import Greeting, Transcript
+from tui.widgets.transcript import Greeting, Transcript, widget_for
 from tui.window import Window, around, changed, down, older_read, opened, tail, top, up, upto
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from agent.agent import Agent
     from agent.events import RecallDone
-    from graph.values import Alternatives, Hit
+    from graph.values import Alternatives, Hit, Turn
 
 
 LONGEST_LATER = 120  # characters of what was said later
@@ -75,6 +77,9 @@ class ChatReader:
         self._lock = asyncio.Lock()  # one at a time changes the transcript
         self._tasks: set[asyncio.Task[None]] = set()
         self._places: Latest[Places, dict[str, Alternatives]] = Latest(self._find_alternatives, self._show_alternatives)
+        self._moves: Latest[tuple[Scene, tuple[Turn, ...]], dict[str, Move]] = Latest(
+            self._find_moves, self._show_moves
+        )
         self._quotes: Latest[Places, dict[str, tuple[Hit, ...]]] = Latest(self._find_quotes, self._show_quotes)
 
     async def open(self, session: str | None) -> None:
@@ -138,11 +143,66 @@ class ChatReader:
         reply = self.state.reply_in(self.session)
         if reply is not None and reply.reply_turn not in known:
             recall = self.state.recall_for(reply.turn)
-            widgets.append(answer_to(reply.reply_turn, reply.text, recall))
+            widgets.append(answer_to(reply.reply_turn, reply.text, recall, cue=self.cue_of_reply(reply.speaker)))
         held = self.state.held.get(self.session, ())
         waiting = [each for each in await self.service.chats.waiting(self.session) if each.id not in known]
-        widgets.extend(UserMessage(each.id, each.text, queued=True, held=each.id in held) for each in waiting)
+        widgets.extend(self.widget_of(each, held=each.id in held) for each in waiting)
         return widgets
+
+    # A story
+
+    @property
+    def scene(self) -> Scene | None:
+        """The story of the chat on the screen, once it is known."""
+        scene = self.state.scene
+        return scene if scene is not None and scene.session == self.session else None
+
+    def plays(self, scene: Scene | None) -> None:
+        """The chat on the screen plays in that story, as it stands, or in none."""
+        if scene != self.state.scene:
+            self.state = replace(self.state, scene=scene)
+            self.tell_cast()
+            self._changed()
+
+    def tell_cast(self) -> None:
+        """Show at the mounted messages of a story who speaks, and who saw it."""
+        scene = self.scene
+        if scene is None:
+            return
+        turns = {turn.id: turn for turn in self.transcript.window.turns}
+        for message in self.transcript.messages:
+            if message.cue is None:
+                continue
+            turn = turns.get(message.turn)
+            known = cue_of(turn, scene) if turn is not None else cue_named(message.cue.name, scene, message.cue)
+            message.show_cue(known)
+        self.guess_moves(newest_of(self.transcript.window.turns))
+
+    def guess_moves(self, turns: "Sequence[Turn]") -> None:
+        """See who seems to have left the scene with these, or to be back."""
+        if self.scene is not None and turns:
+            self._spawn(self._moves.ask((self.scene, tuple(turns))))
+
+    async def _find_moves(self, asked: "tuple[Scene, tuple[Turn, ...]]") -> "dict[str, Move]":
+        scene, turns = asked
+        return await asyncio.to_thread(moves_in, turns, scene)
+
+    def _show_moves(self, asked: "tuple[Scene, tuple[Turn, ...]]", answer: "dict[str, Move]") -> None:
+        if asked[0] is self.scene:
+            for message in self.transcript.messages:
+                if message.cue is not None:
+                    message.show_move(answer.get(message.turn))
+
+    def widget_of(self, turn: "Turn", *, held: bool = False) -> Widget:
+        """The widget of a turn, in a story with who saw it."""
+        widget, scene = widget_for(turn, held=held), self.scene
+        if scene is not None and isinstance(widget, Message) and widget.cue is not None:
+            widget.show_cue(cue_of(turn, scene))
+        return widget
+
+    def cue_of_reply(self, speaker: str) -> Cue | None:
+        """What stands above a reply that is being written; None in a chat of no story."""
+        return cue_named(speaker, self.scene) if speaker != ASSISTANT else None
 
     def _mark_last(self) -> None:
         """Say of the chat's last message that it has no reply, where none is on its way."""
@@ -157,6 +217,7 @@ class ChatReader:
     def tell_more(self) -> None:
         """Show at the mounted messages which have others in their place, and what was recalled for their questions."""
         self._mark_last()
+        self.tell_cast()
         self.tell_quotes()
         if self.session is not None and self.session not in self.state.private:
             turns = tuple(
@@ -291,9 +352,9 @@ class ChatReader:
         task.add_done_callback(self._tasks.discard)
 
 
-def answer_to(turn: str, text: str, recall: "RecallDone | None") -> AssistantMessage:
+def answer_to(turn: str, text: str, recall: "RecallDone | None", *, cue: Cue | None = None) -> AssistantMessage:
     """The widget of a reply that is being written, with what was recalled for it."""
     if recall is None:
-        return AssistantMessage(turn, text, writing=True)
+        return AssistantMessage(turn, text, writing=True, cue=cue)
     quotes = quotes_content(recall.quotes, datetime.now().astimezone())
-    return AssistantMessage(turn, text, writing=True, recalled=len(recall.hits), quotes=quotes)
+    return AssistantMessage(turn, text, writing=True, recalled=len(recall.hits), quotes=quotes, cue=cue)

@@ -3,6 +3,7 @@
 What works on the chat is given this, and so knows no app. The widgets are on the lowest screen, whatever lies over it.
 """
 
+import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -12,8 +13,9 @@ from textual.screen import Screen
 
 from tui.backstage import Options
 from tui.drafts import Drafts
-from tui.keymaps import FOCUSED
-from tui.state import State, Trail
+from tui.keymaps import FOCUSED, STORY_FOCUSED, Sign
+from tui.latest import Latest
+from tui.state import Scene, State, StoryDraft, Trail
 from tui.widgets.banner import Approval, Banner
 from tui.widgets.composer import Composer
 from tui.widgets.memory import MemoryPanel
@@ -24,6 +26,10 @@ from tui.widgets.transcript import Greeting, Transcript
 from tui.worlds import MAIN, what_if
 
 if TYPE_CHECKING:
+    from textual.content import Content
+    from textual.widget import Widget
+
+    from graph.values import Session
     from tui.backstage import Backstage
     from tui.chat import Chat
     from tui.drafts import QuerySession
@@ -87,8 +93,10 @@ class ChatView:
         self.trail = Trail()
         self.desks: dict[bool, QuerySession] = {}  # what the query screen showed last, in private chats and in others
         self.sought = ""  # what was searched for last
+        self.story_draft: StoryDraft | None = None  # a story that was not begun yet
         self.refusal = ""  # words that hold while a reply is written in this chat
         self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
+        self._hearing: Latest[tuple[str, Scene], Content | None] = Latest(_heard, self._show_hearing)
 
     # The widgets
 
@@ -176,20 +184,58 @@ class ChatView:
             await self.show_about()
 
     async def show_about(self) -> None:
-        """Show in the title what there is to know about the chat."""
+        """Show in the title what there is to know about the chat, and who plays in a story."""
         name, found, session = None, None, None
         if self.chat is not None:
             service, session = self.chat.service, self.chat.session
             about = await service.chats.get(session) if session is not None else None
             world = about.world if about is not None else MAIN
             found = await what_if(service, world)
+            scene = await self._scene(about) if about is not None and about.story is not None else None
             if session != self.chat.session:
                 return  # another chat was opened meanwhile, and tells of itself
             name = about.name if about is not None else None
             short = found.short if found is not None else ""
             self.chat.belongs(world, short, (about.model if about is not None else None) or service.settings.model)
+            self.chat.plays(scene)
+            self._show_scene(scene, name)
+            self.address()
         private = self.chat is not None and self.is_private(self.chat.session)
         self.title.name_chat(name, private=private, what_if=found, session=session)
+
+    async def _scene(self, about: "Session") -> Scene | None:
+        from tui.scene import scene_of
+
+        assert self.chat is not None
+        return await scene_of(self.chat.service, about)
+
+    def _show_scene(self, scene: Scene | None, title: str | None) -> None:
+        """Below the title, which says that; the bar is made for the first story."""
+        bars = self.screen.query("#scene")
+        if scene is None and not bars:
+            return
+        from tui.widgets.scene import SceneBar
+
+        bar = bars.first(SceneBar) if bars else SceneBar()
+        if not bars:
+            self.screen.query_one("#main").mount(bar, after=self.title)
+        bar.show(scene, title)
+
+    def address(self) -> None:
+        """Say in the composer's frame to whom in a story what is written goes."""
+        if self.scene is None:
+            self.composer.address(None)
+        else:
+            self.ui.begin(self._hearing.ask((self.composer.text, self.scene)))
+
+    def _show_hearing(self, asked: "tuple[str, Scene]", answer: "Content | None") -> None:
+        if asked[1] is self.scene:
+            self.composer.address(answer)
+
+    @property
+    def scene(self) -> Scene | None:
+        """The story of the chat on the screen, once it is known."""
+        return self.chat.scene if self.chat is not None else None
 
     @property
     def title(self) -> Title:
@@ -202,7 +248,7 @@ class ChatView:
         chat, screen = self.chat, self.screen
         session, beat = (chat.session, chat.beat) if chat is not None else (None, 0)
         try:
-            keys = FOCUSED if isinstance(screen.focused, Message) else ()
+            keys = _keys_of(screen.focused)
             screen.query_one(StatusBar).paint(self.state, session, beat=beat, keys=keys)
             self.banner.paint(self.state)
             for greeting in self.transcript.query_children(Greeting):
@@ -233,6 +279,20 @@ class ChatView:
                     banner.unsay_this(hint)
         if key != "escape":
             self.escaped_at = 0.0
+
+
+async def _heard(asked: tuple[str, Scene]) -> "Content | None":
+    from tui.scene import hearing, hearing_content
+
+    found = await asyncio.to_thread(hearing, *asked)
+    return hearing_content(found) if found is not None else None
+
+
+def _keys_of(focused: "Widget | None") -> tuple[Sign, ...]:
+    """What the status line says of the keys of a message."""
+    if not isinstance(focused, Message):
+        return ()
+    return FOCUSED if focused.cue is None else STORY_FOCUSED
 
 
 ROOM_FOR_THREE = 120  # cells from which the memory panel may stand there too

@@ -116,6 +116,7 @@ class ComposerController:
         if text and text != self._doubted:
             self._settle_doubt()
         self._complete()
+        self._view.address()
         if self._timer is None and self._opened:
             self._timer = self._view.app.set_timer(DRAFT_S, self.keep)
 

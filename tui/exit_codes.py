@@ -39,6 +39,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
         HomeError,
         SettingsError,
     )
+    from agent.story.cards import CardError
     from graph.errors import (
         Ambiguous,
         CopyFailed,
@@ -62,7 +63,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
             return ExitCode.NOT_FOUND
         case ExportMissing() | DocumentMissing():
             return ExitCode.NOT_FOUND
-        case LogDamaged() | ExportUnreadable() | DocumentUnreadable():
+        case LogDamaged() | ExportUnreadable() | DocumentUnreadable() | CardError():
             return ExitCode.BAD_DATA
         case LogUnwritable() | CopyFailed():
             return ExitCode.IO_ERROR

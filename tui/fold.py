@@ -99,7 +99,13 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
             return replace(state, waiting=(*state.waiting, Waiting(session, turn, text, queued)))
         case ReplyStarted():
             reply = Reply(
-                event.session, event.turn, event.reply_turn, event.model, event.prompt_tokens, event.cut_tokens
+                event.session,
+                event.turn,
+                event.reply_turn,
+                event.model,
+                event.prompt_tokens,
+                event.cut_tokens,
+                speaker=event.speaker,
             )
             return replace(
                 state,
@@ -143,6 +149,11 @@ def _fold_reply(state: State, event: AgentEvent) -> State:
                 approval=_unanswered(state, turn),
                 tool=None if state.tool is not None and state.tool.turn == turn else state.tool,
             )
+
+
+def unawaited(state: State, turn: str) -> State:
+    """The state after it is known that nobody answers that message: nothing more comes of it."""
+    return replace(state, waiting=_without(state.waiting, turn))
 
 
 def _unanswered(state: State, turn: str | None) -> ApprovalWanted | None:

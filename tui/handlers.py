@@ -1,6 +1,6 @@
 """What each action of the table does, a function each, given the parts and an argument; and the palette of them.
 
-The functions lie with those of their kind: chat, chats, branches, history, memory, model, pages.
+The functions lie with those of their kind: chat, chats, branches, history, stories, memory, model, pages.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,6 +22,7 @@ from tui import (
     page_handlers,
     session_handlers,
     settings,
+    story_handlers,
 )
 from tui.actions import ACTIONS, Action, ActionGroup, key_name
 from tui.chat_view import ChatView, Ui
@@ -53,6 +54,14 @@ HANDLERS: dict[str, Handler] = {
     "sampling": _on_view(model_handlers.sampling),
     "new": chat_handlers.new,
     "sessions": page_handlers.sessions,
+    "story": story_handlers.story,
+    "cast": story_handlers.cast,
+    "present": story_handlers.present,
+    "away": story_handlers.away,
+    "whisper": story_handlers.whisper,
+    "speak": story_handlers.speak,
+    "seen": story_handlers.seen,
+    "card": story_handlers.card,
     "search": page_handlers.search,
     "back": chat_handlers.back,
     "memory": page_handlers.memory,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PLACES = (
     KeyContext("Writing", keymaps.COMPOSER),
     KeyContext("Messages (Tab)", keymaps.MESSAGE),
+    KeyContext("Messages of a story (Tab)", keymaps.STORY_MESSAGE),
     KeyContext("When the model asks for permission", keymaps.APPROVAL),
     KeyContext("List of chats (F2)", keymaps.CHATS),
     KeyContext("Search (Ctrl+F)", keymaps.SEARCH),
@@ -34,6 +35,7 @@ PLACES = (
     *keymaps.QUERY_PLACES,
     KeyContext("Lists", keymaps.LIST),
     KeyContext("Going back, branches and marks", (*keymaps.REWIND, *keymaps.TREE, *keymaps.MARKS, *keymaps.CHOOSER)),
+    *keymaps.STORY_PLACES,
     KeyContext("About a person, place or project (/about)", keymaps.ABOUT),
     *keymaps.NODE_PLACES,
     KeyContext("Graph drawings", keymaps.DRAWING),

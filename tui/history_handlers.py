@@ -12,7 +12,7 @@ from tui.text import MUTED, cut, one_line, plain
 from tui.widgets.chooser import Chooser, ChooserKey
 from tui.widgets.dialogs import AskLine, Confirm
 from tui.widgets.impact import ImpactChoice, ImpactScreen, preview_of
-from tui.widgets.message import AssistantMessage, Message, UserMessage
+from tui.widgets.message import Aside, AssistantMessage, Message, UserMessage
 from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
@@ -75,19 +75,17 @@ async def refresh(view: ChatView) -> None:
 
 async def delete_message(view: ChatView, message: Message) -> None:
     """`x` on a message: it goes for good, alone or with its exchange, after asking."""
-    if not isinstance(message, UserMessage | AssistantMessage) or not _is_over(view, message):
+    if not isinstance(message, UserMessage | AssistantMessage | Aside) or not _is_over(view, message):
         view.ui.say("Only messages and finished replies can be deleted; tool results are deleted with their message.")
         return
     assert view.chat is not None
     service, turn = view.chat.service, message.turn
-    other = "with its reply" if isinstance(message, UserMessage) else "with its message"
-    plan = await agreed(
-        view,
-        f"Delete “{cut(message.text or 'erased', 48)}” permanently?",
-        ImpactChoice("this message only", lambda: service.plans.delete(turn)),
-        ImpactChoice(other, lambda: service.plans.delete(turn, exchange=True)),
-        yes="delete permanently",
-    )
+    ways = [ImpactChoice("this message only", lambda: service.plans.delete(turn))]
+    if not isinstance(message, Aside):
+        other = "with its reply" if isinstance(message, UserMessage) else "with its message"
+        ways.append(ImpactChoice(other, lambda: service.plans.delete(turn, exchange=True)))
+    title = f"Delete “{cut(message.text or 'erased', 48)}” permanently?"
+    plan = await agreed(view, title, *ways, yes="delete permanently")
     if plan is not None:
         await refresh(view)
         view.composer.focus()
@@ -96,7 +94,7 @@ async def delete_message(view: ChatView, message: Message) -> None:
 
 async def hide_message(view: ChatView, message: Message) -> None:
     """`h` on a message: out of view, memory and prompts, after asking; again: back."""
-    if not isinstance(message, UserMessage | AssistantMessage) or not _is_over(view, message):
+    if not isinstance(message, UserMessage | AssistantMessage | Aside) or not _is_over(view, message):
         view.ui.say("Only messages and finished replies can be hidden.")
         return
     assert view.chat is not None

@@ -160,6 +160,11 @@ MESSAGE = (
     KeyRow("Esc", "stop the reply, or return to the composer", (bind("escape", "stop"),)),
     KeyRow("type", "letters act only when pressed alone; typed text goes to the composer"),
 )
+STORY_MESSAGE = (
+    KeyRow("i", "let the other one answer next", (bind("i", "speak"),)),
+    KeyRow("W", "say who saw it", (bind("W", "witnesses"),)),
+    KeyRow("a", "agree that somebody left the scene, or came back", (bind("a", "moved"),)),
+)
 # What is said of a message's keys while it has the focus, the most useful first.
 FOCUSED: tuple[Sign, ...] = (
     ("c", "copy"),
@@ -173,6 +178,7 @@ FOCUSED: tuple[Sign, ...] = (
     ("← →", "versions"),
     ("Enter", "open"),
 )
+STORY_FOCUSED: tuple[Sign, ...] = (("i", "other answers"), ("W", "who saw it"), *FOCUSED)
 PANEL = (
     KeyRow("F7", "open the panel; again to focus it; once more to close it"),
     KeyRow("↑ ↓ or j k", "choose", (bind("j", "choose(1)"), bind("k", "choose(-1)"))),
@@ -381,6 +387,54 @@ FORK = (
         "Tab",
     ),
     KeyRow("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
+)
+
+
+STORIES = (
+    KeyRow("Enter", "stories: open the newest chat", (bind("enter", "answer('enter')"),), "open"),
+    KeyRow("n", "stories: begin a new one", (bind("n", "answer('n')"),), "new"),
+)
+STORY_PAGE = (
+    KeyRow("Enter, Tab or ↓", "the next field", (bind("down", "app.focus_next"),), "next", "Enter"),
+    KeyRow("↑", "the field above", (bind("up", "app.focus_previous"),)),
+    KeyRow("→", "at the end of a path: complete it", foot="complete"),
+    KeyRow("Ctrl+J", "in a text: a new line"),
+    KeyRow("PgUp PgDn", "scroll what the cards say", (bind("pagedown", "turn(1)"), bind("pageup", "turn(-1)"))),
+    KeyRow("Ctrl+S", "begin the story", (bind("ctrl+s", "begin", priority=True),), "begin"),
+    KeyRow("Esc", "back; what was typed is kept", (bind("escape,ctrl+c", "leave", priority=True),), "back"),
+)
+GREETINGS = (
+    KeyRow(
+        "← →", "choose with which words it begins", (bind("left", "turn(-1)"), bind("right", "turn(1)")), "greeting"
+    ),
+)
+KICKOFF = (KeyRow("Space", "set it, or do not", (bind("space", "tick"),), "set it"),)
+CAST = (
+    KeyRow("Space", "take them off the scene, or bring them back", (bind("space", "place"),), "present, away"),
+    KeyRow("n", "a guest joins, from a card", (bind("n", "join"),), "guest joins"),
+    KeyRow("l", "the guest leaves the story", (bind("l", "leave"),), "leaves"),
+    KeyRow("e", "rename", (bind("e", "rename"),), "rename"),
+    KeyRow("v", "the story as they saw it", (bind("v", "seen"),), "as seen"),
+    KeyRow("x", "write the card to a file, or into a picture", (bind("x", "export"),), "export"),
+    KeyRow("R", "forget all that they saw (asks first)", (bind("R", "reset"),), "reset"),
+    KeyRow("u", "undo the last change", (bind("u", "undo"),), "undo"),
+    KeyRow("PgUp PgDn", "scroll the card", (bind("pagedown", "turn(1)"), bind("pageup", "turn(-1)"))),
+    KeyRow("Esc or q", "back", (bind("escape,q,ctrl+c", "dismiss(None)"),), "back", "Esc"),
+)
+WITNESSES = (
+    KeyRow("Space", "they saw it, or did not", (bind("space", "tick"),), "saw it"),
+    KeyRow("Enter", "save", (bind("enter", "save"),), "save"),
+    KeyRow("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)"),), "cancel"),
+)
+CARD = (
+    KeyRow("h", "begin a story with them as the host", (bind("h", "take('host')"),), "begin a story"),
+    KeyRow("g", "let them join this story as the guest", (bind("g", "take('guest')"),), "join as guest"),
+)
+STORY_PLACES = (
+    KeyContext("Stories (/story)", (*STORIES, *STORY_PAGE, *GREETINGS, *KICKOFF)),
+    KeyContext("The cast of a story (/cast)", CAST),
+    KeyContext("Who saw a message (W)", WITNESSES),
+    KeyContext("A character card (/card)", CARD),
 )
 
 

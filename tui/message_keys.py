@@ -4,20 +4,22 @@ from collections.abc import Callable
 
 from textual import events
 
-from tui import branch_handlers, history_handlers
+from tui import branch_handlers, history_handlers, story_handlers
 from tui.clipboard import copy_text
-from tui.keymaps import MESSAGE, actions_of
+from tui.keymaps import MESSAGE, STORY_MESSAGE, actions_of
 from tui.node_links import walk_from
 from tui.parts import Parts
 from tui.widgets.dialogs import Reader
 from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage
 
 ACTIONS = actions_of(MESSAGE)
+STORY_ACTIONS = ACTIONS | actions_of(STORY_MESSAGE)
 
 
 def key_on_message(parts: Parts, message: Message, event: events.Key) -> None:
     """A key while a message has the focus; letters come here only if they were pressed alone (keyboard.py)."""
-    handler = HANDLERS.get(ACTIONS.get(event.key, ""))
+    actions = ACTIONS if message.cue is None else STORY_ACTIONS
+    handler = HANDLERS.get(actions.get(event.key, ""))
     if handler is not None:
         handler(parts, message)
         event.stop()
@@ -77,6 +79,11 @@ def say_otherwise(parts: Parts, message: Message, text: str = "") -> None:
         parts.composer.editing.begin(message.turn, text or message.text)
 
 
+def agree_to_move(parts: Parts, message: Message) -> None:
+    """`a` on a message, or a click on its line: whoever seems to have left, or to be back."""
+    parts.ui.begin(story_handlers.moved(parts.view, message))
+
+
 HANDLERS: dict[str, Callable[[Parts, Message], object]] = {
     "next": lambda parts, message: _step(parts, message, 1),
     "previous": lambda parts, message: _step(parts, message, -1),
@@ -94,6 +101,9 @@ HANDLERS: dict[str, Callable[[Parts, Message], object]] = {
     "fork": lambda parts, message: parts.ui.begin(branch_handlers.fork_at(parts.view, message)),
     "hide": lambda parts, message: parts.ui.begin(history_handlers.hide_message(parts.view, message)),
     "delete": lambda parts, message: parts.ui.begin(history_handlers.delete_message(parts.view, message)),
+    "speak": lambda parts, message: parts.ui.perform("speak"),
+    "witnesses": lambda parts, message: parts.ui.begin(story_handlers.edit_witnesses(parts.view, message)),
+    "moved": agree_to_move,
     "page_up": lambda parts, message: parts.view.transcript.scroll_pages(-1),
     "page_down": lambda parts, message: parts.view.transcript.scroll_pages(1),
     "tail": lambda parts, message: parts.ui.perform("bottom"),

@@ -15,7 +15,7 @@ from tui.navigation import go_to
 from tui.node_links import walk_from
 from tui.parts import Parts
 from tui.widgets.search import SearchScreen
-from tui.worlds import MAIN, named, what_if, world_of
+from tui.worlds import labels, what_if, world_of
 
 if TYPE_CHECKING:
     from tui.drafts import QuerySession
@@ -158,13 +158,11 @@ async def search_messages(view: ChatView, text: str = "") -> None:
     if chat is None or backstage is None:
         view.ui.say(NOT_YET)
         return
-    worlds = [world for world in await chat.service.branches.worlds() if world.id != MAIN]
-    what_ifs = {world.id: (await named(chat.service, world)).short for world in worlds}
     screen = SearchScreen(
         chat.service.search.words,
         backstage.failures,
         text or view.sessions.words or view.sought,
-        what_ifs=what_ifs,
+        worlds=await labels(chat.service),
         walk=lambda turn: walk_from(view, "Turn", turn),
     )
     found = await view.ui.ask(screen)

@@ -102,6 +102,8 @@ async def _follow(parts: Parts, chat: "Chat", backstage: "Backstage") -> None:
                     await parts.view.transcript.show(opened(turns, asked=0))
             case SessionsChanged(session=session):
                 await parts.session_changed(session)
+            case MemoriesChanged() if parts.view.scene is not None:
+                await parts.view.show_about()  # who plays may be what was changed
             case Warned(message=message) | GraphProgress(state="failed", message=message):
                 parts.ui.say(message, error=True)
             case EmbeddingProgress(state="failed", message=message) if message not in told:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tui.backstage import Choice
 
 
+ASSISTANT = "assistant"  # who replies in a chat that plays in no story
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """The model as the screen shows it; `done` and `total` are bytes while fetching."""
@@ -60,6 +63,79 @@ class Reply:
     tokens: int = 0
     tokens_per_second: float = 0.0
     thinking: bool = False
+    speaker: str = ASSISTANT  # the name of who replies in a story
+
+
+@dataclass(frozen=True, slots=True)
+class CastMember:
+    """Who plays in a story; `seat` is you, host or guest."""
+
+    id: str
+    name: str
+    seat: str
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The story that a chat plays in, by its world and its name, and the cast as the chat stands, by seats.
+
+    `facts` say where it stands: the scene, the place, the time with the weather, as far as they are set.
+    """
+
+    session: str
+    world: str
+    name: str
+    cast: tuple[CastMember, ...]
+    facts: tuple[str, ...] = ()
+
+    @property
+    def voices(self) -> tuple[CastMember, ...]:
+        """Those present whom a model speaks for, the host first."""
+        return tuple(each for each in self.cast if each.present and each.seat != "you")
+
+    def member(self, id: str | None) -> CastMember | None:
+        """One of the cast by its id."""
+        return next((each for each in self.cast if each.id == id), None)
+
+    def called(self, name: str) -> CastMember | None:
+        """One of the cast by the name it has now."""
+        return next((each for each in self.cast if each.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What stands above a message of a story: who speaks, from which seat ("" if that is not known).
+
+    `saw` are the cast by name and seat, and whether each saw it; empty where everybody did.
+    """
+
+    name: str
+    seat: str = ""
+    saw: tuple[tuple[str, str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Who of a story's cast seems to have left the scene, or to be back (`here`), to be agreed to."""
+
+    member: str
+    name: str
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoryDraft:
+    """What was typed on the page of a new story, which is there again when it is opened anew."""
+
+    name: str = ""
+    you: str = ""
+    host: str = ""
+    host_is: str = ""
+    guest: str = ""
+    guest_is: str = ""
+    scenario: str = ""
+    greeting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +150,7 @@ class State:
     private: frozenset[str] = frozenset()  # chats of which nothing is kept
     world: str = "main"  # of the chat on the screen
     what_if: str = ""  # what the what-if of the chat on the screen is called; empty in the main world
+    scene: Scene | None = None  # of the chat that was on the screen when it was read last
     reflecting: int = 0  # exchanges still to reflect on in the background
     approval: "ApprovalWanted | None" = None  # what a model waits for leave to change
     read: "PromptRead | None" = None  # how far the model is with a long prompt

@@ -1,4 +1,4 @@
-"""The two themes of clew, dark and light: warm grounds and a golden thread."""
+"""The two themes of clew, dark and light: warm grounds and a golden thread; and the colours of a story's cast."""
 
 import tomllib
 from collections.abc import Collection
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textual.theme import Theme
 
-from tui.text import one_line
+from tui.text import MUTED, one_line
 
 DARK = Theme(
     name="clew-dark",
@@ -65,6 +65,15 @@ LIGHT = Theme(
         "footer-key-foreground": "#9a5a00",
     },
 )
+
+SEATS = {"you": "$primary", "host": "$accent", "guest": "$secondary"}
+HERE, THERE = "●", "○"  # present, or a witness; and not
+
+
+def seat_style(seat: str) -> str:
+    """The colour of whoever has a seat in a story."""
+    return SEATS.get(seat, MUTED)
+
 
 THEMES = (DARK, LIGHT)
 SHORT_NAMES = {"dark": DARK.name, "light": LIGHT.name, "": DARK.name}

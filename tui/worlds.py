@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MAIN = "main"
 UNNAMED = "an untitled chat"
 LONGEST = 40  # characters of the name of the chat that a what-if left
+LISTED = 24  # of any name in a list
 BRIEF = 18  # and of any name where there is little room
 
 
@@ -35,10 +36,12 @@ class WhatIf:
 
 
 async def what_if(service: "Agent", world: str) -> WhatIf | None:
-    """The what-if that a world is; None for the main one."""
+    """The what-if that a world is; None for the main one, and for a story."""
     if world == MAIN:
         return None
     found = next((each for each in await service.branches.worlds() if each.id == world), None)
+    if found is not None and found.story == found.id:
+        return None
     return await named(service, found) if found is not None else WhatIf(None, None, UNNAMED)
 
 
@@ -46,6 +49,17 @@ async def named(service: "Agent", world: "World") -> WhatIf:
     """A what-if with its names."""
     origin = (await service.chats.get(world.origin)).name if world.origin is not None else None
     return WhatIf(world.name, world.session, origin or UNNAMED)
+
+
+async def labels(service: "Agent") -> dict[str, str]:
+    """What to call each world but the main one in a list: `what-if Corfu`, `story The Lighthouse`."""
+    found = {}
+    for world in await service.branches.worlds():
+        if world.story == world.id:
+            found[world.id] = f"story {cut(world.name or UNNAMED, LISTED)}"
+        elif world.id != MAIN:
+            found[world.id] = f"what-if {cut((await named(service, world)).short, LISTED)}"
+    return found
 
 
 async def world_of(service: "Agent", session: str | None) -> str:

@@ -16,6 +16,7 @@ from tui.help import PLACES, help_content
 from tui.keymaps import KeyContext, KeyRow, actions_of, bind, bindings, foot, signs
 from tui.message_keys import HANDLERS
 from tui.queries import editor_actions
+from tui.stories import all as stories
 from tui.widgets.banner import Approval
 from tui.widgets.dialogs import Answers, Confirm, Question
 from tui.widgets.impact import ImpactScreen
@@ -68,9 +69,11 @@ def test_every_key_of_the_help_is_bound_or_heard() -> None:
     mine = (*editor_actions.KEYS, editor_actions.REMOVE_KEY)
     chosen = tuple(
         key.row
-        for key in (*branch_handlers.REWIND_KEYS, *branch_handlers.TREE_KEYS, *history_handlers.MARK_KEYS, *mine)
-    )
-    heard = pairs(keymaps.MESSAGE) | pairs(chosen)
+        for key in (
+            *branch_handlers.REWIND_KEYS, *branch_handlers.TREE_KEYS, *history_handlers.MARK_KEYS, *stories.KEYS, *mine,
+        )
+    )  # fmt: skip
+    heard = pairs(keymaps.MESSAGE) | pairs(keymaps.STORY_MESSAGE) | pairs(chosen)
     keys = heard.union(*(bound(widget) for widget in own_widgets()))
     for place in PLACES:
         assert pairs(place.rows) <= keys, (place.title, pairs(place.rows) - keys)
@@ -92,7 +95,7 @@ def test_no_key_of_a_place_does_two_things() -> None:
 
 
 def test_every_key_on_a_message_has_its_deed_and_every_deed_its_key() -> None:
-    assert set(actions_of(keymaps.MESSAGE).values()) == set(HANDLERS)
+    assert set(actions_of((*keymaps.MESSAGE, *keymaps.STORY_MESSAGE)).values()) == set(HANDLERS)
 
 
 def test_no_letter_answers_a_question() -> None:

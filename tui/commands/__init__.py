@@ -91,6 +91,8 @@ COMMANDS = {
     "blocks": "tui.commands.memories",
     "projects": "tui.commands.chats",
     "sessions": "tui.commands.chats",
+    "story": "tui.commands.stories",
+    "card": "tui.commands.stories",
     "import": "tui.commands.importing",
     "export": "tui.commands.importing",
     "ingest": "tui.commands.ingest",

@@ -35,7 +35,9 @@ def run_question(
         _check_model(home, question.model)
 
     async def begin(agent: Agent) -> AsyncIterator[AgentEvent]:
-        return agent.send(await _session(agent, question), question.text, project=question.project, turn=question.turn)
+        session = await _session(agent, question)
+        heard = await _whispered(agent, session, question.whisper) if question.whisper is not None else {}
+        return agent.send(session, question.text, project=question.project, turn=question.turn, **heard)
 
     return run_answer(home, settings, begin, printer, yes=question.yes, loader=loader)
 
@@ -100,7 +102,7 @@ async def _answer(
         interrupts = Interrupts(agent.stop, termination)
         await _converse(agent, begin, printer, yes=yes)
         if printer.code is ExitCode.OK and termination.code is None:
-            printer.end_line()
+            printer.finish()
             if not _is_shared(agent):
                 await agent.reflection.run_briefly()  # the reply is out
     except asyncio.CancelledError:
@@ -149,6 +151,12 @@ async def _session(agent: Agent, question: AskRequest) -> str | None:
     if changed:
         return await agent.chats.configure(found.id if found else None, project=question.project, **changed)
     return found.id if found else None
+
+
+async def _whispered(agent: Agent, session: str | None, name: str) -> dict[str, str]:
+    """Who alone hears it. Raises NotFound or AgentError."""
+    assert session is not None
+    return {"whisper": await agent.stories.named(session, clean(name))}
 
 
 async def _tell(notices: AsyncIterator[Notice], printer: ReplyPrinter) -> None:

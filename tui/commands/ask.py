@@ -45,6 +45,9 @@ def ask(
     system: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The system prompt of the chat, from here on.")
     ] = None,
+    whisper: Annotated[
+        str | None, typer.Option(metavar="NAME", help="In a story: only this one of the cast hears it.")
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Allow the model to change the memory; otherwise it may not.")
     ] = False,
@@ -55,6 +58,8 @@ def ask(
 
     `accepted TURN` on stderr means that the message is saved. Ctrl+C stops the reply and keeps the partial reply.
     """
+    if whisper is not None and session is None:
+        raise typer.BadParameter("--whisper needs --session: a new chat plays in no story.")
     text = message_of(message or [], attached=not no_attach)
     home = home_of(ctx)
     question = AskRequest(
@@ -63,6 +68,7 @@ def ask(
         project=clean(project) if project is not None else None,
         system=clean(system) if system is not None else None,
         yes=yes,
+        whisper=whisper,
     )
     printer = ReplyPrinter(as_json=as_json)
     if text.strip() and model is None and may_run(home):

@@ -62,20 +62,27 @@ class _Asking:
             silence.cancel()
             interrupts.over()
             await wire.close()
-        self._printer.end_line()
+        if self._termination.code is None:
+            self._printer.finish()
+        else:
+            self._printer.end_line()
         return self._printer.code if self._termination.code is None else self._termination.code
 
     async def _converse(self, wire: Wire) -> None:
         if self._question.yes:
             await wire.ask("asked", {"asked": True})
         told: asyncio.Queue[Message | None] = asyncio.Queue()
+        session = await self._chat(wire)
         asked = {
-            "session": await self._chat(wire),
+            "session": session,
             "text": self._question.text,
             "project": self._question.project,
             "client": CLIENT,
             "turn": self._question.turn,
         }
+        if self._question.whisper is not None:
+            named = {"session": session, "name": clean(self._question.whisper)}
+            asked["whisper"] = await wire.ask("stories.named", named)
         sent = asyncio.ensure_future(wire.ask("send", asked, told.put_nowait))
         sent.add_done_callback(lambda _: told.put_nowait(None))
         try:

@@ -58,6 +58,7 @@ def summary(session: "Session") -> dict[str, str | int | bool | None]:
         "name": session.name,
         "project": session.project,
         "world": session.world,
+        "story": session.story,
         "model": session.model,
         "turns": session.turns,
         "archived": session.archived,
@@ -69,7 +70,8 @@ def summary(session: "Session") -> dict[str, str | int | bool | None]:
 def _line(session: "Session") -> str:
     head = f"{session.id}  {local(session.last_at)}  {session.turns:>5}  "
     project = f"[{session.project}] " if session.project else ""
-    project += "(what-if) " if session.world != MAIN else ""
+    project += "(story) " if session.story is not None else ""
+    project += "(what-if) " if session.world not in (MAIN, session.story) else ""
     return paint(head, "2") + fit(f"{project}{session.name or '(no title yet)'}", max(12, width() - len(head)))
 
 
@@ -264,7 +266,7 @@ def tree(
         turns = [_json(reader, line) for line in lines]
         put_json({"session": of.id, "name": of.name, "world": of.world, "head": of.head, "turns": turns})
         return
-    world = "" if of.world == MAIN else f" · what-if {one_line(of.world)}"
+    world = "" if of.world in (MAIN, of.story) else f" · what-if {one_line(of.world)}"
     put(paint(one_line(of.name or "(no title yet)"), "1") + paint(f"  {of.id}{world}", "2"))
     for line in lines:
         put(_drawn(line))

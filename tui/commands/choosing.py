@@ -195,7 +195,8 @@ def world_in(reader: "LogReader", named: str | None, *, told: str = "In") -> str
         return MAIN
     world = reader.world(clean(named).strip())
     if world.id != MAIN:
-        say(f"{told} the what-if {f'“{one_line(world.name)}” ' if world.name else ''}({one_line(world.id)}).")
+        kind = "story" if world.story == world.id else "what-if"
+        say(f"{told} the {kind} {f'“{one_line(world.name)}” ' if world.name else ''}({one_line(world.id)}).")
     return world.id
 
 

@@ -315,7 +315,7 @@ def _show_session(reader: "LogReader", session: "Session", *, as_json: bool) -> 
         put_json({"session": summary(session), "thread": [whole(turn, places) for turn in thread]})
         return
     put(paint(one_line(session.name or "(no title yet)"), "1"))
-    world = "" if session.world == MAIN else f" · what-if {session.world}"
+    world = "" if session.world in (MAIN, session.story) else f" · what-if {session.world}"
     about = f"session {session.id} · {counted(session.turns, 'turn')} · since {local(session.started_at)}{world}"
     put(paint(one_line(about), "2"))
     for turn, as_told in zip(thread, told, strict=True):
@@ -332,6 +332,8 @@ def whole(turn: "Turn", places: "Mapping[str, Alternatives] | None" = None) -> d
 def _block(turn: "Turn", as_told: "Turn", beside: "Alternatives | None" = None) -> str:
     """A turn for people; of a tool whose answer is left out there is still the call."""
     speaker = {"user": "you", "assistant": "clew"}.get(turn.role, turn.role)
+    if turn.witnesses is not None:
+        speaker = f"{turn.speaker}{', out of character' if turn.role == 'note' else ''}"
     head = f"{speaker} · {local(turn.at)} · turn {turn.id} · {turn.index}. of its session · {turn.client}"
     head += f" · ‹{beside.label}›" if beside is not None else ""
     text = shown(words_of(turn))

@@ -25,9 +25,9 @@ from agent.flat_events import (
 )
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.output import SILENCE_S, Narration, put, put_json, say
-from tui.state import model_step
+from tui.state import ASSISTANT, model_step
 from tui.termination import Termination
-from tui.text import counted, shown, size_of
+from tui.text import counted, one_line, shown, size_of
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent, Notice
@@ -57,6 +57,7 @@ class AskRequest:
     system: str | None = None
     model: str | None = None
     turn: str | None = None  # the id that it was sent with already
+    whisper: str | None = None  # the name of the one in a story who alone hears it
     yes: bool = False  # allow what the model asks to change in the memory
 
 
@@ -70,7 +71,9 @@ class ReplyPrinter:
         self._open_line = False
         self._begun = False  # its words are on stdout
         self._model_failed = False
-        self._session = ""
+        self._session = self._turn = ""
+        self._speaker = ASSISTANT
+        self._over = False  # its reply has ended, or failed
         self.code = ExitCode.OK
 
     def event(self, event: "AgentEvent") -> None:
@@ -78,14 +81,12 @@ class ReplyPrinter:
         match event:
             case TurnAccepted():
                 self._narration.clear()
-                self._session = event.session
+                self._session, self._turn = event.session, event.turn
                 say(f"accepted {event.turn}")
                 if event.queued:
                     say("Another reply is being written; yours comes after it.")
-            case ReplyStarted(cut_tokens=cut) if cut:
-                self._narration.clear()
-                unseen = counted(cut, "token")
-                say(f"The message is too long for the model, which does not see {unseen} of it. All of it is saved.")
+            case ReplyStarted():
+                self._started(event)
             case TokensArrived(text=text) if text:
                 self._narration.clear()
                 self._begun = not self._as_json
@@ -102,12 +103,21 @@ class ReplyPrinter:
             case ReplyEnded():
                 self._ended(event)
             case Failed():
+                self._over = True
                 self._narration.clear()
                 self.end_line()
                 say(f"clew: {self._outside_the_chat(event.message)}")
                 self.code = self._code_of(event)
             case _:
                 pass
+
+    def finish(self) -> None:
+        """All is told. What nobody was asked to answer has no reply."""
+        if self._turn and not self._over:
+            if self._as_json:
+                put_json({"reply": None, "session": self._session, "turn": self._turn})
+            say("It was said out of character: nobody in the story hears that, and there is no reply.")
+        self.end_line()
 
     def silent(self) -> None:
         """Nothing was said for a while: on a terminal a line is owed."""
@@ -156,10 +166,23 @@ class ReplyPrinter:
             f"`clew --session {self._session}` opens its chat; use /retry there to get a reply",
         )
 
+    def _started(self, event: ReplyStarted) -> None:
+        """Say what the model does not see, and in a story who replies."""
+        self._speaker = event.speaker
+        if event.cut_tokens:
+            self._narration.clear()
+            unseen = counted(event.cut_tokens, "token")
+            say(f"The message is too long for the model, which does not see {unseen} of it. All of it is saved.")
+        if event.speaker != ASSISTANT:
+            self._narration.clear()
+            say(f"{one_line(event.speaker)}:")
+
     def _ended(self, event: ReplyEnded) -> None:
+        self._over = True
         self._narration.clear()
         if self._as_json:
-            put_json({"reply": event.text} | {name: getattr(event, name) for name in FIGURES})
+            told = {"reply": event.text} | {name: getattr(event, name) for name in FIGURES}
+            put_json(told | ({"speaker": self._speaker} if self._speaker != ASSISTANT else {}))
         self.end_line()
         if event.stop_reason == "failed":
             say(f"clew: The reply failed: {event.error or 'The model gave no reason.'} The partial reply is saved.")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from graph.values import Wanted
-from tui.worlds import MAIN, what_if
+from tui.worlds import MAIN, labels, what_if
 
 if TYPE_CHECKING:
     from agent.agent import Agent
@@ -87,6 +87,8 @@ async def heading(service: "Agent", view: "View") -> str:
         parts.append(f"As clew knew it on {local.day} {local:%b %Y, %H:%M} · Esc for now")
     if world is not None:
         parts.append(f"the what-if {world.quoted} · w to switch")
+    elif view.world != MAIN:
+        parts.append(f"the {(await labels(service)).get(view.world, 'story')} · w to switch")
     words = " · ".join(parts)
     return words[:1].upper() + words[1:]
 

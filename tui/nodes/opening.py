@@ -3,7 +3,7 @@
 from graph.values import Ref
 from tui.chat_view import NOT_YET, ChatView
 from tui.navigation import go_to
-from tui.worlds import MAIN, named
+from tui.worlds import labels
 
 NO_HOME = "A {} cannot be opened outside the graph. Press g to explore it."
 
@@ -53,9 +53,7 @@ async def open_node(view: ChatView, ref: "Ref") -> bool:
     service = chat.service
     world = view.state.world
     walk = NodeWalk(service, await service.graph.ego(ref, world=world), world=world)
-    what_ifs = [world for world in await chat.service.branches.worlds() if world.id != MAIN]
-    worlds = {world.id: (await named(chat.service, world)).short for world in what_ifs}
-    home = await view.ui.ask(NodeScreen(service, backstage.failures, walk, worlds))
+    home = await view.ui.ask(NodeScreen(service, backstage.failures, walk, await labels(chat.service)))
     if home is not None:
         view.ui.begin(show_at_home(view, home))  # the app's: every other ends with its screen
     return home is not None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graph.values import Ego, Node, Ref, Side
 
 
-Worlds = Mapping[str, str]  # the names of what-ifs, by world
+Worlds = Mapping[str, str]  # what to call those that are not the main one
 
 ROOM = 36  # columns from which a row tells more than words
 MOST_SHOWN = 2_000  # characters of a text above the list
@@ -176,9 +176,8 @@ def _title(node: "Node", width: int) -> Content:
 
 def _marks(node: "Node", worlds: Worlds) -> str:
     mark = "" if node.mark in (HIDDEN_WORDS, ERASED) else node.mark
-    name = worlds.get(node.world) if node.world is not None else None
-    what_if = "" if node.world is None else f"what-if {cut(name, 24)}" if name else "what-if"
-    return " · ".join(part for part in (mark, what_if) if part)
+    world = worlds.get(node.world, "what-if") if node.world is not None else ""
+    return " · ".join(part for part in (mark, world) if part)
 
 
 def _brief(node: "Node", now: datetime) -> str:

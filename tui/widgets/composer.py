@@ -64,6 +64,7 @@ class Composer(TextArea):
         self._back = 0  # how far back in the history; 0 is the text being written
         self._kept = ""
         self._notice = ("", "")
+        self._to: Content | None = None
         self.queued = (
             False  # messages of this chat wait for their turn: Up in an empty composer takes back the last one
         )
@@ -104,6 +105,12 @@ class Composer(TextArea):
         """A quiet line in the frame, which moves nothing; where there is no room, `words` are cut and not the rest."""
         self._notice = (words, rest)
         self._paint_notice()
+
+    def address(self, to: Content | None) -> None:
+        """To whom in a story what is written goes, in the frame; None: it is no story's."""
+        if to != self._to:
+            self._to = to
+            self.border_title = to
 
     def _paint_notice(self) -> None:
         words, rest = (plain(part) for part in self._notice)

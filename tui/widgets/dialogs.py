@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.screen import ModalScreen
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 from textual.widgets.option_list import Option
@@ -134,7 +135,7 @@ class AskLine(ModalScreen[str | None]):
     """One line to fill in; None if left.
 
     `check` answers with what is wrong with a line, None where nothing is: only such a line closes it. With `live` it is
-    asked while one types too, and an empty line is a line like any other.
+    asked while one types too, and an empty line is a line like any other. What the `suggester` has for it, → takes.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ASK_LINE)
@@ -149,12 +150,14 @@ class AskLine(ModalScreen[str | None]):
         yes: str = "save",
         check: Callable[[str], Awaitable[str | None]] | None = None,
         live: bool = False,
+        suggester: Suggester | None = None,
     ) -> None:
         super().__init__()
         self._title = title
         self._value = value
         self._words = words
         self._live = live
+        self._suggester = suggester
         self._placeholder = placeholder
         self._yes = yes
         self._check = check
@@ -165,7 +168,7 @@ class AskLine(ModalScreen[str | None]):
             yield Static(plain(self._title), classes="dialog-title", markup=False)
             if self._words:
                 yield Static(plain(self._words), classes="dialog-words", markup=False)
-            yield Input(shown(self._value), placeholder=self._placeholder, compact=True)
+            yield Input(shown(self._value), placeholder=self._placeholder, compact=True, suggester=self._suggester)
             yield Static("", classes="dialog-wrong", markup=False)
             yield Foot((("Enter", self._yes), *signs(ASK_LINE)), classes="dialog-keys")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 from textual import events
@@ -16,8 +16,10 @@ from textual.widgets import Markdown, Static
 from textual.widgets._markdown import MarkdownBlock, MarkdownBulletList, MarkdownList, MarkdownOrderedList
 from textual.widgets.markdown import MarkdownStream
 
-from tui.keymaps import MESSAGE, letters_of
+from tui.keymaps import MESSAGE, STORY_MESSAGE, letters_of
+from tui.state import Cue, Move
 from tui.text import MUTED, plain, shown, size_of
+from tui.themes import HERE, SEATS, THERE, seat_style
 from tui.toolwords import ToolCall, line_of, whole
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ class Prose(Markdown):
         self._last_parsed_line = len(lines) - (1 if lines and lines[-1] else 0)
 
 
+STORY_LETTERS = letters_of((*MESSAGE, *STORY_MESSAGE))
 FOLD_LINES = 24
 FOLD_CHARACTERS = 4_000
 KEPT_LINES = 8
@@ -145,10 +148,66 @@ class RecalledQuotes(Static):
         self.set_class(quotes is None, "-none")
 
 
+BRIEF = 72  # columns of the terminal from which the cast is named in full
+
+
+def cue_content(cue: Cue, *, brief: bool) -> Content:
+    """Who speaks, and who saw it: `Mara   ● Ada ● Mara ○ Jonas`; the letters that names begin with where `brief`."""
+    speaker = plain(cue.name, f"bold {seat_style(cue.seat)}")
+    if not cue.saw:
+        return speaker
+    names = _initials([name for name, _, _ in cue.saw]) if brief else [name for name, _, _ in cue.saw]
+    chips = [
+        Content.assemble(plain(HERE if saw else THERE, seat_style(seat) if saw else MUTED), plain(f" {name}", MUTED))
+        for name, (_, seat, saw) in zip(names, cue.saw, strict=True)
+    ]
+    return Content.assemble(speaker, "   ", Content(" ").join(chips))
+
+
+def _initials(names: list[str]) -> list[str]:
+    """As few letters of each as tell them apart."""
+    for count in range(1, max(map(len, names), default=1)):
+        short = [name[:count] for name in names]
+        if len(set(short)) == len(names):
+            return short
+    return names
+
+
+class CueLine(Static):
+    """The line above a message of a story."""
+
+    def __init__(self, cue: Cue) -> None:
+        super().__init__("", classes="cue", markup=False)
+        self._cue = cue
+
+    def show(self, cue: Cue) -> None:
+        """It says this now."""
+        self._cue = cue
+        self.refresh()
+
+    def render(self) -> Content:
+        return cue_content(self._cue, brief=self.app.size.width < BRIEF)
+
+
+class MoveLine(Static):
+    """Says who seems to have left with a message of a story, or to be back, which one key confirms."""
+
+    class Clicked(TextualMessage):
+        """A click on it."""
+
+    def __init__(self, move: Move) -> None:
+        what, does = ("be back", "brings them onto") if move.here else ("have left", "takes them off")
+        words = plain(f"{move.name} seems to {what} · ") + plain("Tab, a", "bold") + plain(f" {does} the scene")
+        super().__init__(words, classes="move", markup=False)
+
+    def on_click(self) -> None:
+        self.post_message(self.Clicked())
+
+
 class Message(Vertical, can_focus=True):
     """A message that can be focused, copied and opened."""
 
-    LETTERS: ClassVar[frozenset[str]] = letters_of(MESSAGE)
+    LETTERS: frozenset[str] = letters_of(MESSAGE)
 
     class Opened(TextualMessage):
         """Enter on a folded message: show it whole."""
@@ -164,14 +223,55 @@ class Message(Vertical, can_focus=True):
             super().__init__()
             self.message = message
 
-    def __init__(self, turn: str, *, classes: str = "", hidden: bool = False, withheld: bool = False) -> None:
+    class Moved(TextualMessage):
+        """It was agreed that somebody left with a message, or came back."""
+
+        def __init__(self, message: "Message") -> None:
+            super().__init__()
+            self.message = message
+
+    def __init__(
+        self, turn: str, *, classes: str = "", hidden: bool = False, withheld: bool = False, cue: Cue | None = None
+    ) -> None:
         super().__init__(classes=classes)
         self.turn = turn
+        self.cue: Cue | None = None  # of a message of a story
+        self.move: Move | None = None  # who seems to have left the scene with it, or to be back
         self.next_block = 0
         self.hidden = hidden  # it is a dim line, and recall leaves it out
         self.withheld = withheld  # it is kept out of memory
         self.alternatives: Alternatives | None = None  # what else was said in its place
         self.set_class(hidden, "-hidden")
+        if cue is not None:
+            self.show_cue(cue)
+
+    def show_cue(self, cue: Cue) -> None:
+        """It is of a story: who speaks, and who saw it."""
+        if cue == self.cue:
+            return
+        self.cue = cue
+        self.LETTERS = STORY_LETTERS
+        for seat in SEATS:
+            self.set_class(seat == cue.seat, f"-{seat}")
+        for line in self.query(CueLine):  # none while it is still to be composed
+            line.show(cue)
+
+    def cue_lines(self) -> Iterator[CueLine]:
+        """What stands above its words, to be composed."""
+        if self.cue is not None:
+            yield CueLine(self.cue)
+
+    def show_move(self, move: Move | None) -> None:
+        """Somebody seems to have left with it, or to be back; None: nobody does, or that is settled."""
+        if move == self.move:
+            return
+        self.move = move
+        self.query(MoveLine).remove()
+        if move is not None:
+            self.mount(MoveLine(move))
+
+    def on_move_line_clicked(self) -> None:
+        self.post_message(self.Moved(self))
 
     def show_place(self, alternatives: "Alternatives | None") -> None:
         """It has these beside it, or none."""
@@ -227,8 +327,9 @@ class UserMessage(Message):
         held: bool = False,
         hidden: bool = False,
         withheld: bool = False,
+        cue: Cue | None = None,
     ) -> None:
-        super().__init__(turn, classes="said", hidden=hidden, withheld=withheld)
+        super().__init__(turn, classes="said", hidden=hidden, withheld=withheld, cue=cue)
         self._text = text
         self.queued = queued
         self.held = held  # it is queued, and waits for the person's word
@@ -240,6 +341,7 @@ class UserMessage(Message):
         return self._text or ""
 
     def compose(self) -> ComposeResult:
+        yield from self.cue_lines()
         yield Static(self._content(), classes="words", markup=False)
         note = Static(HELD if self.held else QUEUED, classes="note", markup=False)
         note.display = self.queued
@@ -253,7 +355,7 @@ class UserMessage(Message):
         if self._text is None:
             return plain("erased", "italic dim")
         if not self.folded:
-            return plain(self._text)
+            return plain(self._text) if self.cue is None else acted(self._text)
         head = "\n".join(self._text[:KEPT_CHARACTERS].split("\n")[:KEPT_LINES])
         lines = self._text.count("\n") + 1
         size = size_of(len(self._text.encode("utf-8", errors="replace")))
@@ -290,6 +392,38 @@ class UserMessage(Message):
             self.post_message(self.Opened(self))
 
 
+def acted(text: str) -> Content:
+    """A message of a story, what is done in it (`*action*`) in italics, as in a reply."""
+    from agent.story.spans import Kind, spans
+
+    return Content.assemble(
+        *(
+            plain(span.text, "italic") if span.kind is Kind.ACTION else plain(text[span.start : span.end])
+            for span in spans(text)
+        )
+    )
+
+
+class Aside(Message):
+    """What was said in a story out of character: nobody in it hears that."""
+
+    def __init__(self, turn: str, text: str | None, *, hidden: bool = False) -> None:
+        super().__init__(turn, classes="aside", hidden=hidden)
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        from agent.story.spans import MARKER
+
+        return "" if self._text is None else f"{MARKER[0]}{self._text}{MARKER[1]}"
+
+    def compose(self) -> ComposeResult:
+        words = plain("erased", "italic dim") if self._text is None else plain(self.text)
+        yield Static(words, classes="words", markup=False)
+        if self.hidden:
+            yield HiddenNote()
+
+
 class AssistantMessage(Message):
     """A reply: Markdown that may still be growing, and a line below it when it did not end by itself."""
 
@@ -304,8 +438,9 @@ class AssistantMessage(Message):
         quotes: Content | None = None,
         hidden: bool = False,
         withheld: bool = False,
+        cue: Cue | None = None,
     ) -> None:
-        super().__init__(turn, classes="answer", hidden=hidden, withheld=withheld)
+        super().__init__(turn, classes="answer", hidden=hidden, withheld=withheld, cue=cue)
         self.recalled = recalled
         self.quotes = quotes  # what was recalled, where it stands open
         self._text = text or ""
@@ -321,6 +456,7 @@ class AssistantMessage(Message):
         return self._text
 
     def compose(self) -> ComposeResult:
+        yield from self.cue_lines()
         if self._erased:
             yield Static(plain("erased", "italic dim"), classes="words", markup=False)
         yield Prose(self._text)

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from tui.keymaps import SEARCH, bindings, signs
 from tui.latest import Latest, is_there
 from tui.reasons import who
-from tui.text import MUTED, cut, one_line, plain, shown, when
+from tui.text import MUTED, one_line, plain, shown, when
 from tui.widgets.foot import Foot
 from tui.widgets.long_list import Rows, type_into
 
@@ -50,7 +50,7 @@ class SearchInput(Input):
 class SearchScreen(ModalScreen["FoundTurn | None"]):
     """`search(text, limit)` is asked with every change; an answer that is not the newest is never shown.
 
-    `walk` leads from a turn into the graph.
+    `worlds` says what to call those that are not the main one. `walk` leads from a turn into the graph.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH)
@@ -61,12 +61,12 @@ class SearchScreen(ModalScreen["FoundTurn | None"]):
         failures: tuple[type[Exception], ...],
         text: str = "",
         *,
-        what_ifs: Mapping[str, str] | None = None,
+        worlds: Mapping[str, str] | None = None,
         walk: Callable[[str], None] = lambda turn: None,
     ) -> None:
         super().__init__()
         self.text = text
-        self._what_ifs = what_ifs or {}  # their names by world
+        self._worlds = worlds or {}  # what all but the main one are called
         self._search = search
         self._failures = failures
         self._walk = walk
@@ -116,7 +116,7 @@ class SearchScreen(ModalScreen["FoundTurn | None"]):
         more = len(self._found) >= limit and limit < MOST
         rows, now = self.query_one(Rows), datetime.now().astimezone()
         rows.clear_options()
-        rows.add_options([Option(_row(found, now, self._what_ifs.get(found.world, ""))) for found in self._found])
+        rows.add_options([Option(_row(found, now, self._worlds.get(found.world, ""))) for found in self._found])
         if more:
             rows.add_option(Option(plain("more …", f"italic {MUTED}")))
         if self._found:
@@ -159,13 +159,13 @@ def _count(text: str, found: int, limit: int, *, more: bool) -> str:
     return f"{found} found" if found else "No messages match."
 
 
-def _row(found: "FoundTurn", now: datetime, what_if: str) -> Content:
+def _row(found: "FoundTurn", now: datetime, world: str) -> Content:
     turn = found.turn
     speaker = who(turn.role, turn.speaker)
     head = " · ".join(
         part for part in (when(turn.at, now), speaker, one_line(found.session_name or "New chat")) if part
     )
-    marks = " · ".join(part for part in (f"what-if {cut(what_if, 24)}" if what_if else "", found.mark) if part)
+    marks = " · ".join(part for part in (world, found.mark) if part)
     mark = plain(f"  {marks}", "italic $warning") if marks else ""
     return Content.assemble(plain(head, MUTED), mark, "\n", snippet(found.snippet), "\n")
 

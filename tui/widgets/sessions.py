@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graph.values import Session
 
 UNTITLED, PRIVATE = "New chat", "Private chat"
+STORY = "✎"
 NO_MATCH = "No titles match.\nPress Ctrl+F to search all messages."
 
 
@@ -126,6 +127,7 @@ class SessionList(Vertical):
         else:
             style = "$foreground" if session.name else "italic $text-muted"
         title = plain(self._title(session), style).truncate(200, ellipsis=True)
-        kind = "" if session.world == MAIN else "what-if · "
+        kind = f"{STORY} story · " if session.story is not None else ""
+        kind += "" if session.world in (MAIN, session.story) else "what-if · "
         turns = f"{session.turns} message" + ("" if session.turns == 1 else "s")
         return Content.assemble(title, "\n", plain(f"{kind}{when(session.last_at, now)} · {turns}", MUTED))

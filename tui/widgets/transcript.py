@@ -16,9 +16,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tui.servers import leaving
-from tui.text import MUTED, plain
+from tui.state import Cue
+from tui.text import MUTED, one_line, plain
 from tui.toolwords import read_call
-from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage, how_it_ended
+from tui.widgets.message import Aside, AssistantMessage, Message, ToolBlock, UserMessage, how_it_ended
 from tui.window import Window
 
 if TYPE_CHECKING:
@@ -223,6 +224,12 @@ class Transcript(VerticalScroll, can_focus=False):
             return None
         return self._held[0].turn
 
+    @property
+    def last_said(self) -> str | None:
+        """The last turn that does not wait for its own."""
+        said = (each.turn for each in reversed(self.messages) if not (isinstance(each, UserMessage) and each.queued))
+        return next(said, None)
+
     def last_of(self, turn: str) -> str:
         """The last turn of what belongs to a message so far: the message itself, or a tool called for it."""
         messages = self.messages
@@ -296,16 +303,27 @@ class Transcript(VerticalScroll, can_focus=False):
         self.refresh(layout=True)
 
 
-def widget_for(turn: "Turn") -> Widget:
-    """The widget of a turn that is over."""
+def widget_for(turn: "Turn", *, held: bool = False) -> Widget:
+    """The widget of a turn that is over, or queued and maybe on hold."""
+    cue = Cue(one_line(turn.speaker)) if turn.witnesses is not None else None
     if turn.role == "assistant":
         note = how_it_ended(turn.stop_reason, turn.error, empty=turn.text == "")
         return AssistantMessage(
-            turn.id, turn.text, note=note, recalled=len(turn.recalled), hidden=turn.hidden, withheld=turn.withheld
+            turn.id,
+            turn.text,
+            note=note,
+            recalled=len(turn.recalled),
+            hidden=turn.hidden,
+            withheld=turn.withheld,
+            cue=cue,
         )
     if turn.role == "tool":
         return ToolBlock(turn.id, read_call(turn))
-    return UserMessage(turn.id, turn.text, queued=turn.queued, hidden=turn.hidden, withheld=turn.withheld)
+    if turn.role == "note" and cue is not None:
+        return Aside(turn.id, turn.text, hidden=turn.hidden)
+    return UserMessage(
+        turn.id, turn.text, queued=turn.queued, held=held, hidden=turn.hidden, withheld=turn.withheld, cue=cue
+    )
 
 
 def line(text: str, kind: str) -> Static:

@@ -12,6 +12,7 @@ import pytest
 from agent.events import ReplyEnded
 from agent.home import Home
 from agent.settings import Settings
+from agent.story.cards import Card
 from tests.agent.conftest import collect
 from tests.agent.service.behind import Behind, agent_of
 from tests.agent.test_changing_tools import ANSWER, REMEMBER
@@ -115,6 +116,19 @@ async def test_leave_is_given_by_yes_alone(shell: Shell) -> None:
     assert "allowed by --yes: Remember" in asked.err
     (made,) = await shell.behind.agent.memories.find()
     assert made.text == REMEMBER["text"]
+
+
+async def test_a_whisper_in_a_story_is_heard_by_one_and_a_note_by_nobody(shell: Shell) -> None:
+    stories = shell.behind.agent.stories
+    session = await stories.begin("The Lighthouse", Card(name="Mara"), guest=Card(name="Jonas"))
+    asked = await shell.ask("--session", session, "--whisper", "mara", "--json", "The gold is here.", code=LISTED)
+    assert json.loads(asked.out)["speaker"] == "Mara"
+    assert asked.err.splitlines()[-2:] == ["Mara:", "[]"]
+    assert await stories.seen_by(session, await stories.named(session, "Jonas")) == []
+    note = await shell.ask("--session", session, "((make it rain))")
+    assert (note.out, note.code) == ("", 0)
+    assert "there is no reply" in note.err
+    assert "Who plays: You, Mara, Jonas." in (await shell.ask("--session", session, "--whisper", "Zoe", "Hello.")).err
 
 
 async def test_ctrl_c_stops_this_reply_and_no_other(shell: Shell) -> None:

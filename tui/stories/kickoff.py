@@ -1,0 +1,99 @@
+"""What the beginning of a story says of place, time, weather and who is where, to be confirmed and set on its stage."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.content import Content
+
+from tui.keymaps import KICKOFF, bindings
+from tui.scene import WORLD, YOU
+from tui.text import MUTED, cut, plain
+from tui.widgets.long_list import LongList
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+
+LABELS = {"place": "Place", "clock": "Time", "weather": "Weather"}
+LONGEST = 200  # characters of a value that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a story starts, in prose, and the names of who plays by their seats."""
+
+    prose: str
+    names: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Something that the beginning says, to be set on the stage: of the world, or of whoever has a seat."""
+
+    owner: str
+    aspect: str
+    label: str
+    value: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.owner}.{self.aspect}"
+
+
+class Settings(LongList[Setting]):
+    """What was read of where a story starts; what is ticked is set when it begins."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(KICKOFF)
+
+    def __init__(self) -> None:
+        super().__init__(_setting_row, lambda each: each.key, height=1, ticks=True, classes="story-settings")
+        self._left: set[str] = set()  # that are not to be set
+
+    def offer(self, settings: Sequence[Setting]) -> None:
+        """These were read; all are ticked but those that were not to be."""
+        self.marks = {each.key for each in settings} - self._left
+        self.styles.height = len(settings)
+        self.fill(settings)
+
+    @property
+    def ticked(self) -> list[Setting]:
+        return [each for each in self.items if each.key in self.marks]
+
+    def action_tick(self) -> None:
+        if self.chosen is not None:
+            self._left ^= {self.chosen.key}
+            self.marks ^= {self.chosen.key}
+            self.redraw()
+
+
+def _setting_row(setting: Setting, width: int) -> Sequence[Content]:
+    return [plain(f"{setting.label}: ", MUTED) + plain(cut(setting.value, LONGEST))]
+
+
+async def read_settings(beginning: Beginning) -> list[Setting]:
+    """What the prose says, in another thread."""
+    return await asyncio.to_thread(settings_in, beginning)
+
+
+def settings_in(beginning: Beginning) -> list[Setting]:
+    """What the prose says of place, time and weather, and of where each is who plays."""
+    from agent.story.kickoff import parse
+    from agent.story.names import Named
+    from agent.story.play import called
+
+    names = dict(beginning.names)
+    read = parse(beginning.prose, [Named(seat, tuple(called(name))) for seat, name in names.items()], you=YOU)
+    of_world = {"place": read.place, "clock": read.clock or read.daytime, "weather": read.weather}
+    found = [
+        Setting(WORLD, aspect, LABELS[aspect], each.value) for aspect, each in of_world.items() if each is not None
+    ]
+    return found + [Setting(each.id, "place", names[each.id], each.where) for each in read.people if each.where]
+
+
+async def put_on_stage(service: "Agent", session: str, settings: Sequence[Setting]) -> None:
+    """Set them from the beginning on. Raises AgentError."""
+    members: dict[str, str] = {each.seat: each.member for each in await service.stories.cast(session)}
+    for each in settings:
+        await service.stories.put(session, members.get(each.owner, each.owner), each.aspect, each.value)

@@ -11,7 +11,7 @@ from tui import keymaps
 from tui.actions import ACTIONS, FIRST
 from tui.app import ClewApp
 from tui.help import PLACES
-from tui.keymaps import FOCUSED, KeyContext, KeyRow, actions_of
+from tui.keymaps import FOCUSED, STORY_FOCUSED, KeyContext, KeyRow, actions_of
 
 
 def slash_commands() -> dict[str, Any]:
@@ -39,6 +39,7 @@ def keys() -> dict[str, Any]:
         "everywhere": {each.key: {"action": each.action, "words": each.description} for each in bound},
         "places": {title.strip(): [_row(row) for row in place.rows] for title, place in every.items()},
         "foot of a focused message": [list(each) for each in FOCUSED],
+        "foot of a focused message of a story": [list(each) for each in STORY_FOCUSED],
         "order of the help": [place.title for place in PLACES],
         "help of the query screen": _headings(keymaps.QUERY_HELP),
         "help of a node": _headings(keymaps.NODE_HELP),

@@ -37,7 +37,7 @@ from models.store import DEFAULT_CHAT, ModelStore
 
 SESSION = "story"
 VOICES = ("Mara", "Jonas")
-PARAMS = SamplingParams(temperature=0, repeat_penalty=1.0, max_tokens=24)
+LONGEST = 24  # tokens of a reply
 CARD = (
     "{name} keeps the lighthouse and knows every rock of the bay. {name} speaks slowly, hides a letter in the lamp "
     "room, and trusts nobody who comes by boat at night. "
@@ -116,8 +116,9 @@ class Stage:
             if name != but:
                 voice.untold += frame
 
-    async def reply(self, name: str) -> Reply:
+    async def reply(self, name: str, most: int = LONGEST) -> Reply:
         """What a voice says next, as `Prompts.prepare`, a generation and `after_reply` bring it about."""
+        params = SamplingParams(temperature=0, repeat_penalty=1.0, max_tokens=most)
         voice, key, model = self.voices[name], self._key(name), self.model
         start, first_ms, said = time.perf_counter(), 0.0, list[int]()
         await self.shelf.leave(stays=key)
@@ -125,7 +126,7 @@ class Stage:
         await self.shelf.bring_back(key, voice.log)
         opening = [*model.reply_open(), *model.tokenize(f"{name}:")]
         prompt = [*voice.log.tokens, *opening]
-        async with aclosing(model.generate(prompt, PARAMS)) as items:
+        async with aclosing(model.generate(prompt, params)) as items:
             async for item in items:
                 if isinstance(item, Finished):
                     finished = item
@@ -228,11 +229,13 @@ async def play(options: argparse.Namespace, folder: Path, load: Callable[[], Lla
 
 
 async def both(story: Stage, alone: dict[str, Stage], name: str, *, first: bool) -> tuple[Reply, Reply]:
-    """A reply in the story, and one of the speaker alone; what was said is told to the others."""
+    """A reply in the story, and one as long of the speaker alone; what was said is told to the others."""
     if first:
-        made, other = await story.reply(name), await alone[name].reply(name)
+        made = await story.reply(name)
+        other = await alone[name].reply(name, len(made.said))
     else:
-        other, made = await alone[name].reply(name), await story.reply(name)
+        other = await alone[name].reply(name)
+        made = await story.reply(name, len(other.said))
     heard = story.model.frame("user", f"{name}:{story.model.detokenize(made.said)}")
     for stage in (story, *alone.values()):
         stage.hear(heard, but=name)

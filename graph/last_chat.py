@@ -1,7 +1,7 @@
 """The last chat of a log whose tables are still to be made: read within a second, however long the log is.
 
-Only the events that say how that chat stands are folded: those that name it or one that it was forked from, and what
-became of single messages of these. Nothing but its messages may be asked of that.
+Only the events that say how that chat stands are folded: those that name it or one that it was forked from, what became
+of single messages of these, and where it is a story's who plays. Nothing but its messages may be asked of that.
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from graph.errors import SURPRISES
 from graph.events import (
+    CastSet,
     Event,
     HeadMoved,
     ObservationMade,
@@ -36,10 +37,11 @@ _LATEST = f"{SELECT_EVENT} WHERE kind = 'turn.said' ORDER BY seq DESC"
 _NAMING = f"{SELECT_EVENT} WHERE structure LIKE ?"
 _OF_TURNS = f"""
 {SELECT_EVENT} WHERE kind <> 'turn.said' AND kind IN (
-    'turn.hidden', 'turn.unhidden', 'turn.deleted', 'turn.withheld', 'turn.released', 'pin.set', 'pin.cleared',
-    'text.erased'
+    'turn.hidden', 'turn.unhidden', 'turn.deleted', 'turn.withheld', 'turn.released', 'turn.witnessed', 'pin.set',
+    'pin.cleared', 'text.erased'
 )
 """
+_CASTS = f"{SELECT_EVENT} WHERE kind <> 'turn.said' AND kind IN ('story.begun', 'cast.set')"
 _SHELF = f"""
 {SELECT_EVENT} WHERE kind <> 'turn.said' AND kind IN ('session.archived', 'session.unarchived', 'session.deleted')
 ORDER BY seq
@@ -97,10 +99,13 @@ def _events_of(db: sqlite3.Connection, session: str) -> list[Stored]:
         left = {home for turn in missing for home in _homes(db, turn)}
         left |= {each.event.origin for each in found.values() if isinstance(each.event, SessionForked)}
         left -= known
+    if any(isinstance(each.event, TurnSaid) and each.event.witnesses is not None for each in found.values()):
+        found |= {stored.seq: stored for stored in map(event_of, db.execute(_CASTS))}
+    said = {seq for seq, each in found.items() if isinstance(each.event, TurnSaid | CastSet)}
     for stored in map(event_of, db.execute(_OF_TURNS)):
         match stored.event:
             case TextErased(events=events):
-                if mine := set(turns.values()).intersection(events):
+                if mine := said.intersection(events):
                     found[stored.seq] = Stored(stored.seq, stored.id, stored.at, TextErased(events=tuple(mine)))
             case event if getattr(event, "turn", None) in turns:
                 found[stored.seq] = stored

@@ -1,8 +1,9 @@
 """A person going back and forth in time, as a state machine of hypothesis, held against the reference after each step.
 
 After each deed every world is compared: which turns it sees, which memories are live and current in it and on how much
-proof, what is pinned, what its core blocks say, and that recall answers with nothing else. Every COMPARE_EVERY steps,
-and at the end, the live graph must equal a replay of the log.
+proof, what is pinned, what its core blocks say, and that recall answers with nothing else; and every chat of a story:
+who plays, what stands on its stage, and what each of the cast saw. Every COMPARE_EVERY steps, and at the end, the live
+graph must equal a replay of the log.
 """
 
 import shutil

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 from textual.app import App
 from textual.css.query import NoMatches
 from textual.screen import Screen
+from textual.timer import Timer
 
 from tui.backstage import Options
 from tui.drafts import Drafts
@@ -72,6 +73,7 @@ class Ui(Protocol):
 
 
 PAGE_WIDTH, PAGE_FRAME = 88, 6  # as in styles.tcss; its border, padding and scroll bar
+LONG, PAUSE_S = 500, 0.3  # characters that are read at every key; of more, the seconds without one
 NOT_YET = "The memory is still opening."
 QUIT_HINT = "Press Ctrl+C again to quit."
 BACK_HINT = "Press Esc again to go back to one of your messages."
@@ -96,6 +98,7 @@ class ChatView:
         self.story_draft: StoryDraft | None = None  # a story that was not begun yet
         self.refusal = ""  # words that hold while a reply is written in this chat
         self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
+        self._pause: Timer | None = None
         self._hearing: Latest[tuple[str, Scene], Content | None] = Latest(_heard, self._show_hearing)
 
     # The widgets
@@ -222,10 +225,19 @@ class ChatView:
         bar.show(scene, title)
 
     def address(self) -> None:
-        """Say in the composer's frame to whom in a story what is written goes."""
+        """Say in the composer's frame to whom in a story what is written goes; of a long text once typing pauses."""
+        if self._pause is not None:
+            self._pause.stop()
+            self._pause = None
         if self.scene is None:
             self.composer.address(None)
+        elif len(self.composer.text) > LONG:
+            self._pause = self.app.set_timer(PAUSE_S, self._address_now)
         else:
+            self._address_now()
+
+    def _address_now(self) -> None:
+        if self.scene is not None:
             self.ui.begin(self._hearing.ask((self.composer.text, self.scene)))
 
     def _show_hearing(self, asked: "tuple[str, Scene]", answer: "Content | None") -> None:

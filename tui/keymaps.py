@@ -395,7 +395,7 @@ STORIES = (
     KeyRow("n", "stories: begin a new one", (bind("n", "answer('n')"),), "new"),
 )
 STORY_PAGE = (
-    KeyRow("Enter, Tab or ↓", "the next field", (bind("down", "app.focus_next"),), "next", "Enter"),
+    KeyRow("Enter, Tab or ↓", "the next field", (bind("enter,down", "app.focus_next"),), "next", "Enter"),
     KeyRow("↑", "the field above", (bind("up", "app.focus_previous"),)),
     KeyRow("→", "at the end of a path: complete it", foot="complete"),
     KeyRow("Ctrl+J", "in a text: a new line"),

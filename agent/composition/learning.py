@@ -16,8 +16,8 @@ from agent.reflection.trust import Trusts
 from agent.reflections import Reflection
 from agent.search import Search
 from agent.settings import Settings
+from agent.stage_keeper import StageKeeper
 from agent.story.judging import VERSION
-from agent.story.keeper import StageKeeper
 from agent.story.probing import probe
 from agent.synthesis import Syntheses
 

@@ -1,15 +1,16 @@
 """Stories held against the rules: what voices are given, and what they say.
 
-    python -m bench.fiction [EPISODES.json] [--only leaks,twin,voices,real] [--random 500] [--twins 200]
-        [--replies 500] [--short 50] [--seed 0] [--kv 0] [--json]
+    python -m bench.fiction [EPISODES.json] [--real] [--only leaks,twin,voices,real] [--random 500] [--twins 200]
+        [--replies 500] [--short 50] [--seed 0] [--kv 1] [--threads N] [--json]
 
 - **leaks**: all episodes of the file (bench/fiction/scripted.json without one), and as many at random; how often
-  anything was found that may not be there (leaks.py). States are on the disk with `--kv` MB.
+  anything was found that may not be there (leaks.py). States of up to `--kv` MB are on the disk.
 - **twin**: random episodes and those of the file, and their twins (twin.py), recall in every second one.
 - **voices**: replies of the real default model in stories of two characters (voices.py).
 - **real**: the leaks of short random episodes with the real default model.
 
-The first of each kind that is found is told, and exits 1. What episodes are is in episodes.py.
+The last two are left out without `--real`, where `--only` does not name them. What is found is told, and it exits 1.
+What episodes are is in episodes.py.
 """
 
 import argparse
@@ -153,16 +154,18 @@ def main() -> int:
     """Play, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("episodes", type=Path, nargs="?", default=FILE)
-    parser.add_argument("--only", default=",".join(PARTS))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--real", action="store_true")
     parser.add_argument("--random", type=int, default=500)
     parser.add_argument("--twins", type=int, default=200)
     parser.add_argument("--replies", type=int, default=500)
     parser.add_argument("--short", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kv", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--kv", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    parts = options.only.split(",")
+    parts = options.only.split(",") if options.only else PARTS if options.real else PARTS[:2]
     if unknown := set(parts) - set(PARTS):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     try:
@@ -178,7 +181,9 @@ def main() -> int:
     if "twin" in parts:
         figures |= twin(episodes, options.twins, options.seed, kv_mb=options.kv)
     if {"voices", "real"} & set(parts):
-        model = Recorded(default_model(ModelStore(Home.resolve(writing=False, make=False).models)))
+        model = Recorded(
+            default_model(ModelStore(Home.resolve(writing=False, make=False).models), threads=options.threads)
+        )
         with tempfile.TemporaryDirectory() as cache:
             if "voices" in parts:
                 figures |= voices(episodes, model, options.replies, options.seed, Path(cache))

@@ -86,9 +86,9 @@ class Recorded:
         """Whoever loaded the model does that."""
 
 
-def default_model(store: ModelStore) -> LlamaGenerator:
-    """The default chat model. Raises ModelError where it is not there."""
-    return load_generator(store.path(DEFAULT_CHAT), name="smollm2-135m", context=CONTEXT)
+def default_model(store: ModelStore, *, threads: int | None = None) -> LlamaGenerator:
+    """The default chat model; without `threads` as many as fit the machine. Raises ModelError where there is none."""
+    return load_generator(store.path(DEFAULT_CHAT), name="smollm2-135m", context=CONTEXT, threads=threads)
 
 
 def sampling(seed: int, most: int) -> Sampling:

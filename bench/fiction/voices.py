@@ -19,7 +19,7 @@ from bench.fiction.episodes import Cast, Deed, Episode, Say, deed_of
 from bench.fiction.playing import Done, Performance, settings_of
 from bench.fiction.real import LIMITS, Drew, Recorded, sampling
 
-MOST = 64  # tokens of a reply
+MOST = 48  # tokens of a reply
 SAYS = 8  # messages of an episode
 SPEAKS = 4  # one in so many messages is followed by somebody who was not asked
 

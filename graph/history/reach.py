@@ -153,6 +153,11 @@ class Reach:
         with self._readings.snapshot() as db:
             return tuple(seq for (seq,) in db.execute(_WORDS_OF_SESSION, (session,)))
 
+    def story_ending_with(self, session: str) -> str | None:
+        """The name of the story that goes, with its cast and stage, when a session is deleted: it is the last of it."""
+        last = (story.name for story in self._readings.stories() if story.sessions == (session,))
+        return next(last, None)
+
     def turns(self, ids: Iterable[str]) -> list[Turn]:
         """Those of the turns that were said, whatever has become of them, the oldest first."""
         with self._readings.snapshot() as db:

@@ -11,6 +11,7 @@ from agent.events import TurnAccepted
 from agent.home import Home
 from agent.service.client import AgentClient
 from agent.settings import Settings
+from agent.story.cards import Card
 from bench.kill_service import end
 from bench.leaving import services
 from tests.agent.conftest import collect
@@ -21,10 +22,13 @@ from tests.tui.test_branching import last, texts
 from tui.app import ClewApp
 from tui.backstage import Options
 from tui.entry import make_app as real_app
-from tui.widgets.message import AssistantMessage
+from tui.state import Cue
+from tui.widgets.message import Aside, AssistantMessage, UserMessage
 
 pytestmark = [pytest.mark.ui, pytest.mark.process]
 
+SAW = (("Ada", "you", True), ("Mara", "host", False), ("Jonas", "guest", True))
+GUEST_ALONE = Cue("Jonas", "guest", SAW)
 REPLIES = ("One.", "Two.", "Three.", "Four.", "Five.")
 
 
@@ -63,6 +67,32 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behi
         await wait_until(pilot, lambda: texts(app)[-2:] == ["and again", "Five."])
         assert texts(app) == [turn.text for turn in await theirs.chats.thread(session)]
         assert isinstance(said[0], TurnAccepted)
+        await app.leave()
+
+
+async def test_a_story_is_played_from_both_and_a_note_said_elsewhere_is_not_waited_for(
+    behind: Behind, tmp_path: Path
+) -> None:
+    session = await behind.agent.stories.begin("The Lighthouse", Card(name="Mara"), guest=Card(name="Jonas"), you="Ada")
+    mine = AgentClient(behind.connect, Settings(reflect=False), name="chat")
+    theirs: Served = await behind.client()
+    app = make_app(cast(Any, mine), tmp_path)
+    async with app.run_test() as pilot:
+        await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
+        await app.open_session(session)
+        await wait_until(pilot, lambda: app.view.scene is not None)
+        await collect(theirs.send(session, "Hello. ((be rude))"))
+        await wait_until(pilot, lambda: texts(app) == ["((be rude))", "Hello.", "One."])
+        await collect(theirs.send(session, "((make it rain))"))
+        await wait_until(pilot, lambda: "((make it rain))" in screen_text(app))
+        assert [type(each) for each in app.view.transcript.messages] == [Aside, UserMessage, AssistantMessage, Aside]
+        await wait_until(pilot, lambda: not app.view.state.waiting and app.view.state.reply is None)
+        app.view.composer.put("/whisper jonas The gold is here.")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: texts(app)[-2:] == ["The gold is here.", "Two."])
+        await wait_until(pilot, lambda: app.view.transcript.messages[-1].cue == GUEST_ALONE)
+        await pilot.press("tab", "i")
+        await wait_until(pilot, lambda: texts(app)[-1] == "Three.")
         await app.leave()
 
 

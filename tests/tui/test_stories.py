@@ -140,6 +140,16 @@ async def test_a_whisper_and_its_answer_say_who_saw_them(chat: Running) -> None:
         assert "Ada   ● Ada ● Mara ○ Jonas" in lines(app)
 
 
+async def test_of_a_long_message_it_is_told_too_to_whom_it_goes(chat: Running) -> None:
+    async with chat(storyteller()) as (app, pilot):
+        await begun(app, pilot)
+        await wait_until(pilot, lambda: address(app) == "→ Mara", "the host")
+        app.view.composer.put(f"{'It rains. ' * 80}Do you hear it, Jonas?")
+        await wait_until(pilot, lambda: address(app) == "→ Jonas", "the one who is called")
+        app.view.composer.put("/cast")
+        await wait_until(pilot, lambda: address(app) == "", "a command")
+
+
 async def test_a_whisper_to_nobody_stays_in_the_composer(chat: Running) -> None:
     async with chat(storyteller()) as (app, pilot):
         await begun(app, pilot)
@@ -507,7 +517,7 @@ async def test_what_is_wrong_is_said_on_the_page_and_what_was_typed_stays(chat: 
         assert screen.query_one("#story-scenario", TextArea).text == "A storm."
         fill(screen, host="Ann", you="")
         await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Ann", "begun")
+        await wait_until(pilot, lambda: bar(app) == "storm · ● you ● Ann", "begun")
         assert app.view.story_draft is None
 
 

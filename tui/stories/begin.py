@@ -26,6 +26,7 @@ from tui.text import MUTED, clean, cut, in_chat, one_line, plain, shown
 from tui.themes import seat_style
 from tui.widgets.dialogs import LinesInput
 from tui.widgets.foot import Foot, StatusMessage
+from tui.widgets.long_list import LongList
 from tui.widgets.message import acted
 from tui.widgets.pages import Fold, Pages, PageText
 
@@ -237,6 +238,7 @@ class StoryScreen(ModalScreen[str | None]):
 
     @on(Input.Submitted)
     @on(LinesInput.Done)
+    @on(LongList.Chosen)
     def _next(self) -> None:
         self.focus_next()
 

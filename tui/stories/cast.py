@@ -19,6 +19,7 @@ from tui.cards import card_path, pictured, read_card_at
 from tui.chat_view import ChatView
 from tui.files import ExportFailed, path_of, write
 from tui.keymaps import CAST, bindings, signs
+from tui.latest import is_there
 from tui.scene import YOU, placed
 from tui.state import CastMember
 from tui.stories.card import CardSuggester, card_content
@@ -63,8 +64,8 @@ class CastScreen(ModalScreen[None]):
             yield StatusMessage(id="cast-said")
             yield Foot(signs(CAST), classes="dialog-keys")
 
-    async def on_mount(self) -> None:
-        await self._read()
+    def on_mount(self) -> None:
+        self._do(None)
 
     async def _read(self) -> None:
         """The cast as it stands now."""
@@ -99,21 +100,23 @@ class CastScreen(ModalScreen[None]):
 
     # One thing at a time
 
-    def _do(self, work: Awaitable[str | None]) -> None:
+    def _do(self, work: Awaitable[str | None] | None) -> None:
+        """Do this, and read the cast anew; what came of it is said."""
         self.run_worker(self._done(work))
 
-    async def _done(self, work: Awaitable[str | None]) -> None:
+    async def _done(self, work: Awaitable[str | None] | None) -> None:
         self._busy = True
         try:
-            if told := await work:
-                self.say(told)
+            told = await work if work is not None else None
+            await self._view.show_about()
+            if is_there(self):
+                await self._read()
+                if told:
+                    self.say(told)
         except self._view.failures as error:
             self.say(in_chat(str(error)), error=True)
         finally:
             self._busy = False
-        if self.is_attached:
-            await self._view.show_about()
-            await self._read()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While something is done, or asked, no key does another thing."""
@@ -204,7 +207,7 @@ class CastScreen(ModalScreen[None]):
     def action_seen(self) -> None:
         scene, member = self._view.scene, self._rows.chosen
         if scene is not None and member is not None and (who := scene.member(member.member)) is not None:
-            self.run_worker(show_seen(self._view, self._here[0], scene, who))
+            self._view.ui.begin(show_seen(self._view, self._here[0], scene, who))
 
     def action_undo(self) -> None:
         self._do(self._undo())

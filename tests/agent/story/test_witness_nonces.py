@@ -13,25 +13,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 from agent.pending import PendingAnswer
 from agent.prompts import Prompts
+from agent.reply import Drawn, PartialReply
 from agent.shelf import Shelf
 from agent.story import voice
 from agent.story.play import Play
+from agent.story.stops import Stops
 from bench.fiction import making
+from bench.fiction.__main__ import leaks
 from bench.fiction.episodes import FILE, Cast, Episode, Say, deed_of, read, to_json
 from bench.fiction.leaks import LEAKS, Leak, Looker
 from bench.fiction.playing import Actor, Performance, settings_of
 from bench.fiction.real import LIMITS, Recorded, sampling
 from bench.fiction.twin import Twins, twins
-from bench.fiction.voices import Lines, listen, of_two, talk
+from bench.fiction.voices import Lines, begins_as, listen, of_two, talk
 from graph.readings.conversation import Readings
+from models.protocols import Piece
 from tests.examples import examples
 
 STEPS = st.lists(st.tuples(st.sampled_from(making.KINDS), st.integers(0, 999)), min_size=4, max_size=14)
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)  # to explain takes minutes, and tells little
 LONG = "under the third stone from the left as one comes in from the sea, where nobody has looked for a hundred years"
 CAST = Cast(
     host={"name": "Mara", "description": "A keeper.\n\nShe hid the key.", "greetings": ["Come in."]},
@@ -74,16 +79,18 @@ async def leaks_of(episode: Episode, folder: Path, **how: Any) -> list[Leak]:
 
 @given(STEPS, st.booleans(), st.booleans())
 @pytest.mark.stateful
-@examples(25, excused=[HealthCheck.function_scoped_fixture])
+@examples(60, excused=[HealthCheck.function_scoped_fixture], phases=PHASES)
 def test_no_voice_is_given_a_word_that_it_did_not_see(steps: list[tuple[str, int]], judges: bool, kv: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        episode = making.of("steps", steps, CAST)
+        made = making.of("steps", steps, CAST)
+        asked = tuple(deed_of(**each) for each in (deed("present", who="Mara"), BACK, ASKED, say("Mara, and you?")))
+        episode = made.model_copy(update={"deeds": (*made.deeds, *asked)})
         assert asyncio.run(leaks_of(episode, Path(folder), kv_mb=int(kv), model=Actor(judges=judges))) == []
 
 
 @given(STEPS, st.sampled_from(("Mara", "Jonas")), st.booleans())
 @pytest.mark.stateful
-@examples(12, excused=[HealthCheck.function_scoped_fixture])
+@examples(25, excused=[HealthCheck.function_scoped_fixture], phases=PHASES)
 def test_what_a_voice_is_given_is_the_same_without_what_it_did_not_see(
     steps: list[tuple[str, int]], who: str, recall: bool
 ) -> None:
@@ -256,6 +263,28 @@ async def test_what_was_taken_from_who_is_away_goes_to_no_disk(tmp_path: Path, t
     assert await leaks_of(story(*deeds), tmp_path, kv_mb=1) == []
 
 
+STAGED = (deed("scene", name="Dusk"), say(f"Mara, it lies {LONG}."), deed("rest"))
+
+
+async def kept_after(folder: Path, *deeds: dict[str, Any], graph: bool = False) -> int:
+    """How many states are on the disk after these deeds."""
+    performance = Performance(story(*deeds), folder / "home", kv_mb=1, graph=graph)
+    try:
+        async for _ in performance.play():
+            pass
+        return len(list(performance.states()))
+    finally:
+        await performance.close()
+
+
+async def test_a_state_that_quotes_the_stage_outlives_a_restart(tmp_path: Path) -> None:
+    assert await kept_after(tmp_path, *STAGED, deed("restart"), graph=True)
+
+
+async def test_a_state_that_quotes_the_stage_outlives_what_is_hidden_elsewhere(tmp_path: Path) -> None:
+    assert await kept_after(tmp_path, *STAGED, say("((slower please))"), deed("hide", turn=-1))
+
+
 @pytest.mark.parametrize("gap", ["\r\n\r\n", "\n \n", "\n\t\n"])
 async def test_only_the_first_paragraph_of_a_card_is_told_whatever_ends_it(tmp_path: Path, gap: str) -> None:
     host = {**CAST.host, "description": f"A keeper (nonceo0z).{gap}She hid noncep0z."}
@@ -298,6 +327,53 @@ async def test_a_quote_is_the_same_however_much_was_missed(tmp_path: Path) -> No
     asked = say("Jonas, where was the gold buried under the chapel?")
     found = await same([told, *[long] * 3, *[*missed, long] * 6, asked], tmp_path)
     assert found.difference is None
+
+
+# -- voices -----------------------------------------------------------------------------------------------------------
+
+
+def drawn(names: Sequence[str], *steps: Piece) -> PartialReply:
+    """A reply of these steps, which must not speak for some names."""
+    reply = PartialReply()
+    drawn = Drawn(reply, Stops(names))
+    for step in steps:
+        if drawn.take(step)[1]:
+            break
+    drawn.end(Actor())
+    return reply
+
+
+def test_a_reply_that_is_cut_keeps_no_half_of_a_letter() -> None:
+    reply = drawn(["Émile"], Piece((1,), ""), Piece((2,), "É"), Piece((3,), "mile:"))  # the letter is two tokens
+    assert (reply.text, reply.tokens) == ("", [])
+
+
+def test_a_line_of_somebody_by_a_part_of_their_name_is_cut() -> None:
+    assert drawn(["Jonas Feld"], Piece((1,), "Hm."), Piece((2,), "\nJonas: I know.")).text == "Hm."
+
+
+@pytest.mark.parametrize(
+    ("line", "is_theirs"),
+    [
+        ("Jonas: Hm.", True),
+        ("**Jonas**: Hm.", True),
+        ("“JONAS: Hm.", True),
+        ("Jonas looks: there.", False),
+        ("Hm.", False),
+    ],
+)
+def test_a_line_of_another_is_known(line: str, is_theirs: bool) -> None:
+    assert begins_as(line, ["Jonas"]) == is_theirs
+
+
+def test_what_is_found_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    episodes = [story(say("Hello."), AWAY, SECRET, BACK, ASKED), story(say("Good evening, Jonas."))]
+    assert leaks(episodes, "two", kv_mb=0)["two_leaks"] == 0
+    thread = Readings.thread
+    monkeypatch.setattr(
+        Readings, "thread", lambda self, session, *, witness=None, **more: thread(self, session, **more)
+    )
+    assert leaks(episodes, "two", kv_mb=0)["two_leaking_episodes"] == 1
 
 
 # -- a real model -----------------------------------------------------------------------------------------------------

@@ -114,7 +114,10 @@ def test_with_one_chat_left_the_story_stays_and_with_that_it_goes(told: Memory, 
         SessionStarted(session="second", world=STORY, client="test"),
     )
     for session in {CHAT, "f", "w", "second"} - {last}:
+        assert told.history.reach.story_ending_with(session) is None
         told.append(*deletion(told, session))
+    assert told.history.reach.story_ending_with(last) == TITLE
+    assert told.history.reach.story_ending_with("s") is None
     purge(told)
     kept = texts(told)
     assert all(word in kept for word in (TITLE, NAME, CARD, LINE, BLOCK, WHAT_IF))

@@ -1,7 +1,9 @@
 """Whatever is played, every chat of a story is what comes of its path; kept, rebuilt, or taken elsewhere."""
 
 import random
+import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from graph.doctor import compare
 from graph.events import TurnSaid
 from graph.kuzu import rebuild
+from graph.last_chat import last_chat
 from graph.memory import Memory
 from tests.examples import examples
 from tests.graph.conftest import ignore
@@ -126,6 +129,23 @@ def test_an_export_brings_all_of_it_also_shuffled_in_two_goes_or_a_chat_alone(
         finally:
             for memory in (here, all, one):
                 memory.close()
+
+
+@pytest.mark.stateful
+@examples(40)
+@given(PLAYS)
+def test_the_last_chat_is_read_without_tables_as_it_is_with_them(steps: Steps) -> None:
+    plays = played(steps)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "memory"
+        with closing(Memory.open(place, command="test")) as memory:
+            memory.append(*plays.events)
+            last = memory.readings.last_session()
+            expected = memory.readings.thread(last) if last is not None else []
+        with closing(sqlite3.connect(place / "log.sqlite", isolation_level=None)) as db:
+            db.execute("DELETE FROM projected")
+            db.execute("DELETE FROM turns")
+        assert last_chat(place, 1_000) == expected
 
 
 def told(memory: Memory, plays: Plays, *only: str) -> dict[str, Any]:

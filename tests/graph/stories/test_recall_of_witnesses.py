@@ -23,10 +23,24 @@ from graph.events import (
     TurnWitnessed,
 )
 from graph.memory import Memory
-from graph.values import CalledBy, Filters, Hit, Step
+from graph.values import CalledBy, Filters, Hit, Reason, Step
 from tests.examples import examples
 from tests.graph.stories.played import BOTH, CHAT, MARA, STORY, YOU, answers, asks, begun
-from tests.graph.stories.twins import BEA, START_MS, STEPS, TALE, Deed, Tale, Twin, asked, embed, text, told_twice
+from tests.graph.stories.twins import (
+    BEA,
+    CAST,
+    MODEL,
+    START_MS,
+    STEPS,
+    TALE,
+    Deed,
+    Tale,
+    Twin,
+    asked,
+    embed,
+    text,
+    told_twice,
+)
 from tests.graph.teach import observed
 
 NOW = datetime.fromtimestamp(START_MS / 1000, UTC) + timedelta(days=30)
@@ -34,7 +48,7 @@ ASKED = st.lists(st.tuples(st.integers(0, 999), st.integers(0, 999)), min_size=4
 STARTS = (
     *("", "What did Ann say about the ", "When did Bea see the ", "Which things are of Ozric, and the ", "How many "),
     *("Who works with Name0? ", "What did Cid tell last week of ", "lately the ", "Where was the Lamp Room "),
-    *("Alias sure0 and Storm King ", "What did we talk about lately?", "your "),
+    *("Old Salt and Storm King ", "What did we talk about lately?", "your "),
 )
 NARROWED: tuple[dict[str, Any], ...] = (
     *({}, {}, {}, {}, {"roles": frozenset({"assistant"})}, {"person": "ann"}, {"session": "s0"}, {"live": False}),
@@ -48,7 +62,7 @@ Vectors = Literal["", "few", "most"]  # of the texts
 @contextmanager
 def twins(steps: list[Deed], vectors: Vectors) -> Iterator[tuple[Tale, Twin, Memory]]:
     with tempfile.TemporaryDirectory() as folder:
-        tale, twin, memory = told_twice(Path(folder), steps)
+        tale, twin, memory = told_twice(Path(folder), steps, lambda tale: asked_meanwhile(tale, vectors))
         for each in (tale.memory, memory) if vectors else ():
             embed(each, most=vectors == "most")
         try:
@@ -81,6 +95,18 @@ def searched(memory: Memory, tale: Tale, a: int, b: int, vectors: Vectors) -> li
     )
 
 
+def asked_meanwhile(tale: Tale, vectors: Vectors) -> None:
+    """Questions whose answers nobody looks at: what is kept of them must not tell later on."""
+    if vectors:
+        embed(tale.memory, most=vectors == "most")
+    for member in (BEA, None, CAST[0]):
+        filters = Filters(world=TALE, witness=member)
+        query = question(tale.count, 3 * tale.count)
+        tale.memory.recall.search(
+            query, vector=asked(query) if vectors else None, filters=filters, now=NOW, timezone=UTC
+        )
+
+
 def beside(memory: Memory, tale: Tale, a: int, b: int, vectors: Vectors) -> dict[str, object]:
     """What else Bea is told of."""
     words, world = text(a, b), TALE
@@ -110,7 +136,7 @@ def test_what_was_not_seen_might_as_well_not_have_been(
             assert hits == searched(memory, tale, a, b, vectors)
             found = beside(tale.memory, tale, a, b, vectors)
             assert found == beside(memory, tale, a, b, vectors)
-            told = repr((hits, found)).replace(question(a, b), "")
+            told = repr((hits, found))
             strange = (*twin.unseen, *twin.unknown, *twin.unheard)
             assert [each for each in strange if each in told] == []
 
@@ -266,3 +292,17 @@ def test_a_member_is_meant_by_the_name_it_has_now(memory: Memory) -> None:
     memory.append(CastSet(world=STORY, member=MARA, seat="host", text="Marta"))
     assert (lifted("Mara"), lifted("Marta")) == (set(), {"k2"})
     assert {hit.speaker for hit in recalled(memory, "lamp", YOU)} == {"Ilya", "Marta"}
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_that_something_unseen_has_a_vector_tells_nothing(memory: Memory, meanwhile: bool) -> None:
+    memory.append(*begun(), asks("k1", text="The lamp is lit"), answers("k2", "k1", text="Who lit it?"))
+    if meanwhile:
+        memory.append(asks("k3", "k2", text="The storm is near", saw=(YOU,)))
+        (found,) = [hash for hash, of in memory.unembedded(MODEL, 9) if of == "The storm is near"]
+        memory.keep_vectors(MODEL, [(found, asked("storm").values)])
+    filters = Filters(world=STORY, witness=MARA)
+    hits = memory.recall.search(
+        "What did Ilya say?", vector=asked("What did I say?"), filters=filters, now=NOW, timezone=UTC
+    )
+    assert [(hit.id, hit.reasons) for hit in hits] == [("k1", (Reason("recency", 1, 1.0),))]

@@ -1,5 +1,9 @@
 """What is on a stage is what comes of playing the path again: by turns, by their words, and by no other story."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
 from graph.events import CastSet, HeadMoved, SessionForked, StageSet, TextErased, TurnDeleted, TurnHidden, TurnUnhidden
@@ -126,6 +130,31 @@ def test_the_words_of_a_line_can_be_erased_alone(whole: Memory) -> None:
     whole.rebuild(ignore)
     assert whole.query(stored) == [{"text": None}]
     assert [check for check in whole.doctor() if not check.ok] == []
+
+
+@pytest.mark.restarts
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE stage_lines SET owner = 'm-you' WHERE aspect = 'mood'",
+        "DELETE FROM stage_lines WHERE aspect = 'seat'",
+        "UPDATE turns SET witnesses = '' WHERE id = 'p1'",
+        "UPDATE worlds SET story = NULL",
+        "DELETE FROM links WHERE rel = 'SET_FROM'",
+    ],
+)
+def test_tables_of_stories_that_were_changed_by_hand_are_found_and_made_anew(
+    whole: Memory, folder: Path, damage: str
+) -> None:
+    play(whole, 2)
+    whole.append(put(*MOOD, "wary", "p1", sources=("p1",)))
+    before = whole.readings.stage(CHAT), whole.readings.cast(CHAT), whole.readings.thread(CHAT)
+    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
+        db.execute(damage)
+    assert [check.name for check in whole.doctor() if not check.ok] == ["tables"]
+    whole.rebuild(ignore)
+    assert [check for check in whole.doctor() if not check.ok] == []
+    assert before == (whole.readings.stage(CHAT), whole.readings.cast(CHAT), whole.readings.thread(CHAT))
 
 
 def test_a_seat_is_a_line_beside_the_others(memory: Memory) -> None:

@@ -64,7 +64,23 @@ WORDS = (
     *("key", "drawer", "lamp", "storm", "boat", "letter", "cellar", "bread", "knife", "window", "ship", "garden"),
     *("stairs", "rope", "lantern", "map", "well", "gold", "horse", "dog"),
 )
-ENDINGS = ("", "", "", "?", " yesterday", " in 2025", " three times", ", said Ann", " with Ozric", ' and "The Sea"')
+ENDINGS = (
+    *(
+        "",
+        "",
+        "?",
+        " yesterday",
+        " in 2025",
+        " three times",
+        ", said Ann",
+        " with Ozric",
+        ' and "The Sea"',
+        " 🙂",
+        " ✨",
+    ),
+    *(" for Name0", " of Name1", " to Ozric Hale"),
+)
+ASKED_EVERY = 9
 SURE, UNHEARD = "sure", "unheard"  # entities that were named ahead, to all, and such as only the others hear of
 
 Deed = tuple[int, int, int]
@@ -178,9 +194,9 @@ class Tale:
             self._marked(kind, b, turn)
         elif kind < 56 and turn not in self.fixed and self.turns[turn].witnesses is not None:
             self.put(TurnWitnessed(turn=turn, witnesses=tuple(m for place, m in enumerate(CAST) if (b >> place) & 1)))
-        elif kind < 64 and turn not in self.fixed:
+        elif kind < 62 and turn not in self.fixed:
             self.note(f"e{b % 4}x", turn, ("Ozric", "Lamp Room", "Mr Hale", "Ozric Hale", "nonce" + turn)[b % 5])
-        elif kind < 68:
+        elif kind < 69:
             self._by_hand(a, b)
         elif kind < 82:
             self._learn(a, b, session, made)
@@ -246,7 +262,7 @@ class Tale:
         one: Sequence[Event] = (
             EntityNamed(entity=entity, world=world, text=("Ozric", "Dog", "nonce" + entity)[a % 3]),
             EntityMerged(entity=entity, into=other if a % 3 else None, world=world),
-            EntityAliased(alias=f"alias{entity}", entity=entity, world=world, text=f"Alias {entity}"),
+            EntityAliased(alias=f"alias{entity}", entity=entity, world=world, text="Old Salt"),
             EntitySplit(
                 entity=entity, other=f"split{entity}", items=tuple(tells[: 1 + b % 2]), world=world, text="Storm King"
             ),
@@ -414,11 +430,16 @@ class Twin:
         return [event.model_copy(update={"supersedes": before, "series": series, "instead_of": instead})]
 
 
-def told_twice(folder: Path, steps: Sequence[Deed]) -> tuple[Tale, Twin, Memory]:
-    """A story, what is left of it, and the memory of that; both memories are open."""
+def told_twice(folder: Path, steps: Sequence[Deed], meanwhile: Callable[[Tale], object]) -> tuple[Tale, Twin, Memory]:
+    """A story, what is left of it, and the memory of that; both memories are open.
+
+    `meanwhile` is called now and then as the story goes on.
+    """
     tale = Tale(Memory.open(folder / "whole", command="test"))
-    for step in steps:
+    for number, step in enumerate(steps):
         tale.step(*step)
+        if number % ASKED_EVERY == 0:
+            meanwhile(tale)
     twin = Twin(tale)
     memory = Memory.open(folder / "twin", command="test")
     memory.append(*twin.events)

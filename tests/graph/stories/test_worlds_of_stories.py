@@ -1,0 +1,101 @@
+"""Stories among the worlds: listed with what they are, found by their chats, and asked what a change would do there."""
+
+import pytest
+
+from graph.errors import Ambiguous, NotFound
+from graph.events import (
+    MAIN_WORLD,
+    SessionDeleted,
+    SessionForked,
+    SessionRenamed,
+    SessionStarted,
+    StoryBegun,
+    TurnHidden,
+)
+from graph.memory import Memory
+from graph.values import Wanted
+from tests.graph.stories.played import CHAT, STORY, asks, begun, play
+from tests.graph.talk import NOON, talk
+from tests.graph.teach import observed
+
+
+def test_stories_and_their_what_ifs_are_worlds_with_names(memory: Memory) -> None:
+    talk(memory, 2)
+    memory.append(SessionForked(session="if", origin="s", at="s1", world="if", client="test"))
+    play(memory, 2)
+    memory.append(
+        SessionForked(session="as-if", origin=CHAT, at="p1", world="as-if", client="test"),
+        SessionRenamed(session="as-if", text="As if"),
+        StoryBegun(world="unplayed", text="Nobody plays this"),
+    )
+    main, what_if, story, as_if = memory.readings.worlds()
+    assert (main.id, main.name, main.story, main.began_at) == (MAIN_WORLD, None, None, None)
+    assert (what_if.id, what_if.parent, what_if.story) == ("if", MAIN_WORLD, None)
+    assert (story.id, story.name, story.story) == (STORY, "The Lighthouse", STORY)
+    assert (story.parent, story.fork, story.session, story.origin) == (None, None, None, None)
+    assert story.began_at == memory.readings.stories()[0].at
+    assert (as_if.id, as_if.name, as_if.parent, as_if.fork, as_if.session) == ("as-if", "As if", STORY, "p1", "as-if")
+    assert (as_if.origin, as_if.story) == (CHAT, STORY)
+    assert [memory.readings.world(id).id for id in (STORY, "LIGHTH", CHAT, "as-if", "s")] == [
+        STORY,
+        STORY,
+        STORY,
+        "as-if",
+        MAIN_WORLD,
+    ]
+    assert (memory.readings.world_of(CHAT), memory.readings.world_of("as-if")) == (STORY, "as-if")
+    for unknown in ("unplayed", "light", "The Lighthouse"):
+        with pytest.raises(NotFound):
+            memory.readings.world(unknown)
+
+
+def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> None:
+    play(memory, 2)
+    memory.append(
+        SessionStarted(session="second", world=STORY, client="test"),
+        SessionForked(session="as-if", origin=CHAT, at="p1", world="as-if", client="test"),
+        SessionDeleted(session=CHAT),
+    )
+    assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD, STORY, "as-if"]
+    memory.append(SessionDeleted(session="second"))
+    assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD, "as-if"]
+    assert memory.readings.stories()[0].sessions == ("as-if",)
+    memory.append(SessionDeleted(session="as-if"))
+    assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD]
+    assert memory.readings.stories() == []
+
+
+def test_two_stories_with_ids_alike_are_told_apart(memory: Memory) -> None:
+    play(memory, 1)
+    memory.append(*begun("lighthouse-two", "two", you="a", host="b"))
+    assert memory.readings.world(STORY).id == STORY
+    with pytest.raises(Ambiguous):
+        memory.readings.world("lightho")
+
+
+@pytest.mark.restarts
+def test_what_a_change_in_a_story_would_do_is_told_of_its_worlds_alone(whole: Memory) -> None:
+    talk(whole, 2)
+    play(whole, 2)
+    whole.append(
+        observed("o", "s0"),
+        observed("q", "p0", world=STORY),
+        SessionForked(session="as-if", origin=CHAT, at="p1", world="as-if", client="test"),
+        asks("as-if0", "p1", session="as-if"),
+    )
+    worlds = [world.id for world in whole.readings.worlds() if world.id != MAIN_WORLD]
+    hiding = whole.history.rehearse(TurnHidden(turn="p0"))
+    changes = whole.recall.supposing(worlds, hiding.supposed, also=hiding.observations)
+    assert {
+        world: {id: (was.current, then.current) for id, (was, then) in found.items()}
+        for world, found in changes.items()
+    } == {
+        STORY: {"q": (True, False)},
+        "as-if": {"q": (True, False)},
+    }
+    of_main = whole.history.rehearse(TurnHidden(turn="s0"))
+    assert whole.recall.supposing(worlds, of_main.supposed, also=of_main.observations) == {STORY: {}, "as-if": {}}
+    whole.append(TurnHidden(turn="p0"))
+    known = {world: {each.id for each in whole.readings.memories(Wanted(world=world), now=NOON)} for world in worlds}
+    assert known == {STORY: set(), "as-if": set()}
+    assert [each.id for each in whole.readings.memories(now=NOON)] == ["o"]

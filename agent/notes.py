@@ -7,6 +7,7 @@ of any chat, and survives the rewinds of all.
 import re
 from collections.abc import Sequence
 
+from agent.errors import AgentError
 from graph.events import (
     MAIN_WORLD,
     Event,
@@ -25,6 +26,10 @@ from graph.values import Observation
 USER = "you"
 CLIENT = "notes"
 TITLE = "Notes"
+IN_A_STORY = (
+    "What is known in a story is what was played in it, so nothing was kept. Say it in the story, or use /remember in "
+    "another chat."
+)
 STEP = 0.1  # what saying it again adds to the confidence
 
 _KINDS: tuple[tuple[ObservationKind, str], ...] = (
@@ -121,7 +126,12 @@ def revision(text: str, old: Observation, sources: Sequence[str], *, world: str 
 
 
 def noted(memory: Memory, text: str, *, project: str | None, world: str) -> tuple[list[Event], str]:
-    """The events of a note, those of its session among them where that is not there yet; and the note's turn."""
+    """The events of a note, those of its session among them where that is not there yet; and the note's turn.
+
+    Raises AgentError in a story: what is known there is what was played.
+    """
+    if memory.readings.is_story(world):
+        raise AgentError(IN_A_STORY)
     session, parent = memory.readings.notes_session(project, world=world), None
     events: list[Event] = []
     if session is None:

@@ -65,7 +65,13 @@ class Planner:
         self._recorder.refuse_while_answering(session)
         name = (await asyncio.to_thread(self._memory.readings.session, session)).name
         planned = await self.plan(f"Delete the chat {quoted(name) if name else session}", *events)
-        return replace(planned, notes=_staying(shared, planned, session))
+        story = await asyncio.to_thread(self._memory.history.reach.story_ending_with, session)
+        ends = (
+            [f"It is the last chat of the story {quoted(story)}: its cast and all else of it is erased."]
+            if story
+            else []
+        )
+        return replace(planned, notes=(*_staying(shared, planned, session), *ends))
 
     async def remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""

@@ -199,9 +199,7 @@ class Shelf:
     async def forget_turns(self, turns: Collection[str]) -> None:
         """Remove all states that were shown one of these turns, or any other that is gone."""
         self._forgotten += 1
-        words = frozenset(turns)
-        self._parked.forget(lambda _, parked: mentions(parked.note, words))
-        await self._do(lambda: self._sweep(words))
+        await self._do(lambda: self._sweep(frozenset(turns)))
 
     async def tidy(self, sessions: Collection[str]) -> None:
         """Remove the states of all but these sessions, and those that were shown a turn that is gone."""
@@ -289,12 +287,14 @@ class Shelf:
     def _save_all(self, least: int) -> None:
         """Begin to save what is parked, and of what is in the models that of which `least` tokens are new."""
         for key, parked in self._parked.items():
-            self._begin(self._move_to_disk(key, parked))
+            self._begin(self._move_to_disk(key, parked, self._forgotten))
         for key in [key for key, use in self._uses.items() if use.changed]:
             self._copy(key, least, lambda key, taken: self._begin(self._save(key, taken)))
 
-    async def _move_to_disk(self, key: StateKey, parked: Parked) -> None:
-        if await self._write(key, parked, self._forgotten):
+    async def _move_to_disk(self, key: StateKey, parked: Parked, forgotten: int) -> None:
+        """Save what is parked; a small chat is read again when it is opened, the voices of a story stay in RAM then."""
+        small = key.voice is None and not _worth(key, parked)
+        if small or await self._write(key, parked, forgotten):
             self._parked.remove(key, parked)
 
     async def _save(self, key: StateKey, taken: Taken) -> None:
@@ -303,9 +303,9 @@ class Shelf:
 
     async def _write(self, key: StateKey, parked: Parked, forgotten: int) -> bool:
         """Write a copy to disk, if nothing was forgotten since it was known that there is nothing in it that was."""
-        tokens, model = parked.state.tokens, key.model
+        model = key.model
         async with self._one:
-            if forgotten != self._forgotten or not worth_keeping(len(tokens), parked.size, model.reading_s):
+            if forgotten != self._forgotten or not _worth(key, parked):
                 return False
             saved = await asyncio.to_thread(
                 self._states.save,
@@ -317,7 +317,7 @@ class Shelf:
                 voice=key.voice,
             )
         if saved and key in self._uses:
-            self._uses[key].saved = len(tokens)
+            self._uses[key].saved = len(parked.state.tokens)
         return saved
 
     def _copy(self, key: StateKey, least: int | None, then: Callable[[StateKey, Taken], object]) -> asyncio.Task[Any]:
@@ -376,6 +376,11 @@ class Shelf:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _worth(key: StateKey, parked: Parked) -> bool:
+    """Whether a state is worth its place on disk."""
+    return worth_keeping(len(parked.state.tokens), parked.size, key.model.reading_s)
 
 
 def _shared(a: Sequence[int], b: Sequence[int]) -> int:

@@ -272,8 +272,11 @@ class Stories:
         """The events and threads of a story, in the order in which they were noted. Raises NotFound or AgentError."""
         return plots_of(await asyncio.to_thread(self._play, session))
 
-    async def note_plot(self, session: str, title: str, *, sort: Sort = "event", **texts: str) -> str:
+    async def note_plot(
+        self, session: str, title: str, *, sort: Sort = "event", texts: Mapping[str, str] | None = None
+    ) -> str:
         """Plan an event, or open a thread; its id. `texts` are aspects of agent/story/plots.py. Raises AgentError."""
+        texts = texts or {}
         if unknown := sorted(set(texts) - set(PLOT_TEXTS)):
             raise AgentError(f"A plot has no {unknown[0]}. Nothing was changed. It has: {', '.join(PLOT_TEXTS)}.")
         play, world, head = await asyncio.to_thread(self._standing, session)

@@ -141,7 +141,7 @@ def difference(one: Played, other: Played) -> Difference | None:
             return Difference(min(each[0] for each in (mine, theirs) if each), "another prompt", a, b)
         (n, one_s), (_, other_s) = mine, theirs
         if one_s.tokens != other_s.tokens:
-            recall = any(hits.get(each) != twins.get(each) for each in {*hits, *twins} if each <= n)
+            recall = hits.get(n, ()) != twins.get(n, ())
             a, b = _around(one_s.text, other_s.text)
             return Difference(n, one_s.how, a, b, recall=recall, words=one_s.text != other_s.text)
     return None

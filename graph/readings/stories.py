@@ -39,6 +39,7 @@ _UNJUDGED = f"""
 WHERE NOT said.hidden AND event.text IS NOT NULL ORDER BY path.depth DESC
 """
 _RATED = f"SELECT id, significance FROM turns WHERE id {AMONG} AND significance IS NOT NULL"
+_PLAYED = "SELECT 1 FROM worlds WHERE id = ? AND story IS NOT NULL"
 _TEXTS = f"SELECT seq, text FROM events WHERE seq {AMONG}"
 
 
@@ -57,6 +58,11 @@ class StoryReadings(ABC):
                 for world, name, at in db.execute(_STORIES).fetchall()
             ]
             return [story for story in found if story.sessions]
+
+    def is_story(self, world: str) -> bool:
+        """Whether a world is a story, or a what-if of one."""
+        with self.snapshot() as db:
+            return db.execute(_PLAYED, (world,)).fetchone() is not None
 
     def story_of(self, session: str) -> str | None:
         """The world of the story that a chat is of, maybe over what-ifs; None of any other chat."""

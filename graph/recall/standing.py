@@ -10,7 +10,6 @@ not know of is not live for it, and revises, replaces and contradicts nothing. D
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +47,6 @@ _PINNED = """
 SELECT events.seq, events.kind, version, structure FROM events
 WHERE kind <> 'turn.said' AND kind IN ('pin.set', 'pin.cleared') ORDER BY seq
 """
-_MADE = "SELECT series, world FROM observations WHERE id = ?"
 _LAST_RESET = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = 'cast.reset'"
 KEPT = 8  # views of members that are kept for the next question
 
@@ -145,15 +143,32 @@ class Standings:
         turns, beliefs = np.zeros(columns.size, np.bool_), np.zeros(learned.beliefs.size, np.bool_)
         by_hand = turns_by_hand(db, lineage)
         turns[[row for id, on in by_hand.items() if on and (row := columns.row_of(id)) != NONE]] = True
-        if member is None:
-            series = pinned_series(db, lineage)
-        else:
+        if member is not None:
             known = self.of(db, columns, learned, world, member).live
-            turns &= self.witnessed(db, columns, world, member).turns
-            series = _pinned(db, lineage, lambda id: bool(np.append(known, False)[learned.beliefs.row_of(id)]))
-        revisions = revisions_of(db, series)
+            seen = self.witnessed(db, columns, world, member).turns
+            return Pins(turns & seen, self._pinned(db, learned, lineage, known))
+        revisions = revisions_of(db, pinned_series(db, lineage))
         beliefs[[row for id in revisions if (row := learned.beliefs.row_of(id)) != NONE]] = True
         return Pins(turns, beliefs)
+
+    def _pinned(self, db: sqlite3.Connection, learned: LearnedIndex, lineage: Lineage, known: "Mask") -> "Mask":
+        """The known revisions that are pinned, by pins of known ones; it takes known ones to join some to a series."""
+        import numpy as np
+
+        table = learned.beliefs
+        before = np.where(known, self._deciding["supersedes"], NONE)
+        before[~np.append(known, False)[before]] = NONE  # NONE is the last
+        first = np.append(np.where(before != NONE, before, np.arange(table.size)), NONE)
+        while not np.array_equal(further := first[first], first):
+            first = further
+        pinned = np.zeros(table.size, np.bool_)
+        for seq, kind, version, structure in db.execute(_PINNED).fetchall():
+            pin = fields_of(kind, version, structure)
+            row = table.row_of(pin.get("observation") or "")
+            home = pin.get("world") or learned.worlds.names[table["world"][row]] if row != NONE else ""
+            if row != NONE and known[row] and lineage.knows(home, seq):
+                pinned[first[row]] = kind == "pin.set"
+        return known & pinned[first[:-1]]
 
     def _reset(self, db: sqlite3.Connection, world: str, member: str) -> int:
         """The event after which the memory of a member begins in a world, 0 if it was never reset."""
@@ -252,18 +267,6 @@ class Standings:
         }
         for name, column in values.items():
             self._deciding[name][rows] = column
-
-
-def _pinned(db: sqlite3.Connection, lineage: Lineage, is_known: Callable[[str], bool]) -> set[str]:
-    """The series of observations that are pinned, by those pins that are of a revision that is known."""
-    found: dict[str, bool] = {}
-    for seq, kind, version, structure in db.execute(_PINNED).fetchall():
-        pin = fields_of(kind, version, structure)
-        if (id := pin.get("observation")) is not None and is_known(id):
-            series, own = db.execute(_MADE, (id,)).fetchone()
-            if lineage.knows(pin.get("world") or own, seq):
-                found[series] = kind == "pin.set"
-    return {series for series, on in found.items() if on}
 
 
 def would_stand(columns: Columns, world: str, inherited: "Mask", supposed: SupposedState) -> "Mask":

@@ -30,7 +30,9 @@ async def test_props_are_told_while_their_event_goes_on_and_leave_no_trace_after
     session = await begun(agent)
     (mara,) = await named(agent, session, "Mara")
     await agent.stories.open_scene(session, "The meadow")
-    picnic = await agent.stories.note_plot(session, "The picnic", props="wicker hamper, lemonade", known=mara)
+    picnic = await agent.stories.note_plot(
+        session, "The picnic", texts={"props": "wicker hamper, lemonade", "known": mara}
+    )
     await say(agent, session, "Mara?")
     assert "picnic" not in shown(model)
     await agent.stories.move_plot(session, picnic, "active")
@@ -72,7 +74,7 @@ async def test_a_thread_is_told_until_it_is_closed_and_goes_back_with_the_head(m
     with pytest.raises(AgentError, match="No plot is called"):
         await agent.stories.move_plot(session, "the dragon", "active")
     with pytest.raises(AgentError, match="A plot has no colour"):
-        await agent.stories.note_plot(session, "A", colour="red")
+        await agent.stories.note_plot(session, "A", texts={"colour": "red"})
 
 
 async def test_time_that_is_skipped_closes_the_scene_and_ends_what_was_done(make_agent: MakeAgent) -> None:

@@ -361,6 +361,17 @@ async def test_when_nothing_happens_all_that_is_new_goes_to_disk_and_is_in_ram_n
         assert await story.replies(key) <= NEW
 
 
+async def test_of_what_is_read_again_in_a_moment_only_voices_stay_in_ram_when_nothing_happens(story: Story) -> None:
+    story.model.reading_s = 0.001
+    for key in (story.key(None, "T"), story.key("mara"), story.key("jonas")):
+        await story.replies(key)
+    await story.shelf.leave()
+    assert len(story.parked) == 3
+    await story.idle()
+    assert {key.voice for key in story.parked} == {"mara", "jonas"}
+    assert story.written == set()
+
+
 async def test_what_has_no_room_in_ram_any_more_goes_to_disk(story: Story) -> None:
     keys = [story.key(voice) for voice in ("mara", "jonas", "ada", "bo")]
     story.shelf._parked = ParkedStates(limit=700)

@@ -387,3 +387,15 @@ async def test_other_marks_can_stand_around_what_is_said_out_of_character(make_a
     await say(agent, session, "Good evening. [[be angry]] ((she said))")
     assert "angry" not in shown(model)
     assert "((she said))" in shown(model)
+
+
+async def test_a_story_keeps_no_notes_and_the_plan_of_its_last_chat_says_that_it_goes(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    world = (await agent.chats.get(session)).world
+    with pytest.raises(AgentError, match="what was played"):
+        await agent.memories.remember("Mara hid the key.", world=world)
+    plan = await agent.plans.delete_session(session)
+    assert any("last chat of the story “The Lighthouse”" in note for note in plan.notes)
+    await agent.plans.carry_out(plan)
+    assert await agent.stories.all() == []

@@ -70,6 +70,7 @@ def json_keys(root: Path) -> dict[str, Any]:
         _elsewhere(asked)
         asked.told["tools of the MCP server"] = asyncio.run(_answered())
         _carry(asked)
+        _play(asked)
     return asked.told
 
 
@@ -203,6 +204,23 @@ def _carry(asked: Asked) -> None:
     asked.ask("backup {copy} --json")
     asked.ask("restore {copy} --yes --json")
     asked.ask("rebuild --json")
+
+
+def _play(asked: Asked) -> None:
+    """Stories, and what is said in one."""
+    card = asked.root.parent / "mara.json"
+    card.write_text(
+        '{"name": "Mara", "description": "A keeper.", "first_mes": "You came.", "tags": "sea"}', encoding="utf-8"
+    )
+    asked.known["card"] = str(card)
+    asked.ask("card {card} --json")
+    begun = asked.ask("story begin The_Lighthouse --host {card} --guest Jonas --you Ada --json")
+    asked.known["story"] = begun["session"]
+    asked.ask("story list --json")
+    asked.ask("story cast {story} --json")
+    asked.ask("ask --session {story} --whisper Mara The_gold_is_here. --json")
+    asked.ask("ask --session {story} ((make_it_rain)) --json")
+    asked.ask("story seen {story} Mara --json")
 
 
 async def _served() -> dict[str, Any]:

@@ -78,7 +78,7 @@ def opened(app: ClewApp, *keys: str, shows: str, of: Ref = MEMORY) -> Callable[[
         assert app.view.backstage is not None
         agent = app.view.backstage.service
         walk = NodeWalk(agent, await agent.graph.ego(of, per=2))
-        await app.push_screen(NodeScreen(agent, (), walk, {"w": "Atlantis"}))
+        await app.push_screen(NodeScreen(agent, (), walk, {"w": "what-if Atlantis"}))
         await wait_until(pilot, lambda: "itself" in screen_text(app) or "Esc" in screen_text(app))
         await pilot.press(*keys)
         await wait_until(pilot, lambda: shows in screen_text(app), shows)

@@ -15,10 +15,12 @@ from graph.events import (
     CastReset,
     CastSet,
     EntityNoted,
+    ObservationDeleted,
     Relation,
     RelationNoted,
     SessionForked,
     SessionRenamed,
+    TurnDeleted,
     TurnHidden,
     TurnWitnessed,
 )
@@ -63,6 +65,8 @@ Vectors = Literal["", "few", "most"]  # of the texts
 def twins(steps: list[Deed], vectors: Vectors) -> Iterator[tuple[Tale, Twin, Memory]]:
     with tempfile.TemporaryDirectory() as folder:
         tale, twin, memory = told_twice(Path(folder), steps, lambda tale: asked_meanwhile(tale, vectors))
+        if any(isinstance(event, TurnDeleted | ObservationDeleted) for _, event in tale.events):
+            tale.memory.recall.forget()  # it keeps the vectors that it read, also of what was erased since
         for each in (tale.memory, memory) if vectors else ():
             embed(each, most=vectors == "most")
         try:

@@ -168,7 +168,8 @@ class Standings:
             home = pin.get("world") or learned.worlds.names[table["world"][row]] if row != NONE else ""
             if row != NONE and known[row] and lineage.knows(home, seq):
                 pinned[first[row]] = kind == "pin.set"
-        return known & pinned[first[:-1]]
+        found: Mask = known & pinned[first[:-1]]
+        return found
 
     def _reset(self, db: sqlite3.Connection, world: str, member: str) -> int:
         """The event after which the memory of a member begins in a world, 0 if it was never reset."""

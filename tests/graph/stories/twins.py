@@ -324,7 +324,7 @@ class Tale:
         )
         if kind < 97:
             self.put(one[(kind - 82) % len(one)])
-        elif b % 5 == 0:
+        elif b % 5 == 0 and not any(each.instead_of for each in self.made.values()):  # whose words would go, too
             self.put(ObservationDeleted(series=self.made[made].series))
         elif b % 5 == 1:
             for event in read(f"doc{self.count}", f"chunk{self.count}"):

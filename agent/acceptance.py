@@ -120,7 +120,7 @@ class Acceptance:
             )
         about = self._memory.readings.session(session)
         if (play := self._plays.of(about)) is not None:
-            return self._played(about, new, play, parent=old.parent, branches=True)
+            return self._played(about, new, play, parent=old.parent, branches=True, among=old.witnesses)
         path = self._memory.readings.thread(session, before=old.id, limit=RETRIED)
         earlier = self.kept_out_with(last_message(path)) if asks_to_withhold_earlier(new.text) else []
         untitled = about.name is None or not (about.named_by_user or any(each.role == Role.USER for each in path))
@@ -196,9 +196,9 @@ class Acceptance:
         if not path:
             raise AgentError("Nothing was said in this story yet. Nothing was changed. Say something first.")
         last = next((turn for turn in reversed(path) if turn.role == Role.USER), path[-1])
-        accepted = Accepted(
-            session, last.id, False, path[-1].text or "", client, after=about.head, voice=speaker.id, alone=True
-        )
+        seen = [turn for turn in path if speaker.id in (turn.witnesses or ())]
+        asked = (seen[-1].text or "") if seen else ""
+        accepted = Accepted(session, last.id, False, asked, client, after=about.head, voice=speaker.id, alone=True)
         return PendingAppend(accepted)
 
     def kept_out_with(self, turn: str | None) -> list[Event]:
@@ -261,8 +261,12 @@ class Acceptance:
         parent: str | None,
         queued: bool = False,
         branches: bool = False,
+        among: tuple[str, ...] | None = None,
     ) -> PendingAppend:
-        """What the user says as a member of a story's cast, and what they say out of character, which nobody hears."""
+        """What the user says as a member of a story's cast, and what they say out of character, which nobody hears.
+
+        In the place of an earlier message it is heard by who heard that: `among`.
+        """
         you = play.seated("you")
         if you is None:
             raise AgentError("Nobody of the cast is you. Nothing was sent. /cast sets who you are.")
@@ -281,9 +285,10 @@ class Acceptance:
         for at, note in enumerate(notes, start=1):
             say(Role.NOTE, note, new_id() if text or at < len(notes) else new.turn, witnesses=())
         if text:
-            addressed = whisper or play.addressee(text)
+            addressed = whisper or play.addressee(text, among)
             only = whisper.id if whisper is not None else None
-            say(Role.USER, text, new.turn, addressed=addressed.id, witnesses=play.hearers(you.id, only=only))
+            heard = play.hearers(you.id, only=only) if among is None else among
+            say(Role.USER, text, new.turn, addressed=addressed.id, witnesses=heard)
         last = said[-1]
         accepted = Accepted(
             about.id,

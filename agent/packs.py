@@ -74,7 +74,7 @@ class Packs:
         pinned = self._pinned(session, voice)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
-        given = [*path, *pinned]
+        given = [*path, *pinned] if voice is None else pinned  # there the path's words stand behind names
         said = self._memory.readings.quotable(ids - {turn.id for turn in given}, project=session.project)
         said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
         if voice is not None:

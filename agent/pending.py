@@ -134,7 +134,7 @@ class PendingAnswer:
     def stops(self) -> Stops | None:
         """Where the reply would speak for somebody else."""
         voice = self.voice_of_prompt
-        return Stops(others(self.play, voice)) if self.play is not None and voice is not None else None
+        return Stops(others(self.play, voice), voice.name) if self.play is not None and voice is not None else None
 
     @property
     def heard(self) -> Speaker:

@@ -103,7 +103,9 @@ class PinnedItems:
         """Those of what a prompt of a world (None: any) holds, whatever it is, whose words it may not keep."""
         held = set(ids)
         blocks = {id for id in held if _is_block(id)}
-        gone = self._memory.readings.gone(held - blocks)
+        kept = self._memory.readings.lines_kept({version_of(id) for id in blocks}) if blocks else set()
+        blocks = {id for id in blocks if version_of(id) not in kept}
+        gone = self._memory.readings.gone(held - {id for id in held if _is_block(id)})
         with suppress(GraphFailure):  # then nobody knows, and nothing is kept that might not be
             gone -= self._memory.readings.observations(gone, world=world).keys() if gone else set()
             gone -= self._memory.readings.chunks(gone).keys() if gone else set()
@@ -273,7 +275,7 @@ class Prompts:
         self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
         self._voices: dict[str, Voice] = {}  # of stories, by the ids of members
         self._limits: dict[StateKey, Limits] = {}
-        self._doubtful: set[str] = set()  # sessions whose log may hold what was taken out since
+        self._doubtful: set[StateKey] = set()  # logs that may hold what was taken out since
         self.shelf = Shelf(states, self._saveable, self._pins.gone)
         self.rewrites: Counter[Cause] = Counter()
 
@@ -367,8 +369,9 @@ class Prompts:
         keys = [key for key in self._logs if key.voice == member]
         for key in keys:
             del self._logs[key]
-        for session in {key.session for key in keys}:
-            await self.shelf.forget(session)
+        stories = await asyncio.to_thread(self._memory.readings.stories)
+        for session in (session for story in stories for session in story.sessions):
+            await self.shelf.forget(session)  # what was kept in an earlier run, too
         for model in {id(key.model): key.model for key in keys}.values():
             await model.forget()
 
@@ -395,17 +398,17 @@ class Prompts:
         await self.pause()
         await self.shelf.give_up(model)
 
-    def _showing(self, turns: frozenset[str]) -> set[str]:
+    def _showing(self, turns: frozenset[str]) -> set[StateKey]:
         with self._updating:
             held = {key: log.held for key, log in self._logs.items()}
             gone = self._pins.gone(set().union(*held.values())) | turns
-            return {key.session for key, ids in held.items() if not gone.isdisjoint(ids)}
+            return {key for key, ids in held.items() if not gone.isdisjoint(ids)}
 
     def _saveable(self, key: StateKey) -> tuple[list[int], Any] | None:
         """A session's tokens and its whole log as JSON values, as they are now."""
         with self._updating:
             log = self._logs.get(key)
-            return None if log is None or key.session in self._doubtful else (list(log.tokens), to_note(log))
+            return None if log is None or key in self._doubtful else (list(log.tokens), to_note(log))
 
     async def _updated_log(
         self,
@@ -496,7 +499,7 @@ class Prompts:
         self._open(key, log)
         self._keep(key, log)
         self._limits[key] = limits
-        self._doubtful.discard(session)
+        self._doubtful.discard(key)
         return log, before
 
     def _key(self, session: str, generator: Generator, voice: Voice | None) -> StateKey:
@@ -515,10 +518,10 @@ class Prompts:
             seen = self._memory.readings.thread(key.session, witness=key.voice)
         return as_seen(seen, self._voices[key.voice])
 
-    def _first_voice(self, session: str) -> Voice | None:
-        """Who is the first to answer in a story; None in any other chat."""
+    def _first_voice(self, session: str) -> tuple[Voice | None, bool]:
+        """Who is the first to answer in a story, if anybody is there; and whether it is one."""
         play = self.plays.of(self._memory.readings.session(session))
-        return voice_of(play.voices[0]) if play is not None and play.voices else None
+        return voice_of(play.voices[0]) if play is not None and play.voices else None, play is not None
 
     def _of_scene(self, key: StateKey, path: list[Turn]) -> list[Turn]:
         """What a voice has seen since the last scene closed, and the exchange before it; all of it where none did."""
@@ -549,7 +552,7 @@ class Prompts:
     def _lent(self, key: StateKey, system: str) -> PromptLog | None:
         """A copy of the log that a fork left, if it can begin with it: its words are in the model, or on disk."""
         origin = self._memory.readings.origin(key.session)
-        if origin is None or origin[0] in self._doubtful:
+        if origin is None or replace(key, session=origin[0]) in self._doubtful:
             return None
         log = self._logs.get(other := replace(key, session=origin[0])) or self.shelf.log(other)
         return deepcopy(log) if log is not None and [text for _, text in log.systems] == [system] else None
@@ -651,7 +654,10 @@ class Prompts:
             await key.model.prefill(log.tokens)
 
     async def _warm(self, session: str, generator: Generator, limits: Limits) -> None:
-        key = self._key(session, generator, await asyncio.to_thread(self._first_voice, session))
+        voice, plays = await asyncio.to_thread(self._first_voice, session)
+        if plays and voice is None:
+            return  # nobody is there who could hear it
+        key = self._key(session, generator, voice)
         await self.shelf.leave(stays=key)
         log = await self._updated_log(key, limits, answered=True)
         await self._bring_back(key, log)

@@ -153,7 +153,8 @@ class Drawn:
         shown = self._show(kept)
         if self._stops.met:
             whole = [(0, 0), *(each for each in self._ends if each[0] <= kept)]
-            characters, tokens = whole[-1]
+            characters = whole[-1][0]
+            tokens = next(count for length, count in whole if length == characters)  # none of what begins a next letter
             rest = self._whole[characters:kept]
             self._reply.tokens[tokens:] = generator.tokenize(rest) if rest else []
             if self._reply.stop_reason is StopReason.STOPPED and cut:

@@ -117,9 +117,11 @@ class AgentClient:
         project: str | None = None,
         client: str | None = None,
         turn: str | None = None,
+        whisper: str | None = None,
     ) -> AsyncGenerator[Any, None]:
         """As the Agent's. The message has its id from here: where the service is lost, it is sent once more."""
-        told = {"project": project, "client": client or self._name, "turn": new_id() if turn is None else turn}
+        id = new_id() if turn is None else turn
+        told = {"project": project, "client": client or self._name, "turn": id, "whisper": whisper}
         return self._sent(self._begin(methods()["send"], session, text, **told), session, text, **told)
 
     async def _sent(

@@ -5,12 +5,13 @@ line is there.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.errors import AgentError
 from agent.story.addressee import addressed
 from agent.story.names import Named
+from agent.story.stops import called
 from graph.memory import Memory
 from graph.readings.conversation import Readings
 from graph.values import Member, Session, StageLine
@@ -82,19 +83,18 @@ class Play:
             if owner.startswith(PLACE):
                 yield (owner.removeprefix(PLACE).strip().casefold(), aspect), line.text or ""
 
-    def addressee(self, text: str) -> Member:
-        """Who is to answer what the user says: the one named, else the host, else who is there. Raises AgentError."""
-        voices = self.voices
+    def addressee(self, text: str, among: Collection[str] | None = None) -> Member:
+        """Who is to answer what the user says: the one named, else the host, else who is there. Raises AgentError.
+
+        Of those `among` some members, where these are given, else of those present.
+        """
+        heard = [each for each in self.cast if each.seat != "you" and each.id in (among or ())]
+        voices = self.voices if among is None else heard
         if not voices:
             raise AgentError(NOBODY_HEARS)
         names = [Named(each.id, tuple(called(each.name))) for each in voices]
         id = addressed(text, names, host=voices[0].id).id
         return next(each for each in voices if each.id == id)
-
-
-def called(name: str) -> list[str]:
-    """What somebody of a name is called: all of it, and each word of it that is one."""
-    return list(dict.fromkeys([name, *(word for word in name.split() if word[:1].isupper() and len(word) > 1)]))
 
 
 class Plays:

@@ -13,11 +13,21 @@ _AFTER = r"[ \t*_\"”»\])]{0,6}"
 _LEADING = ' \t*_>"“„«[(#-'
 
 
-class Stops:
-    """Watches one reply as it comes; `names` are those whose lines it must not write."""
+def called(name: str) -> list[str]:
+    """What somebody of a name is called: all of it, and each word of it that is one."""
+    return list(dict.fromkeys([name, *(word for word in name.split() if word[:1].isupper() and len(word) > 1)]))
 
-    def __init__(self, names: Sequence[str]) -> None:
-        named = [" ".join(name.split()) for name in names if name.strip()]
+
+class Stops:
+    """Watches one reply as it comes; `names` are those whose lines it must not write, also by a part of their name.
+
+    What is part of the speaker's `own` name too is no sign of another.
+    """
+
+    def __init__(self, names: Sequence[str], own: str = "") -> None:
+        mine = {part.casefold() for part in called(own)}
+        parts = dict.fromkeys(part for name in names if name.strip() for part in called(" ".join(name.split())))
+        named = [part for part in parts if part.casefold() not in mine]
         listed = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
         self._begins = re.compile(rf"(?:^|\n){_BEFORE}(?:{listed}){_AFTER}[:：]", re.IGNORECASE) if named else None
         self._names = [name.casefold() for name in named]

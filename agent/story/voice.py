@@ -4,6 +4,7 @@ This is the one place where a story enters a prompt. Nothing of a turn that the 
 nor of another's card but its public description, the first paragraph.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,6 +14,7 @@ from agent.story.play import CARD, WORLD, Play
 from graph.values import Member, Turn
 
 SCENARIO = "scenario"
+PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n|\r\r")
 STORY_PROMPT = (
     "You write one character of a story, {name}. Stay in that role and write only what {name} says and does next, "
     "in the style of the story so far, never for anybody else."
@@ -66,7 +68,7 @@ def head_of(play: Play, voice: Member) -> str:
 
 def public(play: Play, member: Member) -> str:
     """What everybody knows of a member: the first paragraph of its description."""
-    return filled(card_of(play, member).description.strip().split("\n\n")[0], char=member.name, user="")
+    return filled(PARAGRAPH.split(card_of(play, member).description.strip())[0], char=member.name, user="")
 
 
 def as_seen(path: Iterable[Turn], voice: Voice) -> list[Turn]:

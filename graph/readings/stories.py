@@ -14,7 +14,7 @@ from graph.projection.sqlite_tables import SqliteSink
 from graph.projection.stage import Line, Stage
 from graph.projection.stories import RESET, SEAT
 from graph.readings.rows import AMONG, TURN, members, session_by_id, turns_of
-from graph.values import Member, StageLine, StoryWorld, Turn
+from graph.values import Member, Session, StageLine, StoryWorld, Turn
 
 UNJUDGED = 64  # turns of a path that are looked through
 
@@ -33,6 +33,13 @@ _CHANGED = """
 SELECT 1 FROM events WHERE seq > ? AND kind NOT IN (
     'turn.said', 'session.titled', 'session.renamed', 'reflection.done', 'reflection.failed', 'mark.set', 'turn.rated'
 ) LIMIT 1
+"""
+_KEPT_LINES = f"""
+SELECT line.seq FROM stage_lines AS line JOIN events AS event ON event.seq = line.seq
+WHERE line.seq {AMONG} AND event.text IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM links JOIN turns ON turns.id = links.target
+    WHERE links.start = line.id AND links.rel = 'SET_FROM' AND (turns.hidden OR turns.deleted)
+)
 """
 _UNJUDGED = f"""
 {PATH} {TURN} JOIN path ON path.id = said.id JOIN unreflected ON unreflected.seq = said.seq
@@ -74,13 +81,13 @@ class StoryReadings(ABC):
         """Who plays in a chat, as it stands at its head, or at a turn: you, host, guest. Raises NotFound."""
         with self.snapshot() as db:
             own = session_by_id(db, session)
-            return cast(db, own.world, at or own.head)
+            return cast(db, own.world, at or _head(db, own))
 
     def seen(self, session: str, member: str, turns: Iterable[str]) -> set[str]:
         """Those of the turns that a member of a chat's cast saw, as far as it remembers. Raises NotFound."""
         with self.snapshot() as db:
             own = session_by_id(db, session)
-            begins = since(db, own.world, own.head, member)
+            begins = since(db, own.world, _head(db, own), member)
             rows = db.execute(_SAW, (json.dumps(list(turns)), begins))
             return {turn for turn, saw in rows if member in saw.split()}
 
@@ -93,7 +100,7 @@ class StoryReadings(ABC):
         """
         with self.snapshot() as db:
             own = session_by_id(db, session)
-            lines = _stage(db, own.world, at or own.head, witness).lines()
+            lines = _stage(db, own.world, at or _head(db, own), witness).lines()
             texts = dict(db.execute(_TEXTS, (json.dumps([line.seq for line in lines.values()]),)))
             return {key: _shown(line, texts.get(line.seq)) for key, line in lines.items()}
 
@@ -101,7 +108,7 @@ class StoryReadings(ABC):
         """Who plays in a chat, and all lines of its stage that hold, as `cast` and `stage_history` tell them."""
         with self.snapshot() as db:
             own = session_by_id(db, session)
-            lines = _stage(db, own.world, own.head, witness).every()
+            lines = _stage(db, own.world, _head(db, own), witness).every()
             texts = dict(db.execute(_TEXTS, (json.dumps([line.seq for line in lines]),)))
             there = [_shown(line, texts.get(line.seq)) for line in lines]
             return _seated(db, {(line.owner, line.aspect): line for line in lines}), there
@@ -117,6 +124,11 @@ class StoryReadings(ABC):
             now = session_by_id(db, session).head
             return head == now or (head is not None and now is not None and is_over(SqliteSink(db), head, now))
 
+    def lines_kept(self, lines: Iterable[int]) -> set[int]:
+        """Those of some events that are lines of a stage with words, none of whose sources is hidden or deleted."""
+        with self.snapshot() as db:
+            return {seq for (seq,) in db.execute(_KEPT_LINES, (json.dumps(list(lines)),))}
+
     def stage_history(self, session: str, owner: str | None = None, *, witness: str | None = None) -> list[StageLine]:
         """All lines that hold at a chat's head, of one owner or of all, from the first turn to the last.
 
@@ -124,7 +136,7 @@ class StoryReadings(ABC):
         """
         with self.snapshot() as db:
             own = session_by_id(db, session)
-            lines = _stage(db, own.world, own.head, witness).every(owner)
+            lines = _stage(db, own.world, _head(db, own), witness).every(owner)
             texts = dict(db.execute(_TEXTS, (json.dumps([line.seq for line in lines]),)))
             return [_shown(line, texts.get(line.seq)) for line in lines]
 
@@ -144,7 +156,13 @@ class StoryReadings(ABC):
         """Those of some lines of the stage, by their events, that hold at a chat's head. Raises NotFound."""
         with self.snapshot() as db:
             own = session_by_id(db, session)
-            return _stage(db, own.world, own.head, witness).holding(lines)
+            return _stage(db, own.world, _head(db, own), witness).holding(lines)
+
+
+def _head(db: sqlite3.Connection, own: Session) -> str | None:
+    """Where a chat's head was put, deleted or not: what was set there holds below."""
+    head: str | None = db.execute("SELECT head FROM sessions WHERE id = ?", (own.id,)).fetchone()[0]
+    return head
 
 
 def _stage(db: sqlite3.Connection, world: str, head: str | None, witness: str | None) -> Stage:

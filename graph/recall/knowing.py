@@ -112,7 +112,7 @@ class Acquaintances:
     """Who is named and told of in the stories of one log. `refresh` reads what changed since the last time."""
 
     def __init__(self) -> None:
-        self._forget()
+        self._erased = -1  # nothing was read yet
 
     def _forget(self) -> None:
         import numpy as np

@@ -84,7 +84,8 @@ class Recall:
         self._matrix: Matrix | None = None
         self._traits = TraitTable()
         self._standings = Standings()
-        self._names, self._acquaintances = NameIndex(), Acquaintances()
+        self._names = NameIndex()
+        self._acquaintances: Acquaintances
 
     def forget(self) -> None:
         """Read everything anew the next time: tables and vectors were made anew."""

@@ -91,7 +91,7 @@ class Standings:
         """What a member of a cast saw of a world, since it was reset. Raises GraphFailure."""
         at, view = self._views.get((world, member), (0, None))
         if view is None or at != columns.at_event:
-            saw = witnessed(columns, member, self._reset(db, world, member))
+            saw = witnessed(columns, member, self._reset(db, columns, world, member))
             stands = sources(columns, world, self.inherited(db, columns, world))
             view = Witnessed(columns, (world, member), stands & saw)
             self._views[world, member] = columns.at_event, view
@@ -119,7 +119,8 @@ class Standings:
             else:
                 turns, pieces = self.witnessed(db, columns, world, member).sources, pieces & False
             self._refresh(db, columns, learned)
-            stood = self._work_out(learned, self._inheritance.lineage(db, world), turns, pieces)
+            lineage = self._inheritance.lineage(db, world)
+            stood = self._work_out(learned, lineage, turns, pieces, alone=member is not None)
             self._found[world, member] = columns.at_event, stood
         return stood
 
@@ -156,30 +157,28 @@ class Standings:
         import numpy as np
 
         table = learned.beliefs
-        before = np.where(known, self._deciding["supersedes"], NONE)
-        before[~np.append(known, False)[before]] = NONE  # NONE is the last
-        first = np.append(np.where(before != NONE, before, np.arange(table.size)), NONE)
-        while not np.array_equal(further := first[first], first):
-            first = further
-        pinned = np.zeros(table.size, np.bool_)
+        first, pinned = _first(self._deciding["supersedes"], known), np.zeros(table.size, np.bool_)
         for seq, kind, version, structure in db.execute(_PINNED).fetchall():
             pin = fields_of(kind, version, structure)
             row = table.row_of(pin.get("observation") or "")
             home = pin.get("world") or learned.worlds.names[table["world"][row]] if row != NONE else ""
             if row != NONE and known[row] and lineage.knows(home, seq):
                 pinned[first[row]] = kind == "pin.set"
-        found: Mask = known & pinned[first[:-1]]
+        found: Mask = known & pinned[first]
         return found
 
-    def _reset(self, db: sqlite3.Connection, world: str, member: str) -> int:
+    def _reset(self, db: sqlite3.Connection, columns: Columns, world: str, member: str) -> int:
         """The event after which the memory of a member begins in a world, 0 if it was never reset."""
         last = db.execute(_LAST_RESET).fetchone()[0]
         if self._resets[0] != last:
             self._resets = last, {}
         known = self._resets[1]
-        if last and (world, member) not in known:
-            known[world, member] = since(db, world, None, member)
-        return known.get((world, member), 0)
+        found = known.get((world, member))
+        if found is None:
+            found = since(db, world, None, member) if last else 0
+            if columns.worlds.code(world) != NONE:  # else it may not have begun
+                known[world, member] = found
+        return found
 
     def supposing(
         self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex, world: str, supposed: SupposedState
@@ -198,9 +197,11 @@ class Standings:
         pardoned = [row for id in supposed.pardoned if (row := learned.beliefs.row_of(id)) != NONE]
         return self._stand(learned, self._inheritance.lineage(db, world), turns, pieces, judged, deleted, pardoned)
 
-    def _work_out(self, learned: LearnedIndex, lineage: Lineage, turns: "Mask", pieces: "Mask") -> StandingColumns:
+    def _work_out(
+        self, learned: LearnedIndex, lineage: Lineage, turns: "Mask", pieces: "Mask", *, alone: bool
+    ) -> StandingColumns:
         judged, deleted = self._deciding["judged"], self._deciding["deleted"] != 0
-        return self._stand(learned, lineage, turns, pieces, judged, deleted, [])
+        return self._stand(learned, lineage, turns, pieces, judged, deleted, [], alone=alone)
 
     def _stand(
         self,
@@ -211,7 +212,10 @@ class Standings:
         judged: "NDArray[np.int64]",
         deleted: "Mask",
         pardoned: list[int],
+        *,
+        alone: bool = False,
     ) -> StandingColumns:
+        """As it is from some turns and chunks; `alone`, as if nothing else had been made than what stands on them."""
         import numpy as np
 
         table = learned.beliefs
@@ -228,7 +232,10 @@ class Standings:
         status[retired | (judged == INVALID)] = INVALID
         replaced = np.append(live, False)[instead_of]  # NONE is the last
         current = live & ~replaced & np.isin(status, (CANDIDATE, ACTIVE))
-        current = _with_parents(current, status == ACTIVE, self._parents)
+        parents = self._parents
+        if alone:  # revisions have the parents of the first, where there is one
+            parents = parents.among(before[_first(before, live)] == NONE)
+        current = _with_parents(current, status == ACTIVE, parents)
         return StandingColumns(seen, live, current, status.astype(np.int8))
 
     def _refresh(self, db: sqlite3.Connection, columns: Columns, learned: LearnedIndex) -> None:
@@ -308,6 +315,17 @@ def _seen(learned: LearnedIndex, lineage: Lineage) -> "Mask":
 
     seen: Mask = np.isin(learned.beliefs["world"], [learned.worlds.code(world) for world in lineage.worlds])
     return seen
+
+
+def _first(before: "NDArray[np.int64]", known: "Mask") -> "NDArray[np.int64]":
+    """The first revision that each goes back to, over those that are known."""
+    import numpy as np
+
+    joined = known & np.append(known, False)[before]  # NONE is the last
+    first = np.where(joined, before, np.arange(len(before)))
+    while not np.array_equal(further := first[first], first):
+        first = further
+    return first
 
 
 def _said_later(live: "Mask", in_use: "Mask", before: "NDArray[np.int64]") -> "Mask":

@@ -395,6 +395,7 @@ async def test_a_story_keeps_no_notes_and_the_plan_of_its_last_chat_says_that_it
     world = (await agent.chats.get(session)).world
     with pytest.raises(AgentError, match="what was played"):
         await agent.memories.remember("Mara hid the key.", world=world)
+    await agent.idle()
     plan = await agent.plans.delete_session(session)
     assert any("last chat of the story “The Lighthouse”" in note for note in plan.notes)
     await agent.plans.carry_out(plan)

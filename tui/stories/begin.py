@@ -31,6 +31,7 @@ from tui.widgets.message import acted
 from tui.widgets.pages import Fold, Pages, PageText
 
 if TYPE_CHECKING:
+    from agent.agent import Agent
     from agent.story.cards import Card
 
 HOST, GUEST = "host", "guest"
@@ -271,15 +272,16 @@ class StoryScreen(ModalScreen[str | None]):
             self.say(in_chat(str(error)), error=True)
         else:
             self._view.story_draft = None
-            await self._set(session, settings)
+            await self._set(session, draft.greeting, settings)
             self.dismiss(session)
         finally:
             self._beginning = False
 
-    async def _set(self, session: str, settings: Sequence[Setting]) -> None:
-        """Set what was read of the beginning; the story has begun, whatever comes of that."""
+    async def _set(self, session: str, greeting: int, settings: Sequence[Setting]) -> None:
+        """Take the greeting, and set what was read of the beginning; the story has begun, whatever comes of that."""
         assert self._view.chat is not None
         try:
+            await _greet(self._view.chat.service, session, greeting)
             await put_on_stage(self._view.chat.service, session, settings)
         except self._view.failures as error:
             self.told = in_chat(str(error))
@@ -295,23 +297,18 @@ async def begin(view: ChatView, draft: StoryDraft) -> str:
     if host is None:
         raise AgentError(NO_HOST)
     guest = await card_of(draft.guest, draft.guest_is)
-    session = await stories.begin(
+    return await stories.begin(
         draft.name or host.name,
         host,
         guest=guest,
         you=draft.you or "You",
         scenario=draft.scenario or None,
     )
-    if draft.greeting:
-        await _greet(view, session, draft.greeting)
-    return session
 
 
-async def _greet(view: ChatView, session: str, place: int) -> None:
-    """Let a chat begin with another of its greetings, which stand beside each other."""
-    assert view.chat is not None
-    service = view.chat.service
-    for first in (await service.chats.thread(session))[:1]:
+async def _greet(service: "Agent", session: str, place: int) -> None:
+    """Let a chat begin with that of its greetings, which stand beside each other; it stands at the first."""
+    for first in (await service.chats.thread(session))[: 1 if place else 0]:
         beside = (await service.branches.alternatives(session, [first.id])).get(first.id)
         if beside is not None and place < len(beside.turns):
             await service.branches.switch(session, beside.turns[place])

@@ -293,7 +293,7 @@ class Acceptance:
         accepted = Accepted(
             about.id,
             last.turn,
-            queued and bool(text),
+            queued,
             last.text or "",
             new.client,
             voice=last.addressed,

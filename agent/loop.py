@@ -215,14 +215,14 @@ class Conversation:
                 followed = self._memory.graph_ready
                 self._warn_if_behind(await asyncio.to_thread(self._memory.append, *pending.events), followed)
                 self._newest[taken.session] = taken.turn
-            if not taken.known and not taken.unasked:
+            if not taken.over:
                 self._pending[taken.session] += 1
                 self._queue.join(taken, tell if pending.withdrawable else None)
             waits = self.generation_lock.locked()
         yield TurnAccepted(taken.session, taken.turn, taken.text, queued=waits, new_session=taken.begins)
         if taken.unasked:
             self._notify(SessionsChanged(taken.session))
-        if taken.known or taken.unasked:
+        if taken.over:
             return
         if taken.first or taken.withheld or pending.branches:
             self._notify(SessionsChanged(taken.session))  # it has its first words for a title, or lost some
@@ -259,6 +259,9 @@ class Conversation:
         try:
             if taken.queued:
                 await asyncio.to_thread(self._put_on_path, taken)
+            if taken.unasked:
+                self._notify(SessionsChanged(taken.session))
+                return
             async for event in self._reply(at) if taken.regeneration is None else self._reply_again(at):
                 yield event
             async for event in self._interjection(at):

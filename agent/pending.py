@@ -85,6 +85,11 @@ class Accepted:
     among: tuple[str, ...] | None = None  # in a story, who saw what is answered: nobody else hears the answer
 
     @property
+    def over(self) -> bool:
+        """Whether nothing is left to do once it is durable: it was there, or nobody answers it and it does not wait."""
+        return self.known or (self.unasked and not self.queued)
+
+    @property
     def is_safe(self) -> str:
         """What to say where nothing came of it."""
         return (

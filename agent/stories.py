@@ -198,9 +198,7 @@ class Stories:
         """A guest leaves the cast. Raises AgentError."""
         play, world, head = await asyncio.to_thread(self._standing, session)
         if _known(play, member).seat != "guest":
-            raise AgentError(
-                "Only a guest can leave the cast. Nothing was changed. /present takes others off the scene."
-            )
+            raise AgentError("Only a guest can leave the cast. Nothing was changed. /away takes others off the scene.")
         await self._recorder.record(CastSet(world=world, member=member, seat=None, after=head, text=None))
 
     async def rename(self, session: str, member: str, name: str) -> None:

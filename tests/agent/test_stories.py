@@ -400,3 +400,25 @@ async def test_a_story_keeps_no_notes_and_the_plan_of_its_last_chat_says_that_it
     assert any("last chat of the story “The Lighthouse”" in note for note in plan.notes)
     await agent.plans.carry_out(plan)
     assert await agent.stories.all() == []
+
+
+async def test_a_note_alone_that_waits_is_taken_up_and_answered_by_nobody(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("One.", "Two.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    model.gate.clear()
+    first = asyncio.create_task(say(agent, session, "Mara?"))
+    await model.waiting.wait()
+    second = agent.send(session, "((be rude))")
+    await anext(second)
+    model.gate.set()
+    await first
+    await collect(second)
+    assert await agent.chats.waiting(session) == []
+    assert [(turn.role, turn.text) for turn in await thread(agent, session)][1:] == [
+        ("user", "Mara?"),
+        ("assistant", "One."),
+        ("note", "be rude"),
+    ]
+    await say(agent, session, "Jonas?")
+    assert (await thread(agent, session))[-1].text == "Two."

@@ -1,6 +1,6 @@
 """Two voices of a story that take turns: what is evaluated, copied, written, and the wait beside one speaker alone.
 
-    python -m bench.alternation [--turns 40] [--interjections 8] [--depth 1500] [--prefill] [--json]
+    python -m bench.alternation [--turns 40] [--interjections 8] [--depth 1500] [--prefill] [--threads 1] [--json]
 
 Each voice has a prompt log of its own, and is given what was said since its last reply. In some turns the other one
 answers too, right after it. After each reply a judgement is asked for under a grammar, as stories do, which must push
@@ -80,10 +80,14 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply; the time in ms until its first text, sizes in tokens. `begins` as the last one of its log."""
+    """One reply; the times in ms until its first text, and until the model was asked; sizes in tokens.
+
+    `begins` as the last one of its log.
+    """
 
     said: list[int]
     first_ms: float
+    asked_ms: float
     evaluated: int
     new: int
     depth: int
@@ -126,6 +130,7 @@ class Stage:
         await self.shelf.bring_back(key, voice.log)
         opening = [*model.reply_open(), *model.tokenize(f"{name}:")]
         prompt = [*voice.log.tokens, *opening]
+        asked_ms = (time.perf_counter() - start) * 1000
         async with aclosing(model.generate(prompt, params)) as items:
             async for item in items:
                 if isinstance(item, Finished):
@@ -134,7 +139,8 @@ class Stage:
                 said += item.tokens
                 first_ms = first_ms or (time.perf_counter() - start) * 1000
         begins = prompt[: len(voice.before)] == voice.before
-        made = Reply(said, first_ms, finished.evaluated_tokens, len(prompt) - voice.evaluated, len(prompt), begins)
+        new = len(prompt) - voice.evaluated
+        made = Reply(said, first_ms, asked_ms, finished.evaluated_tokens, new, len(prompt), begins)
         # The token that reached the limit was sampled, and never evaluated.
         voice.evaluated = len(prompt) + len(said) - (finished.reason == "length")
         voice.before = prompt + said
@@ -260,6 +266,8 @@ def figures(pairs: list[tuple[Reply, Reply]]) -> dict[str, Figure]:
         "alone_median_ms": statistics.median(other.first_ms for _, other in pairs),
         "alone_p95_ms": percentile([other.first_ms for _, other in pairs], 0.95),
         "first_over_alone": statistics.median(ratios),
+        "before_the_model_median_ms": statistics.median(made.asked_ms for made in replies),
+        "before_the_model_alone_median_ms": statistics.median(other.asked_ms for _, other in pairs),
     }
 
 
@@ -270,12 +278,13 @@ def main() -> None:
     parser.add_argument("--interjections", type=int, default=8, help="turns in which the other voice answers too")
     parser.add_argument("--depth", type=int, default=1500, help="tokens that each log begins with")
     parser.add_argument("--prefill", action="store_true", help="evaluate the other voice's log after each reply")
+    parser.add_argument("--threads", type=int, default=0, help="for the model; 0: one per core")
     options = parser.parse_args()
     home = Home.resolve()
     path = ModelStore(home.models).path(DEFAULT_CHAT)
 
     def load() -> LlamaGenerator:
-        return load_generator(path, name=DEFAULT_CHAT, memo=home.probed)
+        return load_generator(path, name=DEFAULT_CHAT, threads=options.threads or None, memo=home.probed)
 
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         report(asyncio.run(play(options, Path(folder), load)), as_json=options.json)

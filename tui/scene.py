@@ -76,7 +76,7 @@ def moves_in(turns: "Sequence[Turn]", scene: Scene) -> dict[str, Move]:
     """
     from agent.story.departures import departure
     from agent.story.names import Named
-    from agent.story.play import called
+    from agent.story.stops import called
 
     names = [Named(each.id, tuple(called(each.name))) for each in scene.cast]
     found: dict[str, tuple[str, bool]] = {}
@@ -170,7 +170,7 @@ def hearing(text: str, scene: Scene) -> Hearing | None:
         return Hearing("said", voices[0]) if voices else Hearing("nobody")
     from agent.story.addressee import addressed
     from agent.story.names import Named
-    from agent.story.play import called
+    from agent.story.stops import called
 
     names = [Named(each.id, tuple(called(each.name))) for each in voices]
     return Hearing("said", scene.member(addressed(said, names, host=voices[0].id).id))

@@ -81,7 +81,7 @@ def settings_in(beginning: Beginning) -> list[Setting]:
     """What the prose says of place, time and weather, and of where each is who plays."""
     from agent.story.kickoff import parse
     from agent.story.names import Named
-    from agent.story.play import called
+    from agent.story.stops import called
 
     names = dict(beginning.names)
     read = parse(beginning.prose, [Named(seat, tuple(called(name))) for seat, name in names.items()], you=YOU)

@@ -56,7 +56,7 @@ from tests.graph.talk import said
 from tests.graph.teach import observed, read
 
 ANN, BEA, CID = CAST = ("m1", "m2", "m3")
-NAMES = dict(zip(CAST, ("Ann", "Bea Lamplight", "Cid"), strict=True))
+NAMES = dict(zip(CAST, ("Ann", "Bea Lamplight", "Ann"), strict=True))  # two of them are called the same
 TALE = "tale"
 MODEL, DIMENSION = "twin@1", 8
 START_MS, MINUTE_MS = 1_770_000_000_000, 60_000
@@ -127,6 +127,7 @@ class Tale:
     made: dict[str, ObservationMade] = field(default_factory=dict)
     noted: dict[str, list[str]] = field(default_factory=dict)  # by turn, whom it names
     fixed: set[str] = field(default_factory=set)  # turns that Bea saw, or did not, for good
+    chunks: list[str] = field(default_factory=list)
     forked: bool = False
     elsewhere: bool = False
     count: int = 0
@@ -195,7 +196,11 @@ class Tale:
         elif kind < 56 and turn not in self.fixed and self.turns[turn].witnesses is not None:
             self.put(TurnWitnessed(turn=turn, witnesses=tuple(m for place, m in enumerate(CAST) if (b >> place) & 1)))
         elif kind < 62 and turn not in self.fixed:
-            self.note(f"e{b % 4}x", turn, ("Ozric", "Lamp Room", "Mr Hale", "Ozric Hale", "nonce" + turn)[b % 5])
+            self.note(
+                "Quillon" if b % 9 == 0 else f"e{b % 4}x",
+                turn,
+                ("Ozric", "Lamp Room", "Mr Hale", "Ozric Hale", "nonce" + turn)[b % 5],
+            )
         elif kind < 69:
             self._by_hand(a, b)
         elif kind < 82:
@@ -206,7 +211,7 @@ class Tale:
     def _aside(self, a: int, b: int) -> None:
         """What is said elsewhere: in main, in another story, by tools, or out of character."""
         if b % 4 == 0:
-            self.say("main", "Ozric" if a % 2 else "you", None, text(a, b))
+            self.say("main", "Quillon" if a % 2 else "you", None, text(a, b))
         elif b % 4 == 1 and not self.elsewhere:
             self.elsewhere = True
             self.put(StoryBegun(world="saga", text="Another"))
@@ -329,6 +334,9 @@ class Tale:
         elif b % 5 == 1:
             for event in read(f"doc{self.count}", f"chunk{self.count}"):
                 self.put(event)
+            self.chunks.append(f"chunk{self.count}")
+        elif self.chunks:
+            self.put(ObservationSupported(observation=made, source=self.chunks[-1], amount=0.1))
 
 
 def final(events: Iterable[tuple[int, Event]], member: str = BEA) -> set[str]:

@@ -6,21 +6,25 @@ of single messages of these, and where it is a story's who plays. Nothing but it
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from graph.errors import SURPRISES
 from graph.events import (
+    MAIN_WORLD,
     CastSet,
     Event,
     HeadMoved,
     ObservationMade,
+    PinCleared,
+    PinSet,
     Role,
     SessionArchived,
     SessionDeleted,
     SessionForked,
+    SessionStarted,
     SessionUnarchived,
     TextErased,
     TurnSaid,
@@ -66,17 +70,24 @@ def last_chat(folder: Path, limit: int) -> list[Turn]:
 
 def _last_session(db: sqlite3.Connection) -> str | None:
     """The session that a person spoke in last, neither on the shelf nor gone; where nobody did, one brought along."""
-    away: dict[str, bool] = {}
+    away, gone = dict[str, bool](), set[str]()
     brought: tuple[int, str] | None = None
     for event in (event_of(row).event for row in db.execute(_SHELF)):
         match event:
-            case SessionArchived(session=session) | SessionDeleted(session=session):
+            case SessionDeleted(session=session):
+                gone.add(session)
+            case SessionArchived(session=session):
                 away[session] = True
             case SessionUnarchived(session=session):
                 away[session] = False
     for row in db.execute(f"{_LATEST} LIMIT {TRIED}"):
         said = event_of(row).event
-        if not isinstance(said, TurnSaid) or said.role is not Role.USER or away.get(said.session, False):
+        if (
+            not isinstance(said, TurnSaid)
+            or said.role is not Role.USER
+            or away.get(said.session, False)
+            or said.session in gone
+        ):
             continue
         if said.said_at is None:
             return said.session
@@ -102,14 +113,18 @@ def _events_of(db: sqlite3.Connection, session: str) -> list[Stored]:
     if any(isinstance(each.event, TurnSaid) and each.event.witnesses is not None for each in found.values()):
         found |= {stored.seq: stored for stored in map(event_of, db.execute(_CASTS))}
     said = {seq for seq, each in found.items() if isinstance(each.event, TurnSaid | CastSet)}
+    begun = (each.event for each in found.values())
+    worlds = {MAIN_WORLD, None, *(each.world for each in begun if isinstance(each, SessionStarted | SessionForked))}
     for stored in map(event_of, db.execute(_OF_TURNS)):
         match stored.event:
             case TextErased(events=events):
                 if mine := said.intersection(events):
                     found[stored.seq] = Stored(stored.seq, stored.id, stored.at, TextErased(events=tuple(mine)))
+            case PinSet(world=world) | PinCleared(world=world) if world not in worlds:
+                pass  # in a what-if that nothing else here is of
             case event if getattr(event, "turn", None) in turns:
                 found[stored.seq] = stored
-    return [found[seq] for seq in sorted(found) if _stands(found[seq].event, known)]
+    return [found[seq] for seq in sorted(found) if _stands(found[seq].event, known, turns.keys())]
 
 
 def _followed(event: Event) -> Iterator[str]:
@@ -133,10 +148,9 @@ def _naming(db: sqlite3.Connection, id: str) -> Iterable[Stored]:
     return map(event_of, db.execute(_NAMING, (f"%{json.dumps(id)}%",)).fetchall())
 
 
-def _stands(event: Event, sessions: set[str]) -> bool:
+def _stands(event: Event, sessions: Set[str], turns: Set[str]) -> bool:
     """Whether an event is of these sessions' conversation, and not of what was learned from it, or called after it."""
-    if isinstance(event, ObservationMade):
+    session, turn = getattr(event, "session", None), getattr(event, "turn", None)
+    if isinstance(event, ObservationMade) or (turn is not None and turn not in turns):
         return False
-    if getattr(event, "session", None) is not None:
-        return event.kind not in ("session.titled", "approval.asked") and getattr(event, "session", None) in sessions
-    return True
+    return session is None or (session in sessions and event.kind not in ("session.titled", "approval.asked"))

@@ -278,7 +278,7 @@ class Reference:
 
     def _played(self, session: str) -> list[CastSet | CastReset | StageSet]:
         """What was set along a session's path and holds, in the order of the path."""
-        path = self.path(next(iter(reversed(self.shown(session))), None))
+        path = self.path(self.head.get(session))
         standing = set(path) - self.hidden - self.deleted
         lines = self.worlds[self.world[session]].lines
         return [

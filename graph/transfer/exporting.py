@@ -2,8 +2,9 @@
 
 Invariants: the events are as they stand in the log, in its order, in one snapshot; a text that was erased is null, and
 its event says so. Vectors do not travel. A session brings every turn on its paths, also those it shares with the one
-it was forked from, and what was learned where all sources of that are among these turns. A session of a story brings
-the beginning of that, and of its cast and stage what ever held at these turns.
+it was forked from, and down to where that one was forked itself, and what was learned where all sources of that are
+among these turns. A session of a story brings the beginning of that, and of its cast and stage what ever held at these
+turns.
 """
 
 import json
@@ -26,6 +27,7 @@ _OF_SESSION = "SELECT seq FROM subjects WHERE id = ?"
 _MOVED = f"{SELECT_EVENT} WHERE seq IN (SELECT seq FROM subjects WHERE id = ? AND kind = 'head.moved')"
 _ASKED = f"{SELECT_EVENT} WHERE seq IN (SELECT seq FROM subjects WHERE id = ? AND kind = 'approval.asked')"
 _OF_TURNS = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind <> 'head.moved'"
+_ORIGIN = "SELECT origin, fork FROM sessions WHERE id = ?"
 _SAID = f"SELECT seq, session FROM turns WHERE id {AMONG}"
 _NAMING = f"""
 SELECT DISTINCT seq FROM named WHERE name {AMONG}
@@ -33,11 +35,14 @@ AND kind IN ('observation.made', 'core.written', 'entity.noted', 'reflection.don
 """
 _OF_ITEMS = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind <> 'observation.made'"
 _OF_SERIES = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind = 'observation.deleted'"
+_WORLDS = f"SELECT DISTINCT world FROM sessions WHERE id {AMONG}"
 _STORY = "SELECT story FROM worlds WHERE id = (SELECT world FROM sessions WHERE id = ?) AND story IS NOT NULL"
-_LINES = f"""
+_LINE = """
 SELECT line.seq, line.world, line.owner, line.aspect, line."after", event.text_hash IS NOT NULL
-FROM stage_lines AS line JOIN events AS event ON event.seq = line.seq WHERE line.world {AMONG} ORDER BY line.seq
+FROM stage_lines AS line JOIN events AS event ON event.seq = line.seq WHERE
 """
+_LINES = f"{_LINE} line.world {AMONG} ORDER BY line.seq"
+_SEATED = f"{_LINE} line.owner {AMONG} AND line.aspect = ? ORDER BY line.seq"
 _SET_FROM = "SELECT target FROM links WHERE start = ? AND rel = 'SET_FROM'"
 _PROJECTS = "SELECT seq, kind, version, structure FROM events WHERE kind <> 'turn.said' AND kind = 'project.made'"
 
@@ -92,8 +97,10 @@ class Gathered:
         said = [turn for (turn,) in db.execute("SELECT id FROM turns WHERE session = ?", (session,))]
         moved = [event_of(row).event for row in db.execute(_MOVED, (session,))]
         stood = [event.turn for event in moved if isinstance(event, HeadMoved) and event.turn is not None]
-        left = [at for (at,) in db.execute("SELECT fork FROM sessions WHERE id = ?", (session,)) if at is not None]
-        self._turns = above(db, [*said, *stood, *left])
+        self._turns = above(db, [*said, *stood])
+        self._homes: dict[str, str | None] = {}  # the sessions whose beginnings are needed, and where they were forked
+        while missing := self._begun_at() - self._turns:
+            self._turns |= above(db, missing)
         self._observations: set[str] = set()
         self._series: set[str] = set()
 
@@ -103,7 +110,7 @@ class Gathered:
         said = self._db.execute(_SAID, (turns,)).fetchall()
         found = {seq for seq, _ in said} | self._seqs(_OF_SESSION, self._session)
         found |= self._seqs(_OF_TURNS, turns)
-        for session in self._sessions({session for _, session in said}):
+        for session in self._homes:
             found |= self._seqs("SELECT seq FROM sessions WHERE id = ?", session)
         found |= set(self._learned(turns))
         questions = (event_of(row).event for row in self._db.execute(_ASKED, (self._session,)))
@@ -114,16 +121,15 @@ class Gathered:
         found |= self._played(found)
         return found | self._projects(found)
 
-    def _sessions(self, said_in: set[str]) -> set[str]:
-        """Where its turns were said, and what those were forked from."""
-        found: set[str] = set()
-        left = said_in | {self._session}
+    def _begun_at(self) -> set[str]:
+        """The turns at which sessions were forked: those of the turns, and what these came from."""
+        left = {home for _, home in self._db.execute(_SAID, (json.dumps(sorted(self._turns)),))} | {self._session}
         while left:
             session = left.pop()
-            found.add(session)
-            origins = self._db.execute("SELECT origin FROM sessions WHERE id = ?", (session,))
-            left |= {origin for (origin,) in origins if origin is not None} - found
-        return found
+            origin, fork = self._db.execute(_ORIGIN, (session,)).fetchone()
+            self._homes[session] = fork
+            left |= {origin} - self._homes.keys() - {None}
+        return {fork for fork in self._homes.values() if fork is not None}
 
     def _learned(self, turns: str) -> Iterator[int]:
         """What was learned whose sources are all here, in the order of the log: a revision after what it revises."""
@@ -157,6 +163,8 @@ class Gathered:
         known = self._lines()
         held = [line for line in known if self._ever_held(line)]
         cast = self._members(seqs) | {line.owner for line in held if line.aspect == SEAT}
+        nowhere = json.dumps(sorted(cast - {line.owner for line in known if line.aspect == SEAT}))
+        known += map(_Line._make, self._db.execute(_SEATED, (nowhere, SEAT)))
         named = [line for line in known if line.aspect == SEAT and line.owner in cast and line.says]
         found = {line.seq for line in held if line.aspect != RESET or line.owner in cast}
         for names in (named, reversed(named)):
@@ -164,11 +172,17 @@ class Gathered:
         return found | self._seqs("SELECT seq FROM worlds WHERE id = ?", story[0])
 
     def _lines(self) -> list[_Line]:
-        """What was set in the world of the session, and before it left in those that it comes from."""
-        (world,) = self._db.execute("SELECT world FROM sessions WHERE id = ?", (self._session,)).fetchone()
-        lineage = lineage_of(self._db, world)
-        rows = map(_Line._make, self._db.execute(_LINES, (json.dumps(lineage.worlds),)))
-        return [line for line in rows if lineage.knows(line.world, line.seq)]
+        """What was set in the world of the session and in others that its turns are of, before these were left."""
+        (own,) = self._db.execute("SELECT world FROM sessions WHERE id = ?", (self._session,)).fetchone()
+        others = self._db.execute(_WORLDS, (json.dumps(list(self._homes)),)).fetchall()
+        found: dict[int, _Line] = {}
+        known = set[str]()
+        for world in (own, *(other for (other,) in others)):
+            lineage = lineage_of(self._db, world)
+            rows = map(_Line._make, self._db.execute(_LINES, (json.dumps([*{*lineage.worlds} - known]),)))
+            found |= {line.seq: line for line in rows if lineage.knows(line.world, line.seq)}
+            known |= {*lineage.worlds}
+        return [found[seq] for seq in sorted(found)]
 
     def _ever_held(self, line: _Line) -> bool:
         """Whether a line of the stage ever stood at one of the turns."""

@@ -102,34 +102,36 @@ def test_what_was_played_is_the_same_kept_followed_and_rebuilt(steps: Steps) -> 
             assert stages(memory, caught_up(memory)) == {}
 
 
-@pytest.mark.xfail(strict=False, reason="a chat alone lacks what a chat it left was begun with; found, not mended")
 @pytest.mark.stateful
-@examples(20)
+@examples(60)
 @given(PLAYS, st.integers(3, 50), st.integers(0, 1_000_000))
-def test_an_export_brings_all_of_it_also_shuffled_in_two_goes_or_a_chat_alone(
-    steps: Steps, at_once: int, seed: int
-) -> None:
+def test_an_export_brings_all_of_it_also_shuffled_and_in_two_goes(steps: Steps, at_once: int, seed: int) -> None:
     plays = played(steps)
-    with tempfile.TemporaryDirectory() as folder:
-        here, all, one = (Memory.open(Path(folder) / name / "memory", command="test") for name in "abc")
-        try:
-            for event in plays.events:
-                here.append(event)
-            export = exported(here)
-            random.Random(seed).shuffle(export)
+    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as here:
+        here.append(*plays.events)
+        export = exported(here)
+        random.Random(seed).shuffle(export)
+        with closing(Memory.open(Path(folder) / "all", command="test")) as all:
             bring(all, export, at_once=at_once, batches=seed % 5)
             assert bring(all, export, at_once=at_once).refused == {}
             assert told(all, plays) == told(here, plays)
             assert bring(all, export, at_once=at_once).new == 0
-            chats = [each for each in plays.reference.head if plays.story(each) is not None]
-            for chat in random.Random(seed).sample(chats, min(len(chats), 2)):
+
+
+@pytest.mark.stateful
+@examples(60)
+@given(PLAYS, st.integers(3, 50), st.integers(0, 1_000_000))
+def test_an_export_of_one_chat_brings_its_story_as_it_is_there(steps: Steps, at_once: int, seed: int) -> None:
+    plays = played(steps)
+    chats = [each for each in plays.reference.head if plays.story(each) is not None]
+    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as here:
+        here.append(*plays.events)
+        for chat in random.Random(seed).sample(chats, min(len(chats), 2)):
+            with closing(Memory.open(Path(folder) / chat, command="test")) as one:
                 assert bring(one, exported(here, chat), at_once=at_once).refused == {}
                 assert told(one, plays, chat) == told(here, plays, chat), "but for names that were given in what-ifs"
-            assert {check.name for check in one.doctor() if not check.ok} <= {"graph"}
-            assert bring(one, export, at_once=at_once).refused == {}
-        finally:
-            for memory in (here, all, one):
-                memory.close()
+                assert bring(one, exported(here), at_once=at_once).refused == {}
+                assert {check.name for check in one.doctor() if not check.ok} <= {"graph"}
 
 
 @pytest.mark.stateful

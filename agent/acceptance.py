@@ -103,7 +103,8 @@ class Acceptance:
         if about.deleted:
             raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
         if (play := self._plays.of(about)) is not None:
-            return self._played(about, new, play, parent=None if queued else about.head, queued=queued)
+            parent = None if queued else self._memory.readings.stands_at(session)
+            return self._played(about, new, play, parent=parent, queued=queued)
         earlier: list[Event] = []
         if asks_to_withhold_earlier(new.text):
             meant = newest if queued else last_message(self._memory.readings.thread(session, limit=RETRIED))
@@ -198,7 +199,8 @@ class Acceptance:
         last = next((turn for turn in reversed(path) if turn.role == Role.USER), path[-1])
         seen = [turn for turn in path if speaker.id in (turn.witnesses or ())]
         asked = (seen[-1].text or "") if seen else ""
-        accepted = Accepted(session, last.id, False, asked, client, after=about.head, voice=speaker.id, alone=True)
+        after = self._memory.readings.stands_at(session)
+        accepted = Accepted(session, last.id, False, asked, client, after=after, voice=speaker.id, alone=True)
         return PendingAppend(accepted)
 
     def kept_out_with(self, turn: str | None) -> list[Event]:

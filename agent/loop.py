@@ -470,7 +470,8 @@ class Conversation:
 
     def _put_on_path(self, taken: Accepted) -> None:
         """A message that waited follows what its chat has come to."""
-        head = self._memory.readings.session(taken.session).head
+        about = self._memory.readings.session(taken.session)
+        head = about.head if about.story is None else self._memory.readings.stands_at(taken.session)
         turns = (*taken.notes, taken.turn)
         above = (head, *taken.notes)
         self._record(

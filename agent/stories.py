@@ -16,17 +16,19 @@ from agent.prompts import Prompts
 from agent.recall import Recaller
 from agent.recorder import Recorder
 from agent.story.book import Book, Salvage, book_json, book_of, normal_book
-from agent.story.cards import Card, card_json, drawn, filled, into_png, read_card
+from agent.story.cards import Card, card_json, drawn, filled, read_card
 from agent.story.decay import Decay, decay
 from agent.story.knowledge import MOST, Knowledge, knowledge
 from agent.story.lore import BOOK
+from agent.story.overview import Change, Overview, SkipPlan, overview
 from agent.story.play import ABSENT, CARD, PRESENT, WORLD, Play, play_of
 from agent.story.plots import ACTIVE, COMPLETED, PLANNED, PLOT, Plot, Sort, moved, plot_by, plots_of, spent
 from agent.story.plots import TEXTS as PLOT_TEXTS
 from agent.story.scenes import CLOSED, OPEN, SCENE, STATE, TITLE, Scene, scenes_of, summary
-from agent.story.stage import GAP, LONGEST, aspects_of
+from agent.story.stage import FACT, GAP, LONGEST, aspects_of
 from agent.story.ties import AFFINITY, SUMMARY, TRUST, Tie, amount, ties_of
-from agent.story.voice import SCENARIO, card_of
+from agent.story.triggers import due, started
+from agent.story.voice import READ_AS, SCENARIO, card_of
 from graph.events import (
     CastReset,
     CastSet,
@@ -49,9 +51,9 @@ from graph.values import Filters, Kind, Member, Recorded, StageLine, StoryWorld,
 NO_STORY = "This chat plays in no story. Nothing was changed. /story begins one."
 LONGEST_NAME = 120
 MOST_BOOK = 2 << 20  # bytes
+QUOTED = 160  # characters of a message that a change stands at
 PASSING = ("posture", "action", "holding", "attention")  # what is over when time skips
-PROMOTED = ("inventory", AFFINITY, TRUST, SUMMARY)  # what a plot may leave behind
-READ_AS = "card as read"  # the aspect with a card's macros as they were before they were drawn
+PROMOTED = ("inventory", "fact", AFFINITY, TRUST, SUMMARY)  # what a plot may leave behind
 FULL = "There is a guest already. Nothing was changed. Let {name} leave first: /cast leave."
 
 
@@ -91,6 +93,10 @@ class Stories:
             return []
         return [Player(each.id, each.name, each.seat, play.is_present(each), card_of(play, each)) for each in play.cast]
 
+    async def overview(self, session: str) -> Overview:
+        """All that stands on a chat's stage. Raises NotFound or AgentError."""
+        return overview(await asyncio.to_thread(self._play, session))
+
     async def seen_by(self, session: str, member: str) -> list[Turn]:
         """A chat as a member of its cast saw it, oldest first. Raises NotFound, or AgentError."""
         return await asyncio.to_thread(self._seen_by, session, member)
@@ -111,16 +117,7 @@ class Stories:
         Raises AgentError.
         """
         play = await asyncio.to_thread(self._play, session)
-        wanted = " ".join(name.split()).casefold()
-        whole = [each for each in play.cast if each.name.casefold() == wanted]
-        found = whole or [each for each in play.cast if wanted in each.name.casefold().split()]
-        if len(found) == 1:
-            return found[0].id
-        who = ", ".join(each.name for each in play.cast)
-        what = "means more than one" if found else "plays"
-        raise AgentError(
-            f"{'The name' if found else 'Nobody called'} “{name}” {what} here. Nothing was changed. Who plays: {who}."
-        )
+        return _meant(play, name)
 
     # -- beginning ------------------------------------------------------------------------------------------------
 
@@ -214,7 +211,8 @@ class Stories:
         play, world, head = await asyncio.to_thread(self._standing, session)
         if play.is_present(_known(play, member)) != present:
             text = None if present else ABSENT
-            await self._recorder.record(StageSet(world=world, owner=member, aspect=PRESENT, after=head, text=text))
+            line = StageSet(world=world, owner=member, aspect=PRESENT, after=head, text=text)
+            await self._recorder.record(line, *started(play, [line]))
 
     async def put(self, session: str, owner: str, aspect: str, text: str) -> Recorded:
         """Set what something on the stage is, from here on; nothing takes it away. Raises AgentError.
@@ -225,23 +223,42 @@ class Stories:
         known = aspects_of(owner, play)
         if aspect not in known:
             raise AgentError(f"There is no {aspect} to set there. Nothing was changed. There are: {', '.join(known)}.")
-        says = " ".join(text.split())
-        if len(says) > LONGEST:
-            raise AgentError(f"That is {len(says):,} characters of at most {LONGEST}. Nothing was changed. Shorten it.")
+        says = _worded(text)
         if aspect in (AFFINITY, TRUST) and says:
             says = _value(says)
+        if owner.startswith(PLOT):
+            says = _of_plot(play, aspect, says)
         line = StageSet(world=world, owner=owner, aspect=aspect, after=head, text=says or None)
-        return await self._recorder.record(line)
+        return await self._recorder.record(line, *started(play, [line]))
 
     async def ties(self, session: str) -> list[Tie]:
         """How each of a cast stands to each other one, with all that changed it. Raises NotFound or AgentError."""
         play = await asyncio.to_thread(self._play, session)
         return ties_of(play.cast, play.history)
 
-    async def changes(self, session: str, owner: str, aspect: str) -> list[StageLine]:
-        """All that one aspect of something was on the path of a chat, the oldest first. Raises NotFound."""
-        lines = await asyncio.to_thread(self._memory.readings.stage_history, session, owner)
-        return [line for line in lines if line.aspect == aspect]
+    async def changes(self, session: str, owner: str, aspect: str) -> list[Change]:
+        """All that one aspect of something was on the path of a chat, the oldest first, with what was said there."""
+        return await asyncio.to_thread(self._changes, session, owner, aspect)
+
+    def _changes(self, session: str, owner: str, aspect: str) -> list[Change]:
+        lines = self._memory.readings.stage_history(session, owner)
+        path = {turn.id: turn for turn in self._memory.readings.thread(session)}
+        found = []
+        for line in lines:
+            if line.aspect == aspect:
+                turn = path.get(line.after or "")
+                said = turn.text if turn is not None and not turn.hidden else None
+                found.append(Change(line, turn.speaker if turn is not None and said else "", (said or "")[:QUOTED]))
+        return found
+
+    async def learn(self, session: str, member: str, fact: str) -> Recorded:
+        """A member knows something from here on. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        text = _worded(fact)
+        if not text:
+            raise AgentError("There is nothing to know. Nothing was changed.")
+        owner, aspect = _known(play, member).id, f"{FACT}{new_id()}"
+        return await self._recorder.record(StageSet(world=world, owner=owner, aspect=aspect, after=head, text=text))
 
     # -- lore and how it goes -------------------------------------------------------------------------------------
 
@@ -278,24 +295,27 @@ class Stories:
         if unknown := sorted(set(texts) - set(PLOT_TEXTS)):
             raise AgentError(f"A plot has no {unknown[0]}. Nothing was changed. It has: {', '.join(PLOT_TEXTS)}.")
         play, world, head = await asyncio.to_thread(self._standing, session)
-        del play
         plot = new_id()
         line = {"world": world, "owner": f"{PLOT}{plot}", "after": head}
         said = {"title": _fit(title), "sort": sort, "state": ACTIVE if sort == "thread" else PLANNED, **texts}
         events = [
-            StageSet.model_validate({**line, "aspect": aspect, "text": " ".join(text.split())[:LONGEST]})
+            StageSet.model_validate({**line, "aspect": aspect, "text": _of_plot(play, aspect, _worded(text))})
             for aspect, text in said.items()
             if text.strip()
         ]
         await self._recorder.record(*events)
         return plot
 
+    async def due(self, session: str) -> list[Plot]:
+        """The planned events whose time has come: their trigger and what they need are there. Raises AgentError."""
+        return due(await asyncio.to_thread(self._play, session))
+
     async def move_plot(
         self, session: str, plot: str, state: str, *, keep: Sequence[tuple[str, str, str]] = ()
     ) -> Plot:
         """A plot starts, is completed, cancelled or expires.
 
-        Of one that is completed, `keep` is what stays: owner, aspect ("inventory", a fact's, or of a tie) and words.
+        Of one that is completed, `keep` is what stays: owner, aspect ("inventory", "fact", or of a tie) and words.
         Raises AgentError.
         """
         play, world, head = await asyncio.to_thread(self._standing, session)
@@ -305,24 +325,43 @@ class Stories:
         if state == COMPLETED and found.on_complete:
             events.append(StageSet(world=world, owner=WORLD, aspect="anchor", after=head, text=found.on_complete))
         for owner, aspect, text in keep if state == COMPLETED else ():
-            if aspect not in PROMOTED or aspect not in aspects_of(owner, play):
+            if aspect not in PROMOTED or (aspect != "fact" and aspect not in aspects_of(owner, play)):
                 raise AgentError(f"A plot leaves nothing as {aspect}. Nothing was changed.")
-            says = text
+            says = _worded(text)
             if aspect == "inventory" and (has := play.text(owner, aspect)):
-                says = f"{has}, {text}"
+                says = _worded(f"{has}, {text}")
+            elif aspect == "fact":
+                owner, aspect = _known(play, owner).id, f"{FACT}{new_id()}"
+            elif aspect in (AFFINITY, TRUST):
+                says = _value(says)
             events.append(StageSet(world=world, owner=owner, aspect=aspect, after=head, text=says))
+        events += started(play, events)
         await self._recorder.record(*events)
         return replace(found, state=state)
 
     # -- time -----------------------------------------------------------------------------------------------------
+
+    async def skip_plan(self, session: str, clock: str) -> SkipPlan:
+        """What a skip to a time would do. Raises AgentError."""
+        play = await asyncio.to_thread(self._play, session)
+        now = _fit(clock)
+        line = StageSet(world=WORLD, owner=WORLD, aspect="clock", text=now)
+        begin = {event.owner.removeprefix(PLOT) for event in started(play, [line])}
+        return SkipPlan(
+            now,
+            play.text(WORLD, "clock"),
+            tuple(_open_scenes(play)),
+            tuple(line for line in map(play.lines.get, _passing(play)) if line is not None),
+            tuple(plot for plot in plots_of(play) if plot.id in begin),
+        )
 
     async def skip(
         self, session: str, clock: str, *, narration: str = "", gaps: Mapping[str, str] | None = None
     ) -> str:
         """Time passes: the scene closes, what people do is over, and it is `clock`; the id of the skip.
 
-        `narration` is told to whoever is present; `gaps` is what members remember of the time between, by their ids, as
-        the user accepted it. Raises AgentError.
+        What was to begin then begins. `narration` is told to whoever is present; `gaps` is what members remember of the
+        time between, by their ids, as the user accepted it. Raises AgentError.
         """
         play, world, head = await asyncio.to_thread(self._standing, session)
         now = _fit(clock)
@@ -346,19 +385,16 @@ class Stories:
             events.append(told)
             head = told.turn
         events.append(StageSet(world=world, owner=WORLD, aspect="clock", after=head, text=now))
-        for member in play.cast:
-            events += [
-                StageSet(world=world, owner=member.id, aspect=aspect, after=head, text=None)
-                for aspect in PASSING
-                if play.text(member.id, aspect)
-            ]
+        events += [
+            StageSet(world=world, owner=owner, aspect=aspect, after=head, text=None) for owner, aspect in _passing(play)
+        ]
         for member_id, text in (gaps or {}).items():
             _known(play, member_id)
             if text.strip():
                 aspect = f"{GAP}{skipped}"
-                says = " ".join(text.split())[:LONGEST]
+                says = _worded(text)
                 events.append(StageSet(world=world, owner=member_id, aspect=aspect, after=head, text=says))
-        await self._recorder.record(*events)
+        await self._recorder.record(*events, *started(play, events))
         await self._prompts.compress(session)
         return skipped
 
@@ -370,6 +406,29 @@ class Stories:
 
     async def open_scene(self, session: str, title: str) -> str:
         """Begin a scene; the one that is open is closed. Its id. Raises AgentError."""
+        return await self._open(session, title)
+
+    async def meanwhile(self, session: str, title: str = "Meanwhile") -> str:
+        """A scene of the others without you, who see nothing of it; its id. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        you = play.seated("you")
+        if you is None or len(play.voices) < 2:
+            raise AgentError("Two others have to be there to go on without you. Nothing was changed. /present NAME.")
+        if not play.is_present(you):
+            raise AgentError("They are without you already. Nothing was changed. /meanwhile end comes back.")
+        away = StageSet(world=world, owner=you.id, aspect=PRESENT, after=head, text=ABSENT)
+        return await self._open(session, title, away)
+
+    async def come_back(self, session: str) -> Scene:
+        """End the scene without you: each who was there keeps a summary of it, and you are there. Raises AgentError."""
+        play, world, head = await asyncio.to_thread(self._standing, session)
+        you = play.seated("you")
+        if you is None or play.is_present(you):
+            raise AgentError("You are there already. Nothing was changed.")
+        back = StageSet(world=world, owner=you.id, aspect=PRESENT, after=head, text=None)
+        return await self._close(session, back)
+
+    async def _open(self, session: str, title: str, *more: Event) -> str:
         play, world, head = await asyncio.to_thread(self._standing, session)
         events = await asyncio.to_thread(self._closing, session, play, _open_scenes(play))
         scene = new_id()
@@ -379,19 +438,23 @@ class Stories:
             StageSet.model_validate({**line, "aspect": STATE, "text": OPEN}),
             StageSet(world=world, owner=WORLD, aspect="scene", after=head, text=_fit(title)),
         ]
-        await self._recorder.record(*events)
+        events += more
+        await self._recorder.record(*events, *started(play, events))
         await self._prompts.compress(session)
         return scene
 
     async def close_scene(self, session: str) -> Scene:
         """Close the scene that is open: whoever was there keeps a summary of what it saw. Raises AgentError."""
+        return await self._close(session)
+
+    async def _close(self, session: str, *more: Event) -> Scene:
         play, world, head = await asyncio.to_thread(self._standing, session)
         closing = _open_scenes(play)
         if not closing:
             raise AgentError("No scene is open. Nothing was changed. /scene TITLE begins one.")
         events = await asyncio.to_thread(self._closing, session, play, closing)
-        events.append(StageSet(world=world, owner=WORLD, aspect="scene", after=head, text=None))
-        await self._recorder.record(*events)
+        events += [StageSet(world=world, owner=WORLD, aspect="scene", after=head, text=None), *more]
+        await self._recorder.record(*events, *started(play, events))
         await self._prompts.compress(session)
         return closing[-1]
 
@@ -400,7 +463,7 @@ class Stories:
         about = self._memory.readings.session(session)
         events: list[Event] = []
         for scene in scenes:
-            line = {"world": about.world, "after": about.head}
+            line = {"world": about.world, "after": self._memory.readings.stands_at(session)}
             closed = {**line, "owner": f"{SCENE}{scene.id}", "aspect": STATE, "text": CLOSED}
             events.append(StageSet.model_validate(closed))
             for member in play.cast:
@@ -449,11 +512,6 @@ class Stories:
         """A member's card as JSON of version 3. Raises AgentError."""
         return card_json(await asyncio.to_thread(self._card, session, member))
 
-    async def card_in(self, session: str, member: str, picture: Path) -> bytes:
-        """A PNG picture with a member's card in it. Raises AgentError, or OSError."""
-        card = await asyncio.to_thread(self._card, session, member)
-        return await asyncio.to_thread(lambda: into_png(card, picture.read_bytes()))
-
     # -- inside ---------------------------------------------------------------------------------------------------
 
     def _card(self, session: str, member: str) -> Card:
@@ -485,7 +543,7 @@ class Stories:
         play = play_of(self._memory.readings, about)
         if play is None:
             raise AgentError(NO_STORY)
-        return play, about.world, about.head
+        return play, about.world, self._memory.readings.stands_at(session)
 
 
 async def read_card_file(path: Path) -> Card:
@@ -539,6 +597,43 @@ def _value(text: str) -> str:
     if number is None or not -100 <= number <= 100:
         raise AgentError(f"“{text[:20]}” is no number from -100 to 100. Nothing was changed.")
     return f"={number}"
+
+
+def _worded(text: str) -> str:
+    """The words of a line, on one line. Raises AgentError where they are too many."""
+    says = " ".join(text.split())
+    if len(says) > LONGEST:
+        raise AgentError(f"That is {len(says):,} characters of at most {LONGEST}. Nothing was changed. Shorten it.")
+    return says
+
+
+def _of_plot(play: Play, aspect: str, says: str) -> str:
+    """An aspect of a plot as it is stored: members by their ids. Raises AgentError."""
+    if aspect == "title":
+        return _fit(says)
+    if aspect == "significance" and says not in ("", "0", "1", "2", "3"):
+        raise AgentError(f"“{says[:20]}” is no significance from 0 to 3. Nothing was changed.")
+    if aspect != "known" or all(play.member(each) is not None for each in says.split()):
+        return says
+    return " ".join(_meant(play, name) for name in says.split(",") if name.strip())
+
+
+def _meant(play: Play, name: str) -> str:
+    """The member that a name means, or an id is of. Raises AgentError."""
+    wanted = " ".join(name.split()).casefold()
+    whole = [each for each in play.cast if wanted in (each.name.casefold(), each.id)]
+    found = whole or [each for each in play.cast if wanted in each.name.casefold().split()]
+    if len(found) == 1:
+        return found[0].id
+    who = ", ".join(each.name for each in play.cast)
+    says = "The name" if found else "Nobody called"
+    what = "means more than one" if found else "plays"
+    raise AgentError(f"{says} “{name}” {what} here. Nothing was changed. Who plays: {who}.")
+
+
+def _passing(play: Play) -> list[tuple[str, str]]:
+    """What of the cast is over when time skips, by owner and aspect."""
+    return [(each.id, aspect) for each in play.cast for aspect in PASSING if play.text(each.id, aspect)]
 
 
 def _fit(name: str) -> str:

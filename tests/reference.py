@@ -268,7 +268,7 @@ class Reference:
                 seats[line.member] = line.seat
         holders = {seat: member for member, seat in seats.items()}
         found = [(holders[seat], seat) for seat in SEATS if seat in holders]
-        return [(member, self.members[member], seat, since.get(member, 0)) for member, seat in found]
+        return [(member, self.members.get(member, ""), seat, since.get(member, 0)) for member, seat in found]
 
     def view(self, session: str, member: str) -> list[str]:
         """What a member saw of a session, the oldest first, hidden turns too."""

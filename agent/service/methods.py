@@ -101,7 +101,7 @@ READING = frozenset(
         "search.dossier", "search.missed", "search.newest", "search.overview", "search.quotes", "search.recall",
         "search.recent", "search.themes", "search.words", "status", "stories.all", "stories.card", "stories.changes",
         "stories.decay", "stories.knows", "stories.plots", "stories.scenes", "stories.stage", "stories.ties",
-        "stories.card_in", "stories.cast", "stories.named", "stories.seen_by",
+        "stories.cast", "stories.due", "stories.overview", "stories.skip_plan", "stories.named", "stories.seen_by",
     )
 )  # fmt: skip
 LISTED = (Iterable, Collection, Sequence)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, create_model
 
 from agent.question import question
 from agent.story.play import Play
+from agent.story.stage import FACT
 from agent.story.stops import SENTENCE
 from agent.story.ties import AFFINITY, POINT, TRUST, pair
 from graph.values import Member, Turn
@@ -117,7 +118,7 @@ def changes_of(
     if (number := int(answer["learned"])) > 0:
         line = lines[number - 1]
         fact = f"{line.speaker}: {line.text}"
-        found.append(Change(voice.id, f"fact:{line.turn}:{number}", fact, (line.turn,)))
+        found.append(Change(voice.id, f"{FACT}{line.turn}:{number}", fact, (line.turn,)))
     return found
 
 

@@ -62,7 +62,13 @@ class Play:
         return self.text(member.id, PRESENT) != ABSENT
 
     def hearers(self, speaker: str, *, only: str | None = None) -> tuple[str, ...]:
-        """Who sees what a member says: the speaker, and whoever is there and near; of a whisper, the one it is for."""
+        """Who sees what a member says: the speaker, and whoever is there and near; of a whisper, the one it is for.
+
+        What somebody says who is away is narration: whoever is there hears it, and they do not.
+        """
+        told_by = self.member(speaker)
+        if told_by is not None and not self.is_present(told_by):
+            return tuple(each.id for each in self.present if only in (None, each.id))
         heard = (each.id for each in self.present if only in (None, each.id) and self.is_near(each.id, speaker))
         return tuple(dict.fromkeys([speaker, *heard]))
 

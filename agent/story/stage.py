@@ -8,13 +8,16 @@ from dataclasses import dataclass
 
 from agent.errors import AgentError
 from agent.story.play import PLACE, PRESENT, WORLD, Play
-from agent.story.plots import told_of
+from agent.story.plots import PLOT, TEXTS, plot_by, told_of
 from agent.story.scenes import LAST, SCENE, remembered, scenes_of
 from agent.story.ties import AFFINITY, APART, SUMMARY, TRUST, Tie, in_words, pair, ties_of
 from graph.values import Member, StageLine
 
 GROUP = "group"
 GAP = "gap:"  # before the id of a skip, as the aspect of what is remembered of it
+FACT = "fact:"  # before an id, as the aspect of something that a member learned
+REMEMBERED = (FACT, GAP, SCENE)  # what begins the aspects of what a member knows
+MOST_FACTS = 8  # that are told
 LONGEST = 600  # characters of a line
 
 INNER = {"mood": "feels {}", "goals": "wants: {}", "status": "is {}", "inventory": "carries {}"}
@@ -48,9 +51,13 @@ class Told:
 
 
 def aspects_of(owner: str, play: Play) -> tuple[str, ...]:
-    """What can be set of a member, the world, the group, or a place. Raises AgentError for anything else."""
+    """What can be set of a member, the world, the group, a place, or a plot. Raises AgentError for anything else."""
     if play.member(owner) is not None:
-        return OF_MEMBER
+        known = (aspect for of, aspect in play.lines if of == owner and aspect.startswith(REMEMBERED))
+        return (*OF_MEMBER, *known)
+    if owner.startswith(PLOT):
+        plot_by(play, owner.removeprefix(PLOT))
+        return TEXTS
     if owner == WORLD:
         return tuple(OF_WORLD)
     if owner == GROUP:
@@ -65,7 +72,9 @@ def aspects_of(owner: str, play: Play) -> tuple[str, ...]:
 
 def told_to(play: Play, voice: Member) -> list[Told]:
     """What a voice is told of the stage: the world, the group where all are there, itself, and what others do."""
-    found = [*_told(play.lines, WORLD, OF_WORLD), *_scenes(play, voice), *_gaps(play, voice)]
+    found = [*_told(play.lines, WORLD, OF_WORLD), *_scenes(play, voice)]
+    found += _kept(play, voice, GAP, "In between", LAST)
+    found += _kept(play, voice, FACT, f"{voice.name} knows", MOST_FACTS)
     if len(play.present) == len(play.cast) > 2:
         found += _told(play.lines, GROUP, OF_GROUP)
     for member in play.present:
@@ -81,12 +90,11 @@ def _scenes(play: Play, voice: Member) -> Iterator[Told]:
         yield Told(f"{voice.id}.{SCENE}{scene.id}", line.seq, f"Earlier: {line.text}")
 
 
-def _gaps(play: Play, voice: Member) -> Iterator[Told]:
-    """What a voice remembers of times that were skipped."""
-    gaps = [line for (owner, aspect), line in play.lines.items() if owner == voice.id and aspect.startswith(GAP)]
-    for line in sorted(gaps, key=lambda each: each.seq)[-LAST:]:
-        if line.text:
-            yield Told(f"{voice.id}.{line.aspect}", line.seq, f"In between: {line.text}")
+def _kept(play: Play, voice: Member, sort: str, lead: str, most: int) -> Iterator[Told]:
+    """What a voice remembers of a sort, the last of it: facts, times that were skipped."""
+    kept = [line for (owner, aspect), line in play.lines.items() if owner == voice.id and aspect.startswith(sort)]
+    for line in sorted((each for each in kept if each.text), key=lambda each: each.seq)[-most:]:
+        yield Told(f"{voice.id}.{line.aspect}", line.seq, f"{lead}: {line.text}")
 
 
 def _ties(play: Play, voice: Member) -> Iterator[Told]:
@@ -114,5 +122,5 @@ def _told(
     for aspect, wording in wordings.items():
         line = lines.get((owner, aspect))
         if line is not None and line.text:
-            text = f"{name} {wording}".strip().format(line.text.strip().rstrip("."))
-            yield Told(f"{owner}.{aspect}", line.seq, f"{text}.")
+            text = wording.format(line.text.strip().rstrip("."))
+            yield Told(f"{owner}.{aspect}", line.seq, f"{name} {text}.".strip())

@@ -14,6 +14,7 @@ from agent.story.play import CARD, WORLD, Play
 from graph.values import Member, Turn
 
 SCENARIO = "scenario"
+READ_AS = "card as read"  # the aspect with a card's macros as they were before they were drawn
 PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n|\r\r")
 STORY_PROMPT = (
     "You write one character of a story, {name}. Stay in that role and write only what {name} says and does next, "
@@ -83,7 +84,8 @@ def others(play: Play, voice: Voice) -> Sequence[str]:
 
 def _as_seen(turn: Turn, voice: Voice) -> Turn:
     own = turn.member == voice.id and turn.role == "assistant"
-    told = turn.text if turn.role == "note" else f"{turn.speaker}: {turn.text}"  # a note that is heard is narration
+    narrated = turn.role == "note" or turn.member not in (turn.witnesses or ())  # by somebody who is not there
+    told = turn.text if narrated else f"{turn.speaker}: {turn.text}"
     text = told if turn.text is not None else None
     return replace(turn, role="assistant" if own else "user", text=text)
 

@@ -169,8 +169,15 @@ def standing(db: sqlite3.Connection, facet: Decision, *, before: int) -> Any:
     return _READ[facet.sort](db, facet, before)
 
 
-def restoring(facet: Decision, stood: Any) -> Event:
-    """The event that makes a facet stand so again."""
+def restoring(facet: Decision, stood: Any) -> list[Event]:
+    """The events that make a facet stand so again."""
+    found = _restoring(facet, stood)
+    if isinstance(found, StageSet) and found.sources:  # where these die, what was undone must not come back
+        return [found.model_copy(update={"text": None, "by": "user", "sources": ()}), found]
+    return [found]
+
+
+def _restoring(facet: Decision, stood: Any) -> Event:
     match facet:
         case Decision("head", session):
             return HeadMoved(session=session, turn=stood)

@@ -123,7 +123,7 @@ def _restoring(db: sqlite3.Connection, seq: int) -> list[Event]:
     for facet in found:
         then, now = standing(db, facet, before=seq), standing(db, facet, before=EVER)
         if then != now and reachable(db, facet) and not _covered(db, facet, seq):
-            events.append(restoring(facet, then))
+            events += restoring(facet, then)
     return events
 
 

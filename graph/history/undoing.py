@@ -409,7 +409,7 @@ def _undoing(db: sqlite3.Connection, entry: UserChange) -> list[Event]:
             raise CannotUndo(f"{named(db, facet)} has since been deleted, so that cannot be undone.")
         if now != after and not (facet.sort == "head" and _goes_on(db, now, after)):
             raise CannotUndo(f"{named(db, facet)} has been changed again since. Undo that first.")
-        events.append(restoring(facet, before))
+        events += restoring(facet, before)
     if not events:
         raise CannotUndo("Everything is already as it was before that change.")
     return events

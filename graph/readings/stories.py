@@ -121,8 +121,13 @@ class StoryReadings(ABC):
         with self.snapshot() as db:
             if db.execute(_CHANGED, (since,)).fetchone() is not None:
                 return False
-            now = session_by_id(db, session).head
+            now = _head(db, session_by_id(db, session))
             return head == now or (head is not None and now is not None and is_over(SqliteSink(db), head, now))
+
+    def stands_at(self, session: str) -> str | None:
+        """Where a chat's head was put, maybe at a turn that was deleted: a story goes on below what was set there."""
+        with self.snapshot() as db:
+            return _head(db, session_by_id(db, session))
 
     def lines_kept(self, lines: Iterable[int]) -> set[int]:
         """Those of some events that are lines of a stage with words, none of whose sources is hidden or deleted."""

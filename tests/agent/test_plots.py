@@ -190,3 +190,122 @@ def test_replies_that_grow_short_and_say_the_same_are_told() -> None:
     assert found is not None
     assert [worse.split(":")[0].split(" ")[-1] for worse in found.worse] == ["shorter", "plainer", "before"]
     assert decay(rich + [text.replace("wind", "rain") for text in rich[::-1]]) is not None
+
+
+async def test_an_event_begins_when_its_time_comes_and_an_undo_takes_both_back(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    (jonas,) = await named(agent, session, "Jonas")
+    texts = {"trigger": "clock: Dusk", "needs": "present: Jonas"}
+    await agent.stories.note_plot(session, "The raid", texts=texts)
+    await agent.stories.note_plot(session, "The alarm", texts={"trigger": "after: the raid"})
+    await agent.stories.place(session, jonas, present=False)
+
+    async def states() -> list[str]:
+        return [each.state for each in await agent.stories.plots(session)]
+
+    assert (await agent.stories.skip_plan(session, "dusk")).begins == ()
+    await agent.stories.place(session, jonas, present=True)
+    assert [each.title for each in (await agent.stories.skip_plan(session, " dusk ")).begins] == ["The raid"]
+    await agent.stories.skip(session, "dusk")
+    assert await states() == ["active", "planned"]
+    (raid, _) = await agent.stories.plots(session)
+    (change,) = (await agent.stories.changes(session, f"plot:{raid.id}", "state"))[1:]
+    assert (change.line.by, change.line.text) == ("user", "active")
+    await agent.history.undo()
+    assert await states() == ["planned", "planned"]
+    await agent.stories.skip(session, "dusk")
+    await agent.stories.move_plot(session, raid.id, "completed")
+    assert await states() == ["completed", "active"]
+
+
+@pytest.mark.parametrize("trigger", ["when it rains", "clock:", "nobody: knows", "present: Nobody", "after: itself"])
+async def test_a_trigger_that_never_comes_leaves_its_event_planned(make_agent: MakeAgent, trigger: str) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    await agent.stories.note_plot(session, "The raid", texts={"trigger": trigger})
+    await agent.stories.skip(session, "dusk")
+    await agent.stories.open_scene(session, "The cellar")
+    assert [each.state for each in await agent.stories.plots(session)] == ["planned"]
+    assert await agent.stories.due(session) == []
+
+
+async def test_what_is_kept_of_an_event_is_told_to_whom_it_is_of(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    mara, jonas = await named(agent, session, "Mara", "Jonas")
+    picnic = await agent.stories.note_plot(session, "The picnic", texts={"known": "mara, Jonas"})
+    await agent.stories.move_plot(session, picnic, "active")
+    keep = [(mara, "fact", "Jonas cannot swim"), (f"{mara}>{jonas}", "trust", "-30")]
+    await agent.stories.move_plot(session, picnic, "completed", keep=keep)
+    await say(agent, session, "Mara?")
+    assert "Mara knows: Jonas cannot swim" in shown(model)
+    assert "Mara distrusts Jonas." in shown(model)
+    await say(agent, session, "Jonas?")
+    assert "cannot swim" not in shown(model)
+    (fact,) = [each for each in (await agent.stories.overview(session)).lines if each.aspect.startswith("fact:")]
+    await agent.stories.put(session, mara, fact.aspect, "")
+    assert fact.aspect not in {each.aspect for each in (await agent.stories.overview(session)).lines}
+
+
+async def test_what_a_plot_has_is_checked(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    plot = await agent.stories.note_plot(session, "The raid")
+    with pytest.raises(AgentError, match="no significance from 0 to 3"):
+        await agent.stories.put(session, f"plot:{plot}", "significance", "9")
+    with pytest.raises(AgentError, match="Nobody called “Bob” plays here"):
+        await agent.stories.put(session, f"plot:{plot}", "known", "Bob")
+    with pytest.raises(AgentError, match="No plot is called"):
+        await agent.stories.put(session, "plot:none", "title", "x")
+    with pytest.raises(AgentError, match="characters of at most"):
+        await agent.stories.put(session, f"plot:{plot}", "props", "x" * 5_000)
+    await agent.stories.put(session, f"plot:{plot}", "props", "a rope, a {lamp}")
+    assert (await agent.stories.plots(session))[0].props == ("a rope", "a {lamp}")
+
+
+async def test_the_others_go_on_without_you_and_what_you_write_is_narration(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Quick, hide it.", "Where?", "Good day.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    you, mara, jonas = await named(agent, session, "Ada", "Mara", "Jonas")
+    await agent.stories.meanwhile(session)
+    with pytest.raises(AgentError, match="without you already"):
+        await agent.stories.meanwhile(session)
+    await say(agent, session, "They hear steps.")
+    assert "They hear steps." in shown(model)
+    assert "Ada: They hear steps." not in shown(model)
+    await collect(agent.speak(session, jonas))
+    assert "Mara: Quick, hide it." in shown(model)
+    assert [turn.text for turn in await agent.stories.seen_by(session, you)] == ["*looks up* You came, Ada."]
+    await agent.stories.come_back(session)
+    with pytest.raises(AgentError, match="there already"):
+        await agent.stories.come_back(session)
+    assert {each.name for each in await agent.stories.cast(session) if each.present} == {"Ada", "Mara", "Jonas"}
+    await say(agent, session, "Mara, good day.")
+    assert "Earlier: Meanwhile." in shown(model)
+    kept = [each for each in (await agent.stories.overview(session)).lines if each.aspect.startswith("scene:")]
+    assert {each.owner for each in kept} == {mara, jonas}
+
+
+async def test_nobody_goes_on_without_you_where_one_is_alone(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    (jonas,) = await named(agent, session, "Jonas")
+    await agent.stories.place(session, jonas, present=False)
+    with pytest.raises(AgentError, match="Two others have to be there"):
+        await agent.stories.meanwhile(session)
+
+
+async def test_a_name_with_braces_is_told_as_it_is(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Hm.")
+    agent = await make_agent(model, PLAIN)
+    session = await agent.stories.begin("S", Card(name="M{0}"), guest=Card(name="J{x}"))
+    host, guest = [each.member for each in await agent.stories.cast(session)][1:]
+    await agent.stories.put(session, guest, "posture", "sits {y}")
+    await agent.stories.put(session, host, "mood", "{z}")
+    await agent.stories.learn(session, host, "of {a}")
+    await say(agent, session, "Hello.")
+    for words in ("J{x} sits {y}.", "M{0} feels {z}.", "M{0} knows: of {a}"):
+        assert words in shown(model)

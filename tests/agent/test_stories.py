@@ -422,3 +422,20 @@ async def test_a_note_alone_that_waits_is_taken_up_and_answered_by_nobody(make_a
     ]
     await say(agent, session, "Jonas?")
     assert (await thread(agent, session))[-1].text == "Two."
+
+
+@pytest.mark.restarts
+async def test_what_was_set_at_a_message_that_is_deleted_goes_on_with_the_chat(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    jonas = await agent.stories.named(session, "Jonas")
+    await say(agent, session, "Mara, hello.")
+    last = (await thread(agent, session))[-1].id
+    await agent.stories.place(session, jonas, present=False)
+    await agent.plans.carry_out(await agent.plans.delete(last))
+    for number in range(3):
+        await say(agent, session, f"Mara, secret {number}.")
+        assert [each.present for each in await agent.stories.cast(session)] == [True, True, False]
+    assert not any("secret" in (turn.text or "") for turn in await agent.stories.seen_by(session, jonas))
+    await agent.stories.place(session, jonas, present=True)
+    assert [each.present for each in await agent.stories.cast(session)] == [True, True, True]

@@ -195,4 +195,6 @@ def test_stories_know_nothing_of_one_another(memory: Memory) -> None:
     assert memory.readings.cast("s") == []
     assert (memory.readings.story_of("s"), memory.readings.stage("s")) == (None, {})
     memory.append(TurnDeleted(turn="p1"))
-    assert seated(memory) == TWO, "the chat goes on from the turn before it"
+    assert seated(memory) == {**TWO, "guest": "Jonas"}, "what was set at it stays"
+    memory.append(asks("p2", "p0"))
+    assert seated(memory) == TWO, "but on a path of its own"

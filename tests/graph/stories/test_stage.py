@@ -73,13 +73,16 @@ def test_a_line_goes_with_the_words_of_a_deleted_turn_and_one_that_comes_later_h
     assert stands(memory) == {}
 
 
-def test_what_was_set_at_a_turn_that_is_deleted_stays_below_it_and_goes_where_it_was_the_last(memory: Memory) -> None:
+def test_what_was_set_at_a_turn_that_is_deleted_stays_at_it_and_below_it(memory: Memory) -> None:
     play(memory, 4)
     memory.append(put(*MOOD, "wary", "p1"), put(*WEATHER, "storm", "p3"), TurnDeleted(turn="p1"))
     assert stands(memory) == {MOOD: "wary", WEATHER: "storm"}
     memory.append(TurnDeleted(turn="p3"))
-    assert stands(memory) == {MOOD: "wary"}
-    memory.append(asks("p4", "p2"))
+    assert memory.readings.stands_at(CHAT) == "p3"
+    assert stands(memory) == {MOOD: "wary", WEATHER: "storm"}
+    memory.append(asks("p4", "p3"))
+    assert stands(memory) == {MOOD: "wary", WEATHER: "storm"}
+    memory.append(asks("q4", "p2"))
     assert stands(memory) == {MOOD: "wary"}
 
 

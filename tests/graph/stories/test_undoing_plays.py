@@ -97,7 +97,7 @@ def test_what_a_rule_or_a_model_set_is_no_change_of_a_person(memory: Memory) -> 
     line = memory.readings.stage(CHAT)[MOOD]
     assert (line.text, line.by) == ("calm", "model")
     memory.append(TurnDeleted(turn="p1"))
-    assert stands(memory) == {}, "it keeps its proof"
+    assert stands(memory) == {MOOD: None}, "it keeps its proof, and what was undone stays undone"
 
 
 def test_a_story_that_is_begun_is_deleted_and_not_undone(memory: Memory) -> None:

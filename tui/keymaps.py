@@ -430,8 +430,77 @@ CARD = (
     KeyRow("h", "begin a story with them as the host", (bind("h", "take('host')"),), "begin a story"),
     KeyRow("g", "let them join this story as the guest", (bind("g", "take('guest')"),), "join as guest"),
 )
+STAGE = (
+    KeyRow(
+        "1 – 5, Tab",
+        "cast, ties, knows, plan, world",
+        (
+            *(bind(f"{number}", f"page({number})") for number in range(1, 6)),
+            bind("tab", "turn(1)", priority=True),
+            bind("shift+tab", "turn(-1)", priority=True),
+        ),
+    ),
+    KeyRow("Enter or e", "write the line anew; nothing takes it away", (bind("e", "edit"),), "write", "Enter"),
+    KeyRow("h", "every change of the line, with its cause", (bind("h", "changes"),), "changes"),
+    KeyRow("u", "undo the last change", (bind("u", "undo"),), "undo"),
+    KeyRow("F1 or ?", "these keys", (bind("f1,question_mark", "help"),), "help", "F1"),
+    KeyRow("Esc, q or Ctrl+T", "back to the chat", (bind("escape,q,ctrl+t,ctrl+c", "leave"),), "back", "Esc"),
+)
+STAGE_CAST = (
+    KeyRow("Space", "take them off the scene, or bring them back", (bind("space", "ask('space')"),), "present, away"),
+    KeyRow("c", "cards, names, who joins and leaves", (bind("c", "ask('c')"),), "cards"),
+    KeyRow("v", "the story as they saw it", (bind("v", "ask('v')"),), "as seen"),
+)
+STAGE_TIES = (
+    KeyRow(
+        "← →",
+        "less and more by 5; Enter sets it, and so does leaving the line",
+        (bind("left", "step(-5)"), bind("right", "step(5)")),
+        "less, more",
+    ),
+)
+STAGE_KNOWS = (
+    KeyRow("m", "the next member", (bind("m", "ask('m')"),), "next member"),
+    KeyRow("/", "what they know of some words; nothing: all they keep", (bind("slash", "ask('slash')"),), "of words"),
+    KeyRow("n", "write what they learned", (bind("n", "ask('n')"),), "learned"),
+    KeyRow("v", "the story as they saw it", (bind("v", "ask('v')"),), "as seen"),
+)
+STAGE_PLAN = (
+    KeyRow("n", "plan an event", (bind("n", "ask('n')"),), "event"),
+    KeyRow("t", "open a thread", (bind("t", "ask('t')"),), "thread"),
+    KeyRow("f", "write another field of it", (bind("f", "ask('f')"),), "field"),
+    KeyRow("s", "it starts", (bind("s", "ask('s')"),), "start"),
+    KeyRow("c", "it is completed; you say what of it stays", (bind("c", "ask('c')"),), "complete"),
+    KeyRow("x", "it is cancelled", (bind("x", "ask('x')"),), "cancel"),
+)
+STAGE_WORLD = (
+    KeyRow("s", "begin a scene", (bind("s", "ask('s')"),), "scene"),
+    KeyRow("z", "end the scene", (bind("z", "ask('z')"),), "end it"),
+    KeyRow("k", "time passes", (bind("k", "ask('k')"),), "skip"),
+    KeyRow("n", "another place", (bind("n", "ask('n')"),), "place"),
+)
+STAGE_PAGES = (STAGE_CAST, STAGE_TIES, STAGE_KNOWS, STAGE_PLAN, STAGE_WORLD)
+KEEP = (
+    KeyRow("Space", "it stays, or does not", (bind("space", "tick"),), "stays"),
+    KeyRow("Enter", "complete it", (bind("enter", "save"),), "complete"),
+    KeyRow("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)"),), "cancel"),
+)
+SKIP = (
+    KeyRow("Tab or ↓", "the next field", (bind("down", "app.focus_next"),), "next", "Tab"),
+    KeyRow("↑", "the field above", (bind("up", "app.focus_previous"),)),
+    KeyRow("Enter", "time passes", foot="time passes"),
+    KeyRow("Esc", "cancel", (bind("escape,ctrl+c", "dismiss(None)", priority=True),), "cancel"),
+)
 STORY_PLACES = (
     KeyContext("Stories (/story)", (*STORIES, *STORY_PAGE, *GREETINGS, *KICKOFF)),
+    KeyContext("The stage of a story (Ctrl+T)", STAGE),
+    KeyContext("  Its cast", STAGE_CAST),
+    KeyContext("  Its ties", STAGE_TIES),
+    KeyContext("  What they know", STAGE_KNOWS),
+    KeyContext("  Its plan", STAGE_PLAN),
+    KeyContext("  Its world", STAGE_WORLD),
+    KeyContext("What stays of an event", KEEP),
+    KeyContext("Time passes (/skip)", SKIP),
     KeyContext("The cast of a story (/cast)", CAST),
     KeyContext("Who saw a message (W)", WITNESSES),
     KeyContext("A character card (/card)", CARD),

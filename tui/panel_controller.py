@@ -138,13 +138,16 @@ def pack_of(
         *(item_of_belief(belief, now) for belief in beliefs),
         *(item_of_pin(turn, now, names, hidden=turn.id in hidden) for turn in pins),
     )
+    recall = state.recall_for(wanted.turn) if wanted.turn is not None else None
+    left_out = map(one_line, recall.left_out) if recall is not None else ()
+    note = note_of(wanted, bool(items), state, recall_on=recall_on, missed=missed)
     return Pack(
         title_of(wanted),
         state.what_if,
         items,
         pinned[:MOST_PINNED],
         max(0, len(pinned) - MOST_PINNED),
-        note_of(wanted, bool(items), state, recall_on=recall_on, missed=missed),
+        "\n".join(filter(None, (note, *left_out))),
     )
 
 

@@ -221,6 +221,8 @@ def _play(asked: Asked) -> None:
     asked.ask("ask --session {story} --whisper Mara The_gold_is_here. --json")
     asked.ask("ask --session {story} ((make_it_rain)) --json")
     asked.ask("story seen {story} Mara --json")
+    asked.ask("story stage {story} --json")
+    asked.ask("knows Mara hello --session {story} --json")
 
 
 async def _served() -> dict[str, Any]:

@@ -117,7 +117,7 @@ async def test_a_number_is_set_when_the_mark_leaves_it_as_one_change(chat: Runni
         await shows(app, pilot, "affinity is 100.")
         assert app.view.chat is not None
         ties = await app.view.chat.service.stories.ties(session)
-        assert [(tie.affinity, len(tie.changes)) for tie in ties][0] == (100, 1)
+        assert next((tie.affinity, len(tie.changes)) for tie in ties) == (100, 1)
         choose(app, "trust")
         await pilot.press("enter")
         await answer(pilot, "Trust", "very much")

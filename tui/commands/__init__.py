@@ -93,6 +93,7 @@ COMMANDS = {
     "sessions": "tui.commands.chats",
     "story": "tui.commands.stories",
     "card": "tui.commands.stories",
+    "knows": "tui.commands.stories",
     "import": "tui.commands.importing",
     "export": "tui.commands.importing",
     "ingest": "tui.commands.ingest",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from agent.agent import Agent
     from agent.stories import Player
     from agent.story.cards import Card
+    from agent.story.knowledge import Knowledge
+    from agent.story.overview import Overview
     from graph.values import StoryWorld, Turn
 
 Answer = TypeVar("Answer")
@@ -161,6 +163,111 @@ def seen(ctx: typer.Context, session: OfStory, name: Who, as_json: Json = False)
         put(("\n" if place else "") + paint(f"{one_line(each.speaker)}: ", "1") + shown(each.text or ""))
     if not found:
         say("Nothing yet.")
+
+
+@story.command()
+def stage(ctx: typer.Context, session: OfStory, as_json: Json = False) -> None:
+    """Show what stands on the stage of a story: of the cast, how they stand to each other, plots, scenes, the world."""
+
+    async def ask(agent: Agent, of: str) -> Overview:
+        return await agent.stories.overview(of)
+
+    found = _of_story(ctx, session, ask)
+    names = {each.member: each.name for each in found.cast}
+    titles = {f"plot:{each.id}": each.title for each in found.plots} | {
+        f"scene:{each.id}": each.title for each in found.scenes
+    }
+
+    def owner(id: str) -> str:
+        return titles.get(id) or " → ".join(names.get(each, each) for each in id.split(">"))
+
+    if as_json:
+        put_json(
+            [
+                {"owner": each.owner, "of": owner(each.owner), "aspect": each.aspect, "text": each.text, "by": each.by}
+                for each in found.lines
+            ]
+        )
+        return
+    for each in found.lines:
+        aspect = paint(one_line(each.aspect.split(":")[0]), "2")
+        put(f"{one_line(owner(each.owner))}  {aspect}  {shown(each.text or '')}")
+    if not found.lines:
+        say("Nothing is set yet.")
+
+
+@story.command()
+def scene(
+    ctx: typer.Context,
+    session: OfStory,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="What the scene is called; `close` ends it.")],
+) -> None:
+    """Begin a scene, or end the one that is open."""
+
+    async def ask(agent: Agent, of: str) -> str:
+        if clean(title).casefold() == "close":
+            return f"{(await agent.stories.close_scene(of)).title} is over."
+        await agent.stories.open_scene(of, clean(title))
+        return f"{clean(title)} begins."
+
+    say(one_line(_of_story(ctx, session, ask)))
+
+
+@story.command()
+def skip(
+    ctx: typer.Context,
+    session: OfStory,
+    until: Annotated[str, typer.Argument(metavar="WHEN", help="When the story goes on.")],
+    tell: Annotated[str, typer.Option(metavar="TEXT", help="Narration, told to whoever is there.")] = "",
+) -> None:
+    """Let time pass in a story."""
+
+    async def ask(agent: Agent, of: str) -> None:
+        await agent.stories.skip(of, clean(until), narration=clean(tell))
+
+    _of_story(ctx, session, ask)
+    say(f"It is {one_line(clean(until))}.")
+
+
+def knows(
+    ctx: typer.Context,
+    name: Who,
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="Of what.")],
+    session: Annotated[
+        str | None,
+        typer.Option(metavar="SESSION", help="A chat of a story.", show_default="that of the last one begun"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what somebody in a story knows of something: ✓ knows, ~ outdated out of their sight, ✗ does not know."""
+    from agent.errors import AgentError
+
+    async def ask(agent: Agent) -> Knowledge:
+        stories = await agent.stories.all()
+        if session is None and not stories:
+            raise AgentError(NOT_YET)
+        of = await _session(agent, clean(session)) if session is not None else stories[-1].sessions[0]
+        return await agent.stories.knows(of, await agent.stories.named(of, clean(name)), clean(" ".join(words)))
+
+    found = with_agent(home_of(ctx), ask, client=CLIENT)
+    if as_json:
+        put_json(
+            {
+                "topic": found.topic,
+                "goes_by": found.believed.turn if found.believed is not None else None,
+                "messages": [
+                    {"turn": each.turn, "speaker": each.speaker, "at": instant(each.at), "text": each.text}
+                    | {"mark": each.mark}
+                    for each in found.every
+                ],
+            }
+        )
+        return
+    for each in found.every:
+        mark = {"knows": "✓", "outdated": "~"}.get(each.mark, "✗")
+        put(f"{mark} {paint(f'{one_line(each.speaker)}: ', '1')}{shown(each.text)}")
+    if not found.every:
+        say("Nothing was said of it.")
 
 
 @story.command("card")

@@ -177,3 +177,29 @@ def test_where_there_are_no_stories_the_list_says_how_to_begin_one(clew: Run) ->
     assert (ended.code, ended.out) == (0, "")
     assert "clew story begin NAME --host FILE" in ended.err
     assert clew("story", "list", "--json").json == []
+
+
+@pytest.mark.restarts
+def test_scenes_time_and_what_somebody_knows(clew: Run, begun: str) -> None:
+    assert clew("story", "scene", begun, "The tower").err == "The tower begins.\n"
+    assert ask(begun, "The key is under the stone, Mara.", "I know.", whisper="Mara") is ExitCode.OK
+    assert clew("story", "skip", begun, "dusk", "--tell", "The sun sets.").err == "It is dusk.\n"
+    again = clew("story", "skip", begun, "Dusk")
+    assert (again.code, "It is Dusk already." in again.err) == (1, True)
+    stage = clew("story", "stage", begun, "--json").json
+    assert {"owner": "world", "of": "world", "aspect": "clock", "text": "dusk", "by": "user"} in stage
+    assert any(each["of"] == "Mara" and "under the stone" in each["text"] for each in stage)
+    assert not any(each["of"] == "Jonas" and each["aspect"].startswith("scene:") for each in stage)
+    assert "✓ Ada: The key is under the stone, Mara." in clew("knows", "Mara", "key", "stone").out
+    assert "✗ Ada: The key is under the stone, Mara." in clew("knows", "Jonas", "key", "stone").out
+    told = clew("knows", "Jonas", "key", "--session", begun, "--json").json
+    assert (told["topic"], told["goes_by"]) == ("key", None)
+    assert "Nobody called “Bob” plays here" in clew("knows", "Bob", "key").err
+    closed = clew("story", "scene", begun, "close")
+    assert (closed.code, "No scene is open." in closed.err) == (1, True)
+
+
+@pytest.mark.restarts
+def test_without_a_story_nobody_knows_anything(clew: Run) -> None:
+    ended = clew("knows", "Mara", "key")
+    assert (ended.code, "There are no stories yet." in ended.err) == (1, True)

@@ -17,6 +17,7 @@ from agent.pending import Queue
 from agent.steps import Approvals
 from agent.story.play import Play
 from agent.story.spans import marker_of
+from agent.story.voice import Voice
 from agent.tools import ProposedChanges
 from graph.errors import MemoryFailure
 from graph.events import Event, HeadMoved, Sampling, TurnHidden, TurnTaken, Undone
@@ -45,7 +46,7 @@ from .outlets import Outlet, joined
 from .packs import Fresh, pack_of
 from .pending import Accepted, CancelToken, PendingAnswer, Tell
 from .prompt import Limits
-from .prompts import Prompts
+from .prompts import Prepared, Prompts
 from .recall import Bounds, Recaller, RecallRequest, Recollection
 from .relevance import open_quotes
 from .reply import PartialReply, reply_ended, reply_event, stream_reply
@@ -321,7 +322,7 @@ class Conversation:
         if found is None:
             yield stopped
             return
-        asked = taken.turn if voice is None else at.parent
+        asked = taken.turn if voice is None else await asyncio.to_thread(self._heard_last, at, voice, prepared)
         quoted = () if asked in prepared.framed else (*prepared.new_pins, *pack_of(found.hits))
         at.fresh = Fresh(asked, quoted)
         at.log = await self._prompts.before_reply(taken.session, at.generator, at.limits, at.fresh, voice=voice)
@@ -341,6 +342,11 @@ class Conversation:
             return
         async for event in self._stream(at, model):
             yield event
+
+    def _heard_last(self, at: PendingAnswer, voice: Voice, prepared: Prepared) -> str:
+        """The turn beside which a voice is quoted to: the one it follows, or the last it heard where it missed that."""
+        heard = self._memory.readings.seen(at.taken.session, voice.id, [at.parent])
+        return at.parent if heard else prepared.last or at.parent
 
     async def _stream(self, at: PendingAnswer, model: str) -> AsyncGenerator[AgentEvent, None]:
         """The reply as it comes, kept on disk meanwhile, and as a turn at its end."""

@@ -235,7 +235,7 @@ class Prepared:
 
     A `doubted` model is given little, and it may have wasted what it was given before: `held` is then without what the
     prompt only quotes, which is found and shown again, though not quoted again. Nothing is quoted any more in the
-    frames of `framed` turns, which are there already.
+    frames of `framed` turns, which are there already. `last` is the last turn it shows.
     """
 
     held: frozenset[str]
@@ -244,6 +244,7 @@ class Prepared:
     doubted: bool = False
     left_out: tuple[str, ...] = ()  # of lore, in words
     framed: frozenset[str] = frozenset()
+    last: str | None = None
 
 
 class Prompts:
@@ -439,7 +440,9 @@ class Prompts:
             told, left_out = self._pins.called_for(key.model, limits, log.held, session, key.voice, path)
             pins = (*pins, *told)
         given = frozenset(log.turns | waiting) if doubted else held
-        return Prepared(given, log.first_turn, pins, doubted, left_out, frozenset(log.turns))
+        return Prepared(
+            given, log.first_turn, pins, doubted, left_out, frozenset(log.turns), path[-1].id if path else None
+        )
 
     def _update(
         self,

@@ -1,4 +1,4 @@
-"""Builds the demo's memory in an empty home, out of story.toml: `python -m demo.memory FOLDER`.
+"""Builds the demo's memory in an empty home, out of story.toml and lighthouse.toml: `python -m demo.memory FOLDER`.
 
 The times are those of the story, counted back from now, so that what is called new or strengthening is so on any day.
 """
@@ -10,10 +10,12 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from agent.home import Home
+from demo.fiction import Fiction
 from graph.errors import MemoryFailure
 from graph.events import (
     CoreWritten,
@@ -181,9 +183,10 @@ def build(home: Home) -> None:
     """Put the demo into a home that has no memory yet. Raises DemoFailed or MemoryFailure."""
     if (home.memory / "log.sqlite").exists():
         raise DemoFailed(f"There is already a memory in {home.root}. It was not changed. Name an empty folder.")
-    story = Story(tomllib.loads(STORY.read_text(encoding="utf-8")), now_ms())
+    now = now_ms()
+    story = Story(tomllib.loads(STORY.read_text(encoding="utf-8")), now)
     with closing(Memory.open(home.memory, command="clew (demo)")) as memory:
-        for events in story.events():
+        for events in chain(Fiction.read(now).events(), story.events()):
             memory.append(*events)
         memory.open_graph(lambda _: None)
 

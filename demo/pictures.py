@@ -77,6 +77,7 @@ RETURN o.text AS memory, o.kind AS kind, count(*) AS proofs
 ORDER BY proofs DESC"""
 WHO = "MATCH (o:Observation)-[r:ABOUT]->(e:Entity) WHERE o.current RETURN o, r, e"
 CHAT_OF_THE_MAST = ("f2", Type("mast"), See("rotten"), "enter", See("iroko"))
+THE_STORY = ("f2", Type("lighthouse"), See("The Lighthouse"), "enter", See("Where else"))
 SHOTS = (
     Shot("chat", (See("No walnuts"),)),
     Shot("restart", ("f2", See("Launching Wren"))),
@@ -89,6 +90,8 @@ SHOTS = (
     Shot("ego", (Walk("Wren"), See("Launches Wr"), See("nodes · ")), size=(132, 38)),
     Shot("proof", (Walk("Lisbon"), See("Used to live"), "down", "p", See("It is decided")), size=(112, 28)),
     Shot("stats", ("f9", See("How much it matters")), size=(112, 36)),
+    Shot("story", (*THE_STORY, "ctrl+t", See("you play them"), "2", See("told a secret")), size=(124, 36)),
+    Shot("knows", (*THE_STORY, Type("/knows Corin log"), "enter", See("does not know")), size=(112, 30)),
     Shot("search", ("ctrl+f", Type("garboard"), See("Caulking")), size=(112, 28)),
 )  # fmt: skip
 

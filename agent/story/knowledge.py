@@ -1,16 +1,20 @@
 """What a member of a cast knows of something, against what was said of it at all: three marks, and what it believes.
 
-Who was away keeps what it heard last, though it is outdated by now: of what it saw on a topic the newest counts.
+Who was away keeps what it heard last, though it is outdated by now: of what it saw on a topic the newest counts. What
+only asks tells nothing, and outdates nothing.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from agent.quoting import content_words
+from agent.story.stops import SENTENCE
 from graph.values import Hit
 
+WORD = re.compile(r"\w")
 Mark = Literal["knows", "outdated", "does not know"]
 NEAR = 0.5  # of the most words that a hit shares: from there on one is of the same thing
 MOST = 20
@@ -41,7 +45,7 @@ def knowledge(topic: str, seen: Sequence[Hit], every: Sequence[Hit]) -> Knowledg
     own, all_ = on_topic(topic, seen), on_topic(topic, every)
     known = {hit.id for hit in own} | ({hit.id for hit in all_} & {hit.id for hit in seen})
     hits = sorted({hit.id: hit for hit in (*all_, *own)}.values(), key=lambda hit: hit.at, reverse=True)
-    newest_unseen = max((hit.at for hit in hits if hit.id not in known), default=None)
+    newest_unseen = max((hit.at for hit in hits if hit.id not in known and tells(hit.text)), default=None)
 
     def mark(hit: Hit) -> Mark:
         if hit.id not in known:
@@ -49,7 +53,13 @@ def knowledge(topic: str, seen: Sequence[Hit], every: Sequence[Hit]) -> Knowledg
         return "outdated" if newest_unseen is not None and hit.at < newest_unseen else "knows"
 
     told = tuple(Known(hit.id, hit.speaker, hit.text, hit.at, mark(hit)) for hit in hits)
-    return Knowledge(topic, told, next((each for each in told if each.mark != "does not know"), None))
+    believed = (each for each in told if each.mark != "does not know" and tells(each.text))
+    return Knowledge(topic, told, next(believed, None))
+
+
+def tells(text: str) -> bool:
+    """Whether words tell something, and do not only ask."""
+    return any(not each.rstrip("*\"”’') ").endswith("?") for each in SENTENCE.split(text.strip()) if WORD.search(each))
 
 
 def on_topic(topic: str, hits: Sequence[Hit]) -> list[Hit]:

@@ -91,7 +91,7 @@ SHOTS = (
     Shot("proof", (Walk("Lisbon"), See("Used to live"), "down", "p", See("It is decided")), size=(112, 28)),
     Shot("stats", ("f9", See("How much it matters")), size=(112, 36)),
     Shot("story", (*THE_STORY, "ctrl+t", See("you play them"), "2", See("told a secret")), size=(124, 36)),
-    Shot("knows", (*THE_STORY, Type("/knows Corin log"), "enter", See("does not know")), size=(112, 30)),
+    Shot("knows", (*THE_STORY, Type("/knows Corin log"), "enter", See("knows nothing of it")), size=(112, 30)),
     Shot("search", ("ctrl+f", Type("garboard"), See("Caulking")), size=(112, 28)),
 )  # fmt: skip
 

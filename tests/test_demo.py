@@ -32,7 +32,7 @@ def test_the_memory_holds_all_of_the_story(demo: Home) -> None:
         lives = texts["Used to live in Munich, now lives in Lisbon."]
         assert (lives.status, lives.pinned, lives.proof_count) == ("active", True, 4)
         assert texts["Lives in Munich."].status == "superseded"
-        assert len(memory.readings.sessions()) == 12
+        assert len(memory.readings.sessions()) == 13
         assert all(session.name for session in memory.readings.sessions() if session.world == "main")
         assert memory.readings.unreflected(10) == []
         assert [check for check in memory.doctor() if not check.ok] == []

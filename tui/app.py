@@ -66,7 +66,7 @@ class ClewApp(App[int]):
                 f"perform('{action.name}')",
                 action.title,
                 show=False,
-                priority=action.name not in ("stop", "top", "bottom", "editor"),
+                priority=action.name not in ("stop", "stage", "top", "bottom", "editor"),
             )
             for action in actions.ACTIONS
             if action.keys

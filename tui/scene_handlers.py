@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tui.chat_view import hide
 from tui.parts import Parts
 from tui.story_handlers import story_of
 from tui.text import cut, one_line
@@ -9,6 +10,7 @@ from tui.text import cut, one_line
 if TYPE_CHECKING:
     from tui.stories.rows import Page
 
+ROOM_FOR_STAGE = 150  # cells from which the list of chats or the memory panel may stand there too
 ENDS = ("close", "end")
 NO_FILE = "Write /lore and the file of a lorebook (JSON); “for NAME” behind it gives it to one of them alone."
 
@@ -22,6 +24,11 @@ async def _show(parts: Parts, page: "Page", member: str | None = None, words: st
         return
     from tui.stories.stage import StageScreen
 
+    if parts.view.width < ROOM_FOR_STAGE:  # the chat is to be read beside it
+        if parts.view.sessions.display:
+            hide(parts.view)
+        if parts.panel.open:
+            parts.panel.hide()
     await parts.ui.ask(StageScreen(parts.view, page=page, member=member, words=words))
     parts.view.composer.focus()
 

@@ -152,14 +152,14 @@ class Looker:
             return frozenset()
         if done.n < 0:
             return frozenset(self._at.book.cast(done.chat.world, None).values())
-        you = self._at.member["you"]
         present = self._present(told)
         if told.role == "user":
+            you = frozenset({self._at.member["you"]}) & present  # what is told while you are away, you do not see
             if done.whispered is not None:
-                return frozenset({you, done.whispered})
+                return you | {done.whispered}
             if done.instead is not None:
-                return frozenset({you, *(present & done.instead.witnesses)})
-            return present | {you}
+                return you | (present & done.instead.witnesses)
+            return present
         among = done.among
         if among is None and told.parent is not None and any(each.role == "user" for each in done.new):
             among = next(each.witnesses for each in done.new if each.role == "user")

@@ -63,16 +63,16 @@ async def judged(model: LlamaGenerator, text: str = "The sea is calm.") -> None:
 
 
 async def test_each_of_two_voices_evaluates_what_is_new_to_it_and_judgements_push_neither_out(
-    generator: LlamaGenerator,
+    fresh: LlamaGenerator,
 ) -> None:
-    mara, jonas = two_logs(generator)
+    mara, jonas = two_logs(fresh)
     for speaker, listener in ((mara, jonas), (jonas, mara)) * 2:
         for log in (mara, jonas):
             log.hears("I come up the stairs.")
         evaluated, new = await speaker.replies()
         assert evaluated == new
         listener.hears(f"She says: {speaker.said[-1]}")
-        await judged(generator)
+        await judged(fresh)
     evaluated, new = await mara.replies()  # an interjection: right after the other's reply
     assert evaluated == new < 60
 

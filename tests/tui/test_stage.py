@@ -236,3 +236,15 @@ async def test_commands_of_the_stage(chat: Running, tmp_path: Path) -> None:
         await shows(app, pilot, "The raid", "Who lit the lamp?")
         await pilot.press("5")
         await shows(app, pilot, "Isle", "1 entry")
+
+
+@pytest.mark.parametrize(("width", "listed"), [(120, False), (160, True)])
+async def test_the_chat_keeps_its_room_beside_the_stage(chat: Running, width: int, listed: bool) -> None:
+    async with chat(storyteller(), size=(width, 30)) as (app, pilot):
+        await begun(app, pilot)
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: app.view.sessions.display, "the list")
+        app.perform("stage", "")
+        await opened(app, pilot)
+        assert app.view.sessions.display is listed
+        assert app.view.transcript.size.width >= 48

@@ -203,7 +203,7 @@ async def test_the_bar_and_the_chips_follow_presence_and_going_back(chat: Runnin
         session = await begun(app, pilot)
         app.perform("away", "jonas")
         await wait_until(pilot, lambda: bar(app) == "● you ● Mara ○ Jonas", "he is away")
-        assert "/present Jonas is the way back" in words(app)
+        await wait_until(pilot, lambda: "/present Jonas is the way back" in words(app), "how to undo it")
         await replied(app, pilot, "The treasure is under the stairs.")
         assert saw(app.view.transcript.messages[-1]) == "Ada Mara -Jonas"
         app.perform("away", "jonas")

@@ -83,7 +83,8 @@ def tie_rows(stage: "Overview") -> Iterator[Row]:
         owner = f"{tie.owner.id}>{tie.target.id}"
         ends = [plain(names[each.id], f"bold {seat_style(seats[each.id])}") for each in (tie.owner, tie.target)]
         count = counted(len(tie.changes), "change") if tie.changes else "nothing moved yet"
-        about = f"How {names[tie.owner.id]} stands to {names[tie.target.id]}: {count}."
+        stands = "stand" if seats[tie.owner.id] == YOU else "stands"
+        about = f"How {names[tie.owner.id]} {stands} to {names[tie.target.id]}: {count}."
         yield Row(owner, Content.assemble(ends[0], plain(" → ", MUTED), ends[1]), about, member=tie.owner.id)
         for aspect, value in zip(NUMBERS, (tie.affinity, tie.trust), strict=True):
             yield Row(
@@ -110,7 +111,7 @@ def know_rows(stage: "Overview", member: "Seated", asked: "Knowledge | None") ->
     if asked is not None:
         believes = asked.believed
         says = f"goes by: “{one_line(believes.text)}”" if believes is not None else "knows nothing of it"
-        yield Row("asked", plain(f"Of “{one_line(asked.topic)}” {one_line(member.name)} {says}", "bold"), says)
+        yield Row("asked", plain(f"“{one_line(asked.topic)}”: {one_line(member.name)} {says}", "bold"), says)
         for each in asked.every:
             mark = plain(f"{MARKS[each.mark]} ", "$success" if each.mark == "knows" else MUTED)
             said = plain(f"{one_line(each.speaker)}: {one_line(each.text)}", "" if each.mark == "knows" else MUTED)

@@ -155,6 +155,7 @@ async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home
                     await wait_until(with_it, lambda app=app: "has been started" in screen_text(app))  # type: ignore[misc]
                     await wait_until(with_it, lambda app=app: "this is the partial reply" in screen_text(app))  # type: ignore[misc]
                     assert app.view.state.reply is None
+                await wait_until(beside, lambda: len(texts(one)) == len(texts(other)) == 4, "the window is taken anew")
                 assert texts(one) == texts(other)
                 assert texts(one)[3], "what had come half a second before is kept"
                 await other.leave()

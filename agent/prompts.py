@@ -161,7 +161,9 @@ class PinnedItems:
         member = play.member(voice) if play is not None else None
         if play is None or member is None:
             return []
-        return [Quote(f"{PREFIX}{each.key}@{each.seq}", f"- {neutral(each.text)}") for each in told_to(play, member)]
+        time = self._memory.readings.heard(session.id, voice) // ANEW
+        told = told_to(play, member, time)
+        return [Quote(f"{PREFIX}{each.key}@{each.seq}", f"- {neutral(each.text)}") for each in told]
 
     def _blocks(
         self, generator: Generator, limits: Limits, session: Session, voice: str | None = None
@@ -226,6 +228,7 @@ def _is_block(id: str) -> bool:
 STAGE = "[Where the story stands]"
 STAGE_NOW = "[Where the story stands from now on]"
 KEPT = 8
+ANEW = 8  # messages of the user after which a voice is told again what everybody does
 STEP = 3  # a voice may have seen one turn of so many
 
 

@@ -20,12 +20,12 @@ from agent.story.cards import Card, card_json, drawn, filled, read_card
 from agent.story.decay import Decay, decay
 from agent.story.knowledge import MOST, Knowledge, knowledge
 from agent.story.lore import BOOK
-from agent.story.overview import Change, Overview, SkipPlan, overview
+from agent.story.overview import INSIDE, Change, Overview, SkipPlan, overview
 from agent.story.play import ABSENT, CARD, PRESENT, WORLD, Play, play_of
 from agent.story.plots import ACTIVE, COMPLETED, PLANNED, PLOT, Plot, Sort, moved, plot_by, plots_of, spent
 from agent.story.plots import TEXTS as PLOT_TEXTS
 from agent.story.scenes import CLOSED, OPEN, SCENE, STATE, TITLE, Scene, scenes_of, summary
-from agent.story.stage import FACT, GAP, LONGEST, aspects_of
+from agent.story.stage import FACT, GAP, LONGEST, RESTATED, aspects_of
 from agent.story.ties import AFFINITY, SUMMARY, TRUST, Tie, amount, ties_of
 from agent.story.triggers import due, started
 from agent.story.voice import READ_AS, SCENARIO, card_of
@@ -95,7 +95,11 @@ class Stories:
 
     async def overview(self, session: str) -> Overview:
         """All that stands on a chat's stage. Raises NotFound or AgentError."""
-        return overview(await asyncio.to_thread(self._play, session))
+
+        def read() -> Overview:
+            return overview(self._play(session), self._memory.readings.thread(session))
+
+        return await asyncio.to_thread(read)
 
     async def seen_by(self, session: str, member: str) -> list[Turn]:
         """A chat as a member of its cast saw it, oldest first. Raises NotFound, or AgentError."""
@@ -230,6 +234,12 @@ class Stories:
             says = _of_plot(play, aspect, says)
         line = StageSet(world=world, owner=owner, aspect=aspect, after=head, text=says or None)
         return await self._recorder.record(line, *started(play, [line]))
+
+    async def restate(self, session: str) -> Recorded:
+        """Have all voices told anew what everybody does, with their next message. Raises AgentError."""
+        _, world, head = await asyncio.to_thread(self._standing, session)
+        line = {"world": world, "owner": WORLD, "aspect": RESTATED, "after": head, "text": "asked"}
+        return await self._recorder.record(StageSet.model_validate(line))
 
     async def ties(self, session: str) -> list[Tie]:
         """How each of a cast stands to each other one, with all that changed it. Raises NotFound or AgentError."""
@@ -489,8 +499,8 @@ class Stories:
     async def stage(self, session: str) -> list[StageLine]:
         """What stands on a chat's stage, but for seats and cards. Raises NotFound, or AgentError."""
         play = await asyncio.to_thread(self._play, session)
-        shown = (line for line in play.lines.values() if line.value is None and line.aspect not in (CARD, READ_AS))
-        return [line for line in shown if line.text and not line.aspect.startswith(BOOK)]
+        shown = (line for line in play.lines.values() if line.value is None and line.text)
+        return [line for line in shown if line.aspect not in INSIDE and not line.aspect.startswith(BOOK)]
 
     async def witnessed(self, turn: str, members: Sequence[str]) -> Recorded:
         """Only these members of the cast saw a message. Raises NotFound or AgentError."""

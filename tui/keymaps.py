@@ -478,6 +478,7 @@ STAGE_WORLD = (
     KeyRow("z", "end the scene", (bind("z", "ask('z')"),), "end it"),
     KeyRow("k", "time passes", (bind("k", "ask('k')"),), "skip"),
     KeyRow("n", "another place", (bind("n", "ask('n')"),), "place"),
+    KeyRow("r", "tell all voices anew what everybody does", (bind("r", "ask('r')"),), "tell anew"),
 )
 STAGE_PAGES = (STAGE_CAST, STAGE_TIES, STAGE_KNOWS, STAGE_PLAN, STAGE_WORLD)
 KEEP = (

@@ -1,16 +1,21 @@
 """All that stands on the stage of a chat, for whoever shows it; without the words of cards and books."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from agent.story.between import Between, between
 from agent.story.book import Book
 from agent.story.lore import BOOK, read_book
 from agent.story.play import CARD, Play
 from agent.story.plots import Plot, plots_of
 from agent.story.scenes import Scene, scenes_of
+from agent.story.stage import RESTATED
 from agent.story.ties import Tie, ties_of
 from agent.story.voice import READ_AS, card_of
 from graph.events import Seat
-from graph.values import StageLine
+from graph.values import StageLine, Turn
+
+INSIDE = (CARD, READ_AS, RESTATED)  # aspects that nobody is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,8 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The cast by seats; what is set, a line each; how they stand to each other; plots and scenes as they began."""
+    """The cast by seats; what is set, a line each; how they stand to each other, and what each two share; plots and
+    scenes as they began."""
 
     cast: tuple[Seated, ...]
     lines: tuple[StageLine, ...]
@@ -43,6 +49,7 @@ class Overview:
     plots: tuple[Plot, ...]
     scenes: tuple[Scene, ...]
     books: tuple[Shelf, ...]
+    between: tuple[Between, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +72,17 @@ class SkipPlan:
     begins: tuple[Plot, ...]
 
 
-def overview(play: Play) -> Overview:
-    """A play as it stands."""
+def overview(play: Play, path: Iterable[Turn] = ()) -> Overview:
+    """A play as it stands, after the messages of a path."""
     shown = (line for line in play.lines.values() if line.value is None and line.text)
     return Overview(
         tuple(Seated(each.id, each.name, each.seat, play.is_present(each)) for each in play.cast),
-        tuple(line for line in shown if line.aspect not in (CARD, READ_AS) and not line.aspect.startswith(BOOK)),
+        tuple(line for line in shown if line.aspect not in INSIDE and not line.aspect.startswith(BOOK)),
         tuple(ties_of(play.cast, play.history)),
         tuple(plots_of(play)),
         tuple(scenes_of(play)),
         tuple(_shelves(play)),
+        tuple(between(play.cast, path)),
     )
 
 

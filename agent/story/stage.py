@@ -4,7 +4,7 @@ What somebody feels and wants is told to nobody else; what one does, holds and w
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.errors import AgentError
 from agent.story.play import PLACE, PRESENT, WORLD, Play
@@ -19,6 +19,7 @@ FACT = "fact:"  # before an id, as the aspect of something that a member learned
 REMEMBERED = (FACT, GAP, SCENE)  # what begins the aspects of what a member knows
 MOST_FACTS = 8  # that are told
 LONGEST = 600  # characters of a line
+RESTATED = "restated"  # the aspect of the world that has what people do told anew
 
 INNER = {"mood": "feels {}", "goals": "wants: {}", "status": "is {}", "inventory": "carries {}"}
 OUTER = {
@@ -70,16 +71,22 @@ def aspects_of(owner: str, play: Play) -> tuple[str, ...]:
     raise AgentError(f"There is nothing called {owner} on this stage. Nothing was changed.")
 
 
-def told_to(play: Play, voice: Member) -> list[Told]:
-    """What a voice is told of the stage: the world, the group where all are there, itself, and what others do."""
+def told_to(play: Play, voice: Member, time: int = 0) -> list[Told]:
+    """What a voice is told of the stage: the world, the group where all are there, itself, and what others do.
+
+    What people do is told anew at another `time`, and where that was asked for.
+    """
+    asked = play.lines.get((WORLD, RESTATED))
+    anew = f"~{time}" * (time > 0) + (f"~{asked.seq}" if asked is not None else "")
     found = [*_told(play.lines, WORLD, OF_WORLD), *_scenes(play, voice)]
     found += _kept(play, voice, GAP, "In between", LAST)
     found += _kept(play, voice, FACT, f"{voice.name} knows", MOST_FACTS)
     if len(play.present) == len(play.cast) > 2:
         found += _told(play.lines, GROUP, OF_GROUP)
     for member in play.present:
-        wordings = {**OUTER, **INNER} if member.id == voice.id else OUTER
-        found += _told(play.lines, member.id, wordings, member.name)
+        found += (replace(each, key=each.key + anew) for each in _told(play.lines, member.id, OUTER, member.name))
+        if member.id == voice.id:
+            found += _told(play.lines, member.id, INNER, member.name)
     plots = (Told(owner, seq, text) for owner, seq, text in told_of(play, voice))
     return [*found, *_ties(play, voice), *plots]
 

@@ -45,6 +45,10 @@ _UNJUDGED = f"""
 {PATH} {TURN} JOIN path ON path.id = said.id JOIN unreflected ON unreflected.seq = said.seq
 WHERE NOT said.hidden AND event.text IS NOT NULL ORDER BY path.depth DESC
 """
+_HEARD = f"""
+{PATH} SELECT count(*) FROM turns AS said JOIN path ON path.id = said.id
+WHERE said.role = 'user' AND NOT said.hidden AND said.seq > :begins AND instr(' ' || said.witnesses || ' ', :witness)
+"""
 _RATED = f"SELECT id, significance FROM turns WHERE id {AMONG} AND significance IS NOT NULL"
 _PLAYED = "SELECT 1 FROM worlds WHERE id = ? AND story IS NOT NULL"
 _TEXTS = f"SELECT seq, text FROM events WHERE seq {AMONG}"
@@ -90,6 +94,15 @@ class StoryReadings(ABC):
             begins = since(db, own.world, _head(db, own), member)
             rows = db.execute(_SAW, (json.dumps(list(turns)), begins))
             return {turn for turn, saw in rows if member in saw.split()}
+
+    def heard(self, session: str, member: str) -> int:
+        """How many messages of the user a member of a chat's cast saw on its path. Raises NotFound."""
+        with self.snapshot() as db:
+            own = session_by_id(db, session)
+            begins = since(db, own.world, _head(db, own), member)
+            given = {"start": own.head, "limit": -1, "begins": begins, "witness": f" {member} "}
+            count: int = db.execute(_HEARD, given).fetchone()[0]
+            return count
 
     def stage(
         self, session: str, *, at: str | None = None, witness: str | None = None

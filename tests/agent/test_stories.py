@@ -439,3 +439,46 @@ async def test_what_was_set_at_a_message_that_is_deleted_goes_on_with_the_chat(m
     assert not any("secret" in (turn.text or "") for turn in await agent.stories.seen_by(session, jonas))
     await agent.stories.place(session, jonas, present=True)
     assert [each.present for each in await agent.stories.cast(session)] == [True, True, True]
+
+
+async def test_what_lies_between_two_is_told_private_moments_and_when_they_last_spoke(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("I know.", "Yes.", "Who?"), PLAIN)
+    session = await begun(agent)
+    ada, mara, jonas = (each.member for each in await agent.stories.cast(session))
+    await say(agent, session, "Mara, the log is in the cellar.", whisper=mara)
+    await say(agent, session, "Jonas, good evening.")
+    both, other, apart = (await agent.stories.overview(session)).between
+    assert (both.one, both.other, both.count) == (ada, mara, 2)
+    assert [each.said for each in both.private] == ["Mara, the log is in the cellar.", "I know."]
+    assert both.last is not None
+    assert both.last.said == "Jonas, good evening."  # Mara heard it too
+    assert (other.one, other.other, other.count, other.private) == (ada, jonas, 0, ())
+    assert other.last is not None
+    assert other.last.said == "Yes."
+    assert (apart.one, apart.other, apart.count) == (mara, jonas, 0)
+    await agent.branches.rewind(session, None)
+    assert all((each.count, each.last) == (0, None) for each in (await agent.stories.overview(session)).between)
+
+
+async def test_what_everybody_does_is_told_anew_after_some_messages_and_when_it_is_asked_for(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("Yes.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    _, mara, jonas = (each.member for each in await agent.stories.cast(session))
+    await agent.stories.put(session, jonas, "action", "mending a net")
+    await agent.stories.put(session, mara, "mood", "wary")
+    told = []
+    for number in range(1, 10):
+        await say(agent, session, f"Mara, number {number}?")
+        told.append(shown(model).count("Jonas is mending a net."))
+    assert told == [1] * 7 + [2] * 2
+    assert shown(model).count("Mara feels wary.") == 1
+    await agent.stories.restate(session)
+    await say(agent, session, "Mara, and now?")
+    assert shown(model).count("Jonas is mending a net.") == 3
+    assert shown(model).count("Mara feels wary.") == 1
+    await say(agent, session, "Jonas, and you?")
+    assert shown(model).count("Jonas is mending a net.") == 1
+    assert (await agent.status()).rewrites == {}

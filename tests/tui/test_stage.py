@@ -248,3 +248,19 @@ async def test_the_chat_keeps_its_room_beside_the_stage(chat: Running, width: in
         await opened(app, pilot)
         assert app.view.sessions.display is listed
         assert app.view.transcript.size.width >= 48
+
+
+async def test_a_tie_tells_what_only_the_two_saw_and_r_tells_all_voices_anew_what_everybody_does(
+    chat: Running,
+) -> None:
+    async with chat(storyteller("I know."), size=(120, 40)) as (app, pilot):
+        await begun(app, pilot)
+        await replied(app, pilot, "/whisper Mara It is in the cellar.")
+        await opened(app, pilot, "2")
+        await shows(app, pilot, "2 messages only the two saw")
+        choose(app, "private")
+        await shows(app, pilot, "Ada: It is in the cellar.")
+        await opened(app, pilot, "5")
+        await pilot.press("r")
+        await shows(app, pilot, "each voice is told anew what everybody does")
+        assert "restated" not in words(app)

@@ -1,5 +1,6 @@
 """The rows of the stage screen: each a heading, or a line of the stage that can be written anew."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -93,11 +94,47 @@ def tie_rows(stage: "Overview") -> Iterator[Row]:
         said = one_line(tie.summary)
         words = _labelled("summary", said or UNSET, MUTED if not said else "")
         yield Row(f"{owner}.summary", words, tie.summary, owner, "summary", tie.summary, tie.owner.id)
+        yield from _facts(stage, tie)
+        yield from _shared(stage, tie, owner)
     if len(stage.cast) > 2:
         lines = {(line.owner, line.aspect): line for line in stage.lines}
         yield Row(GROUP, plain("All of them together", "bold"), "Told while all are there.")
         for aspect in OF_GROUP:
             yield _line(lines, GROUP, aspect)
+
+
+def _facts(stage: "Overview", tie: "Tie") -> Iterator[Row]:
+    """What one learned that names the other."""
+    from agent.story.stops import called
+
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, called(tie.target.name)))})\b", re.IGNORECASE)
+    for line in stage.lines:
+        words = one_line(line.text or "")
+        if line.owner == tie.owner.id and line.aspect.startswith("fact:") and named.search(words):
+            yield Row(
+                f"{tie.target.id}.{line.owner}.{line.aspect}",
+                _labelled("knows", words),
+                f"{words}  ({BY[line.by]})",
+                line.owner,
+                line.aspect,
+                line.text or "",
+                tie.owner.id,
+            )
+
+
+def _shared(stage: "Overview", tie: "Tie", owner: str) -> Iterator[Row]:
+    """What only the two saw, and when they last spoke; told once of each two."""
+    for each in stage.between:
+        if (each.one, each.other) != (tie.owner.id, tie.target.id):
+            continue
+        if each.count:
+            last = each.private[-1]
+            said = f"{counted(each.count, 'message')} only the two saw"
+            about = "\n".join(f"{one_line(moment.speaker)}: {one_line(moment.said)}" for moment in each.private)
+            yield Row(f"{owner}.private", _labelled("private", said, MUTED), about, turn=last.turn)
+        if each.last is not None:
+            said = f"{one_line(each.last.speaker)}: {one_line(each.last.said)}"
+            yield Row(f"{owner}.last", _labelled("last", said, MUTED), said, turn=each.last.turn)
 
 
 def number(aspect: str, value: int, *, drafted: bool = False) -> Content:
@@ -185,7 +222,10 @@ def world_rows(stage: "Overview", decay: "Mapping[str, Decay]") -> Iterator[Row]
         yield Row(f"decay.{member}", words, f"{worse}. {REMEDY}" if found.worse else worse)
 
 
-REMEDY = "Write an anchor, which is told always, or give the voice another model or a higher temperature (/sampling)."
+REMEDY = (
+    "r tells all voices anew what everybody does. Or write an anchor, which is told always, or give the voice another "
+    "model or a higher temperature (/sampling)."
+)
 
 
 def _line(

@@ -309,6 +309,7 @@ class StageScreen(ModalScreen[None]):
             ("world", "z"): self._close,
             ("world", "k"): lambda: skip_time(self._view, ""),
             ("world", "n"): self._place,
+            ("world", "r"): self._restate,
         }
         if (self._page, key) in does:
             self._do(does[self._page, key]())
@@ -326,6 +327,10 @@ class StageScreen(ModalScreen[None]):
                 self._do(self._field(row.plot))
             else:
                 self._do(self._complete(row.plot) if key == "c" else self._become(row.plot, moves[key]))
+
+    async def _restate(self) -> str:
+        await self._stories.restate(self._session)
+        return "With the next message, each voice is told anew what everybody does. u undoes it."
 
     async def _move(self, member: str) -> str | None:
         who = self._member_of(member)

@@ -262,5 +262,5 @@ async def test_a_tie_tells_what_only_the_two_saw_and_r_tells_all_voices_anew_wha
         await shows(app, pilot, "Ada: It is in the cellar.")
         await opened(app, pilot, "5")
         await pilot.press("r")
-        await shows(app, pilot, "each voice is told anew what everybody does")
+        await shows(app, pilot, "With the next message")
         assert "restated" not in words(app)

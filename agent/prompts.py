@@ -275,6 +275,7 @@ class Prompts:
         self._pins = PinnedItems(memory, notify, self.plays)
         self._logs: OrderedDict[StateKey, PromptLog] = OrderedDict()
         self._plans: dict[StateKey, str] = {}
+        self._scenes_over: set[StateKey] = set()  # logs that still begin with a scene that was closed
         self._work: asyncio.Task[None] | None = None
         self._updating = threading.Lock()  # a thread goes on when the task that waits for it is cancelled
         self._voices: dict[str, Voice] = {}  # of stories, by the ids of members
@@ -324,7 +325,9 @@ class Prompts:
         key = self._key(session, generator, voice)
         self.shelf.used(key)
         log = self._logs.get(key)
-        if log is not None and len(log.tokens) >= limits.high_water:
+        if any(each.session == session for each in self._scenes_over):
+            self._work = asyncio.create_task(self._compress())
+        elif log is not None and len(log.tokens) >= limits.high_water:
             self._work = asyncio.create_task(self._compact(key, generator, limits))
         elif voice is not None:
             self._work = asyncio.create_task(self._let_hear(key, limits, last=log.marks[-1].turn if log else None))
@@ -332,8 +335,8 @@ class Prompts:
     async def compress(self, session: str) -> None:
         """Let the prompts of a story's voices begin with the scene that is open now, evaluated in the background."""
         await self.pause()
-        keys = [key for key in self._logs if key.session == session and key.voice is not None]
-        self._work = asyncio.create_task(self._compress(keys))
+        self._scenes_over |= {key for key in self._logs if key.session == session and key.voice is not None}
+        self._work = asyncio.create_task(self._compress())
 
     def warm(self, session: str, generator: Generator, limits: Limits) -> None:
         """Evaluate a session's prompt in the background, so that its first message is answered at once."""
@@ -594,7 +597,7 @@ class Prompts:
 
     async def _compact(self, key: StateKey, generator: Generator, limits: Limits) -> None:
         before = len(self._logs[key].tokens)
-        short = await asyncio.to_thread(self._shortened, key, generator, limits)
+        short = await asyncio.to_thread(self._short, key, generator, limits)
         after = len(short.tokens)
         self._notify(Compaction(key.session, "started", before, after))
         evaluated = asyncio.ensure_future(generator.prefill(short.tokens))
@@ -607,10 +610,15 @@ class Prompts:
             done = not evaluated.cancelled() and evaluated.exception() is None and evaluated.result()
             if done:
                 self._plans.pop(key, None)
+                self._scenes_over.discard(key)
                 self.rewrites["compaction"] += 1
                 self._keep(key, short)
                 self.shelf.used(key)
             self._notify(Compaction(key.session, "done" if done else "interrupted", before, after))
+
+    def _short(self, key: StateKey, generator: Generator, limits: Limits) -> PromptLog:
+        with self._updating:  # what was cancelled may still be at it, and would put its log in the place of this one
+            return self._shortened(key, generator, limits)
 
     def _shortened(self, key: StateKey, generator: Generator, limits: Limits) -> PromptLog:
         """The log to go on with: from the turn planned the first time, so that interrupted work is not done twice."""
@@ -631,11 +639,14 @@ class Prompts:
         self._open(key, log)
         return log
 
-    async def _compress(self, keys: Sequence[StateKey]) -> None:
-        for key in keys:
+    async def _compress(self) -> None:
+        """Shorten what begins with a scene that is over; what a message interrupts is gone on with after its reply."""
+        for key in [*self._scenes_over]:
             self._plans.pop(key, None)
             if key in self._logs and (limits := self._limits.get(key)) is not None:
                 await self._compact(key, key.model, limits)
+            else:
+                self._scenes_over.discard(key)
 
     def _read_plays(self, spoke: StateKey) -> None:
         """Have the play at hand for the next message, as everybody sees it and as the voices do."""

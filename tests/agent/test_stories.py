@@ -482,3 +482,33 @@ async def test_what_everybody_does_is_told_anew_after_some_messages_and_when_it_
     await say(agent, session, "Jonas, and you?")
     assert shown(model).count("Jonas is mending a net.") == 1
     assert (await agent.status()).rewrites == {}
+
+
+async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_after_its_reply(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("A blue kettle.", "Yes.", "Now.", "So it is.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    await agent.stories.open_scene(session, "The kitchen")
+    for text in ("Mara, what is that?", "Mara, is it hot?", "Mara, when?"):
+        await say(agent, session, text)
+    await agent.idle()
+    model.gate.clear()
+    model.waiting.clear()
+    await agent.stories.close_scene(session)
+    await model.waiting.wait()  # it is being evaluated
+    sent = asyncio.create_task(say(agent, session, "Mara, at last."))
+    await asyncio.wait_for(_paused(agent), 30)
+    model.gate.set()
+    await sent
+    assert "Mara:A blue kettle." in shown(model)  # the one message is answered on what is there
+    await agent.idle()
+    await say(agent, session, "Mara, and now?")
+    assert "Mara:A blue kettle." not in shown(model)
+    assert "Mara:So it is." in shown(model)
+
+
+async def _paused(agent: Agent) -> None:
+    while agent._prompts.busy:
+        await asyncio.sleep(0)

@@ -1,50 +1,16 @@
 """Whom a message is said to, on tables of how people write, and where it cannot be told."""
 
-import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.story.addressee import Addressee, addressed
 from agent.story.names import Named
+from bench.fiction.tables import addresses, right_of
 from tests.tables import each
 
 MARA, JONAS = Named("mara", ("Mara Voss", "Mara")), Named("jonas", ("Jonas Hale", "Jonas"))
 BOTH = (MARA, JONAS)
-
-
-@dataclass(frozen=True)
-class Row:
-    text: str
-    expected: str
-    explicit: bool
-    members: tuple[Named, ...]
-    host: str
-
-    def got(self) -> str:
-        return addressed(self.text, self.members, host=self.host).id
-
-
-def rows(name: str) -> Iterator[Row]:
-    told = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
-    for cast in told["cast"]:
-        members = tuple(Named(id_, tuple(names)) for id_, *names in cast["members"])
-        for kind in ("explicit", "other"):
-            for text, expected in cast.get(kind, ()):
-                yield Row(text, expected, kind == "explicit", members, cast["host"])
-
-
-def report(table: list[Row]) -> tuple[float, float, str]:
-    """How many of a table, and of its explicit rows, are right, and the others in words."""
-    misses = [row for row in table if row.got() != row.expected]
-    explicit = [row for row in table if row.explicit]
-    wrong = sum(row.explicit for row in misses)
-    said = "\n".join(f"{row.text!r}: {row.got()}, not {row.expected}" for row in misses)
-    return 1 - len(misses) / len(table), 1 - wrong / len(explicit), f"{len(misses)} of {len(table)} missed:\n{said}"
 
 
 @pytest.mark.parametrize(
@@ -52,14 +18,14 @@ def report(table: list[Row]) -> tuple[float, float, str]:
     [("addressee", 0.97, 1), ("addressee_held_out", 0.97, 0.97)],
 )
 def test_whom_a_message_is_said_to_is_told_by_its_words(name: str, least: float, least_explicit: float) -> None:
-    right, explicit, misses = report([*rows(name)])
+    right, explicit, misses = right_of([*addresses(name)])
     print(misses)
     assert right >= least, misses
     assert explicit >= least_explicit, misses
 
 
 def test_the_first_table_has_the_rows_that_are_asked_for() -> None:
-    table = [*rows("addressee")]
+    table = [*addresses("addressee")]
     assert len(table) >= 200
     assert len({(row.text, row.members, row.host) for row in table}) == len(table)
     assert all(row.expected in {*(member.id for member in row.members), row.host} for row in table)

@@ -1,8 +1,6 @@
 """Who leaves and joins is guessed from what is said and told, and little is guessed that is not so."""
 
-import tomllib
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,33 +8,8 @@ from hypothesis import strategies as st
 
 from agent.story.departures import Guess, departure
 from agent.story.names import Named
+from bench.fiction.tables import MEMBERS, measured, moved, moves
 from tests.tables import each
-
-MEMBERS = (Named("you", ("Ada",)), Named("mara", ("Mara Voss", "Mara")), Named("jonas", ("Jonas Hale", "Jonas")))
-
-Row = tuple[str, str]
-
-
-def rows(name: str) -> list[Row]:
-    told = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
-    return [(text, expected) for text, expected in told["rows"]]
-
-
-def found(text: str) -> list[str]:
-    return [f"{guess.id} {guess.kind}" for guess in departure(text, MEMBERS, speaker="you")]
-
-
-def measured(table: list[Row], kind: str) -> tuple[float, float, str]:
-    """Of one kind of guess: how many are found of all there are, how many are so of all that are found, the misses."""
-    there = right = told = 0
-    misses = []
-    for text, expected in table:
-        wanted = {each.strip() for each in expected.split(";") if each.strip().endswith(kind)}
-        got = {each for each in found(text) if each.endswith(kind)}
-        there, right, told = there + len(wanted), right + len(wanted & got), told + len(got)
-        misses += [f"{text!r}: {sorted(got)}, not {sorted(wanted)}"] * (got != wanted)
-    return right / there, right / told, "\n".join(misses)
-
 
 HALVES = [("departures", 0), ("departures", 1), ("departures_held_out", 0), ("departures_held_out", 1)]
 
@@ -44,18 +17,18 @@ HALVES = [("departures", 0), ("departures", 1), ("departures_held_out", 0), ("de
 @pytest.mark.parametrize(("name", "half"), HALVES)
 @pytest.mark.parametrize("kind", ["leaves", "joins"])
 def test_who_leaves_and_joins_is_found_and_little_else(name: str, half: int, kind: str) -> None:
-    recall, precision, misses = measured(rows(name)[half::2], kind)
+    recall, precision, misses = measured(moves(name)[half::2], kind)
     print(f"recall {recall:.2f}, precision {precision:.2f}\n{misses}")
     assert recall >= 0.85, misses
     assert precision >= 0.9, misses
 
 
 def test_the_tables_have_the_rows_that_are_asked_for() -> None:
-    table = rows("departures")
+    table = moves("departures")
     assert len(table) >= 150
     assert sum(not expected for _, expected in table) >= 75
-    assert len({text for text, _ in [*table, *rows("departures_held_out")]}) == len(table) + len(
-        rows("departures_held_out")
+    assert len({text for text, _ in [*table, *moves("departures_held_out")]}) == len(table) + len(
+        moves("departures_held_out")
     )
 
 
@@ -77,7 +50,7 @@ SEVERAL = [
 
 def test_several_guesses_are_in_order_and_none_is_told_twice() -> None:
     def told(row: tuple[str, list[str]]) -> None:
-        assert found(row[0]) == row[1]
+        assert moved(row[0]) == row[1]
 
     each(SEVERAL, told)
 

@@ -506,7 +506,7 @@ async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_a
     await agent.idle()
     await say(agent, session, "Mara, and now?")
     assert "Mara:A blue kettle." not in shown(model)
-    assert "Mara:So it is." in shown(model)
+    assert "Mara: So it is." in shown(model)
 
 
 async def _paused(agent: Agent) -> None:

@@ -480,6 +480,8 @@ class Prompts:
                 ends = next((at for at, turn in enumerate(path, start=1) if turn.id == last), len(path))
                 return path[:ends]
             open_ = len(unanswered(path)) if answered else 0
+            if log is not None and log.marks and path and log.marks[-1].turn == path[-1].id and path[-1].stop_reason:
+                return path  # what another voice said was evaluated while the user was reading; nothing is quoted in it
             return path[: len(path) - (open_ if key.voice is None else min(open_, 1))]
 
         def quotes(path: Sequence[Turn], held: PromptLog | None = None) -> Quotes:

@@ -1,16 +1,27 @@
-"""Stories held against the rules: what voices are given, and what they say.
+"""Stories held against the rules: what voices are given, know, say and cost, and what stands on their stage.
 
-    python -m bench.fiction [EPISODES.json] [--real] [--only leaks,twin,voices,real] [--random 500] [--twins 200]
+    python -m bench.fiction [EPISODES.json] [--real] [--only leaks,twin,…] [--random 500] [--twins 200] [--scripts 40]
+        [--later 20] [--facts 100] [--events 30] [--kills 20] [--turns 40] [--messages 200] [--recalled 100000]
         [--replies 500] [--short 50] [--seed 0] [--kv 1] [--threads N] [--json]
 
 - **leaks**: all episodes of the file (bench/fiction/scripted.json without one), and as many at random; how often
   anything was found that may not be there (leaks.py). States of up to `--kv` MB are on the disk.
 - **twin**: random episodes and those of the file, and their twins (twin.py), recall in every second one.
+- **beliefs**: who was away takes the old place of a thing for true, until told (beliefs.py).
+- **tables**: to whom a message is said, and who leaves by it (tables.py).
+- **picnic**: what is left of the props of events that are over (picnic.py).
+- **cards**: files of cards, imported or refused (imports.py).
+- **hostile**: a judge that answers the worst (harmless.py).
+- **recovery**: processes that are killed while they play (recovery.py).
+- **memory** and **isolation**: facts of each one's own, and nothing of a story outside it (facts.py, isolation.py).
+- **recall**: what one member's recall takes over a long story (bench/witness_recall.py).
+- **alternation**: two voices that take turns, beside one alone (turns.py).
+- **small**: the real default model, which changes nothing on a stage (harmless.py).
 - **voices**: replies of the real default model in stories of two characters (voices.py).
 - **real**: the leaks of short random episodes with the real default model.
 
-The last two are left out without `--real`, where `--only` does not name them. What is found is told, and it exits 1.
-What episodes are is in episodes.py.
+From `memory` on they need the real models, and are left out without `--real`, where `--only` does not name them. What
+is found is told, and it exits 1. What episodes are is in episodes.py.
 """
 
 import argparse
@@ -25,17 +36,32 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agent.home import Home
+from bench import witness_recall
 from bench.fiction import making
+from bench.fiction.beliefs import beliefs
 from bench.fiction.episodes import FILE, Episode, card_of, read
+from bench.fiction.facts import memory
+from bench.fiction.harmless import hostile, small
+from bench.fiction.imports import cards
+from bench.fiction.isolation import isolation
 from bench.fiction.leaks import LEAKS, Leak, Looker
+from bench.fiction.picnic import picnic
 from bench.fiction.playing import Actor, Performance, settings_of
 from bench.fiction.real import LIMITS, Recorded, default_model, sampling
+from bench.fiction.recovery import recovery
+from bench.fiction.tables import tables
+from bench.fiction.turns import alternation
 from bench.fiction.twin import Twins, twins
 from bench.fiction.voices import Lines, listen, of_two, talk
 from bench.report import Figure, report, say
+from models.generator import LlamaGenerator
 from models.store import ModelStore
 
-PARTS = ("leaks", "twin", "voices", "real")
+PLAIN = ("leaks", "twin", "beliefs", "tables", "picnic", "cards", "hostile", "recovery")
+REAL = ("memory", "isolation", "recall", "alternation", "small", "voices", "real")
+SAID = 40  # sentences of role-play
+INTERJECTED = 5  # of so many messages one is answered by the other voice too
+DEPTH = 1000  # tokens of what one of two voices knows when they begin to take turns
 TOLD = 50  # episodes after which it is told how far it is
 MOST_TOLD = 12  # findings that are told of each kind
 SHORT = (5, 8)  # deeds of an episode with a real model
@@ -150,49 +176,100 @@ def real(model: Recorded, count: int, seed: int, cache: Path) -> dict[str, Figur
     return leaks(episodes, "real", model=model, settings=settings, cache=cache)
 
 
+def plain(options: argparse.Namespace, episodes: Sequence[Episode]) -> dict[str, Callable[[], dict[str, Figure]]]:
+    """The parts that need no model, by their names."""
+    made = (making.episode(options.seed + at) for at in range(options.random))
+    return {
+        "leaks": lambda: leaks(episodes, "scripted", kv_mb=options.kv) | leaks(made, "random", kv_mb=options.kv),
+        "twin": lambda: twin(episodes, options.twins, options.seed, kv_mb=options.kv),
+        "beliefs": lambda: run(partial(beliefs, count=options.scripts, told=options.later, seed=options.seed)),
+        "tables": tables,
+        "picnic": lambda: run(partial(picnic, count=options.events, seed=options.seed)),
+        "cards": cards,
+        "hostile": lambda: run(partial(hostile, turns=options.turns)),
+        "recovery": lambda: killed(options.kills, options.seed),
+    }
+
+
+def killed(kills: int, seed: int) -> dict[str, Figure]:
+    """What stands after so many kills, on a disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        return recovery(Path(folder), kills, seed)
+
+
+def with_models(options: argparse.Namespace, episodes: Sequence[Episode], parts: Sequence[str]) -> dict[str, Figure]:
+    """The parts that need the real models."""
+    store = ModelStore(Home.resolve(writing=False, make=False).models)
+    figures: dict[str, Figure] = {}
+    if "memory" in parts:
+        figures |= run(partial(memory, count=options.facts, seed=options.seed))
+    if "isolation" in parts:
+        figures |= run(partial(isolation, count=SAID, seed=options.seed, real_embedder=True))
+    if "recall" in parts:
+        sizes = argparse.Namespace(turns=options.recalled, observations=options.recalled // 10)
+        sizes.notes, sizes.samples = options.recalled // 5, 120
+        with tempfile.TemporaryDirectory() as folder:
+            found = asyncio.run(witness_recall.run(Path(folder), sizes))
+        figures |= {f"recall_{name}": figure for name, figure in found.items()}
+
+    def load() -> LlamaGenerator:
+        return default_model(store, threads=options.threads)
+
+    if "alternation" in parts:
+        turns = options.turns
+        figures |= run(partial(alternation, load=load, turns=turns, interjections=turns // INTERJECTED, depth=DEPTH))
+    if {"small", "voices", "real"} & set(parts):
+        model = Recorded(load())
+        with tempfile.TemporaryDirectory() as cache:
+            if "small" in parts:
+                figures |= run(partial(small, model=model, turns=options.messages))
+            if "voices" in parts:
+                figures |= voices(episodes, model, options.replies, options.seed, Path(cache))
+            if "real" in parts:
+                figures |= real(model, options.short, options.seed, Path(cache))
+        asyncio.run(model.model.close())
+    return figures
+
+
+WRONG = (
+    "_leaks", "twin_differ", "twin_recall", "twin_without", "of_another", "unlike_words", "rewritten", "words_left",
+    "kept_lacking", "told_at_length", "changed_by_export", "_over", "_gone", "not_undone", "differing", "unsound",
+    "of_the_other", "isolation_memories", "isolation_relations", "recalled_in_main", "beyond_new", "not_follow",
+    "_rewrites", "during_play", "small_changes",
+)  # fmt: skip
+
+
 def main() -> int:
     """Play, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("episodes", type=Path, nargs="?", default=FILE)
     parser.add_argument("--only", default="")
     parser.add_argument("--real", action="store_true")
-    parser.add_argument("--random", type=int, default=500)
-    parser.add_argument("--twins", type=int, default=200)
-    parser.add_argument("--replies", type=int, default=500)
-    parser.add_argument("--short", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=0)
+    counts = {
+        "random": 500, "twins": 200, "scripts": 40, "later": 20, "facts": 100, "events": 30, "kills": 20, "turns": 40,
+        "messages": 200, "recalled": 100_000, "replies": 500, "short": 50, "seed": 0, "kv": 1,
+    }  # fmt: skip
+    for name, usual in counts.items():
+        parser.add_argument(f"--{name}", type=int, default=usual)
     parser.add_argument("--threads", type=int, default=None)
-    parser.add_argument("--kv", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    parts = options.only.split(",") if options.only else PARTS if options.real else PARTS[:2]
-    if unknown := set(parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    every = (*PLAIN, *REAL)
+    parts = options.only.split(",") if options.only else every if options.real else PLAIN
+    if unknown := set(parts) - set(every):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(every)}")
     try:
         episodes = read(options.episodes)
     except (OSError, ValueError) as error:
         parser.error(str(error))
     began = time.monotonic()
     figures: dict[str, Figure] = {}
-    if "leaks" in parts:
-        figures |= leaks(episodes, "scripted", kv_mb=options.kv)
-        made = (making.episode(options.seed + at) for at in range(options.random))
-        figures |= leaks(made, "random", kv_mb=options.kv)
-    if "twin" in parts:
-        figures |= twin(episodes, options.twins, options.seed, kv_mb=options.kv)
-    if {"voices", "real"} & set(parts):
-        model = Recorded(
-            default_model(ModelStore(Home.resolve(writing=False, make=False).models), threads=options.threads)
-        )
-        with tempfile.TemporaryDirectory() as cache:
-            if "voices" in parts:
-                figures |= voices(episodes, model, options.replies, options.seed, Path(cache))
-            if "real" in parts:
-                figures |= real(model, options.short, options.seed, Path(cache))
-        asyncio.run(model.model.close())
+    for name, part in plain(options, episodes).items():
+        if name in parts:
+            figures |= part()
+    figures |= with_models(options, episodes, parts)
     report({**figures, "seconds": time.monotonic() - began}, as_json=options.json)
-    wrong = ("_leaks", "twin_differ", "twin_recall", "twin_without", "of_another", "unlike_words", "rewritten")
-    return 1 if any(count for name, count in figures.items() if name.endswith(wrong)) else 0
+    return 1 if any(count for name, count in figures.items() if name.endswith(WRONG)) else 0
 
 
 if __name__ == "__main__":

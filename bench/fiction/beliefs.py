@@ -1,7 +1,8 @@
 """False belief, by the floor alone: who was away goes by what it saw last, until somebody tells it.
 
 A thing is put somewhere before both, and moved while one of them does not see it: away, in a whisper, in a scene
-without them, or at another place. Who saw the move takes the new place for true, the other one the old one; once told, the new.
+without them, or at another place. Who saw the move takes the new place for true, the other one the old one; once told,
+the new.
 """
 
 import random

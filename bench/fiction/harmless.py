@@ -1,8 +1,8 @@
 """What models do to a stage: a small one nothing, a hostile one little, and all of it undone at once.
 
 The small model is the real default one, which does not pass the probe. The hostile one passes, and answers the worst
-there is to every question after that: its ties may move by no more than so many points a turn, nobody comes or goes, and
-undoing its exchange takes all of it back.
+there is to every question after that: its ties may move by no more than so many points a turn, nobody comes or goes,
+and undoing its exchange takes all of it back.
 """
 
 import json

@@ -29,4 +29,6 @@ def cards(folder: Path = FOLDER) -> dict[str, Figure]:
         if card_json(read_card(data, file.stem)) != data:
             total["changed_by_export"] += 1
             say(f"cards, {file.name} comes in again as another")
-    return {f"cards_{name}": total[name] for name in ("files", "imported", "refused", "told_at_length", "changed_by_export")}
+    return {
+        f"cards_{name}": total[name] for name in ("files", "imported", "refused", "told_at_length", "changed_by_export")
+    }

@@ -1,8 +1,8 @@
 """The picnic basket: what an event had with it is gone with it, but for what was chosen to stay.
 
 Each event has props of its own, which the cast talks about while it goes on. Once it is completed, its scene closed and
-the prompts are shortened, no word of a prop may stand in what a voice is told of itself and of the stage, nor in what it
-keeps of the scene. What was said last before the scene closed stays dialogue, and is not looked at.
+the prompts are shortened, no word of a prop may stand in what a voice is told of itself and of the stage, nor in what
+it keeps of the scene. What was said last before the scene closed stays dialogue, and is not looked at.
 """
 
 import random

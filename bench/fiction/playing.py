@@ -453,7 +453,7 @@ class Performance:
         self._was[chat.session] = was
 
     async def _fork(self, deed: Fork, chat: Chat) -> None:
-        at = self._turn(deed.turn, chat).id if deed.turn is not None else chat.head
+        at = self._turn(deed.turn, chat).id if deed.turn is not None else self.book.kept(chat.head)
         if at is None:
             raise Refused("there is nothing to fork from")
         inherits = self.book.inherited(chat.world, at)
@@ -582,7 +582,7 @@ class Performance:
         done.given = [self._given(how, tokens) for how, tokens in self.model.heard]
         self.model.heard.clear()
         for chat in self.book.chats.values():
-            chat.head = (await self.agent.chats.get(chat.session)).head
+            chat.head = await asyncio.to_thread(self.agent._memory.readings.stands_at, chat.session)
             players = await self.agent.stories.cast(chat.session)
             done.cast[chat.session] = tuple((each.member, each.name, each.seat, each.present) for each in players)
             lines = await self.agent.stories.stage(chat.session)

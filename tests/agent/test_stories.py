@@ -499,7 +499,7 @@ async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_a
     await agent.stories.close_scene(session)
     await model.waiting.wait()  # it is being evaluated
     sent = asyncio.create_task(say(agent, session, "Mara, at last."))
-    await asyncio.wait_for(_paused(agent), 30)
+    await agent._prompts.settled()  # the message put it off
     model.gate.set()
     await sent
     assert "Mara:A blue kettle." in shown(model)  # the one message is answered on what is there
@@ -507,8 +507,3 @@ async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_a
     await say(agent, session, "Mara, and now?")
     assert "Mara:A blue kettle." not in shown(model)
     assert "Mara: So it is." in shown(model)
-
-
-async def _paused(agent: Agent) -> None:
-    while agent._prompts.busy:
-        await asyncio.sleep(0)

@@ -600,6 +600,11 @@ class Conversation:
         self._prompts.default_system = settings.system_prompt
         self._reader.marker = marker_of(settings.out_of_character)
 
+    @property
+    def context(self) -> int:
+        """How many tokens a prompt may have, where the model has so many."""
+        return self._settings.context
+
     def limits(self, generator: Generator) -> Limits:
         """The prompt's sizes for a model whose context may be smaller than the settings ask for."""
         context = generator.info.context

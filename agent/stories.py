@@ -7,7 +7,7 @@ it back.
 import asyncio
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from agent.prompts import Prompts
 from agent.recall import Recaller
 from agent.recorder import Recorder
 from agent.story.book import Book, Salvage, book_json, book_of, normal_book
-from agent.story.cards import Card, card_json, drawn, filled, read_card
+from agent.story.cards import Card, always_told, card_json, drawn, filled, read_card
 from agent.story.decay import Decay, decay
 from agent.story.knowledge import MOST, Knowledge, knowledge
 from agent.story.lore import BOOK
@@ -51,6 +51,7 @@ from graph.values import Filters, Kind, Member, Recorded, StageLine, StoryWorld,
 NO_STORY = "This chat plays in no story. Nothing was changed. /story begins one."
 LONGEST_NAME = 120
 MOST_BOOK = 2 << 20  # bytes
+MOST_OF_PROMPT = 0.75  # that a card may take
 QUOTED = 160  # characters of a message that a change stands at
 PASSING = ("posture", "action", "holding", "attention")  # what is over when time skips
 PROMOTED = ("inventory", "fact", AFFINITY, TRUST, SUMMARY)  # what a plot may leave behind
@@ -72,13 +73,22 @@ class Stories:
     """What people do with stories."""
 
     def __init__(
-        self, memory: Memory, recorder: Recorder, prompts: Prompts, recaller: Recaller, *, client: str
+        self,
+        memory: Memory,
+        recorder: Recorder,
+        prompts: Prompts,
+        recaller: Recaller,
+        *,
+        client: str,
+        context: Callable[[], int],
     ) -> None:
+        """`context` is how many tokens a prompt may have."""
         self._memory = memory
         self._recaller = recaller
         self._recorder = recorder
         self._prompts = prompts
         self._client = client
+        self._context = context
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -132,6 +142,8 @@ class Stories:
 
         `you` is what the cast calls the user; without a `scenario` it is that of the host's card.
         """
+        for card in (host, guest):
+            self._fitting(card)
         names = [_fit(each) for each in (you, host.name, *([guest.name] if guest is not None else []))]
         for at, each in enumerate(names):
             if each.casefold() in (other.casefold() for other in names[:at]):
@@ -157,6 +169,14 @@ class Stories:
         events += self._greetings(session, host_id, host, guest is not None, names[0], present)
         await self._recorder.record(*events)
         return session
+
+    def _fitting(self, card: Card | None) -> None:
+        """Raises AgentError for a card beside which a prompt has no room for a story."""
+        if card is not None and (size := always_told(card)) > (most := self._context()) * MOST_OF_PROMPT:
+            raise AgentError(
+                f"{_fit(card.name)}'s card takes about {size:,} tokens of every prompt, which can have {most:,}. "
+                "Nothing was changed. Shorten its description or its examples, or raise context in the settings."
+            )
 
     def _greetings(
         self, session: str, host: str, card: Card, company: bool, user: str, present: Sequence[str]
@@ -185,6 +205,7 @@ class Stories:
 
     async def join(self, session: str, card: Card) -> str:
         """A guest joins, from here on; its id. Raises AgentError where there is one already, or one of that name."""
+        self._fitting(card)
         play, world, head = await asyncio.to_thread(self._standing, session)
         there = play.seated("guest")
         if there is not None:

@@ -81,5 +81,7 @@ def compose_changes(
         proposals=Proposals(memory, memories, recorder, tell),
         projects=Projects(memory, recorder),
         documents=Documents(memory, jobs, tell=tell, erase=erasure.begin),
-        stories=Stories(memory, recorder, talk.prompts, talk.recaller, client=client),
+        stories=Stories(
+            memory, recorder, talk.prompts, talk.recaller, client=client, context=lambda: talk.conversation.context
+        ),
     )

@@ -487,6 +487,11 @@ def _line(text: str) -> str:
     return line if any(each.isprintable() and not each.isspace() for each in line) else ""
 
 
+CHARACTERS = 4  # about as many make a token of English
+ALWAYS = ("description", "personality", "system_prompt", "post_history")
+USUAL = 3_000  # tokens that a shortened prompt has by default (`low_water` in the settings)
+MUST = 0.6  # the share of these that a card may take before it is told
+
 # -- what clew uses ---------------------------------------------------------------------------------------------------
 
 
@@ -496,6 +501,13 @@ def _card(whole: dict[str, Any], salvage: Salvage) -> Card:
     texts = {name: salvage.cut(data[key], key) for name, key in TEXTS.items() if name != "name"}
     book = data.get("character_book")
     greetings = [each for each in (data["first_mes"], *data["alternate_greetings"]) if each.strip()]
+    always = tokens_of(*(texts[name] for name in ALWAYS))
+    if always > MUST * USUAL:
+        salvage.tell(
+            f"About {always:,} tokens of the card stand in every prompt, more than {MUST:.0%} of the {USUAL:,} that a "
+            "shortened one usually has, so that replies see little of the story; shorten its description, or raise "
+            "low_water in the settings"
+        )
     return Card(
         name=salvage.cut(_line(data["name"]), "name", LONGEST_NAME).rstrip(),
         nickname=salvage.cut(_line(data.get("nickname", "")), "nickname", LONGEST_NAME).rstrip(),
@@ -507,6 +519,16 @@ def _card(whole: dict[str, Any], salvage: Salvage) -> Card:
         notes=salvage.notes(),  # after all that can be told
         **texts,
     )
+
+
+def tokens_of(*texts: str) -> int:
+    """About how many tokens some texts take, before a model is there that could tell."""
+    return sum(map(len, texts)) // CHARACTERS
+
+
+def always_told(card: Card) -> int:
+    """About how many tokens of a card are in every prompt of its voice."""
+    return tokens_of(*(getattr(card, name) for name in ALWAYS), card.examples)
 
 
 def _few(texts: list[str], what: str, most: int, salvage: Salvage) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 from agent.agent import Agent
 from agent.errors import AgentError
 from agent.settings import Settings
-from agent.story.cards import Card
+from agent.story.cards import Card, read_card
 from graph.values import Turn
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator
@@ -507,3 +507,20 @@ async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_a
     await say(agent, session, "Mara, and now?")
     assert "Mara:A blue kettle." not in shown(model)
     assert "Mara: So it is." in shown(model)
+
+
+async def test_a_card_that_leaves_a_prompt_no_room_is_told_when_it_is_read_and_begins_no_story(
+    make_agent: MakeAgent,
+) -> None:
+    large = read_card(b'{"name": "Mara", "description": "%s"}' % (b"She counts the waves. " * 400), "mara")
+    (note,) = large.notes
+    assert note.startswith("About 2,200 tokens of the card stand in every prompt, more than 60% of the 3,000")
+    assert read_card(b'{"name": "Mara", "description": "%s"}' % (b"She counts. " * 500), "mara").notes == ()
+    agent = await make_agent(FakeGenerator("Yes."), PLAIN)
+    session = await agent.stories.begin("The Lighthouse", large, you="Ada")
+    whole = Card(name="Jonas", description="He mends nets. " * 2_000)
+    with pytest.raises(AgentError, match=r"Jonas's card takes about 7,500 tokens of every prompt, .* have 8,192"):
+        await agent.stories.begin("The Harbour", whole, you="Ada")
+    with pytest.raises(AgentError, match="Nothing was changed"):
+        await agent.stories.join(session, whole)
+    assert len(await agent.stories.all()) == 1

@@ -645,10 +645,16 @@ class Prompts:
         """Shorten what begins with a scene that is over; what a message interrupts is gone on with after its reply."""
         for key in [*self._scenes_over]:
             self._plans.pop(key, None)
-            if key in self._logs and (limits := self._limits.get(key)) is not None:
-                await self._compact(key, key.model, limits)
-            else:
+            limits = self._limits.get(key) if key in self._logs else None
+            if limits is None or not await asyncio.to_thread(self._plays_still, key):
                 self._scenes_over.discard(key)
+            else:
+                await self._compact(key, key.model, limits)
+
+    def _plays_still(self, key: StateKey) -> bool:
+        """Whether a voice has a seat in its story."""
+        play = self.plays.of(self._memory.readings.session(key.session))
+        return play is not None and play.member(key.voice or "") is not None
 
     def _read_plays(self, spoke: StateKey) -> None:
         """Have the play at hand for the next message, as everybody sees it and as the voices do."""

@@ -502,10 +502,12 @@ class Performance:
         self._starts += 1
         home = self._home.with_name(f"{self._home.name}-{self._starts}")
         await asyncio.to_thread(shutil.copytree, self._home, home, ignore=shutil.ignore_patterns("*.lock", "lock"))
+        heard = len(self.model.heard)
         if going is not None:
             self.model.gate.set()
             await asyncio.gather(going, return_exceptions=True)
         await self.agent.close()
+        del self.model.heard[heard:]
         await asyncio.to_thread(shutil.rmtree, self._home)
         self._home = home
         await self._restarted(chat)

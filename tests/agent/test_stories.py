@@ -524,3 +524,18 @@ async def test_a_card_that_leaves_a_prompt_no_room_is_told_when_it_is_read_and_b
     with pytest.raises(AgentError, match="Nothing was changed"):
         await agent.stories.join(session, whole)
     assert len(await agent.stories.all()) == 1
+
+
+async def test_the_prompt_of_somebody_who_left_the_cast_is_made_no_more(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Yes.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    await say(agent, session, "Jonas?")
+    await agent.idle()
+    jonas = await agent.stories.named(session, "Jonas")
+    await agent.stories.leave(session, jonas)
+    before = len(model.prefills)
+    await agent.stories.open_scene(session, "The lamp room")
+    await agent.idle()
+    assert all("You write one character" in model.detokenize(prompt) for prompt in model.prefills[before:])
+    assert not any("smuggler" in model.detokenize(prompt) for prompt in model.prefills[before:])

@@ -14,8 +14,8 @@ from textual.widget import Widget
 from tui import toolwords
 from tui.latest import Latest
 from tui.reasons import newer, who
-from tui.scene import cue_named, cue_of, moves_in, newest_of
-from tui.state import ASSISTANT, Cue, Move, Scene, State, resumed
+from tui.scene import cue_named, cue_of, moves_in, newest_of, passed_in
+from tui.state import ASSISTANT, Cue, Move, Passed, Scene, State, resumed
 from tui.text import MUTED, cut, day, one_line, plain
 from tui.widgets.message import AssistantMessage, Message, ToolBlock, UserMessage
 from tui.widgets.transcript import Greeting, Transcript, widget_for
@@ -77,7 +77,7 @@ class ChatReader:
         self._lock = asyncio.Lock()  # one at a time changes the transcript
         self._tasks: set[asyncio.Task[None]] = set()
         self._places: Latest[Places, dict[str, Alternatives]] = Latest(self._find_alternatives, self._show_alternatives)
-        self._moves: Latest[tuple[Scene, tuple[Turn, ...]], dict[str, Move]] = Latest(
+        self._moves: Latest[tuple[Scene, tuple[Turn, ...]], dict[str, Move | Passed]] = Latest(
             self._find_moves, self._show_moves
         )
         self._quotes: Latest[Places, dict[str, tuple[Hit, ...]]] = Latest(self._find_quotes, self._show_quotes)
@@ -179,15 +179,19 @@ class ChatReader:
         self.guess_moves(newest_of(self.transcript.window.turns))
 
     def guess_moves(self, turns: "Sequence[Turn]") -> None:
-        """See who seems to have left the scene with these, or to be back."""
+        """See who seems to have left the scene with these, or to be back, and whether time passes."""
         if self.scene is not None and turns:
             self._spawn(self._moves.ask((self.scene, tuple(turns))))
 
-    async def _find_moves(self, asked: "tuple[Scene, tuple[Turn, ...]]") -> "dict[str, Move]":
+    async def _find_moves(self, asked: "tuple[Scene, tuple[Turn, ...]]") -> "dict[str, Move | Passed]":
         scene, turns = asked
-        return await asyncio.to_thread(moves_in, turns, scene)
 
-    def _show_moves(self, asked: "tuple[Scene, tuple[Turn, ...]]", answer: "dict[str, Move]") -> None:
+        def found() -> dict[str, Move | Passed]:
+            return {**passed_in(turns, scene), **moves_in(turns, scene)}
+
+        return await asyncio.to_thread(found)
+
+    def _show_moves(self, asked: "tuple[Scene, tuple[Turn, ...]]", answer: "dict[str, Move | Passed]") -> None:
         if asked[0] is self.scene:
             for message in self.transcript.messages:
                 if message.cue is not None:

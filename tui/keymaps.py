@@ -163,7 +163,7 @@ MESSAGE = (
 STORY_MESSAGE = (
     KeyRow("i", "let the other one answer next", (bind("i", "speak"),)),
     KeyRow("W", "say who saw it", (bind("W", "witnesses"),)),
-    KeyRow("a", "agree that somebody left the scene, or came back", (bind("a", "moved"),)),
+    KeyRow("a", "agree that somebody left or came back, time passes, or the scene changes", (bind("a", "moved"),)),
 )
 # What is said of a message's keys while it has the focus, the most useful first.
 FOCUSED: tuple[Sign, ...] = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.content import Content
 
 from tui import actions
-from tui.state import CastMember, Cue, Move, Scene
+from tui.state import CastMember, Cue, Move, Passed, Scene
 from tui.text import MUTED, cut, one_line, plain
 from tui.themes import HERE, THERE, seat_style
 
@@ -29,7 +29,11 @@ async def scene_of(service: "Agent", about: "Session") -> Scene | None:
     found = next((each for each in await service.stories.all() if each.world == about.story), None)
     cast = tuple(CastMember(each.member, one_line(each.name), each.seat, each.present) for each in players)
     name = one_line(found.name if found is not None else about.name or "")
-    return Scene(about.id, about.story, name, cast, facts_of(await service.stories.stage(about.id)))
+    stage = await service.stories.stage(about.id)
+    of_world = {line.aspect: line for line in stage if line.owner == WORLD}
+    within = of_world["scene"].text or "" if "scene" in of_world else ""
+    set_at = frozenset(line.after for line in of_world.values() if line.after is not None)
+    return Scene(about.id, about.story, name, cast, facts_of(stage), within, set_at)
 
 
 def facts_of(stage: "Sequence[StageLine]") -> tuple[str, ...]:
@@ -92,6 +96,19 @@ def moves_in(turns: "Sequence[Turn]", scene: Scene) -> dict[str, Move]:
         for turn, here in [found[each.id]]
         if here != each.present
     }
+
+
+def passed_in(turns: "Sequence[Turn]", scene: Scene) -> dict[str, Passed]:
+    """What the user's last message tells of time and places, by its turn; nothing once the world was set since."""
+    from agent.story.passing import passing
+
+    said = next((turn for turn in turns if turn.role == "user" and turn.text and not turn.hidden), None)
+    if said is None or not scene.set_at.isdisjoint(turn.id for turn in turns):
+        return {}
+    found = passing(said.text or "")
+    if found is None or (found.sort == "close" and not scene.within):
+        return {}
+    return {said.id: Passed(found.sort, one_line(found.words))}
 
 
 # The bar

@@ -80,7 +80,8 @@ class CastMember:
 class Scene:
     """The story that a chat plays in, by its world and its name, and the cast as the chat stands, by seats.
 
-    `facts` say where it stands: the scene, the place, the time with the weather, as far as they are set.
+    `facts` say where it stands: the scene, the place, the time with the weather, as far as they are set. `within` is
+    the scene that is open, and `set_at` are the messages at which these were set.
     """
 
     session: str
@@ -88,6 +89,8 @@ class Scene:
     name: str
     cast: tuple[CastMember, ...]
     facts: tuple[str, ...] = ()
+    within: str = ""
+    set_at: frozenset[str] = frozenset()
 
     @property
     def voices(self) -> tuple[CastMember, ...]:
@@ -122,6 +125,14 @@ class Move:
     member: str
     name: str
     here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a message of the user seems to tell, to be agreed to: time passes, all go somewhere, the scene is over."""
+
+    sort: Literal["time", "place", "close"]
+    words: str
 
 
 @dataclass(frozen=True, slots=True)

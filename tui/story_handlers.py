@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tui.chat_view import NOT_YET, ChatView, may_keep
 from tui.parts import Parts
 from tui.scene import NO_STORY, YOU, is_, placed, whispered
-from tui.state import CastMember, Scene
+from tui.state import CastMember, Passed, Scene
 from tui.text import one_line
 from tui.widgets.dialogs import AskLine, Pick
 from tui.widgets.message import Aside, AssistantMessage, Message, UserMessage
@@ -123,16 +123,38 @@ async def place(view: ChatView, chat: "Chat", member: CastMember, *, present: bo
 
 
 async def moved(view: ChatView, message: Message) -> None:
-    """`a` on a message: whoever seems to have left with it, or else with the last ones, is off the scene, or back."""
+    """`a` on a message: what it seems to tell, or else the last ones, is so: who is there, time, a scene."""
     told = (each.move for each in (message, *reversed(view.transcript.messages)))
     move = next((each for each in told if each is not None), None)
     if move is None:
-        view.ui.say("Nobody seems to have left. /away NAME takes somebody off the scene.")
+        view.ui.say("Nobody seems to have left, and no time to pass. /away NAME takes somebody off the scene.")
     elif (found := story_of(view)) is not None:
         chat, scene = found
+        if isinstance(move, Passed):
+            await _pass(view, chat, move)
+            return
         member = scene.member(move.member)
         if member is not None:
             await place(view, chat, member, present=move.here)
+
+
+async def _pass(view: ChatView, chat: "Chat", passed: Passed) -> None:
+    """Have time pass as it was told, or a scene begin or end."""
+    from tui.stories.skip import skip_time
+
+    assert chat.session is not None
+    match passed.sort:
+        case "time":
+            told = await skip_time(view, passed.words)
+        case "place":
+            await chat.service.stories.open_scene(chat.session, passed.words)
+            told = f"Scene: {passed.words}. Each remembers the last one as they saw it. /undo takes it back."
+        case _:
+            await chat.service.stories.close_scene(chat.session)
+            told = "The scene is over; each who was there remembers it as they saw it. /undo takes it back."
+    await view.show_about()
+    if told is not None:
+        view.ui.say(told)
 
 
 # What is said

@@ -19,6 +19,7 @@ from tests.tui.test_branching import words
 from tui.app import ClewApp
 from tui.stories.begin import StoryScreen
 from tui.stories.cast import CastScreen
+from tui.stories.skip import SkipScreen
 from tui.stories.witnesses import WitnessScreen
 from tui.text import one_line
 from tui.widgets.message import Aside, AssistantMessage, Message, UserMessage
@@ -196,6 +197,31 @@ async def test_a_note_stands_above_its_message_from_the_first_moment_and_after_a
         await app.open_session(session)
         await wait_until(pilot, lambda: bar(app) != "", "the bar")
         assert [type(each) for each in app.view.transcript.messages] == expected
+
+
+async def test_what_you_tell_of_time_and_places_is_proposed_and_one_key_agrees(chat: Running) -> None:
+    async with chat(storyteller("Hm."), size=(100, 30)) as (app, pilot):
+        session = await begun(app, pilot)
+        await replied(app, pilot, "*we walk over to the old chapel*")
+        await wait_until(pilot, lambda: "To the old chapel" in words(app), "a place is proposed")
+        await pilot.press("tab", "a")
+        await wait_until(pilot, lambda: bar(app).startswith("the old chapel"), "the scene")
+        await wait_until(pilot, lambda: "To the old chapel · Tab" not in words(app), "it is settled")
+        app.view.composer.focus()
+        await replied(app, pilot, "I saw him three days later.")
+        await replied(app, pilot, "Three days later, the ferry is back.")
+        await wait_until(pilot, lambda: "Time passes: Three days later" in words(app), "time is proposed")
+        await pilot.press("tab", "a")
+        await wait_until(pilot, lambda: isinstance(app.screen, SkipScreen), "how it passes")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Three days later" in bar(app), "it passed")
+        assert app.view.chat is not None
+        scenes = await app.view.chat.service.stories.scenes(session)
+        assert [(each.title, each.open) for each in scenes] == [("the old chapel", False)]
+        app.view.composer.focus()
+        await replied(app, pilot, "Fade to black.")
+        await settled(pilot, app)
+        assert "seems to be over" not in words(app), "no scene is open"
 
 
 async def test_the_bar_and_the_chips_follow_presence_and_going_back(chat: Running) -> None:

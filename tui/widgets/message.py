@@ -17,7 +17,7 @@ from textual.widgets._markdown import MarkdownBlock, MarkdownBulletList, Markdow
 from textual.widgets.markdown import MarkdownStream
 
 from tui.keymaps import MESSAGE, STORY_MESSAGE, letters_of
-from tui.state import Cue, Move
+from tui.state import Cue, Move, Passed
 from tui.text import MUTED, plain, shown, size_of
 from tui.themes import HERE, SEATS, THERE, seat_style
 from tui.toolwords import ToolCall, line_of, whole
@@ -189,15 +189,28 @@ class CueLine(Static):
         return cue_content(self._cue, brief=self.app.size.width < BRIEF)
 
 
+def _told(move: Move | Passed) -> tuple[str, str]:
+    """What a message seems to tell, and what the key does."""
+    match move:
+        case Move(name=name, here=here):
+            what, does = ("be back", "brings them onto") if here else ("have left", "takes them off")
+            return f"{name} seems to {what}", f"{does} the scene"
+        case Passed("time", words):
+            return f"Time passes: {words}", "says what of it"
+        case Passed("place", words):
+            return f"To {words}", "begins a scene there"
+    return "The scene seems to be over", "ends it"
+
+
 class MoveLine(Static):
-    """Says who seems to have left with a message of a story, or to be back, which one key confirms."""
+    """Says what a message of a story seems to tell of who is there, or of time and place; one key confirms it."""
 
     class Clicked(TextualMessage):
         """A click on it."""
 
-    def __init__(self, move: Move) -> None:
-        what, does = ("be back", "brings them onto") if move.here else ("have left", "takes them off")
-        words = plain(f"{move.name} seems to {what} · ") + plain("Tab, a", "bold") + plain(f" {does} the scene")
+    def __init__(self, move: Move | Passed) -> None:
+        tells, does = _told(move)
+        words = plain(f"{tells} · ") + plain("Tab, a", "bold") + plain(f" {does}")
         super().__init__(words, classes="move", markup=False)
 
     def on_click(self) -> None:
@@ -236,7 +249,7 @@ class Message(Vertical, can_focus=True):
         super().__init__(classes=classes)
         self.turn = turn
         self.cue: Cue | None = None  # of a message of a story
-        self.move: Move | None = None  # who seems to have left the scene with it, or to be back
+        self.move: Move | Passed | None = None  # what it seems to tell, to be agreed to
         self.next_block = 0
         self.hidden = hidden  # it is a dim line, and recall leaves it out
         self.withheld = withheld  # it is kept out of memory
@@ -261,8 +274,8 @@ class Message(Vertical, can_focus=True):
         if self.cue is not None:
             yield CueLine(self.cue)
 
-    def show_move(self, move: Move | None) -> None:
-        """Somebody seems to have left with it, or to be back; None: nobody does, or that is settled."""
+    def show_move(self, move: Move | Passed | None) -> None:
+        """It seems to tell that somebody left or is back, or that time passes; None: nothing, or that is settled."""
         if move == self.move:
             return
         self.move = move

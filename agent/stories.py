@@ -21,7 +21,7 @@ from agent.story.decay import Decay, decay
 from agent.story.knowledge import MOST, Knowledge, knowledge
 from agent.story.lore import BOOK
 from agent.story.overview import INSIDE, Change, Overview, SkipPlan, overview
-from agent.story.play import ABSENT, CARD, PRESENT, WORLD, Play, play_of
+from agent.story.play import ABSENT, CARD, PRESENT, WORLD, Play, meant, play_of
 from agent.story.plots import ACTIVE, COMPLETED, PLANNED, PLOT, Plot, Sort, moved, plot_by, plots_of, spent
 from agent.story.plots import TEXTS as PLOT_TEXTS
 from agent.story.scenes import CLOSED, OPEN, SCENE, STATE, TITLE, Scene, scenes_of, summary
@@ -131,7 +131,7 @@ class Stories:
         Raises AgentError.
         """
         play = await asyncio.to_thread(self._play, session)
-        return _meant(play, name)
+        return meant(play, name)
 
     # -- beginning ------------------------------------------------------------------------------------------------
 
@@ -646,20 +646,7 @@ def _of_plot(play: Play, aspect: str, says: str) -> str:
         raise AgentError(f"“{says[:20]}” is no significance from 0 to 3. Nothing was changed.")
     if aspect != "known" or all(play.member(each) is not None for each in says.split()):
         return says
-    return " ".join(_meant(play, name) for name in says.split(",") if name.strip())
-
-
-def _meant(play: Play, name: str) -> str:
-    """The member that a name means, or an id is of. Raises AgentError."""
-    wanted = " ".join(name.split()).casefold()
-    whole = [each for each in play.cast if wanted in (each.name.casefold(), each.id)]
-    found = whole or [each for each in play.cast if wanted in each.name.casefold().split()]
-    if len(found) == 1:
-        return found[0].id
-    who = ", ".join(each.name for each in play.cast)
-    says = "The name" if found else "Nobody called"
-    what = "means more than one" if found else "plays"
-    raise AgentError(f"{says} “{name}” {what} here. Nothing was changed. Who plays: {who}.")
+    return " ".join(meant(play, name) for name in says.split(",") if name.strip())
 
 
 def _passing(play: Play) -> list[tuple[str, str]]:

@@ -142,3 +142,16 @@ def play_of(readings: Readings, session: Session, witness: str | None = None) ->
         return None
     cast, history = readings.play(session.id, witness=witness)
     return Play(tuple(cast), {(line.owner, line.aspect): line for line in history}, tuple(history))
+
+
+def meant(play: Play, name: str) -> str:
+    """The member that a name means, or an id is of. Raises AgentError."""
+    wanted = " ".join(name.split()).casefold()
+    whole = [each for each in play.cast if wanted in (each.name.casefold(), each.id)]
+    found = whole or [each for each in play.cast if wanted in each.name.casefold().split()]
+    if len(found) == 1:
+        return found[0].id
+    who = ", ".join(each.name for each in play.cast)
+    says = "The name" if found else "Nobody called"
+    what = "means more than one" if found else "plays"
+    raise AgentError(f"{says} “{name}” {what} here. Nothing was changed. Who plays: {who}.")

@@ -272,6 +272,10 @@ def export(
     format_: Annotated[
         ExportFormat, typer.Option("--format", help="jsonl for another clew, or markdown to read.")
     ] = ExportFormat.JSONL,
+    seer: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Of a story: only what one of its cast saw.")
+    ] = None,
+    scene: Annotated[str | None, typer.Option("--scene", metavar="TITLE", help="Of a story: only one scene.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of stdout.")
     ] = None,
@@ -280,16 +284,23 @@ def export(
     """Export chats as JSON Lines or Markdown. JSON Lines has every event, and `clew import` can read it.
 
     A single chat comes with its messages and the memories learned from them alone. Markdown leaves out other versions
-    and what is hidden or deleted. Vectors are not exported.
+    and what is hidden or deleted. Vectors are not exported. With --as or --scene it is to be read: the messages of a
+    story as they were seen, which nothing imports.
     """
     from graph.reader import LogReader
 
     if session is not None and all_:
         say("clew: use either --session or --all, not both.")
         raise typer.Exit(ExitCode.USAGE)
+    if (seer is not None or scene is not None) and session is None:
+        say("clew: --as and --scene need the chat of a story: --session ID. `clew story list` names them.")
+        raise typer.Exit(ExitCode.USAGE)
     reader = LogReader.open(home_of(ctx, writing=False).memory)
     try:
-        pieces = _pieces(reader, session, format_)
+        if session is not None and (seer is not None or scene is not None):
+            pieces = _script(reader, session, format_, seer, scene)
+        else:
+            pieces = _pieces(reader, session, format_)
         if output is None:
             safe = sys.stdout.isatty()  # a terminal obeys control characters
             for piece in pieces:
@@ -311,3 +322,13 @@ def _pieces(reader: "LogReader", session: str | None, form: ExportFormat) -> "It
     if form is ExportFormat.JSONL:
         return as_jsonl(reader, clew=VERSION, session=wanted)
     return as_markdown(reader, session=wanted)
+
+
+def _script(
+    reader: "LogReader", session: str, form: ExportFormat, seer: str | None, scene: str | None
+) -> "Iterator[str]":
+    """What was seen of a story. Raises NotFound or AgentError."""
+    from agent.story.script import as_lines, as_markdown, script_of
+
+    script = script_of(reader, session_of(reader, session).id, seer=seer, scene=scene)
+    return as_lines(script) if form is ExportFormat.JSONL else as_markdown(script)

@@ -196,7 +196,7 @@ def _told(move: Move | Passed) -> tuple[str, str]:
             what, does = ("be back", "brings them onto") if here else ("have left", "takes them off")
             return f"{name} seems to {what}", f"{does} the scene"
         case Passed("time", words):
-            return f"Time passes: {words}", "says what of it"
+            return f"Time passes: {words}", "lets it pass"
         case Passed("place", words):
             return f"To {words}", "begins a scene there"
     return "The scene seems to be over", "ends it"

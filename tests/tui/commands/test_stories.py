@@ -116,6 +116,34 @@ def test_a_whisper_needs_a_chat(clew: Run) -> None:
 
 
 @pytest.mark.restarts
+def test_a_story_is_exported_as_somebody_saw_it_and_scene_by_scene(
+    clew: Run, begun: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert clew("story", "scene", begun, "The cellar").code == 0
+    ask(begun, "The gold is here.", "Ssh.", whisper="mara")
+    ask(begun, "Good evening, Jonas.", "Evening.")
+    assert clew("story", "scene", begun, "close").code == 0
+    ask(begun, "What now?", "Sleep.")
+    capsys.readouterr()
+    whole = clew("export", "--session", begun, "--as", "jonas", "--format", "markdown").out
+    assert whole.startswith("# The Lighthouse as Jonas saw it\n")
+    assert "gold" not in whole
+    assert "Sleep." in whole
+    assert whole.endswith("## What Jonas keeps of it\n\n- The cellar. Ada: Good evening, Jonas. Jonas: Evening.\n")
+    out = tmp_path / "cellar.jsonl"
+    assert clew("export", "--session", begun, "--scene", "the CELLAR", "-o", str(out)).code == 0
+    told = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(each["speaker"], each["text"], each["saw"]) for each in told] == [
+        ("Ada", "The gold is here.", ["Ada", "Mara"]), ("Mara", "Ssh.", ["Ada", "Mara"]),
+        ("Ada", "Good evening, Jonas.", ["Ada", "Mara", "Jonas"]), ("Jonas", "Evening.", ["Ada", "Mara", "Jonas"]),
+    ]  # fmt: skip
+    refused = clew("export", "--session", begun, "--scene", "The attic")
+    assert "There is no scene “The attic”. Nothing was written. The scenes are: “The cellar”." in refused.err
+    assert "Who plays: Ada, Mara, Jonas" in clew("export", "--session", begun, "--as", "Zoe").err
+    assert clew("export", "--as", "Mara").code == ExitCode.USAGE
+
+
+@pytest.mark.restarts
 def test_a_card_goes_out_as_json_and_in_a_picture(clew: Run, begun: str, tmp_path: Path) -> None:
     out, picture = tmp_path / "out.json", tmp_path / "face.png"
     picture.write_bytes(make.png())

@@ -162,7 +162,9 @@ class PinnedItems:
         if play is None or member is None:
             return []
         time = self._memory.readings.heard(session.id, voice) // ANEW
-        told = told_to(play, member, time)
+        strangers = [each.id for each in play.cast if play.are_strangers(voice, each.id)]
+        met = {each for each in strangers if self._memory.readings.have_met(session.id, voice, each)}
+        told = told_to(play, member, time, met)
         return [Quote(f"{PREFIX}{each.key}@{each.seq}", f"- {neutral(each.text)}") for each in told]
 
     def _blocks(

@@ -21,12 +21,12 @@ from agent.story.decay import Decay, decay
 from agent.story.knowledge import MOST, Knowledge, knowledge
 from agent.story.lore import BOOK
 from agent.story.overview import INSIDE, Change, Overview, SkipPlan, overview
-from agent.story.play import ABSENT, CARD, PRESENT, WORLD, Play, meant, play_of
+from agent.story.play import ABSENT, CARD, MET, NOT_MET, PRESENT, WORLD, Play, meant, play_of
 from agent.story.plots import ACTIVE, COMPLETED, PLANNED, PLOT, Plot, Sort, moved, plot_by, plots_of, spent
 from agent.story.plots import TEXTS as PLOT_TEXTS
 from agent.story.scenes import CLOSED, OPEN, SCENE, STATE, TITLE, Scene, scenes_of, summary
 from agent.story.stage import FACT, GAP, LONGEST, RESTATED, aspects_of
-from agent.story.ties import AFFINITY, SUMMARY, TRUST, Tie, amount, ties_of
+from agent.story.ties import AFFINITY, SUMMARY, TRUST, Tie, amount, pair, ties_of
 from agent.story.triggers import due, started
 from agent.story.voice import READ_AS, SCENARIO, card_of
 from graph.events import (
@@ -136,11 +136,19 @@ class Stories:
     # -- beginning ------------------------------------------------------------------------------------------------
 
     async def begin(
-        self, name: str, host: Card, *, guest: Card | None = None, you: str = "You", scenario: str | None = None
+        self,
+        name: str,
+        host: Card,
+        *,
+        guest: Card | None = None,
+        you: str = "You",
+        scenario: str | None = None,
+        strangers: bool = False,
     ) -> str:
         """A story with its first chat, which begins with the host's greeting; the chat's id. Raises AgentError.
 
-        `you` is what the cast calls the user; without a `scenario` it is that of the host's card.
+        `you` is what the cast calls the user; without a `scenario` it is that of the host's card. Where host and guest
+        are `strangers`, the guest is away, and neither is told of the other until they have met.
         """
         for card in (host, guest):
             self._fitting(card)
@@ -158,7 +166,13 @@ class Stories:
         present = [you_id, host_id]
         if guest is not None:
             events += _seated(world, guest_id, "guest", guest, None)
-            present.append(guest_id)
+            if strangers:
+                line = {"world": world, "aspect": MET, "text": NOT_MET}
+                ends = (pair(host_id, guest_id), pair(guest_id, host_id))
+                events += (StageSet.model_validate({**line, "owner": each}) for each in ends)
+                events.append(StageSet(world=world, owner=guest_id, aspect=PRESENT, text=ABSENT))
+            else:
+                present.append(guest_id)
         told = scenario if scenario is not None else filled(host.scenario, char=host.name, user=names[0])
         if told.strip():
             events.append(StageSet(world=world, owner=WORLD, aspect=SCENARIO, text=told.strip()))

@@ -16,6 +16,7 @@ from graph.memory import Memory
 from graph.readings.conversation import Readings
 from graph.values import Member, Session, StageLine
 
+MET, NOT_MET = "met", "no"  # of one who has not met another
 PRESENT, CARD, AT, AUDIBLE = "present", "card", "place", "audible"
 PLACE = "place:"  # before a place's name, as an owner
 ABSENT = "no"
@@ -71,6 +72,10 @@ class Play:
             return tuple(each.id for each in self.present if only in (None, each.id))
         heard = (each.id for each in self.present if only in (None, each.id) and self.is_near(each.id, speaker))
         return tuple(dict.fromkeys([speaker, *heard]))
+
+    def are_strangers(self, one: str, other: str) -> bool:
+        """Whether one had not met another when that was set; whether it has since is told by what both saw."""
+        return self.text(f"{one}>{other}", MET) == NOT_MET
 
     def is_near(self, listener: str, speaker: str) -> bool:
         """Whether one hears what another says: at the same place, or at one from which that place is heard.

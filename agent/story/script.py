@@ -1,6 +1,6 @@
 """A story for people, as it was seen: all of a chat or one scene of it, by everybody or as one of the cast saw it.
 
-As Markdown, with what that one keeps of it at the end, or as JSON Lines of its messages, each with who of the cast saw it.
+As Markdown, with what that one keeps of it at the end, or as JSON Lines of its messages, each with who saw it.
 """
 
 import json

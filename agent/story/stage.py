@@ -3,14 +3,15 @@
 What somebody feels and wants is told to nobody else; what one does, holds and where one is, to whoever is there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agent.errors import AgentError
-from agent.story.play import PLACE, PRESENT, WORLD, Play
+from agent.story.play import MET, PLACE, PRESENT, WORLD, Play
 from agent.story.plots import PLOT, TEXTS, plot_by, told_of
 from agent.story.scenes import LAST, SCENE, remembered, scenes_of
 from agent.story.ties import AFFINITY, APART, SUMMARY, TRUST, Tie, in_words, pair, ties_of
+from agent.story.voice import public
 from graph.values import Member, StageLine
 
 GROUP = "group"
@@ -38,7 +39,7 @@ OF_WORLD = {
     "anchor": "{}",
 }
 OF_GROUP = {"summary": "Together: {}", "dynamic": "Between them: {}"}
-OF_TIE = (AFFINITY, TRUST, SUMMARY)
+OF_TIE = (AFFINITY, TRUST, SUMMARY, MET)
 OF_PLACE = ("slots", "moving", "public", "audible")
 
 
@@ -71,11 +72,14 @@ def aspects_of(owner: str, play: Play) -> tuple[str, ...]:
     raise AgentError(f"There is nothing called {owner} on this stage. Nothing was changed.")
 
 
-def told_to(play: Play, voice: Member, time: int = 0) -> list[Told]:
+def told_to(play: Play, voice: Member, time: int = 0, met: Collection[str] = ()) -> list[Told]:
     """What a voice is told of the stage: the world, the group where all are there, itself, and what others do.
 
-    What people do is told anew at another `time`, and where that was asked for.
+    What people do is told anew at another `time`, and where that was asked for. Of those whom it did not know in the
+    beginning it is told of who they are once they have `met`, and of nothing before.
     """
+    strange = {each.id for each in play.cast if play.are_strangers(voice.id, each.id)}
+    unknown = strange - set(met)
     asked = play.lines.get((WORLD, RESTATED))
     anew = f"~{time}" * (time > 0) + (f"~{asked.seq}" if asked is not None else "")
     found = [*_told(play.lines, WORLD, OF_WORLD), *_scenes(play, voice)]
@@ -83,12 +87,20 @@ def told_to(play: Play, voice: Member, time: int = 0) -> list[Told]:
     found += _kept(play, voice, FACT, f"{voice.name} knows", MOST_FACTS)
     if len(play.present) == len(play.cast) > 2:
         found += _told(play.lines, GROUP, OF_GROUP)
+    found += (_met(play, voice, each) for each in play.cast if each.id in strange - unknown)
     for member in play.present:
+        if member.id in unknown:
+            continue
         found += (replace(each, key=each.key + anew) for each in _told(play.lines, member.id, OUTER, member.name))
         if member.id == voice.id:
             found += _told(play.lines, member.id, INNER, member.name)
     plots = (Told(owner, seq, text) for owner, seq, text in told_of(play, voice))
-    return [*found, *_ties(play, voice), *plots]
+    return [*found, *(each for owner, each in _ties(play, voice) if owner not in unknown), *plots]
+
+
+def _met(play: Play, voice: Member, other: Member) -> Told:
+    line = play.lines[pair(voice.id, other.id), MET]
+    return Told(f"{voice.id}.{MET}.{other.id}", line.seq, f"{voice.name} has met {other.name}: {public(play, other)}")
 
 
 def _scenes(play: Play, voice: Member) -> Iterator[Told]:
@@ -104,12 +116,13 @@ def _kept(play: Play, voice: Member, sort: str, lead: str, most: int) -> Iterato
         yield Told(f"{voice.id}.{line.aspect}", line.seq, f"{lead}: {line.text}")
 
 
-def _ties(play: Play, voice: Member) -> Iterator[Told]:
-    """How a voice stands to the others who are there; told anew where that is worth other words."""
+def _ties(play: Play, voice: Member) -> Iterator[tuple[str, Told]]:
+    """How a voice stands to the others who are there, by their ids; told anew where that is worth other words."""
     there = {each.id for each in play.present}
     for tie in ties_of(play.cast, play.history):
         if tie.owner.id == voice.id and tie.target.id in there and (words := in_words(tie)):
-            yield Told(pair(tie.owner.id, tie.target.id), _since(tie, words), f"{voice.name} {words}.")
+            told = Told(pair(tie.owner.id, tie.target.id), _since(tie, words), f"{voice.name} {words}.")
+            yield tie.target.id, told
 
 
 def _since(tie: Tie, words: str) -> int:

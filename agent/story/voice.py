@@ -5,7 +5,7 @@ nor of another's card but its public description, the first paragraph.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -59,12 +59,17 @@ def head_of(play: Play, voice: Member) -> str:
     parts = [
         filled(card.system_prompt, char=voice.name, user=user, original=prompt) or prompt,
         _titled(f"Who {voice.name} is", "\n".join(filter(None, (card.description, card.personality)))),
-        *(_titled(f"Who {each.name} is", public(play, each)) for each in play.cast if each.id != voice.id),
+        *(_titled(f"Who {each.name} is", public(play, each)) for each in _acquainted(play, voice)),
         _titled("The story", play.text(WORLD, SCENARIO)),
         _titled(f"How {voice.name} speaks", card.examples),
         card.post_history,
     ]
     return filled("\n\n".join(part for part in parts if part), char=voice.name, user=user)
+
+
+def _acquainted(play: Play, voice: Member) -> Iterator[Member]:
+    """The others that a voice knew from the beginning; whom it met later, its stage tells it."""
+    return (each for each in play.cast if each.id != voice.id and not play.are_strangers(voice.id, each.id))
 
 
 def public(play: Play, member: Member) -> str:

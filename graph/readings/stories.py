@@ -49,6 +49,11 @@ _HEARD = f"""
 {PATH} SELECT count(*) FROM turns AS said JOIN path ON path.id = said.id
 WHERE said.role = 'user' AND NOT said.hidden AND said.seq > :begins AND instr(' ' || said.witnesses || ' ', :witness)
 """
+_SHARED = f"""
+{PATH} SELECT 1 FROM turns AS said JOIN path ON path.id = said.id
+WHERE NOT said.hidden AND instr(' ' || said.witnesses || ' ', :one) AND instr(' ' || said.witnesses || ' ', :other)
+LIMIT 1
+"""
 _RATED = f"SELECT id, significance FROM turns WHERE id {AMONG} AND significance IS NOT NULL"
 _PLAYED = "SELECT 1 FROM worlds WHERE id = ? AND story IS NOT NULL"
 _TEXTS = f"SELECT seq, text FROM events WHERE seq {AMONG}"
@@ -103,6 +108,13 @@ class StoryReadings(ABC):
             given = {"start": own.head, "limit": -1, "begins": begins, "witness": f" {member} "}
             count: int = db.execute(_HEARD, given).fetchone()[0]
             return count
+
+    def have_met(self, session: str, one: str, other: str) -> bool:
+        """Whether two of a cast saw the same message on a chat's path. Raises NotFound."""
+        with self.snapshot() as db:
+            start = session_by_id(db, session).head
+            given = {"start": start, "limit": -1, "one": f" {one} ", "other": f" {other} "}
+            return db.execute(_SHARED, given).fetchone() is not None
 
     def stage(
         self, session: str, *, at: str | None = None, witness: str | None = None

@@ -539,3 +539,32 @@ async def test_the_prompt_of_somebody_who_left_the_cast_is_made_no_more(make_age
     await agent.idle()
     assert all("You write one character" in model.detokenize(prompt) for prompt in model.prefills[before:])
     assert not any("smuggler" in model.detokenize(prompt) for prompt in model.prefills[before:])
+
+
+async def test_strangers_are_told_of_each_other_once_they_have_met_and_not_after_going_back(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("Yes.")
+    agent = await make_agent(model, PLAIN)
+    session = await agent.stories.begin("The Lighthouse", MARA, guest=JONAS, you="Ada", strangers=True)
+    jonas = await agent.stories.named(session, "Jonas")
+    mara = await agent.stories.named(session, "Mara")
+    await agent.stories.put(session, jonas, "posture", "sits on the quay")
+    await agent.stories.put(session, f"{mara}>{jonas}", "summary", "heard of a smuggler")
+    await say(agent, session, "Mara, good evening.")
+    assert "Jonas" not in shown(model)
+    assert "smuggler" not in shown(model)
+    before = (await thread(agent, session))[0].id
+    await agent.stories.place(session, jonas, present=True)
+    await say(agent, session, "Mara, this is a friend.")
+    assert "Mara has met Jonas: A smuggler." in shown(model)
+    assert "Jonas sits on the quay." in shown(model)
+    assert "fears water" not in shown(model)
+    await say(agent, session, "Jonas, and you?")
+    assert "Jonas has met Mara: A keeper of the lighthouse." in shown(model)
+    await say(agent, session, "Mara, well?")
+    assert shown(model).count("Mara has met Jonas") == 1
+    assert (await agent.status()).rewrites == {}
+    await agent.branches.rewind(session, before)
+    await say(agent, session, "Mara, alone again?")
+    assert "Jonas" not in shown(model)

@@ -21,7 +21,7 @@ from tui.latest import Latest, is_there
 from tui.scene import YOU
 from tui.state import StoryDraft
 from tui.stories.card import CardSuggester, note_lines
-from tui.stories.kickoff import Beginning, Setting, Settings, put_on_stage, read_settings
+from tui.stories.kickoff import MET, Beginning, Setting, Settings, put_on_stage, read_settings
 from tui.text import MUTED, clean, cut, in_chat, one_line, plain, shown
 from tui.themes import seat_style
 from tui.widgets.dialogs import LinesInput
@@ -266,7 +266,8 @@ class StoryScreen(ModalScreen[str | None]):
     async def _begin(self, draft: StoryDraft, settings: Sequence[Setting]) -> None:
         """Begin it; what is wrong is said, and everything stays as it was typed."""
         try:
-            session = await begin(self._view, draft)
+            strangers = any(each.aspect == MET for each in settings)
+            session = await begin(self._view, draft, strangers=strangers)
         except self._view.failures as error:
             self._refused = draft
             self.say(in_chat(str(error)), error=True)
@@ -287,7 +288,7 @@ class StoryScreen(ModalScreen[str | None]):
             self.told = in_chat(str(error))
 
 
-async def begin(view: ChatView, draft: StoryDraft) -> str:
+async def begin(view: ChatView, draft: StoryDraft, *, strangers: bool = False) -> str:
     """A story as it was typed, and its chat. Raises AgentError."""
     from agent.errors import AgentError
 
@@ -303,6 +304,7 @@ async def begin(view: ChatView, draft: StoryDraft) -> str:
         guest=guest,
         you=draft.you or "You",
         scenario=draft.scenario or None,
+        strangers=strangers,
     )
 
 

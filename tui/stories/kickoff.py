@@ -1,7 +1,7 @@
 """What the beginning of a story says of place, time, weather and who is where, to be confirmed and set on its stage."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,8 +15,10 @@ from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
     from agent.agent import Agent
+    from agent.story.kickoff import Activity
 
 LABELS = {"place": "Place", "clock": "Time", "weather": "Weather"}
+MET = "met"  # whether host and guest are strangers, as the story begins
 LONGEST = 200  # characters of a value that are shown
 
 
@@ -89,11 +91,28 @@ def settings_in(beginning: Beginning) -> list[Setting]:
     found = [
         Setting(WORLD, aspect, LABELS[aspect], each.value) for aspect, each in of_world.items() if each is not None
     ]
-    return found + [Setting(each.id, "place", names[each.id], each.where) for each in read.people if each.where]
+    found += [Setting(each.id, "place", names[each.id], each.where) for each in read.people if each.where]
+    found += [
+        Setting(each.id, "posture", names[each.id], doing) for each in read.activities if (doing := _doing(each, names))
+    ]
+    if read.met is False and len(names) > 2:
+        found.append(Setting(WORLD, MET, "They have not met", f"{names['guest']} is away at first"))
+    return found
+
+
+def _doing(activity: "Activity", names: Mapping[str, str]) -> str:
+    """What somebody does in the beginning, without their name; empty where the sentence does not begin with it."""
+    from agent.story.stops import called
+
+    said = activity.sentence.strip().rstrip(".!")
+    named = (each for each in called(names[activity.id]) if said.casefold().startswith(f"{each.casefold()} "))
+    return said[len(name) + 1 :] if (name := next(named, None)) is not None else ""
 
 
 async def put_on_stage(service: "Agent", session: str, settings: Sequence[Setting]) -> None:
     """Set them from the beginning on. Raises AgentError."""
     members: dict[str, str] = {each.seat: each.member for each in await service.stories.cast(session)}
     for each in settings:
+        if each.aspect == MET:
+            continue  # that was so when it began
         await service.stories.put(session, members.get(each.owner, each.owner), each.aspect, each.value)

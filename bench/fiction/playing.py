@@ -504,6 +504,7 @@ class Performance:
         await asyncio.to_thread(shutil.copytree, self._home, home, ignore=shutil.ignore_patterns("*.lock", "lock"))
         heard = len(self.model.heard)
         if going is not None:
+            self.model.stops_after = None  # it may not have come so far
             self.model.gate.set()
             await asyncio.gather(going, return_exceptions=True)
         await self.agent.close()

@@ -21,15 +21,20 @@ from agent.story.judging import (
     MOST_TOKENS,
     SpeaksUp,
     asked,
+    asked_of_stage,
     asked_to_speak,
     changes_of,
     numbered,
+    of_all,
     others_of,
+    plots_moved,
     schema_of,
+    stage_schema,
 )
 from agent.story.play import Play, play_of
+from agent.story.plots import Plot
 from graph.errors import MemoryFailure
-from graph.events import Event, ReflectionDone, ReflectionFailed, StageSet
+from graph.events import Event, ReflectionDone, ReflectionFailed, StageSet, TurnRated
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Member, Session, Turn
@@ -139,6 +144,8 @@ class StageKeeper:
                 line = {"owner": change.owner, "aspect": change.aspect, "text": change.text}
                 place = {"world": session.world, "after": reply.id, "sources": change.sources, "by": "model"}
                 events.append(StageSet.model_validate({**place, **line}))
+        if play is not None and (plots := of_all(play)):
+            events += await self._of_stage(session, play, plots, reply, generator)
         changed = sum(isinstance(event, StageSet) for event in events)
         name, score = generator.info.name, self._trusts.known(generator)
         return [
@@ -154,6 +161,35 @@ class StageKeeper:
             ),
         ]
 
+    async def _of_stage(
+        self, session: Session, play: Play, plots: list[Plot], reply: Turn, generator: Generator
+    ) -> list[Event]:
+        """What becomes of the plots, and how much the exchange matters, by what all who are there saw of it.
+
+        An answer that is of no use changes nothing.
+        """
+        there = {each.id for each in play.voices}
+        seen = await asyncio.to_thread(self._seen, session.id, play.voices[0].id, reply) if there else []
+        lines = numbered([turn for turn in seen if there <= set(turn.witnesses or ())])
+        if not lines:
+            return []
+        prompt = await asyncio.to_thread(asked_of_stage, generator, plots, lines)
+        answer = await self._answer(generator, prompt, stage_schema(plots))
+        if answer is None:
+            return []
+        told = answer.model_dump()
+        place = {"world": session.world, "after": reply.id, "by": "model"}
+        events: list[Event] = [
+            StageSet.model_validate(
+                {**place, "owner": each.owner, "aspect": each.aspect, "text": each.text, "sources": each.sources}
+            )
+            for each in plots_moved(told, plots, lines)
+        ]
+        rated = dict.fromkeys(line.turn for line in lines)
+        judged = await asyncio.to_thread(self._memory.readings.judged, list(rated))
+        fresh = (turn for turn in rated if turn not in judged)
+        return [*events, *(TurnRated(turn=turn, significance=told["significance"], by="model") for turn in fresh)]
+
     def _seen(self, session: str, member: str, reply: Turn) -> list[Turn]:
         """What a member saw of the exchange that a reply ends."""
         path = self._memory.readings.thread(session, witness=member)
@@ -168,9 +204,13 @@ class StageKeeper:
         if not lines:
             return None
         prompt = await asyncio.to_thread(asked, generator, member, others, lines)
+        return await self._answer(generator, prompt, schema_of(others, lines))
+
+    async def _answer(self, generator: Generator, prompt: list[int], schema: type[BaseModel]) -> BaseModel | None:
+        """As `_ask`."""
         for _ in range(2):
             try:
-                call = generator.structured(prompt, schema_of(others, lines), max_tokens=MOST_TOKENS)
+                call = generator.structured(prompt, schema, max_tokens=MOST_TOKENS)
                 return await within(self._own_time_s, call, self._foreground)
             except EngineClosed:
                 raise

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, create_model
 
 from agent.question import question
 from agent.story.play import Play
+from agent.story.plots import ACTIVE, CANCELLED, COMPLETED, PLANNED, PLOT, Plot, plots_of
 from agent.story.stage import FACT
 from agent.story.stops import SENTENCE
 from agent.story.ties import AFFINITY, POINT, TRUST, pair
@@ -24,6 +25,9 @@ MOST_TOKENS = 120
 MOST_LINES = 12  # sentences that are numbered
 LONGEST = 300  # characters of one
 SAME = "same"
+MOST_PLOTS = 6  # that are asked about at once
+EVERYBODY = "everybody there"
+BECOMES = {"start": ACTIVE, "complete": COMPLETED, "cancel": CANCELLED}
 Mood = Literal[
     "same", "calm", "happy", "sad", "angry", "afraid", "tense", "curious", "tender", "ashamed", "proud", "tired"
 ]
@@ -101,6 +105,46 @@ def asked_to_speak(generator: Generator, voice: Member, lines: Sequence[Numbered
         "something at once all the same, because it cannot be left unsaid? Mostly the answer is no: speaks is false."
     )
     return question(generator, SYSTEM, ask)
+
+
+def of_all(play: Play) -> list[Plot]:
+    """The plots that a model may move: those that wait or go on and that everybody there knows of, a few of them."""
+    there = {each.id for each in play.voices}
+    open_ = (plot for plot in plots_of(play) if not plot.over and (not plot.known or there <= set(plot.known)))
+    return list(open_)[:MOST_PLOTS]
+
+
+def stage_schema(plots: Sequence[Plot]) -> type[BaseModel]:
+    """What one may answer of the stage: of each plot what becomes of it, and how much what happened matters, 0 to 3."""
+    moves: dict[str, Any] = {
+        f"plot_{at}": (Literal["stay", "start", "cancel"] if plot.state == PLANNED else
+                       Literal["stay", "complete", "cancel"], ...)
+        for at, plot in enumerate(plots, start=1)
+    }  # fmt: skip
+    return create_model("Stage", **moves, significance=(Literal[0, 1, 2, 3], ...))
+
+
+def asked_of_stage(generator: Generator, plots: Sequence[Plot], lines: Sequence[Numbered]) -> list[int]:
+    """The question what becomes of the plots; blocking as `asked`."""
+    told = "\n".join(f"{line.speaker}: {line.text}" for line in lines)
+    listed = "\n".join(
+        f"plot_{at}: “{plot.title}”, which is planned: start where it begins now, cancel where it cannot come any more."
+        if plot.state == PLANNED
+        else f"plot_{at}: “{plot.title}”, which goes on: complete where it is over, cancel where it came to nothing."
+        for at, plot in enumerate(plots, start=1)
+    )
+    ask = (
+        f"What {EVERYBODY} saw and heard just now:\n{told}\n\n{listed}\nMostly nothing becomes of a plot: stay.\n"
+        "significance: 0 everyday, 1 worth a note, 2 it changes something, 3 it changes everything."
+    )
+    return question(generator, SYSTEM, ask)
+
+
+def plots_moved(answer: Mapping[str, Any], plots: Sequence[Plot], lines: Sequence[Numbered]) -> list[Change]:
+    """The plots that an answer moves; it was checked against the schema."""
+    sources = tuple(dict.fromkeys(line.turn for line in lines))
+    chosen = ((plot, BECOMES.get(answer[f"plot_{at}"])) for at, plot in enumerate(plots, start=1))
+    return [Change(f"{PLOT}{plot.id}", "state", state, sources) for plot, state in chosen if state is not None]
 
 
 def changes_of(

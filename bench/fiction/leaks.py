@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.quoting import HEADER, PINS
+from agent.story.judging import EVERYBODY
 from bench.fiction import nonces
 from bench.fiction.book import Scope, Told
 from bench.fiction.playing import Done, Performance
@@ -62,6 +63,10 @@ class Looker:
             if each.voice is None:
                 if each.how != "judgement" or nonces.found([each.text]):  # a probe tells of nobody
                     yield self._leak(done, "unknown", each.how, None, each.text[:60] + each.text[-60:])
+                continue
+            if each.voice == EVERYBODY:
+                for voice in self._at.book.present(done.chat.world, done.chat.head):
+                    yield from self._held(done, "a judgement of all", voice, each.text, "path")
                 continue
             bare = QUOTED.sub("", each.text)
             yield from self._held(done, each.how, each.voice, bare, "path")

@@ -24,6 +24,7 @@ from agent.home import Home
 from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from agent.shelf import from_note
+from agent.story.judging import EVERYBODY
 from agent.story.probing import TASKS
 from agent.story.ties import pair
 from bench.fiction import nonces
@@ -649,6 +650,8 @@ class Performance:
     def voice_of(self, text: str) -> str | None:
         """Whose prompt begins so: the first card that is told in it is the voice's own."""
         judged = JUDGED.search(text)
+        if judged is not None and judged[1] == EVERYBODY:
+            return EVERYBODY
         if judged is not None:
             return next((member for member, names in self.names.items() if judged[1] in names), None)
         first = nonces.OPEN.search(text)

@@ -173,3 +173,50 @@ async def test_nobody_speaks_up_where_no_trusted_model_says_so(make_agent: MakeA
     session = await agent.stories.begin("The Lighthouse", CARD, guest=JONAS, you="Ada")
     await say(agent, session, "Mara, where is the boat?")
     assert [turn.speaker for turn in await thread(agent, session)][2:] == ["Mara"]
+
+
+async def test_a_trusted_model_moves_plots_that_all_who_are_there_know_and_says_how_much_it_matters(
+    make_agent: MakeAgent,
+) -> None:
+    none = {"affinity_1": 0, "trust_1": 0, "affinity_2": 0, "trust_2": 0, **SAME}
+    model = Judge("At last!", "Hm.", "So it was.", answers=[none, none, {"plot_1": "start", "significance": 2}])
+    trust(model)
+    agent = await make_agent(model, SETTINGS)
+    session = await agent.stories.begin("The Lighthouse", CARD, guest=JONAS, you="Ada")
+    mara = await agent.stories.named(session, "Mara")
+    await agent.stories.note_plot(session, "The regatta")
+    await agent.stories.note_plot(session, "The theft", texts={"known": mara})
+    model.answers.insert(0, {"speaks": False})
+    await say(agent, session, "Mara, the regatta begins!")
+    await agent.idle()
+    (asked,) = [text for text in model.asked if "What everybody there saw" in text]
+    assert "The regatta" in asked
+    assert "The theft" not in asked
+    states = {plot.title: plot.state for plot in await agent.stories.plots(session)}
+    assert states == {"The regatta": "active", "The theft": "planned"}
+    change = (await agent.stories.changes(session, f"plot:{(await agent.stories.plots(session))[0].id}", "state"))[-1]
+    assert (change.line.by, change.said) == ("model", "At last!")
+    log = LogReader.open(Home.resolve().memory)
+    rated = [stored.event for stored in log.events(limit=1000) if stored.event.kind == "turn.rated"]
+    log.close()
+    assert [(each.significance, each.by) for each in rated] == [(2, "model")] * 2
+    model.answers += [{"speaks": False}, none, none]  # and nothing of use of the stage
+    await say(agent, session, "Mara, it is over.")
+    await agent.idle()
+    assert {plot.title: plot.state for plot in await agent.stories.plots(session)} == states
+    await agent.branches.rewind(session, (await thread(agent, session))[0].id)
+    assert [plot.state for plot in await agent.stories.plots(session)] == ["planned", "planned"]
+
+
+async def test_what_one_alone_heard_moves_no_plot(make_agent: MakeAgent) -> None:
+    none = {"affinity_1": 0, "trust_1": 0, "affinity_2": 0, "trust_2": 0, **SAME}
+    model = Judge("Ssh.", answers=[none])
+    trust(model)
+    agent = await make_agent(model, SETTINGS)
+    session = await agent.stories.begin("The Lighthouse", CARD, guest=JONAS, you="Ada")
+    mara = await agent.stories.named(session, "Mara")
+    await agent.stories.note_plot(session, "The regatta")
+    await say(agent, session, "The regatta is off.", whisper=mara)
+    await agent.idle()
+    assert not any("everybody there" in text for text in model.asked)
+    assert [plot.state for plot in await agent.stories.plots(session)] == ["planned"]

@@ -186,21 +186,21 @@ class PrivateChats:
     def __contains__(self, session: object) -> bool:
         return self._of(session) is not None
 
-    async def begin(self, owner: str = "") -> str:
+    async def begin(self, face: str = "") -> str:
         """Begin a chat that keeps nothing: it is gone when it is ended, or clew is. Raises OSError or MemoryFailure."""
         async with self._door:
-            if owner not in self._open:
+            if face not in self._open:
                 opening = asyncio.ensure_future(asyncio.to_thread(PrivateMemory.open, self._shared()))
                 try:
-                    self._open[owner] = await asyncio.shield(opening)
+                    self._open[face] = await asyncio.shield(opening)
                 except asyncio.CancelledError:
-                    self._open[owner] = await opening  # it is there, and will be ended
+                    self._open[face] = await opening  # it is there, and will be ended
                     raise
-            return await self._open[owner].begin()
+            return await self._open[face].begin()
 
-    async def all(self, owner: str = "") -> list[Session]:
+    async def all(self, face: str = "") -> list[Session]:
         """The private chats there are, newest activity first; they are gone when clew is left."""
-        return [] if owner not in self._open else await asyncio.to_thread(self._open[owner].sessions)
+        return [] if face not in self._open else await asyncio.to_thread(self._open[face].sessions)
 
     @property
     def folder(self) -> Path | None:

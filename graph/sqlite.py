@@ -10,6 +10,7 @@ they find is joined with `events`, or counted up to a number that the asker give
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,8 @@ _PRIMARY = 0xFF  # an extended result code carries its primary one in the low by
 def open_writer(path: Path) -> sqlite3.Connection:
     """The one connection that writes, in autocommit mode. Creates the file, private to the user."""
     with writing(path):
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA journal_mode = WAL")
@@ -43,6 +45,30 @@ def open_writer(path: Path) -> sqlite3.Connection:
             db.close()
             raise
         return db
+
+
+_kept: dict[Path, tuple[int, int]] = {}  # handles that stay open, with the inodes that they are of
+_keeping = threading.Lock()
+
+
+def bytes_of(path: Path, size: int) -> Iterator[bytes]:
+    """A file of the log, piece by piece, as it lies on the disk, also while SQLite has it open here. Raises OSError.
+
+    Its handle stays open: on POSIX, closing any handle of a file takes the locks away that this process has on it.
+    Whoever else opened the log then, and closed it, would take themselves for the last, and remove what is written.
+    """
+    with _keeping:
+        inode = path.stat().st_ino
+        kept = _kept.get(path)
+        if kept is not None and kept[1] != inode:  # another file is in its place: of the old one there are no locks
+            os.close(kept[0])
+        if kept is None or kept[1] != inode:
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            _kept[path] = kept = handle, os.fstat(handle).st_ino
+    at = 0
+    while piece := os.pread(kept[0], size, at):
+        yield piece
+        at += len(piece)
 
 
 def open_reader(path: Path) -> sqlite3.Connection:

@@ -67,7 +67,7 @@ STANDING: dict[type, str] = {
     MemoryReady: "memory", GraphProgress: "graph", ModelProgress: "model", ModelReady: "model", ModelFailed: "model",
     EmbeddingProgress: "embedding", Reflecting: "reflecting", WordsLeave: "away",
 }  # fmt: skip
-OWNER = "owner"  # the parameter that says whose something is: of the face that asks
+FACE = "face"  # the parameter that says which face asks
 SAYING = ("send", "retry", "regenerate", "edit")  # what a service that ends takes up no more
 ENDING = "The service is ending. Connect again in a moment."
 FOREIGN = "foreign"  # a program that is not clew's own, whose calls are counted
@@ -437,8 +437,8 @@ class Connection:
         except NotFound as gone:
             await self._send(failure(id, gone))
             return
-        if OWNER in method.hints:
-            kwargs[OWNER] = self.owner  # nobody says for whom else
+        if FACE in method.hints:
+            kwargs[FACE] = self.owner  # nobody says for whom else
         if method.tells is not None:
             kwargs[method.tells] = self._progress(id)
         task = asyncio.create_task(self._answer(id, method, called, args, kwargs))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graph.errors import MemoryFailure
-from graph.sqlite import LOG, open_at_rest, open_reader
+from graph.sqlite import LOG, bytes_of, open_at_rest, open_reader
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -186,6 +186,9 @@ def files_under(folder: Path, *, leave_out: Iterable[Path] = ()) -> Iterator[Pat
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
+    if path.name.startswith(LOG):
+        yield from bytes_of(path, CHUNK)
+        return
     with path.open("rb", buffering=0) as file:
         while chunk := file.read(CHUNK):
             yield chunk

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graph.errors import LogDamaged
 from graph.log.migrations import APPLICATION_ID, version_of
-from graph.sqlite import GRAPH, LOG
+from graph.sqlite import GRAPH, LOG, bytes_of
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER = 105  # the file's header, and of the first page how many tables there are
@@ -52,8 +52,7 @@ def _refuse_beside_graph(folder: Path) -> None:
 def _is_foreign(path: Path) -> bool:
     """Whether the header names another program, or none and there are tables; a log still being made has neither."""
     try:
-        with path.open("rb") as file:
-            header = file.read(_HEADER)
+        header = next(bytes_of(path, _HEADER), b"")
     except OSError:  # whoever opens it next says why
         return False
     if not header.startswith(_MAGIC) or len(header) < _HEADER:

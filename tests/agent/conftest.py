@@ -19,8 +19,8 @@ OVER_THE_SOCKET = frozenset(
     (
         "branching", "branching_memory", "changing_tools", "core_blocks", "documents", "dossier", "entities",
         "forgetting", "keeping", "nothing_said", "past", "plans", "plans_hold", "plots", "quotes", "relearning",
-        "sampling", "sending", "service", "stage_keeper", "stories", "themes", "title", "undoing", "undoing_edits", "using_settings",
-        "what_if", "withholding", "work",
+        "sampling", "sending", "service", "stage_keeper", "stories", "themes", "title", "undoing",
+        "undoing_edits", "using_settings", "what_if", "withholding", "work",
     )
 )  # fmt: skip
 BUT = frozenset(

@@ -163,7 +163,7 @@ class Looker:
             if done.whispered is not None:
                 return you | {done.whispered}
             if done.instead is not None:
-                return you | (present & done.instead.witnesses)
+                return present & done.instead.witnesses  # what you did not see yourself stays so
             return present
         among = done.among
         if among is None and told.parent is not None and any(each.role == "user" for each in done.new):

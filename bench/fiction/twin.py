@@ -163,7 +163,7 @@ class Plan:
     def __init__(self, one: Played, b: str) -> None:
         self._one = one
         self._book = one.at.book
-        member = one.at.member.get(b)
+        self._member = member = one.at.member.get(b)
         self._there = {id for id, told in self._book.turns.items() if member is not None and member in told.ever}
         self._deeds: list[Deed] = []
         self._heads: dict[str, str | None] = {}
@@ -208,22 +208,26 @@ class Plan:
         names = {id: name for name, id in one_at.member.items()}
         twin_names = {id: name for name, id in other_at.member.items()}
         refused = {done.n for done in other.done if done.refused is not None}
+        only_here: int | None = None  # the last deed since both were the same that the twin has not
         for done in self._one.done:
             if done.n in refused and done.n >= 0:
                 why = next(each.refused for each in other.done if each.n == done.n and each.refused)
                 raise NoTwin(done.n, f"refused there: {why}")
             twin = twins.get(done.n)
             if twin is None or done.n < 0:
+                only_here = done.n if done.n >= 0 else only_here
                 continue
+            blamed = done.n if only_here is None else only_here
             for session, cast in done.cast.items():
                 label = self._labels.get(session)
                 there = other_at.labels.get(label) if label is not None else next(iter(other_at.book.chats))
                 mine = [(names[member], *rest) for member, *rest in cast]
                 theirs = [(twin_names[member], *rest) for member, *rest in twin.cast.get(there or "", ())]
                 if mine != theirs:
-                    raise NoTwin(done.n, f"another cast: {mine} and {theirs}")
+                    raise NoTwin(blamed, f"another cast: {mine} and {theirs}")
                 if done.stage[session] != twin.stage.get(there or "", ()):
-                    raise NoTwin(done.n, f"another stage: {done.stage[session]} and {twin.stage.get(there or '')}")
+                    raise NoTwin(blamed, f"another stage: {done.stage[session]} and {twin.stage.get(there or '')}")
+            only_here = None
 
     # -- what a deed is there -------------------------------------------------------------------------------------
 
@@ -235,6 +239,8 @@ class Plan:
                 old = done.instead
                 if old is not None and old.id in self._there and self._is_there(done):
                     self._emit(done, deed.model_copy(update={"turn": self._label(old.id), "text": self._text(done)}))
+                elif self._is_there(done) and self._member not in done.new[0].witnesses:
+                    raise NoTwin(done.n, "it was heard by fewer than a message would be there")
                 else:
                     self._say(done)
             case Regenerate():

@@ -568,3 +568,37 @@ async def test_strangers_are_told_of_each_other_once_they_have_met_and_not_after
     await agent.branches.rewind(session, before)
     await say(agent, session, "Mara, alone again?")
     assert "Jonas" not in shown(model)
+
+
+async def test_a_guest_who_leaves_in_mid_reply_has_said_it_and_the_story_goes_on(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("I was never here, and you know it well.", "He is gone.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    jonas = await agent.stories.named(session, "Jonas")
+    model.gate.clear()
+    sent = asyncio.create_task(say(agent, session, "Jonas, where were you?"))
+    await model.waiting.wait()
+    await agent.stories.leave(session, jonas)
+    model.gate.set()
+    await sent
+    said = (await thread(agent, session))[-1]
+    assert (said.speaker, said.text, said.stop_reason) == ("Jonas", "I was never here, and you know it well.", "end")
+    await say(agent, session, "Jonas?")
+    assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][-1] == ("Mara", "He is gone.")
+    assert [each.name for each in await agent.stories.cast(session)] == ["Ada", "Mara"]
+    with pytest.raises(AgentError, match="There is nobody like that"):
+        await agent.stories.place(session, jonas, present=True)
+
+
+async def test_a_scene_is_closed_once_and_time_that_stands_is_told(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Yes."), PLAIN)
+    session = await begun(agent)
+    await agent.stories.open_scene(session, "The cellar")
+    await agent.stories.close_scene(session)
+    with pytest.raises(AgentError, match="No scene is open. Nothing was changed"):
+        await agent.stories.close_scene(session)
+    await agent.stories.skip(session, "dusk")
+    with pytest.raises(AgentError, match="It is Dusk already. Nothing was changed"):
+        await agent.stories.skip(session, "Dusk")
+    await agent.history.undo()
+    assert "clock" not in {line.aspect for line in await agent.stories.stage(session)}

@@ -84,7 +84,7 @@ def _last_session(db: sqlite3.Connection) -> str | None:
         said = event_of(row).event
         if (
             not isinstance(said, TurnSaid)
-            or said.role is not Role.USER
+            or not (said.role is Role.USER or (said.parent is None and said.witnesses is not None))
             or away.get(said.session, False)
             or said.session in gone
         ):

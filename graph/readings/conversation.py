@@ -44,18 +44,21 @@ LAST = "last"
 _SAID = "turns AS said JOIN events AS event ON event.seq = said.seq"
 
 _NAMED = "SELECT id FROM sessions WHERE id >= :first AND id < :end AND NOT deleted"
-# What was brought along from elsewhere has the time it was said at; what is noted or proposed, no user's role.
+# What was brought along from elsewhere has the time it was said at; what is noted or proposed, no user's role. A story
+# begins with its greeting.
 _SPOKEN = """
 SELECT said.session FROM turns AS said JOIN events AS event ON event.seq = said.seq
 JOIN sessions AS own ON own.id = said.session
-WHERE said.role = 'user' AND NOT own.deleted AND NOT own.archived AND (said.at {} event.at) ORDER BY {} DESC LIMIT 1
+WHERE (said.role = 'user' OR (said.parent IS NULL AND said.witnesses IS NOT NULL))
+    AND NOT own.deleted AND NOT own.archived AND (said.at {} event.at)
+ORDER BY {} DESC LIMIT 1
 """
 _HERE = _SPOKEN.format("=", "said.seq")
 _ELSEWHERE = _SPOKEN.format("<>", "said.at")
 
 
 def last_session(db: sqlite3.Connection) -> str | None:
-    """The session that a person spoke in last, neither archived nor deleted; None for none.
+    """The session that a person spoke in last, or began a story in, neither archived nor deleted; None for none.
 
     What was brought along counts only where nobody has spoken yet.
     """

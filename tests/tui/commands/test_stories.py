@@ -231,3 +231,8 @@ def test_scenes_time_and_what_somebody_knows(clew: Run, begun: str) -> None:
 def test_without_a_story_nobody_knows_anything(clew: Run) -> None:
     ended = clew("knows", "Mara", "key")
     assert (ended.code, "There are no stories yet." in ended.err) == (1, True)
+
+
+def test_a_story_that_was_only_begun_is_the_last_chat(clew: Run, begun: str) -> None:
+    assert clew("log", "--session", "last", "--json").code == 0
+    assert clew("tree", "last").out.count("You came, Ada.") >= 1

@@ -71,6 +71,13 @@ def bytes_of(path: Path, size: int) -> Iterator[bytes]:
         at += len(piece)
 
 
+def let_go(path: Path) -> None:
+    """Close the handles of a log's files: nothing has it open in this process any more."""
+    with _keeping:
+        for kept in [each for each in _kept if each.parent == path.parent and each.name.startswith(path.name)]:
+            os.close(_kept.pop(kept)[0])
+
+
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that only reads, also where the folder cannot be written. Raises as `reading` does."""
     with reading(path):

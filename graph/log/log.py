@@ -37,7 +37,7 @@ from graph.log.playing import require_heard, require_path
 from graph.log.validation import refuse_emptied, refuse_stranger
 from graph.projection import sqlite_tables
 from graph.projection.sqlite_tables import PAGE, SqliteSink, event_at
-from graph.sqlite import LOG, open_writer, writing
+from graph.sqlite import LOG, let_go, open_writer, writing
 from graph.values import ASSISTANT, Speaker
 
 if TYPE_CHECKING:
@@ -268,6 +268,7 @@ class Log(Purging):
 
     def close(self) -> None:
         self._db.close()
+        let_go(self._path)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

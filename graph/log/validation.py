@@ -6,18 +6,16 @@ no new memory; it was lost, and starting over in its place would make the loss c
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
-from graph.errors import LogDamaged
+from graph.errors import LogDamaged, MemoryFailure
 from graph.log.migrations import APPLICATION_ID, version_of
-from graph.sqlite import GRAPH, LOG, bytes_of
-
-_MAGIC = b"SQLite format 3\x00"
-_HEADER = 105  # the file's header, and of the first page how many tables there are
+from graph.sqlite import GRAPH, LOG, open_at_rest
 
 
 def refuse_stranger(folder: Path) -> None:
-    """Look at the log's file without opening it in SQLite. Raises LogDamaged."""
+    """Look at the log's file before it is opened to be read or written. Raises LogDamaged."""
     path = folder / LOG
     if os.path.lexists(path) and not path.is_file():
         kind = "a folder" if path.is_dir() else "a broken link" if path.is_symlink() else "a special file"
@@ -50,13 +48,17 @@ def _refuse_beside_graph(folder: Path) -> None:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether the header names another program, or none and there are tables; a log still being made has neither."""
+    """Whether it is another program's database, or nobody's with tables in it; a log still being made has none.
+
+    Asked of SQLite: closing a handle of one's own would take away the locks that this process has on the file.
+    """
     try:
-        header = next(bytes_of(path, _HEADER), b"")
-    except OSError:  # whoever opens it next says why
+        with closing(open_at_rest(path, but_wal=True)) as db:
+            application, version = (
+                db.execute(f"PRAGMA {of}").fetchone()[0] for of in ("application_id", "user_version")
+            )
+            if application == 0 and version == 0:
+                return bool(db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
+    except (sqlite3.DatabaseError, MemoryFailure):  # no database: whoever opens it next says why
         return False
-    if not header.startswith(_MAGIC) or len(header) < _HEADER:
-        return False
-    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
-    leaf, tables = header[100] == 0x0D, int.from_bytes(header[103:105], "big")
-    return application != APPLICATION_ID and (application != 0 or version != 0 or not leaf or tables != 0)
+    return bool(application != APPLICATION_ID)

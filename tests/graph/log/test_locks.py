@@ -1,5 +1,6 @@
 """Whoever else opens the log and closes it takes nothing of it away: clew's locks on it hold, whatever clew reads."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -53,3 +54,12 @@ def test_another_program_that_opens_the_log_and_closes_it_takes_nothing_away(
         memory.append(said("two", "s", parent="one", text="again"))
     with closing(Memory.open(folder, command="test")) as memory:
         assert [turn.id for turn in memory.readings.thread("s")] == ["one", "two"]
+
+
+def test_what_was_looked_through_is_let_go_of_with_the_memory(tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    with closing(Memory.open(folder, command="test")) as memory:
+        memory.append(SessionStarted(session="s", client="test"), said("one", "s", text="hello there"))
+        looked(folder)
+    held = [os.path.realpath(f"/proc/self/fd/{each}") for each in os.listdir("/proc/self/fd")]
+    assert [each for each in held if each.startswith(str(folder))] == []

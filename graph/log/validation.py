@@ -54,11 +54,9 @@ def _is_foreign(path: Path) -> bool:
     """
     try:
         with closing(open_at_rest(path, but_wal=True)) as db:
-            application, version = (
-                db.execute(f"PRAGMA {of}").fetchone()[0] for of in ("application_id", "user_version")
-            )
-            if application == 0 and version == 0:
+            application: int = db.execute("PRAGMA application_id").fetchone()[0]
+            if application == 0 and version_of(db) == 0:
                 return bool(db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0])
     except (sqlite3.DatabaseError, MemoryFailure):  # no database: whoever opens it next says why
         return False
-    return bool(application != APPLICATION_ID)
+    return application != APPLICATION_ID

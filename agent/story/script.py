@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.errors import AgentError
+from agent.exporting import is_shown, message, one_line
 from agent.story.play import Play, meant, play_of
 from agent.story.scenes import CLOSED, SCENE, STATE, Scene, scenes_of
 from agent.story.stage import REMEMBERED
 from graph.readings.conversation import Readings
 from graph.values import Member, Turn
 
-ROLES = ("user", "assistant", "note")
 NO_STORY = "This chat plays in no story. Nothing was written. Only stories are seen by a cast and have scenes."
 
 
@@ -40,7 +40,7 @@ def script_of(readings: Readings, session: str, *, seer: str | None = None, scen
     wanted = _of_title(play, scene) if scene is not None else None
     if wanted is not None:
         path = _within(play, wanted, path)
-    told = [turn for turn in readings.in_view(path) if _is_told(turn)]
+    told = [turn for turn in readings.in_view(path) if is_shown(turn)]
     if who is not None:
         seen = {turn.id for turn in readings.thread(session, witness=who.id)}
         told = [turn for turn in told if turn.id in seen]
@@ -50,13 +50,12 @@ def script_of(readings: Readings, session: str, *, seer: str | None = None, scen
 
 def as_markdown(script: Script) -> Iterator[str]:
     """The pieces of a Markdown file."""
-    seen = f" as {_line(script.seer.name)} saw it" if script.seer is not None else ""
-    yield f"# {_line(script.title)}{seen}\n"
-    for turn in script.turns:
-        yield f"\n**{_line(turn.speaker)}**\n\n{(turn.text or '').strip()}\n"
+    seen = f" as {one_line(script.seer.name)} saw it" if script.seer is not None else ""
+    yield f"# {one_line(script.title)}{seen}\n"
+    yield from map(message, script.turns)
     if script.kept:
-        yield f"\n## What {_line(script.seer.name) if script.seer is not None else ''} keeps of it\n\n"
-        yield from (f"- {_line(each)}\n" for each in script.kept)
+        yield f"\n## What {one_line(script.seer.name) if script.seer is not None else ''} keeps of it\n\n"
+        yield from (f"- {one_line(each)}\n" for each in script.kept)
 
 
 def as_lines(script: Script) -> Iterator[str]:
@@ -76,12 +75,12 @@ def as_lines(script: Script) -> Iterator[str]:
 
 def _of_title(play: Play, title: str) -> Scene:
     """The last scene of a title, in any case. Raises AgentError."""
-    wanted = _line(title).casefold()
+    wanted = one_line(title).casefold()
     scenes = scenes_of(play)
-    found = [scene for scene in scenes if _line(scene.title).casefold() == wanted]
+    found = [scene for scene in scenes if one_line(scene.title).casefold() == wanted]
     if not found:
-        there = ", ".join(f"“{_line(scene.title)}”" for scene in scenes) or "none"
-        raise AgentError(f"There is no scene “{_line(title)}”. Nothing was written. The scenes are: {there}.")
+        there = ", ".join(f"“{one_line(scene.title)}”" for scene in scenes) or "none"
+        raise AgentError(f"There is no scene “{one_line(title)}”. Nothing was written. The scenes are: {there}.")
     return found[-1]
 
 
@@ -99,11 +98,3 @@ def _kept(play: Play, member: Member, scene: Scene | None) -> Iterator[str]:
         of_it = line.aspect.startswith(REMEMBERED) if scene is None else line.aspect == f"{SCENE}{scene.id}"
         if line.owner == member.id and line.text and of_it:
             yield line.text
-
-
-def _is_told(turn: Turn) -> bool:
-    return turn.role in ROLES and turn.text is not None and not turn.hidden and not turn.deleted
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.documents import as_jsonl, as_markdown, into_file
 from agent.errors import ExportUnreadable
+from agent.exporting import as_jsonl, as_markdown, into_file
 from agent.importer import Importer
 from graph.errors import CopyFailed, NotFound
 from graph.events import MarkSet, PinSet, Role, SessionRenamed, TurnDeleted, TurnHidden

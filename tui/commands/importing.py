@@ -306,7 +306,7 @@ def export(
             for piece in pieces:
                 put(shown(piece) if safe else piece, end="")
         else:
-            from agent.documents import into_file
+            from agent.exporting import into_file
 
             into_file(output.absolute(), pieces, replace=force)
             say(f"Written to {output}.")
@@ -315,7 +315,7 @@ def export(
 
 
 def _pieces(reader: "LogReader", session: str | None, form: ExportFormat) -> "Iterator[str]":
-    from agent.documents import as_jsonl, as_markdown
+    from agent.exporting import as_jsonl, as_markdown
     from tui.version import VERSION
 
     wanted = session_of(reader, session).id if session is not None else None

@@ -161,10 +161,10 @@ class PinnedItems:
         member = play.member(voice) if play is not None else None
         if play is None or member is None:
             return []
-        time = self._memory.readings.heard(session.id, voice) // ANEW
+        renewal = self._memory.readings.heard(session.id, voice) // ANEW
         strangers = [each.id for each in play.cast if play.are_strangers(voice, each.id)]
         met = {each for each in strangers if self._memory.readings.have_met(session.id, voice, each)}
-        told = told_to(play, member, time, met)
+        told = told_to(play, member, renewal, met)
         return [Quote(f"{PREFIX}{each.key}@{each.seq}", f"- {neutral(each.text)}") for each in told]
 
     def _blocks(

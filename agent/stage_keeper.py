@@ -25,7 +25,7 @@ from agent.story.judging import (
     asked_to_speak,
     changes_of,
     numbered,
-    of_all,
+    open_plots,
     others_of,
     plots_moved,
     schema_of,
@@ -144,8 +144,8 @@ class StageKeeper:
                 line = {"owner": change.owner, "aspect": change.aspect, "text": change.text}
                 place = {"world": session.world, "after": reply.id, "sources": change.sources, "by": "model"}
                 events.append(StageSet.model_validate({**place, **line}))
-        if play is not None and (plots := of_all(play)):
-            events += await self._of_stage(session, play, plots, reply, generator)
+        if play is not None and (plots := open_plots(play)):
+            events += await self._judge_stage(session, play, plots, reply, generator)
         changed = sum(isinstance(event, StageSet) for event in events)
         name, score = generator.info.name, self._trusts.known(generator)
         return [
@@ -161,7 +161,7 @@ class StageKeeper:
             ),
         ]
 
-    async def _of_stage(
+    async def _judge_stage(
         self, session: Session, play: Play, plots: list[Plot], reply: Turn, generator: Generator
     ) -> list[Event]:
         """What becomes of the plots, and how much the exchange matters, by what all who are there saw of it.
@@ -207,7 +207,7 @@ class StageKeeper:
         return await self._answer(generator, prompt, schema_of(others, lines))
 
     async def _answer(self, generator: Generator, prompt: list[int], schema: type[BaseModel]) -> BaseModel | None:
-        """As `_ask`."""
+        """An answer that fits a schema, asked for twice; None where there is none in time."""
         for _ in range(2):
             try:
                 call = generator.structured(prompt, schema, max_tokens=MOST_TOKENS)

@@ -20,7 +20,7 @@ from agent.story.cards import Card, always_told, card_json, drawn, filled, read_
 from agent.story.decay import Decay, decay
 from agent.story.knowledge import MOST, Knowledge, knowledge
 from agent.story.lore import BOOK
-from agent.story.overview import INSIDE, Change, Overview, SkipPlan, overview
+from agent.story.overview import Change, Overview, SkipPlan, overview, set_lines
 from agent.story.play import ABSENT, CARD, MET, NOT_MET, PRESENT, WORLD, Play, meant, play_of
 from agent.story.plots import ACTIVE, COMPLETED, PLANNED, PLOT, Plot, Sort, moved, plot_by, plots_of, spent
 from agent.story.plots import TEXTS as PLOT_TEXTS
@@ -533,9 +533,7 @@ class Stories:
 
     async def stage(self, session: str) -> list[StageLine]:
         """What stands on a chat's stage, but for seats and cards. Raises NotFound, or AgentError."""
-        play = await asyncio.to_thread(self._play, session)
-        shown = (line for line in play.lines.values() if line.value is None and line.text)
-        return [line for line in shown if line.aspect not in INSIDE and not line.aspect.startswith(BOOK)]
+        return set_lines(await asyncio.to_thread(self._play, session))
 
     async def witnessed(self, turn: str, members: Sequence[str]) -> Recorded:
         """Only these members of the cast saw a message. Raises NotFound or AgentError."""

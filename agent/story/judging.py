@@ -107,7 +107,7 @@ def asked_to_speak(generator: Generator, voice: Member, lines: Sequence[Numbered
     return question(generator, SYSTEM, ask)
 
 
-def of_all(play: Play) -> list[Plot]:
+def open_plots(play: Play) -> list[Plot]:
     """The plots that a model may move: those that wait or go on and that everybody there knows of, a few of them."""
     there = {each.id for each in play.voices}
     open_ = (plot for plot in plots_of(play) if not plot.over and (not plot.known or there <= set(plot.known)))

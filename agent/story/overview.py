@@ -72,12 +72,17 @@ class SkipPlan:
     begins: tuple[Plot, ...]
 
 
+def set_lines(play: Play) -> list[StageLine]:
+    """What is set, a line each: neither seats nor cards nor books."""
+    said = (line for line in play.lines.values() if line.value is None and line.text)
+    return [line for line in said if line.aspect not in INSIDE and not line.aspect.startswith(BOOK)]
+
+
 def overview(play: Play, path: Iterable[Turn] = ()) -> Overview:
     """A play as it stands, after the messages of a path."""
-    shown = (line for line in play.lines.values() if line.value is None and line.text)
     return Overview(
         tuple(Seated(each.id, each.name, each.seat, play.is_present(each)) for each in play.cast),
-        tuple(line for line in shown if line.aspect not in INSIDE and not line.aspect.startswith(BOOK)),
+        tuple(set_lines(play)),
         tuple(ties_of(play.cast, play.history)),
         tuple(plots_of(play)),
         tuple(scenes_of(play)),

@@ -72,16 +72,16 @@ def aspects_of(owner: str, play: Play) -> tuple[str, ...]:
     raise AgentError(f"There is nothing called {owner} on this stage. Nothing was changed.")
 
 
-def told_to(play: Play, voice: Member, time: int = 0, met: Collection[str] = ()) -> list[Told]:
+def told_to(play: Play, voice: Member, renewal: int = 0, met: Collection[str] = ()) -> list[Told]:
     """What a voice is told of the stage: the world, the group where all are there, itself, and what others do.
 
-    What people do is told anew at another `time`, and where that was asked for. Of those whom it did not know in the
-    beginning it is told of who they are once they have `met`, and of nothing before.
+    What people do is told anew with each `renewal`, counted from 0, and where that was asked for. Of those whom it did
+    not know in the beginning it is told of who they are once they have `met`, and of nothing before.
     """
     strange = {each.id for each in play.cast if play.are_strangers(voice.id, each.id)}
     unknown = strange - set(met)
     asked = play.lines.get((WORLD, RESTATED))
-    anew = f"~{time}" * (time > 0) + (f"~{asked.seq}" if asked is not None else "")
+    anew = f"~{renewal}" * (renewal > 0) + (f"~{asked.seq}" if asked is not None else "")
     found = [*_told(play.lines, WORLD, OF_WORLD), *_scenes(play, voice)]
     found += _kept(play, voice, GAP, "In between", LAST)
     found += _kept(play, voice, FACT, f"{voice.name} knows", MOST_FACTS)

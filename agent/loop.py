@@ -392,7 +392,8 @@ class Conversation:
             return
         said = reply_event(at, reply_turn, reply, sampling, pack)
         await asyncio.to_thread(self._record, said, *taken.kept_out(reply_turn), ends_stream=reply_turn)
-        prompt.close_reply(at.log, generator, turn=reply_turn, tokens=reply.tokens)
+        if reply.text.strip():
+            prompt.close_reply(at.log, generator, turn=reply_turn, tokens=reply.tokens)
         at.kept = reply.text
         yield reply_ended(at, reply_turn, reply)
 

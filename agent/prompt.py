@@ -194,8 +194,12 @@ class PromptLog:
 
 
 def shown(turns: Sequence[Turn], quotes: Quotes = BARE) -> list[Turn]:
-    """The turns of a path that a model may see: said by someone, not hidden, not erased, quoting nothing that is."""
-    return [turn for turn in turns if turn.text is not None and not turn.hidden and not _tells_of(turn, quotes.gone)]
+    """The turns of a path that a model may see: said by someone, not hidden, not erased, quoting nothing that is.
+
+    Nor empty: where a small model sees two empty replies, most of those that follow are empty too.
+    """
+    there = (turn for turn in turns if turn.text is not None and not turn.hidden and not turn.empty)
+    return [turn for turn in there if not _tells_of(turn, quotes.gone)]
 
 
 def begin(
@@ -281,7 +285,7 @@ def extend(
 
 
 def close_reply(log: PromptLog, generator: Generator, *, turn: str, tokens: Sequence[int]) -> None:
-    """Append a reply that was just generated: its very tokens, as sampled, then the frame's end."""
+    """Append a reply that was just generated, not an empty one: its very tokens, as sampled, then the frame's end."""
     log.marks.append(PromptMark(turn, len(log.tokens)))
     log.tokens += [*_opened(log, generator), *tokens, *generator.reply_close()]
 

@@ -55,6 +55,11 @@ class Turn:
         """A reply that did not end by itself: stopped, failed, cut off by its limit or by a crash."""
         return self.stop_reason not in (None, "end")
 
+    @property
+    def empty(self) -> bool:
+        """A reply of which no word came."""
+        return self.role == "assistant" and not (self.text or "").strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Session:

@@ -91,7 +91,7 @@ def _as_seen(turn: Turn, voice: Voice) -> Turn:
     own = turn.member == voice.id and turn.role == "assistant"
     narrated = turn.role == "note" or turn.member not in (turn.witnesses or ())  # by somebody who is not there
     told = turn.text if narrated else f"{turn.speaker}: {turn.text}"
-    text = told if turn.text is not None else None
+    text = None if turn.text is None or turn.empty else told
     return replace(turn, role="assistant" if own else "user", text=text)
 
 

@@ -87,7 +87,8 @@ async def listen(
                 _count(lines, at, done, drew, voice)
                 kept = _kept(at, done, drew, voice, ended.completion_tokens)
                 _hold(lines, at, drew, kept, ended.text, known.get(voice))
-                known[voice] = drew.prompt + kept
+                if ended.text.strip():  # an empty reply is not told
+                    known[voice] = drew.prompt + kept
             model.drawn.clear()
     finally:
         await at.close()

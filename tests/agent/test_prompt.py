@@ -74,6 +74,13 @@ def test_hidden_and_erased_turns_never_reach_the_model() -> None:
     assert [mark.turn for mark in log.marks] == ["t1"]
 
 
+def test_empty_replies_never_reach_the_model() -> None:
+    model = FakeGenerator()
+    path = [turn(0, "user", "hello"), turn(1, "assistant", ""), turn(2, "user", "again"), turn(3, "assistant", " \n")]
+    log = prompt.build(model, SYSTEM, path, LIMITS, budget=200)
+    assert [mark.turn for mark in log.marks] == ["t0", "t2"]
+
+
 def test_a_changed_system_prompt_is_appended_and_folded_in_when_the_log_is_built_anew() -> None:
     model = FakeGenerator()
     path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]

@@ -145,6 +145,18 @@ async def converse(moves: list[tuple[str, int, int]], folder: Path) -> None:
     assert sum(compacted.values()) == sum(agent.rewrites.values())
 
 
+async def test_after_an_empty_reply_the_prompt_goes_on_without_it(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("", "Here I am.", context=1024)
+    agent = await make_agent(model, SMALL)
+    ended = (await collect(agent.send(None, "hello")))[-1]
+    assert isinstance(ended, ReplyEnded)
+    await collect(agent.send(ended.session, "hello again"))
+    first, second = ([*prompt] for prompt in model.prompts)
+    asked = model.reply_open()
+    assert second == [*first[: -len(asked)], *model.frame("user", "hello again"), *asked]
+    assert not agent.rewrites
+
+
 async def test_reading_a_long_prompt_tells_how_far_it_is(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("It is long."))
     events = await collect(agent.send(None, "a word " * 300))

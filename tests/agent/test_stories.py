@@ -88,6 +88,24 @@ async def test_each_prompt_of_a_voice_begins_with_the_one_before_and_its_reply(m
     assert agent.rewrites == {}
 
 
+async def test_a_reply_without_words_is_told_to_no_voice(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("", "\nAda: I know.", "Two.", "Three.")
+    agent = await make_agent(model, PLAIN)
+    session = await begun(agent)
+    for text in ("Mara?", "And, Mara?", "Jonas?", "Mara!"):
+        await say(agent, session, text)
+    assert [turn.text for turn in await thread(agent, session) if turn.role == "assistant"][1:] == [
+        "",
+        "",
+        "Two.",
+        "Three.",
+    ]
+    told = shown(model)
+    assert told.count("Mara:") == 2  # her greeting, and where she is to speak
+    assert shown(model, -2).count("Mara:") == 1
+    assert agent.rewrites == {}
+
+
 async def test_who_is_away_is_given_nothing_of_what_is_said_meanwhile(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Hm.")
     agent = await make_agent(model, PLAIN)

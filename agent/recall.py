@@ -242,7 +242,7 @@ class Recaller:
         names: dict[str, str | None] = {}
         hits: list[Hit] = []
         for turn in turns:
-            if turn.text is None or turn.hidden:
+            if turn.text is None or turn.hidden or turn.empty:
                 continue
             if turn.session not in names:
                 names[turn.session] = self._memory.readings.session(turn.session).name

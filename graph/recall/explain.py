@@ -58,10 +58,11 @@ def speakers_of(db: sqlite3.Connection, columns: Columns, rows: Collection[int])
 
 
 def read_texts(db: sqlite3.Connection, columns: Table, rows: Iterable[int]) -> dict[int, str]:
-    """The texts of rows, where they are still there."""
+    """The texts of rows, where they are still there; a reply that stayed empty has none."""
     seqs = {int(columns["seq"][row]): row for row in rows}
     query = "SELECT seq, text FROM events WHERE seq IN (SELECT value FROM json_each(?)) AND text IS NOT NULL"
-    return {seqs[seq]: text for seq, text in db.execute(query, (json.dumps(list(seqs)),))}
+    found = db.execute(query, (json.dumps(list(seqs)),))
+    return {seqs[seq]: text for seq, text in found if text and not text.isspace()}
 
 
 def read_turns(db: sqlite3.Connection, seqs: Sequence[int]) -> tuple[Turn, ...]:

@@ -59,6 +59,17 @@ def test_turns_of_tools_never_come_but_do_not_cut_the_path(chats: Memory, ask: A
     assert next(hit for hit in found if hit.id == "c3").path == (Step("lexical", "c1"), Step("REPLIES_TO", "c3"))
 
 
+def test_a_reply_that_stayed_empty_is_never_a_hit(chats: Memory, ask: Ask) -> None:
+    chats.append(
+        said("c1", "oven", parent="b3", text="How do I score a zeppelin?"),
+        reply("c2", "oven", parent="c1", text=""),
+        reply("c3", "oven", parent="c2", text=" \n"),
+    )
+    found = ids(ask("zeppelin"))
+    assert "c1" in found
+    assert not {"c2", "c3"}.intersection(found)
+
+
 def test_each_hit_says_who_said_it_when_and_where(chats: Memory, ask: Ask) -> None:
     chats.append(SessionRenamed(session="sea", text="At the sea"))
     hit = ask("starfish")[0]

@@ -215,21 +215,22 @@ def begin(
 def build(
     generator: Generator, system: str, turns: Sequence[Turn], limits: Limits, *, budget: int, quotes: Quotes = BARE
 ) -> PromptLog:
-    """A log of the newest turns of a path that fit `budget` tokens, beginning with a user's turn where one fits.
+    """A log of the newest turns of a path that fit `budget` tokens: all, or from a user's turn on where one fits.
 
     The last exchange is always in it, shortened if it alone is too long.
     """
     room = budget - len(begin(generator, system, quotes.pins, quotes.core, quotes.headers[0]).tokens)
     kept: list[Turn] = []
     limit: dict[str, int] = {}
-    for turn in reversed(shown(turns, quotes)):
+    told = shown(turns, quotes)
+    for turn in reversed(told):
         limit[turn.id] = min(limits.of(turn), max(room, limits.low_water // 4))
         frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()), quotes)
         if len(frame) > room and len(kept) >= 2 and any(each.role == "user" for each in kept):
             break
         room -= len(frame)
         kept.append(turn)
-    while len(kept) > 1 and kept[-1].role != "user":
+    while 1 < len(kept) < len(told) and kept[-1].role != "user":
         kept.pop()
     there = {turn.id for turn in kept} | {quote.id for turn in kept for quote in quotes.packs.get(turn.id, ())}
     pins, core = ([quote for quote in each if quote.id not in there] for each in (quotes.pins, quotes.core))

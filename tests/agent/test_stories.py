@@ -106,6 +106,20 @@ async def test_a_reply_without_words_is_told_to_no_voice(make_agent: MakeAgent) 
     assert agent.rewrites == {}
 
 
+@pytest.mark.restarts
+async def test_after_a_restart_a_voice_is_told_what_it_was_told_before(make_agent: MakeAgent) -> None:
+    model = FakeGenerator("Fine.")
+    agent = await make_agent(model, PLAIN.model_copy(update={"kv_mb": 0}))
+    session = await begun(agent)
+    await say(agent, session, "Mara, how are you?")
+    await agent.close()
+    again = FakeGenerator("Still fine.")
+    agent = await make_agent(again, PLAIN.model_copy(update={"kv_mb": 0}))
+    await say(agent, session, "And now, Mara?")
+    assert shown(again).startswith(shown(model))
+    assert "Mara: *looks up* You came, Ada." in shown(again)
+
+
 async def test_who_is_away_is_given_nothing_of_what_is_said_meanwhile(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Hm.")
     agent = await make_agent(model, PLAIN)

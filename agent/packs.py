@@ -107,11 +107,8 @@ class Packs:
 
     def _pinned(self, session: Session, voice: str | None) -> list[Turn]:
         """What is pinned where a session is; in a story, of what a voice saw."""
-        pinned = self._memory.readings.pinned(session.world, project=session.project)
-        if voice is None:
-            return pinned
-        seen = self._memory.readings.seen(session.id, voice, [turn.id for turn in pinned])
-        return [turn for turn in pinned if turn.id in seen]
+        seen_by = (session.id, voice) if voice is not None else None
+        return self._memory.readings.pinned(session.world, project=session.project, seen_by=seen_by)
 
     def _learned(self, ids: set[str], session: Session) -> dict[str, Believed | Chunk]:
         """Those of the ids that are observations or chunks which may be quoted in a session."""

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Literal, Unpack, overload
 
 from graph.errors import Ambiguous, NotFound
@@ -35,7 +36,7 @@ from graph.readings.rows import (
     turns_of,
 )
 from graph.readings.snapshots import KeptReadings
-from graph.readings.stories import StoryReadings, since
+from graph.readings.stories import StoryReadings, seen, since
 from graph.readings.tree import TreeReadings, shared
 from graph.values import About, Exchange, FoundTurn, Session, Turn
 from graph.visibility import EVERYONE, Viewer
@@ -256,15 +257,19 @@ class Readings(KeptReadings, TreeReadings, StoryReadings):
         with self.snapshot() as db:
             return newest(db, kinds, limit, **within)
 
-    def pinned(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[Turn]:
+    def pinned(
+        self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE, seen_by: tuple[str, str] | None = None
+    ) -> list[Turn]:
         """The turns that are pinned in a world and that it sees, oldest first: by hand, and the newest pivotal ones.
 
         Of those, the ones that a chat of a project, or of none, sees.
 
-        A turn that was rated 3 is pinned by itself, the newest 8 of a speaker, unless it was unpinned by hand.
+        A turn that was rated 3 is pinned by itself, the newest 8 of a speaker, unless it was unpinned by hand. With
+        `seen_by`, a chat and a member of its cast, only what that one saw is there, and counts. Raises NotFound then.
         """
         with self.snapshot() as db:
-            return Recent(db, world=world, project=project).pinned()
+            saw = partial(seen, db, *seen_by) if seen_by is not None else set
+            return Recent(db, world=world, project=project).pinned(saw)
 
     def search(self, text: str, *, limit: int = 50) -> list[FoundTurn]:
         """Turns that hold what was typed, whatever has become of them, the best match first."""

@@ -1,14 +1,13 @@
 """The newest of what is live: exchanges, turns, sessions, who is named, and any other kind of node.
 
-Read from the log, so that what was said lately is known also while the graph is behind.
-
-Read from the log, but for observations: how one stands only the graph knows (observations.py).
+Read from the log, so that what was said lately is known also while the graph is behind; but for observations: how one
+stands only the graph knows (observations.py).
 """
 
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -120,13 +119,18 @@ class Recent:
                 break
         return list(found.values())
 
-    def pinned(self) -> list[Turn]:
-        """Live pinned turns, the oldest first: those the user pinned, and of each speaker the newest pivotal ones."""
+    def pinned(self, saw: Callable[[Iterable[str]], set[str]] = set) -> list[Turn]:
+        """Live pinned turns, the oldest first: those the user pinned, and of each speaker the newest pivotal ones.
+
+        `saw` gives those of some turns that are asked for; all where it is not said.
+        """
         by_hand = turns_by_hand(self._db, self._paths.lineage(self._world))
-        listed = json.dumps([turn for turn, on in by_hand.items() if on])
+        listed = json.dumps(sorted(saw(turn for turn, on in by_hand.items() if on)))
         found = [row for row in self._db.execute(f"{TURN} WHERE said.id {AMONG}", (listed,)) if self._holds(row)]
         by_themselves: Counter[str] = Counter()
-        for row in self._db.execute(_PIVOTAL):
+        pivotal = {turn_of(row).id: row for row in self._db.execute(_PIVOTAL)}
+        there = saw(pivotal)
+        for row in (row for id, row in pivotal.items() if id in there):
             turn = turn_of(row)
             if by_themselves[turn.speaker] < MOST_PIVOTAL and turn.id not in by_hand and self._holds(row):
                 by_themselves[turn.speaker] += 1

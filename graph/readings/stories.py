@@ -95,10 +95,7 @@ class StoryReadings(ABC):
     def seen(self, session: str, member: str, turns: Iterable[str]) -> set[str]:
         """Those of the turns that a member of a chat's cast saw, as far as it remembers. Raises NotFound."""
         with self.snapshot() as db:
-            own = session_by_id(db, session)
-            begins = since(db, own.world, _head(db, own), member)
-            rows = db.execute(_SAW, (json.dumps(list(turns)), begins))
-            return {turn for turn, saw in rows if member in saw.split()}
+            return seen(db, session, member, turns)
 
     def heard(self, session: str, member: str) -> int:
         """How many messages of the user a member of a chat's cast saw on its path. Raises NotFound."""
@@ -198,6 +195,14 @@ def _head(db: sqlite3.Connection, own: Session) -> str | None:
 def _stage(db: sqlite3.Connection, world: str, head: str | None, witness: str | None) -> Stage:
     begins = since(db, world, head, witness) if witness is not None else 0
     return Stage(db, world, head, witness=witness, since=begins)
+
+
+def seen(db: sqlite3.Connection, session: str, member: str, turns: Iterable[str]) -> set[str]:
+    """Those of the turns that a member of a chat's cast saw, as far as it remembers. Raises NotFound."""
+    own = session_by_id(db, session)
+    begins = since(db, own.world, _head(db, own), member)
+    rows = db.execute(_SAW, (json.dumps(list(turns)), begins))
+    return {turn for turn, saw in rows if member in saw.split()}
 
 
 def cast(db: sqlite3.Connection, world: str, head: str | None) -> list[Member]:

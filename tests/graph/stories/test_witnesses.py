@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from graph.errors import InvalidEvent
-from graph.events import HeadMoved, SessionForked, TurnDeleted, TurnHidden, TurnTaken, TurnWitnessed
+from graph.events import HeadMoved, PinSet, SessionForked, TurnDeleted, TurnHidden, TurnRated, TurnTaken, TurnWitnessed
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.values import Speaker
 from tests.graph.conftest import Open, ignore
-from tests.graph.stories.played import ALL, BOTH, CHAT, JONAS, MARA, YOU, answers, asks, begun, play, put, view
+from tests.graph.stories.played import ALL, BOTH, CHAT, JONAS, MARA, STORY, YOU, answers, asks, begun, play, put, view
 from tests.graph.stories.test_cast import joins
 from tests.graph.talk import talk
 
@@ -62,6 +62,18 @@ def test_a_message_that_waited_was_seen_by_whom_it_was_said_to(three: Memory) ->
     assert view(three, JONAS) == ["p2", "p3", "p5"]
     three.append(TurnTaken(turn="late", session=CHAT, parent="note"))
     assert view(three, JONAS)[-1] == "late"
+
+
+def test_what_a_member_did_not_see_takes_none_of_its_pins_away(memory: Memory) -> None:
+    play(memory, 2)
+    memory.append(joins("p1"), asks("p2", "p1", saw=ALL), asks("p3", "p2", saw=ALL))
+    whispers = [asks(f"w{number}", f"w{number - 1}" if number else "p3") for number in range(9)]
+    memory.append(*whispers)
+    rated = ("p2", *(turn.turn for turn in whispers))
+    memory.append(PinSet(turn="p3"), *(TurnRated(turn=turn, significance=3, by="model") for turn in rated))
+    pins = {each: [turn.id for turn in memory.readings.pinned(STORY, seen_by=(CHAT, each))] for each in (MARA, JONAS)}
+    assert pins[JONAS] == ["p2", "p3"]
+    assert pins[MARA] == ["p3", *(f"w{number}" for number in range(1, 9))]
 
 
 @pytest.mark.restarts

@@ -16,8 +16,11 @@ from agent.marks import Marks
 from agent.planning import Planner
 from agent.plans import Plan
 from agent.recorder import Recorder
+from agent.story import wording
 from graph.errors import CannotUndo, InvalidEvent, NotFound
 from graph.events import (
+    CastReset,
+    CastSet,
     CoreWritten,
     DocumentRead,
     DocumentRemoved,
@@ -47,12 +50,14 @@ from graph.events import (
     SessionForked,
     SessionRenamed,
     SessionUnarchived,
+    StageSet,
     TurnDeleted,
     TurnHidden,
     TurnRated,
     TurnReleased,
     TurnUnhidden,
     TurnWithheld,
+    TurnWitnessed,
     Undone,
 )
 from graph.history.undoing import UserChange, quoted
@@ -83,8 +88,8 @@ def what_was(memory: Memory, entry: UserChange) -> str:
         return f"deleted {_messages(memory, deleted)}"
     if read := {event.document: event for event in events if isinstance(event, DocumentRead)}:
         return _read_in([event for event in read.values() if event.chunks]) or _taken_out(list(read.values()))
-    told = _what_of_chats(memory, events) or _what_of_memories(memory, events) or _what_of_entities(memory, events)
-    return told or "changed something"
+    told = _what_of_stories(memory, events) or _what_of_chats(memory, events) or _what_of_memories(memory, events)
+    return told or _what_of_entities(memory, events) or "changed something"
 
 
 def _read_in(read: Sequence[DocumentRead]) -> str:
@@ -125,6 +130,16 @@ def _moved(memory: Memory, events: Sequence[Event], moved: HeadMoved) -> str:
     if said and said[0].role == Role.USER:
         return f"regenerated the reply to {_message(memory, moved.turn)}"
     return f"moved to {_message(memory, moved.turn)} in {_chat(memory, moved.session)}"
+
+
+def _what_of_stories(memory: Memory, events: Sequence[Event]) -> str:
+    saw = next((event for event in events if isinstance(event, TurnWitnessed)), None)
+    if saw is not None:
+        return f"changed who saw {_message(memory, saw.turn)}"
+    names: dict[str, str] = {}
+    for world, ids in wording.owners_of(events).items():
+        names |= memory.readings.names(ids, world=world)
+    return wording.what_was(events, names)
 
 
 def _what_of_chats(memory: Memory, events: Sequence[Event]) -> str:
@@ -392,6 +407,10 @@ _SORTS: dict[type[object], tuple[str, str]] = {
     EntityAliased: ("alias goes back to what it was", "aliases go back to what they were"),
     EntityMerged: ("merge is undone or made again", "merges are undone or made again"),
     EntitySplit: ("split is undone or made again", "splits are undone or made again"),
+    CastSet: ("seat of a story goes back to whoever had it", "seats of a story go back to whoever had them"),
+    CastReset: ("character knows again what it knew", "characters know again what they knew"),
+    StageSet: ("line of a stage goes back to what it was", "lines of a stage go back to what they were"),
+    TurnWitnessed: ("message was seen by whom it was before", "messages were seen by whom they were before"),
 }
 
 

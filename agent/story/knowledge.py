@@ -39,6 +39,14 @@ class Knowledge:
     every: tuple[Known, ...]
     believed: Known | None
 
+    @property
+    def ignorance(self) -> str:
+        """How it is said of a member that it knows nothing of it; empty where it goes by something."""
+        if self.believed is not None:
+            return ""
+        heard = any(each.mark != "does not know" for each in self.every)
+        return "was only asked about it, and knows nothing of it" if heard else "knows nothing of it"
+
 
 def knowledge(topic: str, seen: Sequence[Hit], every: Sequence[Hit]) -> Knowledge:
     """What is known of a topic, from what was found of it in what a member saw, and in all."""

@@ -412,6 +412,18 @@ async def test_who_was_away_goes_by_what_it_heard_last(make_agent: MakeAgent) ->
     assert (await agent.stories.knows(session, jonas, "dragons")).believed is None
 
 
+async def test_who_was_only_asked_about_something_is_said_to_know_nothing_of_it(make_agent: MakeAgent) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    session = await begun(agent)
+    mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
+    await agent.stories.place(session, jonas, present=False)
+    await say(agent, session, "Mara, where is the marble?")
+    asked, away = [await agent.stories.knows(session, each, "the marble") for each in (mara, jonas)]
+    assert [each.mark for each in asked.every] == ["knows"]
+    assert asked.ignorance == "was only asked about it, and knows nothing of it"
+    assert away.ignorance == "knows nothing of it"
+
+
 async def test_other_marks_can_stand_around_what_is_said_out_of_character(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Hm.")
     agent = await make_agent(model, PLAIN.model_copy(update={"out_of_character": "[[ ]]"}))

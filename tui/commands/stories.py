@@ -268,8 +268,8 @@ def knows(
         put(f"{mark} {paint(f'{one_line(each.speaker)}: ', '1')}{shown(each.text)}")
     if not found.every:
         say("Nothing was said of it.")
-    elif found.believed is None:
-        say(f"{one_line(clean(name))} knows nothing of it.")
+    elif found.ignorance:
+        say(f"{one_line(clean(name))} {found.ignorance}.")
 
 
 @story.command("card")

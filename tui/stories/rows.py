@@ -147,7 +147,7 @@ def know_rows(stage: "Overview", member: "Seated", asked: "Knowledge | None") ->
     """What one of the cast knows: of some words that were asked, or all that it keeps."""
     if asked is not None:
         believes = asked.believed
-        says = f"goes by: “{one_line(believes.text)}”" if believes is not None else "knows nothing of it"
+        says = f"goes by: “{one_line(believes.text)}”" if believes is not None else asked.ignorance
         yield Row("asked", plain(f"“{one_line(asked.topic)}”: {one_line(member.name)} {says}", "bold"), says)
         for each in asked.every:
             mark = plain(f"{MARKS[each.mark]} ", "$success" if each.mark == "knows" else MUTED)

@@ -64,8 +64,8 @@ def into_file(path: Path, pieces: Iterable[str], *, replace: bool) -> None:
 
 
 def is_shown(turn: Turn) -> bool:
-    """Whether people are shown a message that is in view."""
-    return turn.role in ROLES and turn.text is not None and not turn.hidden and not turn.deleted
+    """Whether people are shown a message that is in view; not a reply that stayed empty."""
+    return turn.role in ROLES and turn.text is not None and not (turn.hidden or turn.deleted or turn.empty)
 
 
 def _heading(chat: Session) -> str:

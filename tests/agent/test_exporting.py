@@ -53,7 +53,8 @@ def test_markdown_is_what_a_chat_shows(here: Memory, reader: LogReader) -> None:
         said("hidden", parent="another", text="out of view"),
         said("looked", parent="hidden", role=Role.TOOL, speaker="tool", text="looked up"),
         said("gone", parent="looked", text="gone for good"),
-        reply("last", parent="gone", text="The last one\nin two lines"),
+        reply("empty", parent="gone", text=""),
+        reply("last", parent="empty", text="The last one\nin two lines"),
         TurnHidden(turn="hidden"),
         TurnDeleted(turn="gone"),
     )

@@ -89,6 +89,7 @@ class Faces:
     home: Home
     toll: Toll
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    heard: asyncio.Event = field(default_factory=asyncio.Event)  # a message was accepted
     session: str | None = None
     accepted: dict[str, str] = field(default_factory=dict)  # the messages by their turns
     back: list[float] = field(default_factory=list)
@@ -107,8 +108,17 @@ class Faces:
                 if isinstance(event, TurnAccepted):
                     self.session = event.session
                     self.accepted[event.turn] = text
+                    self.heard.set()
                 if isinstance(event, ReplyEnded | Failed) or self.over.is_set():
                     return
+
+    async def go_on(self, least_s: float) -> None:
+        """Let what runs go on to its end, and until another message was accepted where that takes longer."""
+        self.heard.clear()
+        await asyncio.sleep(least_s)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S):
+                await self.heard.wait()
 
     async def watch(self) -> None:
         """Follow that chat, and again where the service was lost."""
@@ -182,7 +192,7 @@ async def kill_many(
                 toll.kills += 1
         if toll.kills % 10 == 0:
             tell(f"{toll.kills} of {kills} killed, {len(faces.accepted)} messages accepted, {toll.hung} hung")
-    await asyncio.sleep(longest_s)  # what runs now goes on to its end
+    await faces.go_on(longest_s)
     faces.over.set()
     async with asyncio.timeout(2 * PATIENCE_S):
         ended = await asyncio.gather(*tasks, return_exceptions=True)

@@ -8,6 +8,8 @@ AgentError            every message says what happened, what is safe and what to
 ├── DocumentUnreadable a file to ingest is broken, too large or no text; nothing of it was taken in
 │   └── DocumentMissing there is no such file
 ├── QueriesUnwritable a query could not be saved or removed; the saved queries are as they were
+├── Unreadable        what a reference points to cannot be read now; the chat goes on without it
+│   └── HostUnknown   nobody allowed that host to be asked yet
 ├── NotUnderstood     a question in plain words became no query; nothing was run
 └── EmptyMessage      nothing was said; the composer keeps what is there
 """
@@ -51,3 +53,16 @@ class NotUnderstood(AgentError):
 
 class EmptyMessage(AgentError):
     """The message is empty or blank."""
+
+
+class Unreadable(AgentError):
+    """What a reference points to cannot be read now: the chat goes on without it."""
+
+
+class HostUnknown(Unreadable):
+    """A host that nobody allowed yet; `own`: it is this machine, or in a private network."""
+
+    def __init__(self, host: str, *, own: bool) -> None:
+        self.host, self.own = host, own
+        where = " It is this computer, or in a private network." if own else ""
+        super().__init__(f"{host} was not asked for anything yet, and is asked only if you say so.{where}")

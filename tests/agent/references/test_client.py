@@ -1,0 +1,229 @@
+"""What is fetched, within which bounds, and from whom: against a server that lies, stalls and leads elsewhere."""
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agent.errors import HostUnknown, Unreadable
+from agent.references.client import Busy, Fetched, Version, WebClient, is_own
+from tests.agent.references.web import Asked, Web, head, serving
+
+MOST = 1 << 20
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    async with serving() as found:
+        yield found
+
+
+def reading(web: Web, *, whole_s: float = 20.0) -> WebClient:
+    return WebClient(lambda host, own: True, most_bytes=MOST, whole_s=whole_s, resolve=web.resolve)
+
+
+async def get(web: Web, path: str, host: str = "127.0.0.1", **more: float) -> Fetched:
+    client = reading(web, **more)
+    try:
+        found = await client.get(web.url(path, host))
+    finally:
+        await client.close()
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_a_page_comes_as_it_was_sent(web: Web, packed: bool) -> None:
+    web.put("/a?b=c", "<p>Tide</p>" * 1000, "Text/HTML; Charset=ISO-8859-1", packed=packed, ETag='"one"')
+    found = await get(web, "/a?b=c")
+    assert found.body == b"<p>Tide</p>" * 1000
+    assert (found.kind, found.charset, found.version) == ("text/html", "ISO-8859-1", Version('"one"'))
+    assert (found.url, found.hops) == (web.url("/a?b=c"), ())
+    sent = web.asked[0].headers
+    assert sent["host"] == f"127.0.0.1:{web.port}"
+    assert not {"cookie", "authorization", "referer"} & sent.keys()
+
+
+async def test_what_is_known_is_not_sent_again(web: Web) -> None:
+    web.put("/", "x", ETag='"one"')
+    client = reading(web)
+    first = await client.get(web.url("/"))
+    assert first is not None
+    assert await client.get(web.url("/"), known=first.version) is None
+    web.put("/", "y", ETag='"two"')
+    again = await client.get(web.url("/"), known=first.version)
+    assert again is not None
+    assert again.body == b"y"
+    await client.close()
+
+
+async def test_no_cookie_comes_back(web: Web) -> None:
+    web.put("/", "x", Set_Cookie="who=you")
+    client = reading(web)
+    for _ in range(2):
+        await client.get(web.url("/"))
+    await client.close()
+    assert "cookie" not in web.asked[1].headers
+
+
+async def test_redirects_are_followed_and_told(web: Web) -> None:
+    web.hosts |= {"example.test": ["127.0.0.1"], "www.example.test": ["127.0.0.1"]}
+    web.move("/old", "new", 301)
+    web.move("/new", web.url("/there", "www.example.test"), 308)
+    web.put("/there", "x")
+    found = await get(web, "/old", "example.test")
+    assert found.hops == (web.url("/new", "example.test"), web.url("/there", "www.example.test"))
+    assert found.url == found.hops[-1]
+
+
+@pytest.mark.parametrize(
+    ("to", "why"),
+    [
+        ("/loop", "leads on more than"),
+        ("file:///etc/passwd", "leads to what is no web address"),
+        ("gopher://example.test/", "leads to what is no web address"),
+        ("http://user:word@127.0.0.1/", "leads to what is no web address"),
+        ("//[::1", "leads to what is no web address"),
+        ("https://bsky.app/profile/ada.example/post/3k", "which is no page"),
+    ],
+)
+async def test_a_redirect_that_leads_nowhere_is_told(web: Web, to: str, why: str) -> None:
+    web.move("/loop", to)
+    with pytest.raises(Unreadable, match=why) as told:
+        await get(web, "/loop")
+    assert "word" not in str(told.value)
+
+
+async def test_a_host_is_asked_only_if_it_may_be(web: Web) -> None:
+    web.hosts |= {"example.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]}
+    web.put("/", "x")
+    web.move("/away", web.url("/", "other.test"))
+    allowed: dict[str, bool] = {}
+    client = WebClient(lambda host, own: allowed.get(host) in ((True,) if own else (True, False)), resolve=web.resolve)
+    with pytest.raises(HostUnknown) as told:
+        await client.get(web.url("/", "example.test"))
+    assert (told.value.host, told.value.own) == ("example.test", False)
+    allowed["example.test"] = False  # as one of the web, which it is not
+    with pytest.raises(HostUnknown) as told:
+        await client.get(web.url("/", "example.test"))
+    assert told.value.own
+    assert "private network" in str(told.value)
+    assert web.asked == []
+    allowed["example.test"] = True
+    assert await client.get(web.url("/", "example.test")) is not None
+    with pytest.raises(HostUnknown) as told:
+        await client.get(web.url("/away", "example.test"))
+    assert told.value.host == "other.test"
+    assert web.count("/") == 1
+    await client.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "own"),
+    [
+        ("127.0.0.1", True), ("10.1.2.3", True), ("192.168.0.1", True), ("172.16.9.9", True), ("169.254.169.254", True),
+        ("0.0.0.0", True), ("100.64.0.1", True), ("224.0.0.1", True), ("::1", True), ("fe80::1", True),
+        ("fd00::1", True),
+        ("::ffff:127.0.0.1", True), ("64:ff9b::7f00:1", True), ("2002:7f00:1::", True), ("93.184.216.34", False),
+        ("2606:2800:220:1:248:1893:25c8:1946", False), ("64:ff9b::5db8:d822", False),
+    ],
+)  # fmt: skip
+def test_addresses_of_this_machine_and_of_private_networks_are_known(address: str, own: bool) -> None:
+    assert is_own(address) is own
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "busy"),
+    [
+        (404, "has nothing at that address any more", False),
+        (410, "has nothing at that address any more", False),
+        (401, "does not show that to clew", False),
+        (403, "does not show that to clew", False),
+        (451, "does not show that to clew", False),
+        (418, "answered with 418", False),
+        (204, "answered with 204", False),
+        (429, "is busy or broken", True),
+        (500, "is busy or broken", True),
+        (503, "is busy or broken", True),
+    ],
+)
+async def test_a_status_becomes_a_sentence(web: Web, status: int, why: str, busy: bool) -> None:
+    web.put("/", "no", status=status, Retry_After="120")
+    with pytest.raises(Unreadable, match=why) as told:
+        await get(web, "/")
+    assert "The chat goes on without it." in str(told.value)
+    assert isinstance(told.value, Busy) is busy
+    if isinstance(told.value, Busy):
+        assert told.value.after_s == 120
+
+
+async def test_what_is_too_large_is_not_read_on(web: Web) -> None:
+    sent = 0
+
+    async def endless(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(head(200, {"Content-Type": "text/html"}))
+        while not web.over.is_set():
+            writer.write(b"tide " * 10_000)
+            await writer.drain()
+            sent += 50_000
+
+    web.answers["/"] = endless
+    with pytest.raises(Unreadable, match="sends more than 1 MB"):
+        await get(web, "/")
+    assert sent < 8 * MOST
+
+
+async def test_a_bomb_is_unpacked_no_further_than_the_bound(web: Web) -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join([*(packer.compress(bytes(1 << 20)) for _ in range(64)), packer.flush()])
+
+    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        headers = {"Content-Type": "text/html", "Content-Encoding": "gzip", "Content-Length": str(len(bomb))}
+        writer.write(head(200, headers) + bomb)
+
+    web.answers["/"] = answer
+    with pytest.raises(Unreadable, match="sends more than 1 MB"):
+        await get(web, "/")
+
+
+async def raw(writer: asyncio.StreamWriter, data: bytes) -> None:
+    writer.write(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (head(200, {"Content-Encoding": "gzip"}) + b"no gzip", "cannot be unpacked"),
+        (head(200, {"Content-Encoding": "gzip"}) + gzip.compress(b"tide " * 999)[:-40], "stopped before the end"),
+        (head(200, {"Content-Encoding": "br"}) + b"x", "packed in a way that was not asked for"),
+        (head(200, {"Content-Length": "900"}) + b"short", "cannot be read"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "cannot be read"),
+        (b"", "cannot be read"),
+        (head(302, {}), "answered with 302"),
+        (head(304, {}), "answered with 304"),
+    ],
+)
+async def test_garbage_becomes_a_sentence(web: Web, data: bytes, why: str) -> None:
+    web.answers["/"] = lambda asked, writer: raw(writer, data)
+    with pytest.raises(Unreadable, match=why):
+        await get(web, "/")
+
+
+async def test_who_is_silent_is_not_waited_for(web: Web) -> None:
+    async def silent(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await web.over.wait()
+
+    web.answers["/"] = silent
+    with pytest.raises(Busy, match="took longer than"):
+        await get(web, "/", whole_s=0.2)
+
+
+async def test_nobody_there_is_told(web: Web) -> None:
+    with pytest.raises(Busy, match="offline, or there is no such host"):
+        await get(web, "/", "nowhere.test")
+    web.port = 9  # where nothing listens
+    with pytest.raises(Busy, match="cannot be read"):
+        await get(web, "/")

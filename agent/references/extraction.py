@@ -1,0 +1,187 @@
+"""What a page, a PDF, a feed or a plain text says: its words with title, author and date, without what stands around.
+
+It is read in a process of its own, which gets the bytes through a pipe, may use so much time and memory, and is ended
+where it takes more: what strangers send may be made to take a library's time, or to break it. Nothing touches a disk.
+"""
+
+import asyncio
+import codecs
+import json
+import logging
+import re
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import IO, Any
+
+from agent.errors import Unreadable
+from agent.references.client import GOES_ON
+
+LONGEST = 400_000  # characters of a text
+MOST_ENTRIES = 50  # of a feed, the first ones
+WITHIN_S = 20.0
+MOST_MEMORY = 2 << 30
+COMMAND = (sys.executable, "-P", "-m", "agent.references.extraction")
+HTML = ("text/html", "application/xhtml+xml")
+FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
+XML = ("application/xml", "text/xml")
+PLAIN = ("application/json", "application/ld+json", "application/yaml", "application/toml", "application/javascript")
+UNSAID = ("", "application/octet-stream", "binary/octet-stream", "unknown/unknown")
+_META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+MEDIA = {"image": "a picture", "audio": "a recording", "video": "a film", "font": "a font"}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What something says; `cut` tells that it goes on. A day is as it was written there."""
+
+    text: str
+    title: str = ""
+    author: str = ""
+    date: str = ""
+    cut: bool = False
+
+
+async def read_apart(body: bytes, kind: str, charset: str, *, within_s: float = WITHIN_S) -> Page:
+    """What a body of a type says, read in a process of its own. Raises Unreadable."""
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    given = json.dumps({"kind": kind, "charset": charset}).encode() + b"\n" + body
+    try:
+        async with asyncio.timeout(within_s):
+            told, _ = await process.communicate(given)
+    except TimeoutError as error:
+        raise Unreadable(f"It takes too long to read what that page says. {GOES_ON}") from error
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    if process.returncode:
+        raise Unreadable(f"What lies there is broken, and cannot be read. {GOES_ON}")
+    found = json.loads(told)
+    if "error" in found:
+        raise Unreadable(found["error"])
+    return Page(**found)
+
+
+def read(body: bytes, kind: str, charset: str) -> Page:
+    """What a body of a type says. Raises Unreadable, and whatever a broken body brings a library to."""
+    page = _read(body, kind, charset)
+    text = page.text.strip()
+    if not text:
+        raise Unreadable(f"There are no words in what lies there. {GOES_ON}")
+    return Page(text[:LONGEST], _line(page.title), _line(page.author), _line(page.date), len(text) > LONGEST)
+
+
+def _read(body: bytes, kind: str, charset: str) -> Page:
+    begins = body[:2000].lstrip().lower()
+    if kind == "application/pdf" or (kind in UNSAID and begins.startswith(b"%pdf")):
+        return _pdf(body)
+    if kind in FEEDS or (kind in (*XML, *UNSAID) and any(tag in begins for tag in (b"<rss", b"<feed", b"<rdf:rdf"))):
+        return _feed(body, kind)
+    if kind in HTML or (kind in UNSAID and any(tag in begins for tag in (b"<html", b"<!doctype html"))):
+        return _html(decoded(body, charset))
+    media = MEDIA.get(kind.partition("/")[0])
+    if media is not None:
+        raise Unreadable(f"What lies there is {media} ({kind}), in which clew reads no words. {GOES_ON}")
+    if kind.startswith("text/") or kind in (*PLAIN, *XML, *UNSAID):
+        if b"\0" in body[:8192] and body[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise Unreadable(f"What lies there is no text. {GOES_ON}")
+        return Page(decoded(body, charset))
+    raise Unreadable(f"What lies there is {kind}, which clew cannot read. {GOES_ON}")
+
+
+def decoded(body: bytes, charset: str) -> str:
+    """The letters of some bytes: as it is said that they are written where that fits, else as most are."""
+    for bom, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if body.startswith(bom):
+            return body.decode(name, "replace").lstrip("\ufeff")
+    said = _META.search(body[:4096])
+    for name in (charset, "utf-8", said[1].decode() if said else ""):
+        with suppress(LookupError, UnicodeDecodeError):
+            if name:
+                return body.decode(name)
+    return body.decode("cp1252", "replace")  # as browsers do
+
+
+def _html(text: str) -> Page:
+    from trafilatura import bare_extraction, html2txt
+
+    found: Any = bare_extraction(text, with_metadata=True, include_comments=False, include_tables=True)
+    if found is None or not found.text:
+        return Page(html2txt(text) or "")
+    return Page(found.text, found.title or "", found.author or "", found.date or "")
+
+
+def _pdf(body: bytes) -> Page:
+    import io
+
+    from pypdf import PdfReader
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    reader = PdfReader(io.BytesIO(body))
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise Unreadable(f"That PDF is encrypted. {GOES_ON}")
+    text, length = [], 0
+    for page in reader.pages:
+        text.append(page.extract_text())
+        length += len(text[-1])
+        if length > LONGEST:
+            break
+    about = reader.metadata
+    made = about.creation_date if about is not None else None
+    return Page(
+        "\n\n".join(text),
+        str((about and about.title) or ""),
+        str((about and about.author) or ""),
+        made.date().isoformat() if made is not None else "",
+    )
+
+
+def _feed(body: bytes, kind: str) -> Page:
+    import feedparser
+
+    found = feedparser.parse(body, response_headers={"content-type": kind} if kind else {})
+    about = found.feed
+    return Page(
+        "\n\n".join(_entries(found.entries)),
+        about.get("title", ""),
+        about.get("author", ""),
+        (about.get("updated") or about.get("published") or "")[:40],
+    )
+
+
+def _entries(entries: list[Any]) -> Iterator[str]:
+    from trafilatura import html2txt
+
+    for entry in entries[:MOST_ENTRIES]:
+        day = (entry.get("published") or entry.get("updated") or "")[:40]
+        head = " · ".join(_line(part) for part in (entry.get("title", ""), day, entry.get("link", "")) if part)
+        says = html2txt(f"<html><body>{entry.get('summary', '')}</body></html>") or ""
+        yield "\n".join(part for part in (head, says) if part)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:300]
+
+
+def main(given: IO[bytes], told: IO[str]) -> None:
+    """Read one thing, and say what it says as JSON."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(WITHIN_S), int(WITHIN_S) + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    about = json.loads(given.readline())
+    try:
+        found = asdict(read(given.read(), about["kind"], about["charset"]))
+    except Unreadable as error:
+        found = {"error": str(error)}
+    json.dump(found, told)
+
+
+if __name__ == "__main__":
+    main(sys.stdin.buffer, sys.stdout)

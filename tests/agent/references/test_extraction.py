@@ -1,0 +1,160 @@
+"""What pages, PDFs, feeds and texts say, and what is told of what says nothing: in the process that reads them."""
+
+import io
+
+import pytest
+
+from agent.errors import Unreadable
+from agent.references import extraction
+from agent.references.extraction import LONGEST, Page, decoded, read, read_apart
+
+ARTICLE = """<!doctype html><html><head><title>On limpets - The Tide</title><meta name="author" content="Ada Byron">
+<meta property="article:published_time" content="2026-03-04T10:00:00Z"></head><body><nav><a href="/">Home</a> Menu</nav>
+<article><h1>On limpets</h1><p>Limpets are aquatic snails with a shell that is broadly conical, and they cling to rocks
+when the tide goes out.</p><p>They return to the same spot, their home scar, and graze on algae at high tide.</p>
+<script>alert("no")</script></article><footer>Copyright nobody</footer></body></html>"""
+RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>The Tide</title><link>https://tide.example/</link>
+<item><title>Spring tide</title><link>https://tide.example/1</link><pubDate>Wed, 04 Mar 2026 10:00:00 GMT</pubDate>
+<description>&lt;p&gt;The &lt;b&gt;highest&lt;/b&gt; of the year.&lt;/p&gt;</description></item>
+<item><title>Neap tide</title><link>https://tide.example/2</link></item></channel></rss>"""
+
+
+def pdf(words: str) -> bytes:
+    """A PDF of one page."""
+    content = f"BT /F1 12 Tf 50 700 Td ({words}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Title (On tides) /Author (Ada) /CreationDate (D:20260304120000Z) >>",
+    ]
+    out, places = io.BytesIO(), []
+    out.write(b"%PDF-1.4\n")
+    for number, each in enumerate(objects, start=1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, each))
+    start = out.tell()
+    out.write(b"xref\n0 7\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places))
+    out.write(b"trailer << /Size 7 /Root 1 0 R /Info 6 0 R >>\nstartxref\n%d\n%%%%EOF" % start)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/xhtml+xml", "", "application/octet-stream"])
+def test_a_page_is_its_words_without_what_stands_around(kind: str) -> None:
+    page = read(ARTICLE.encode(), kind, "utf-8")
+    assert (page.title, page.author, page.date) == ("On limpets", "Ada Byron", "2026-03-04")
+    assert "home scar" in page.text
+    assert not [word for word in ("Menu", "alert", "Copyright", "<p>") if word in page.text]
+
+
+def test_a_page_without_an_article_is_all_its_words() -> None:
+    assert "Only this." in read(b"<html><body><div>Only this.</div></body></html>", "text/html", "").text
+
+
+@pytest.mark.parametrize("kind", ["application/rss+xml", "text/xml", "application/xml", ""])
+def test_a_feed_is_its_entries(kind: str) -> None:
+    page = read(RSS.encode(), kind, "")
+    assert page.title == "The Tide"
+    assert page.text.splitlines()[0] == "Spring tide · Wed, 04 Mar 2026 10:00:00 GMT · https://tide.example/1"
+    assert "The highest of the year." in page.text
+    assert page.text.endswith("Neap tide · https://tide.example/2")
+
+
+@pytest.mark.parametrize("kind", ["application/pdf", ""])
+def test_a_pdf_is_its_pages(kind: str) -> None:
+    page = read(pdf("The tide comes at nine"), kind, "")
+    assert page == Page("The tide comes at nine", "On tides", "Ada", "2026-03-04")
+
+
+@pytest.mark.parametrize(
+    ("body", "charset", "text"),
+    [
+        ("Gezeiten: Ebbe und Flut für alle".encode("latin-1"), "iso-8859-1", "für"),
+        ("Gezeiten: Ebbe und Flut für alle, sagt der Müller".encode("latin-1"), "utf-8", "Müller"),
+        ("Прилив приходит каждый день".encode("cp1251"), "windows-1251", "Прилив"),
+        ("潮は満ちる".encode("shift_jis"), "Shift_JIS", "潮は満ちる"),
+        ("für".encode(), "no-such-charset", "für"),
+        ('<meta charset="windows-1251"><p>Прилив'.encode("cp1251"), "", "Прилив"),
+        ("für".encode("utf-16"), "", "für"),
+        ("\ufefffür".encode(), "ascii", "für"),
+        (b"\xff\xfe", "", ""),
+    ],
+)
+def test_letters_are_read_as_they_are_written(body: bytes, charset: str, text: str) -> None:
+    assert text in decoded(body, charset)
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    page = read(b"tide " * LONGEST, "text/plain", "")
+    assert (len(page.text), page.cut) == (LONGEST, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "why"),
+    [
+        (b"\x89PNG", "image/png", "a picture"),
+        (b"ID3", "audio/mpeg", "a recording"),
+        (b"PK\3\4", "application/zip", "is application/zip, which clew cannot read"),
+        (b"\0\1\2", "application/octet-stream", "is no text"),
+        (b"\0\1\2", "text/plain", "is no text"),
+        (b"  \n ", "text/plain", "There are no words"),
+        (b"<html></html>", "text/html", "There are no words"),
+        (b"", "", "There are no words"),
+        (b"<rss></rss>", "application/rss+xml", "There are no words"),
+    ],
+)
+def test_what_has_no_words_is_told(body: bytes, kind: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read(body, kind, "")
+
+
+@pytest.mark.process
+async def test_it_is_read_in_a_process_of_its_own() -> None:
+    page = await read_apart(ARTICLE.encode(), "text/html", "utf-8")
+    assert page == read(ARTICLE.encode(), "text/html", "utf-8")
+    with pytest.raises(Unreadable, match="a picture"):
+        await read_apart(b"\x89PNG", "image/png", "")
+
+
+DEEP_ENTITIES = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10 if n else "tide"}">' for n in range(12))
+HOSTILE = {
+    "no pdf": (b"%PDF-1.7 then nothing", "application/pdf"),
+    "half a pdf": (pdf("words")[:300], "application/pdf"),
+    "deep": (b"<html>" + b"<div>" * 200_000 + b"deep", "text/html"),
+    "attributes": (b"<a " + b"x=1 " * 200_000, "text/html"),
+    "entities": (
+        f"<!DOCTYPE x [{DEEP_ENTITIES}]><rss><channel><title>&a11;</title></channel></rss>".encode(),
+        "text/xml",
+    ),
+    "outside": (
+        b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><rss><channel><title>&a;</title></channel></rss>',
+        "text/xml",
+    ),
+}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_what_is_broken_or_hostile_ends_in_a_sentence_or_in_words(name: str) -> None:
+    said = await told(*HOSTILE[name])
+    assert 0 < len(said) <= LONGEST
+    assert "root:" not in said
+
+
+async def told(body: bytes, kind: str) -> str:
+    """The words of a body, or the sentence about it."""
+    try:
+        page = await read_apart(body, kind, "")
+    except Unreadable as error:
+        return str(error)
+    return page.title + page.text
+
+
+@pytest.mark.process
+async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "COMMAND", ("/bin/sleep", "9999"))
+    with pytest.raises(Unreadable, match="takes too long"):
+        await read_apart(b"x", "text/plain", "", within_s=0.1)

@@ -58,6 +58,14 @@ class Fetched:
     hops: tuple[str, ...] = ()
 
 
+class Refused(Unreadable):
+    """A server that does not give that, with the status that says so."""
+
+    def __init__(self, message: str, status: int) -> None:
+        self.status = status
+        super().__init__(message)
+
+
 class Busy(Unreadable):
     """A server that cannot answer now; `after_s` is when to ask again, where it says so."""
 
@@ -169,13 +177,13 @@ class WebClient:
         if status in REDIRECTS and (to := response.headers.get("Location")):
             return _led_to(url, to)
         if status in (404, 410):
-            raise Unreadable(f"{host} has nothing at that address any more ({status}). {GOES_ON}")
+            raise Refused(f"{host} has nothing at that address any more ({status}). {GOES_ON}", status)
         if status in (401, 403, 407, 451):
-            raise Unreadable(f"{host} does not show that to clew ({status}). {GOES_ON}")
+            raise Refused(f"{host} does not show that to clew ({status}). {GOES_ON}", status)
         if status in BUSY:
             raise Busy(f"{host} is busy or broken ({status}). {GOES_ON}", _after(response.headers))
         if status != 200:
-            raise Unreadable(f"{host} answered with {status}. {GOES_ON}")
+            raise Refused(f"{host} answered with {status}. {GOES_ON}", status)
         kind, _, rest = response.headers.get("Content-Type", "").partition(";")
         charset = re.search(r"charset\s*=\s*\"?([\w.:-]+)", rest, re.IGNORECASE)
         version = Version(response.headers.get("ETag", "")[:1000], response.headers.get("Last-Modified", "")[:100])

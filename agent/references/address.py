@@ -42,8 +42,8 @@ class Address:
     host: str = ""
 
     @property
-    def is_secret(self) -> bool:
-        """Whether it goes over no network."""
+    def is_local(self) -> bool:
+        """Whether no network is needed for it."""
         return self.sort == "file"
 
 

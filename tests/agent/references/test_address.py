@@ -47,7 +47,7 @@ def test_a_file_is_its_whole_path(tmp_path: Path) -> None:
     (tmp_path / "a note.md").write_text("x")
     for said in ("a note.md", "@a note.md", '@"a note.md"', str(tmp_path / "a note.md")):
         found = read_address(said, tmp_path)
-        assert (found.sort, found.text, found.is_secret) == ("file", str(tmp_path / "a note.md"), True)
+        assert (found.sort, found.text, found.is_local) == ("file", str(tmp_path / "a note.md"), True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""References: addresses, what a site sends, and what is read of it."""

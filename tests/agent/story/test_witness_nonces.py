@@ -164,7 +164,9 @@ async def test_a_whole_card_of_another_is_found(tmp_path: Path, monkeypatch: pyt
 
 
 async def test_pins_that_were_not_seen_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = Readings.pinned
     monkeypatch.setattr(Readings, "seen", lambda self, session, member, turns: set(turns))
+    monkeypatch.setattr(Readings, "pinned", lambda self, world, *, seen_by=None, **more: pinned(self, world, **more))
     deeds = (say("Hello."), AWAY, SECRET, deed("pin", turn="gold"), BACK, ASKED)
     assert ("unseen", "quotes of a reply", "Jonas") in all_of(await leaks_of(story(*deeds), tmp_path))
 

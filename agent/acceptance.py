@@ -9,6 +9,8 @@ from typing import Any
 
 from agent.errors import AgentError
 from agent.pending import Accepted, Regeneration
+from agent.references.address import Address
+from agent.references.attachments import attaching
 from agent.story.play import Play, Plays
 from agent.story.spans import MARKER, Marker, split_ooc
 from agent.text import verbatim
@@ -64,13 +66,14 @@ RETRIED = 64  # turns looked through for the one that waits: an answer that was 
 class NewMessage:
     """What a client says. It may have made the id of the turn itself, to know it again where no answer came.
 
-    In a story, `whisper` is the member of the cast who alone hears it.
+    In a story, `whisper` is the member of the cast who alone hears it. `references` are attached with it.
     """
 
     text: str
     client: str
     turn: str = field(default_factory=new_id)
     whisper: str | None = None
+    references: tuple[Address, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +101,18 @@ class Acceptance:
         if session is None:
             session = new_id()
             began = SessionStarted(session=session, project=project, client=new.client)
-            return self._append_of(session, new, parent=None, untitled=True, before=[began], begins=True)
+            before = [began, *attaching(self._memory, session, None, new.references)]
+            return self._append_of(session, new, parent=None, untitled=True, before=before, begins=True)
         about = self._memory.readings.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
+        earlier = attaching(self._memory, session, about, new.references) if new.references else []
         if (play := self._plays.of(about)) is not None:
             parent = None if queued else self._memory.readings.stands_at(session)
             return self._played(about, new, play, parent=parent, queued=queued)
-        earlier: list[Event] = []
         if asks_to_withhold_earlier(new.text):
             meant = newest if queued else last_message(self._memory.readings.thread(session, limit=RETRIED))
-            earlier = self.kept_out_with(meant)
+            earlier += self.kept_out_with(meant)
         parent = None if queued else about.head
         return self._append_of(session, new, parent=parent, untitled=about.name is None, before=earlier, queued=queued)
 
@@ -120,6 +124,7 @@ class Acceptance:
                 "Only your own messages can be edited. A reply can be regenerated instead. Nothing was changed."
             )
         about = self._memory.readings.session(session)
+        attached = attaching(self._memory, session, about, new.references) if new.references else []
         if (play := self._plays.of(about)) is not None:
             return self._played(about, new, play, parent=old.parent, branches=True, among=old.witnesses)
         path = self._memory.readings.thread(session, before=old.id, limit=RETRIED)
@@ -127,7 +132,13 @@ class Acceptance:
         untitled = about.name is None or not (about.named_by_user or any(each.role == Role.USER for each in path))
         by_hand = old.withheld and not asks_to_withhold(old.text or "")
         return self._append_of(
-            session, new, parent=old.parent, untitled=untitled, before=earlier, branches=True, withheld=by_hand
+            session,
+            new,
+            parent=old.parent,
+            untitled=untitled,
+            before=[*attached, *earlier],
+            branches=True,
+            withheld=by_hand,
         )
 
     def known(self, new: NewMessage) -> PendingAppend | None:

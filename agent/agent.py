@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from agent.model_host import Abandoned, EmbedderLoader, Loader, llama_embedder_l
 from agent.opening import open_memory
 from agent.outlets import Notifications
 from agent.served import ModelServer
-from agent.settings import Settings
+from agent.settings import Settings, write_setting
 from agent.steps import Approvals
 from agent.story.play import Play
 from graph.memory import Memory
@@ -29,6 +29,7 @@ PARTS = frozenset(
     (
         "chats", "branches", "memories", "entities", "projects", "proposals", "plans", "history", "past", "search",
         "documents", "graph", "queries", "models", "private", "reflection", "erasure", "syntheses", "stories",
+        "references",
     )
 )  # fmt: skip
 NOT_OPEN = "The memory is not open yet, or was closed. Nothing was changed. Try again in a moment."
@@ -150,6 +151,7 @@ class Agent:
         self.end_soon()
         await self._nightly.close()
         await self._jobs.close()
+        await self.references.close()
         await self.private.end()
         await self._conversation.close()
         await self._reflector.close()
@@ -208,15 +210,18 @@ class Agent:
         client: str | None = None,
         turn: str | None = None,
         whisper: str | None = None,
+        references: Sequence[str] = (),
     ) -> AsyncGenerator[AgentEvent, None]:
         """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed.
 
         `client` says it where that is not the one this agent was made for. `turn` is an id that the client has made: a
         message that is there already under it is not taken twice, and its TurnAccepted is all that is told. In a story,
-        `whisper` is the member of the cast who alone hears it.
+        `whisper` is the member of the cast who alone hears it. `references` are addresses and whole paths of files that
+        the chat refers to from then on; where one of them is not allowed to be read, nothing is sent.
         """
-        conversation = self.private.conversation_of(session)
-        return conversation.send(session, text, project=project, client=client, turn=turn, whisper=whisper)
+        return self.private.conversation_of(session).send(
+            session, text, project=project, client=client, turn=turn, whisper=whisper, references=references
+        )
 
     def speak(self, session: str, member: str) -> AsyncGenerator[AgentEvent, None]:
         """Let a member of a story's cast speak next, asked or not: the events are as of `send`."""
@@ -237,9 +242,11 @@ class Agent:
         """
         return self.private.conversation_of(session).regenerate(session, turn)
 
-    def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
+    def edit(
+        self, session: str, turn: str, text: str, *, references: Sequence[str] = ()
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Say something else in the place of an earlier message, and answer that: the events are as of `send`."""
-        return self.private.conversation_of(session).edit(session, turn, text)
+        return self.private.conversation_of(session).edit(session, turn, text, references=references)
 
     def stop(self) -> bool:
         """Stop the reply in the making, keeping what came; what is queued behind it in its chat is on hold."""
@@ -324,6 +331,7 @@ class Agent:
             background=self._background,
             loader=self._loader,
             embedder_loader=self._embedder_loader,
+            write_hosts=self._write_hosts,
         )
         talk = compose_conversation(context, answered=self._after_reply, speaks_up=self._who_speaks_up)
         self._states, self._prompts, self._host, self._embedding = talk.states, talk.prompts, talk.host, talk.embedding
@@ -340,6 +348,7 @@ class Agent:
         )
         self.memories, self.entities, self.proposals = changes.memories, changes.entities, changes.proposals
         self.projects, self.documents, self.stories = changes.projects, changes.documents, changes.stories
+        self.references = changes.references
         learning = compose_learning(context, talk, changes, apply=self._apply)
         self.models, self._reflector, self.reflection = learning.models, learning.reflector, learning.reflection
         self._keeper = learning.keeper
@@ -371,6 +380,11 @@ class Agent:
         self.settings = settings
         self._conversation.use(settings)
         self.private.use(settings)
+
+    def _write_hosts(self, hosts: str) -> None:
+        """Keep another value of the setting in the file, and put it in force."""
+        write_setting(self._home.config, "hosts", hosts)
+        self._apply(self.settings.model_copy(update={"hosts": hosts}))
 
     def _reflect_on_what_comes(self, memory: Memory) -> None:
         """Whatever is appended may be something to reflect on, once that is begun; appends are heard on any thread."""

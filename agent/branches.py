@@ -11,7 +11,16 @@ from dataclasses import replace
 
 from agent.acceptance import reachable
 from agent.private import PrivateChats
-from graph.events import Event, HeadMoved, MarkSet, Sampling, SessionConfigured, SessionForked, SessionRenamed
+from graph.events import (
+    Event,
+    HeadMoved,
+    MarkSet,
+    ReferenceAdded,
+    Sampling,
+    SessionConfigured,
+    SessionForked,
+    SessionRenamed,
+)
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Alternatives, Branch, Impact, Recorded, Session, Turn, World
@@ -200,7 +209,13 @@ class Branches:
         ]
         if name is not None:
             events.append(SessionRenamed(session=new, text=name))
-        return [*events, *_settings(new, about)]
+        then = self._memory.readings.turn(at).at
+        there = self._memory.readings.attached(session)
+        refers = [each for each in there if at == about.head or each.at <= then]
+        attached = [
+            ReferenceAdded(reference=new_id(), session=new, category=each.kind, text=each.address) for each in refers
+        ]
+        return [*events, *attached, *_settings(new, about)]
 
 
 def _staying(count: int, of: int) -> list[str]:

@@ -43,6 +43,8 @@ from graph.events import (
     PinCleared,
     PinSet,
     ProjectAssigned,
+    ReferenceAdded,
+    ReferenceDropped,
     Role,
     SessionArchived,
     SessionConfigured,
@@ -89,7 +91,18 @@ def what_was(memory: Memory, entry: UserChange) -> str:
     if read := {event.document: event for event in events if isinstance(event, DocumentRead)}:
         return _read_in([event for event in read.values() if event.chunks]) or _taken_out(list(read.values()))
     told = _what_of_stories(memory, events) or _what_of_chats(memory, events) or _what_of_memories(memory, events)
-    return told or _what_of_entities(memory, events) or "changed something"
+    return told or _what_of_entities(memory, events) or _what_of_references(memory, events) or "changed something"
+
+
+def _what_of_references(memory: Memory, events: Sequence[Event]) -> str | None:
+    """What was attached or dropped: one by its address, several by their number."""
+    for sort, did in ((ReferenceAdded, "attached"), (ReferenceDropped, "dropped")):
+        ids = [event.reference for event in events if isinstance(event, sort)]
+        if len(ids) > 1:
+            return f"{did} {len(ids)} references"
+        if ids:
+            return f"{did} {quoted(memory.readings.references(ids)[ids[0]].address or 'an erased address')}"
+    return None
 
 
 def _read_in(read: Sequence[DocumentRead]) -> str:
@@ -400,6 +413,8 @@ _SORTS: dict[type[object], tuple[str, str]] = {
     PinCleared: ("pin is removed", "pins are removed"),
     CoreWritten: ("core block goes back to its earlier text", "core blocks go back to their earlier text"),
     DocumentRead: ("document goes back to its earlier version", "documents go back to their earlier versions"),
+    ReferenceAdded: ("reference is attached again", "references are attached again"),
+    ReferenceDropped: ("reference is dropped", "references are dropped"),
     ObservationRejected: ("memory is rejected again", "memories are rejected again"),
     ObservationReturned: ("review decision is undone", "review decisions are undone"),
     EntityNamed: ("name goes back to what it was", "names go back to what they were"),

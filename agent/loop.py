@@ -7,23 +7,25 @@ the events: a face that goes away loses nothing.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
 from agent.acceptance import BUSY
 from agent.background import Foreground
 from agent.pending import Queue
+from agent.references.address import Address
+from agent.references.quotes import ReferenceQuotes, is_read
 from agent.steps import Approvals
 from agent.story.play import Play
 from agent.story.spans import marker_of
 from agent.story.voice import Voice
 from agent.tools import ProposedChanges
 from graph.errors import MemoryFailure
-from graph.events import Event, HeadMoved, Sampling, TurnHidden, TurnTaken, Undone
+from graph.events import Event, HeadMoved, Recalled, Role, Sampling, TurnHidden, TurnTaken, Undone
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import ASSISTANT, Recorded
+from graph.values import ASSISTANT, Recorded, Reference
 from models.errors import ModelError, ServerError
 from models.protocols import Generator, SamplingParams
 
@@ -89,6 +91,7 @@ class Conversation:
         foreground: Foreground,
         answered: Callable[[str, str | None, Generator], None],
         speaks_up: SpeaksUp = silent,
+        references: ReferenceQuotes | None = None,
         generation_lock: asyncio.Lock | None = None,
     ) -> None:
         """`answered` learns from an exchange: its session, the turn that gives it a title, and the model.
@@ -110,6 +113,7 @@ class Conversation:
         self._foreground = foreground
         self._answered = answered
         self._speaks_up = speaks_up
+        self._references = references
         self._accepting = asyncio.Lock()
         self._reader = Acceptance(memory, prompts.plays)
         self._reader.marker = marker_of(settings.out_of_character)
@@ -137,15 +141,17 @@ class Conversation:
         client: str | None = None,
         turn: str | None = None,
         whisper: str | None = None,
+        references: Sequence[str] = (),
     ) -> AsyncGenerator[AgentEvent, None]:
         """Take a message and answer it; None begins a session. The first event is TurnAccepted or Failed.
 
         `client` says it where that is not the conversation's own. `turn` is an id that the client has made: a message
         that is there already under it is not taken twice, and its TurnAccepted is all that is told. In a story,
-        `whisper` is the member of the cast who alone hears it.
+        `whisper` is the member of the cast who alone hears it. `references` are attached with it.
         """
-        new = NewMessage(text, client or self._client, new_id() if turn is None else turn, whisper)
-        return self._begin(lambda tell: self._message(lambda: self._new(session, new, project), tell))
+        id = new_id() if turn is None else turn
+        new = NewMessage(text, client or self._client, id, whisper)
+        return self._begin(lambda tell: self._message(lambda: self._new(session, new, project, references), tell))
 
     def retry(self, session: str) -> AsyncGenerator[AgentEvent, None]:
         """Answer the last message of a session if it has no reply."""
@@ -159,10 +165,12 @@ class Conversation:
         """Let a member of a story's cast speak next, whoever was asked."""
         return self._begin(lambda tell: self._message(lambda: self._given_the_word(session, member), tell))
 
-    def edit(self, session: str, turn: str, text: str) -> AsyncGenerator[AgentEvent, None]:
+    def edit(
+        self, session: str, turn: str, text: str, *, references: Sequence[str] = ()
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Say something else in the place of a message of the user's, and answer that."""
         new = NewMessage(text, self._client)
-        return self._begin(lambda tell: self._message(lambda: self._edited(session, turn, new), tell))
+        return self._begin(lambda tell: self._message(lambda: self._edited(session, turn, new, references), tell))
 
     def watch(self, session: str) -> AsyncGenerator[AgentEvent, None]:
         """The events of every message of a session, whoever said it, from the moment of the call until `close`."""
@@ -315,6 +323,8 @@ class Conversation:
             yield stopped
             return
         voice = at.voice_of_prompt
+        attached = await self._attached(at)
+        reading = self._references.begin(attached) if self._references is not None else []
         prepared = await self._prompts.prepare(taken.session, at.generator, at.limits, voice=voice)
         held = prepared.held | {taken.turn}
         request = RecallRequest(taken.text, taken.session, held, prepared.first_turn, taken.voice)
@@ -323,7 +333,12 @@ class Conversation:
             yield stopped
             return
         asked = taken.turn if voice is None else await asyncio.to_thread(self._heard_last, at, voice, prepared)
-        quoted = () if asked in prepared.framed else (*prepared.new_pins, *pack_of(found.hits))
+        brought = await self._cancel_token.unless(self._brought(at, attached, prepared, reading))
+        if brought is None:
+            yield stopped
+            return
+        fresh = (*prepared.new_pins, *brought, *pack_of(found.hits))
+        quoted = () if asked in prepared.framed else fresh
         at.fresh = Fresh(asked, quoted)
         at.log = await self._prompts.before_reply(taken.session, at.generator, at.limits, at.fresh, voice=voice)
         held = frozenset(at.log.held)
@@ -335,13 +350,48 @@ class Conversation:
         self._generator = at.generator
         known = _nothing_found(found, self._settings.recall_limit)
         if voice is None:
-            async for event in self._steps.take(at, self._settings.tools, themes=found.route == "themes", known=known):
+            # Words of others stand in the prompt: nothing that they say may call a tool.
+            choice = "off" if any(map(is_read, at.log.held)) else self._settings.tools
+            async for event in self._steps.take(at, choice, themes=found.route == "themes", known=known):
                 yield event
         if self._cancel_token.asked:
             yield stopped
             return
         async for event in self._stream(at, model):
             yield event
+
+    async def _attached(self, at: PendingAnswer) -> list[Reference]:
+        """What the chat refers to; no voice of a story is told of it."""
+        if self._references is None or at.taken.voice is not None:
+            return []
+        return await asyncio.to_thread(self._memory.readings.attached, at.taken.session)
+
+    async def _brought(
+        self,
+        at: PendingAnswer,
+        attached: Sequence[Reference],
+        prepared: Prepared,
+        reading: "Sequence[asyncio.Task[None]]",
+    ) -> tuple[Recalled, ...]:
+        """What the message is given of what the chat refers to; why of some there is nothing is told on one line."""
+        if self._references is None or not attached:
+            return ()
+        path = await asyncio.to_thread(self._memory.readings.thread, at.taken.session, limit=RETRIED)
+        replies = [turn.at for turn in path if turn.role == Role.ASSISTANT]
+        brought = await self._references.bring(
+            attached,
+            at.taken.text,
+            held=prepared.held,
+            since=replies[-1] if replies else None,
+            generator=at.generator,
+            room=at.limits.references,
+            beside=at.limits.passages,
+            tasks=reading,
+        )
+        if brought.missing:
+            more = f" {len(brought.missing) - 1} more could not be read." if len(brought.missing) > 1 else ""
+            self._notify(Warned(f"{brought.missing[0]}{more}"))
+        return brought.pack
 
     def _heard_last(self, at: PendingAnswer, voice: Voice, prepared: Prepared) -> str:
         """The turn beside which a voice is quoted to: the one it follows, or the last it heard where it missed that."""
@@ -446,8 +496,10 @@ class Conversation:
 
     # What is said, and what is to be stored of it
 
-    async def _new(self, session: str | None, new: NewMessage, project: str | None) -> PendingAppend:
-        new = replace(new, text=clean_message(new.text))
+    async def _new(
+        self, session: str | None, new: NewMessage, project: str | None, references: Sequence[str]
+    ) -> PendingAppend:
+        new = replace(new, text=clean_message(new.text), references=self._allowed(references))
         self.approvals.refuse_all()  # the user goes on: that is no leave
         queued, newest = session is not None and self._due(session) > 0, self._newest.get(session or "")
         return await asyncio.to_thread(
@@ -462,11 +514,15 @@ class Conversation:
         self._refuse_where_due(session)
         return await asyncio.to_thread(self._reader.regenerated, session, turn, client=self._client)
 
-    async def _edited(self, session: str, turn: str, new: NewMessage) -> PendingAppend:
-        new = replace(new, text=clean_message(new.text))
+    async def _edited(self, session: str, turn: str, new: NewMessage, references: Sequence[str]) -> PendingAppend:
+        new = replace(new, text=clean_message(new.text), references=self._allowed(references))
         self._refuse_where_due(session)
         self.approvals.refuse_all()
         return await asyncio.to_thread(self._reader.edited, session, turn, new)
+
+    def _allowed(self, references: Sequence[str]) -> tuple[Address, ...]:
+        """Addresses to attach. Raises AgentError where one may not be read."""
+        return self._references.hosts.allowed(references) if self._references is not None else ()
 
     async def _unanswered(self, session: str) -> PendingAppend:
         if self._due(session):

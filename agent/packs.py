@@ -5,11 +5,13 @@ is brought up to date, so what was hidden or erased in between is found out, and
 again after a restart.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from agent.references.quotes import ReferenceQuotes, is_read
 from graph.events import Recalled
+from graph.events.references import referred
 from graph.memory import Memory
 from graph.readings.quoted import Believed
 from graph.values import Chunk, Hit, Session, Turn
@@ -49,9 +51,17 @@ def pack_of(hits: Iterable[Hit]) -> Pack:
 class Packs:
     """Makes the quotes of a prompt; tells once of each pin that there is no room for."""
 
-    def __init__(self, memory: Memory, notify: Callable[[Notice], None], *, zone: tzinfo | None = None) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        notify: Callable[[Notice], None],
+        *,
+        references: ReferenceQuotes | None = None,
+        zone: tzinfo | None = None,
+    ) -> None:
         self._memory = memory
         self._notify = notify
+        self._references = references
         self._zone = zone
         self._told: set[str] = set()
 
@@ -74,6 +84,8 @@ class Packs:
         pinned = self._pinned(session, voice)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
         ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
+        read = {id for id in ids if is_read(id)}
+        ids -= read
         given = [*path, *pinned] if voice is None else pinned  # there the path's words stand behind names
         said = self._memory.readings.quotable(ids - {turn.id for turn in given}, project=session.project)
         said |= {turn.id: turn for turn in given if turn.text is not None and not turn.hidden}
@@ -87,15 +99,47 @@ class Packs:
             if said[id].pinned:
                 del there[id]
         asks = {turn.id: turn.text or "" for turn in path}
+        sources, taken_back = self._read(read, packs, asks, log, fresh, session)
+
+        def quoted(item: Recalled, turn: str) -> Quote | None:
+            found = there.get(item.id)
+            return self._quote(found, item, asks.get(turn, "")) if found is not None else sources.get(item.id)
+
         return Quotes(
             packs={
-                turn: tuple(self._quote(there[item.id], item, asks.get(turn, "")) for item in pack if item.id in there)
+                turn: tuple(quote for item in pack if (quote := quoted(item, turn)) is not None)
                 for turn, pack in packs.items()
                 if pack
             },
             pins=self._pins(pinned, generator, limits),
-            gone=frozenset(ids - there.keys()),
+            gone=frozenset(ids - there.keys()) | taken_back,
+            stale=frozenset(read - sources.keys() - taken_back),
         )
+
+    def _read(
+        self,
+        names: set[str],
+        packs: Mapping[str, Pack],
+        asks: Mapping[str, str],
+        log: PromptLog | None,
+        fresh: Fresh | None,
+        session: Session,
+    ) -> tuple[dict[str, Quote], set[str]]:
+        """What was read at references, as it is quoted, and what of it may not be quoted any more.
+
+        A log that was made without something is given it with the next message: its frames stay as they are.
+        """
+        if not names:
+            return {}, set()
+        attached = {each.id for each in self._memory.readings.attached(session.id)}
+        dropped = {name for name in names if referred(name) not in attached}
+        if self._references is None:
+            return {}, dropped
+        taken_back = dropped | self._references.taken_back(names)
+        new = {item.id for item in fresh.pack} if fresh is not None else set[str]()
+        wanted = names - taken_back if log is None else (names & log.held | names & new) - taken_back
+        asked = {item.id: asks.get(turn, "") for turn, pack in packs.items() for item in pack}
+        return self._references.quotes(wanted, lambda name: asked.get(name, "")), taken_back
 
     def new_pins(
         self, generator: Generator, limits: Limits, held: frozenset[str], *, session: Session, voice: str | None = None

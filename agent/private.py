@@ -22,6 +22,7 @@ from agent.loop import Conversation
 from agent.model_host import ModelHost
 from agent.prompts import Prompts
 from agent.recall import Recaller
+from agent.references.quotes import ReferenceQuotes
 from agent.settings import Settings
 from agent.themes import ThemeMaker
 from agent.tools import Toolbox
@@ -48,6 +49,7 @@ class Shared:
     settings: Settings
     prompts: Prompts
     notify: Callable[[Notice], None]
+    references: ReferenceQuotes
 
 
 class PrivateMemory:
@@ -63,6 +65,7 @@ class PrivateMemory:
             shared.notify,
             default_system=settings.system_prompt,
             states=KVStates(folder / "kv", limit=0),
+            references=shared.references,
             leaving=shared.prompts.shelf.leave,
         )
         recaller = Recaller(memory, _no_vector)
@@ -77,6 +80,7 @@ class PrivateMemory:
             notify=shared.notify,
             foreground=shared.foreground,
             answered=lambda session, first, generator: None,
+            references=shared.references,
             generation_lock=shared.generation_lock,
         )
 

@@ -22,7 +22,7 @@ from hashlib import sha256
 from typing import Literal
 
 from agent.errors import AgentError
-from agent.quoting import ANSWERED, END, HEADER, PINS, Quote, block, lines_of
+from agent.quoting import ANSWERED, END, HEADER, NOW, PINS, Quote, block, lines_of
 from agent.text import clean_message
 from graph.values import CoreBlock, Turn
 from models.protocols import FrameRole, Generator
@@ -109,6 +109,16 @@ class Limits:
     def lore(self) -> int:
         """The most that lore may take beside one message."""
         return self.low_water // 6
+
+    @property
+    def references(self) -> int:
+        """The most that references may take of a prompt which stand in it whole."""
+        return self.low_water // 3
+
+    @property
+    def passages(self) -> int:
+        """The most that passages of references may take beside one message."""
+        return self.low_water // 10
 
     @property
     def stage(self) -> int:
@@ -372,10 +382,11 @@ def _with_quotes(text: str, quotes: Sequence[Quote], all_: Quotes) -> str:
     bench/told.py measures both: the default model says the answer about as often, in fewer tokens.
     """
     core = block(all_.headers[1], [quote for quote in quotes if quote.id.startswith(PREFIX)])
-    others = [quote for quote in quotes if not quote.id.startswith(PREFIX)]
+    others = [quote for quote in quotes if not quote.id.startswith(PREFIX) and not quote.whole]
+    whole = "\n\n".join(quote.line for quote in quotes if quote.whole)
     if all_.before:
         told = "\n".join([HEADER, *(quote.told or quote.line for quote in reversed(others))] if others else [])
-        parts = (core, told, text)
+        parts = (core, whole, told, text)
     else:
-        parts = (text, core, block(HEADER, others, END))
+        parts = (text, core, whole, block(HEADER, others, END) or (NOW if whole else ""))
     return "\n\n".join(part for part in parts if part)

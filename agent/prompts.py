@@ -22,6 +22,7 @@ from agent.events import Compaction, Notice, Warned
 from agent.packs import Fresh, Pack, Packs, packs_of, unanswered
 from agent.prompt import PREFIX, Cause, Limits, PromptLog, Quotes, block_id, version_of
 from agent.quoting import PIN_BOUND, Quote, excerpt, neutral
+from agent.references.quotes import ReferenceQuotes, is_read
 from agent.settings import DEFAULT_SYSTEM_PROMPT, ELSEWHERE
 from agent.shelf import WORTH, Shelf, StateKey, to_note
 from agent.story.book import Book
@@ -32,6 +33,7 @@ from agent.story.stage import told_to
 from agent.story.voice import Voice, as_seen, head_of, voice_of
 from graph.errors import GraphFailure
 from graph.events import Recalled
+from graph.events.references import referred
 from graph.memory import Memory
 from graph.values import CoreBlock, Observation, Session, Turn
 from graph.visibility import EVERYONE, Viewer
@@ -95,7 +97,7 @@ class PinnedItems:
             core=core,
             pins=(*quotes.pins, *pinned),
             gone=frozenset({id for id in quotes.gone if not _is_block(id)} | gone) - {quote.id for quote in pinned},
-            stale=frozenset(known - now.keys() - gone),
+            stale=quotes.stale | frozenset(known - now.keys() - gone),
             headers=quotes.headers if voice is None else (STAGE, STAGE_NOW),
         )
 
@@ -103,13 +105,16 @@ class PinnedItems:
         """Those of what a prompt of a world (None: any) holds, whatever it is, whose words it may not keep."""
         held = set(ids)
         blocks = {id for id in held if _is_block(id)}
+        read = {id for id in held if is_read(id)}
+        there = self._memory.readings.references({referred(id) for id in read}) if read else {}
+        dropped = {id for id in read if not (found := there.get(referred(id))) or not found.attached}
         kept = self._memory.readings.lines_kept({version_of(id) for id in blocks}) if blocks else set()
         blocks = {id for id in blocks if version_of(id) not in kept}
-        gone = self._memory.readings.gone(held - {id for id in held if _is_block(id)})
+        gone = self._memory.readings.gone({id for id in held - read if not _is_block(id)})
         with suppress(GraphFailure):  # then nobody knows, and nothing is kept that might not be
             gone -= self._memory.readings.observations(gone, world=world).keys() if gone else set()
             gone -= self._memory.readings.chunks(gone).keys() if gone else set()
-        return gone | self._gone_blocks(blocks, world)
+        return gone | dropped | self._gone_blocks(blocks, world)
 
     def _gone_blocks(self, ids: set[str], world: str | None, project: Viewer = EVERYONE) -> set[str]:
         """Those versions of blocks that were emptied since, or that came from what may not be shown any more."""
@@ -264,6 +269,7 @@ class Prompts:
         states: KVStates,
         guide: Callable[[Generator], str] = lambda generator: "",
         doubts: Callable[[Generator], bool] = lambda generator: False,
+        references: ReferenceQuotes | None = None,
         leaving: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._memory = memory
@@ -272,7 +278,7 @@ class Prompts:
         self._guide = guide  # what a model that has tools is told of them, after the system prompt
         self._doubts = doubts  # which models are given what was recalled directly before the message
         self._leaving = leaving  # lets others that use the model copy out what it knows of theirs
-        self._packs = Packs(memory, notify)
+        self._packs = Packs(memory, notify, references=references)
         self.plays = Plays(memory)
         self._pins = PinnedItems(memory, notify, self.plays)
         self._logs: OrderedDict[StateKey, PromptLog] = OrderedDict()

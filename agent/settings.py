@@ -427,6 +427,16 @@ class Settings(BaseSettings):
         pattern=r"^[^\s*]{1,10} [^\s*]{1,10}$",
         description="What stands around words that no character of a story hears: two marks with a space between them.",
     )
+    hosts: Annotated[str, Force.AT_ONCE] = Field(
+        default="",
+        description="The hosts that references may be read from, with spaces between: each is added when you say yes. "
+        "Take one out, and you are asked again. own:HOST is of this machine or of a private network.",
+    )
+    threads_from: Annotated[str, Force.AT_ONCE] = Field(
+        default="https://public.api.bsky.app",
+        pattern=r"^https?://[^\s/]+$",
+        description="The service that shows the threads of posts (at://…): it is asked for those that you attach.",
+    )
     mcp_remember: Annotated[Literal["review", "active", "off"], Force.NEXT_REQUEST] = Field(
         default="review",
         description='What happens when another program adds a memory (`clew mcp`): "review": it waits for your review; '

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from agent.references.quotes import is_read
 from models.errors import ModelError
 from models.parked import Parked, ParkedStates
 from models.placing import common
@@ -379,7 +380,10 @@ class Shelf:
 
 
 def _worth(key: StateKey, parked: Parked) -> bool:
-    """Whether a state is worth its place on disk."""
+    """Whether a state is worth its place on disk, and may be there: what was read at a reference is in no file."""
+    log = from_note(parked.note)
+    if log is None or any(is_read(each) for each in log.held):
+        return False
     return worth_keeping(len(parked.state.tokens), parked.size, key.model.reading_s)
 
 

@@ -462,6 +462,21 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """Something that a session refers to and that is read where it lives; an erased `address` is empty.
+
+    `attached` says whether the session still refers to it.
+    """
+
+    id: str
+    session: str
+    kind: Literal["thread", "page", "file"]
+    address: str
+    at: datetime
+    attached: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A file that was ingested, as it was read last."""
 

@@ -24,12 +24,15 @@ from graph.events import (
     ObservationSupported,
     PinCleared,
     PinSet,
+    ReferenceAdded,
+    ReferenceDropped,
     Role,
     SessionDeleted,
     SessionForked,
     SessionStarted,
     StageSet,
     StoryBegun,
+    TextErased,
     TurnDeleted,
     TurnHidden,
     TurnReleased,
@@ -86,6 +89,8 @@ class Reference:
         self.members: dict[str, str] = {}  # of all casts, and what they are called
         self.saw: dict[str, tuple[str, ...]] = {}  # of the turns of stories, who
         self.said: dict[str, int] = {}  # of turns, the event that said them
+        self.refers: dict[str, tuple[int, ReferenceAdded]] = {}  # what is attached, with the event that attached it
+        self.erased: set[int] = set()
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
@@ -131,6 +136,12 @@ class Reference:
                     self.members[event.member] = event.text
             case TurnWitnessed():
                 self.saw[event.turn] = event.witnesses
+            case ReferenceAdded():
+                self.refers[event.reference] = self.seq, event
+            case ReferenceDropped():
+                self.refers.pop(event.reference, None)
+            case TextErased():
+                self.erased.update(event.events)
             case _:
                 self._learn(event)
 
@@ -245,6 +256,11 @@ class Reference:
     def _known(self, world: str) -> set[str]:
         """Observations of the world's own and of the worlds above it; their sources say whether it believes them."""
         return {id for id, made in self.made.items() if made.world in (world, *self.worlds[world].above)}
+
+    def attached(self, session: str) -> dict[str, str | None]:
+        """What a session refers to, with the addresses."""
+        there = [event for seq, event in self.refers.values() if event.session == session and seq not in self.erased]
+        return {event.reference: event.text for event in there}
 
     # -- what stands in a story -----------------------------------------------------------------------------------
 

@@ -13,7 +13,10 @@ from graph.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all parts are made from; `settings` are those that are in force when they are asked for."""
+    """What all parts are made from; `settings` are those that are in force when they are asked for.
+
+    `write_hosts` keeps and applies another value of the setting of that name.
+    """
 
     memory: Memory
     home: Home
@@ -23,3 +26,4 @@ class Context:
     background: BackgroundTasks
     loader: Loader
     embedder_loader: EmbedderLoader
+    write_hosts: Callable[[str], None]

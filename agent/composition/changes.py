@@ -12,6 +12,7 @@ from agent.composition.conversation import ConversationParts
 from agent.documents import Documents
 from agent.entities import Entities
 from agent.erasure import Erasure
+from agent.events import SessionsChanged
 from agent.history import History
 from agent.marks import Marks
 from agent.memories import Memories
@@ -19,6 +20,7 @@ from agent.opening import GraphOpening
 from agent.planning import Planner
 from agent.proposals import Proposals
 from agent.recorder import Recorder
+from agent.references.attachments import References
 from agent.stories import Stories
 
 
@@ -42,6 +44,7 @@ class ChangeParts:
     projects: Projects
     documents: Documents
     stories: Stories
+    references: References
 
 
 def compose_changes(
@@ -83,5 +86,11 @@ def compose_changes(
         documents=Documents(memory, jobs, tell=tell, erase=erasure.begin),
         stories=Stories(
             memory, recorder, talk.prompts, talk.recaller, client=client, context=lambda: talk.conversation.context
+        ),
+        references=References(
+            talk.private.memory_of,
+            talk.quotes,
+            talk.quotes.hosts,
+            changed=lambda session: tell(SessionsChanged(session)),
         ),
     )

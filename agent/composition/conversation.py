@@ -11,6 +11,10 @@ from agent.model_host import ModelHost
 from agent.private import PrivateChats, Shared
 from agent.prompts import Prompts
 from agent.recall import Recaller
+from agent.references.client import WebClient
+from agent.references.hosts import Hosts
+from agent.references.quotes import ReferenceQuotes
+from agent.references.reader import ReferenceReader
 from agent.reflection.trust import Trusts
 from agent.settings import Settings
 from agent.themes import ThemeMaker
@@ -28,6 +32,7 @@ class ConversationParts:
     prompts: Prompts
     host: ModelHost
     embedding: Embedding
+    quotes: ReferenceQuotes
     recaller: Recaller
     themes: ThemeMaker
     foreground: Foreground
@@ -42,6 +47,14 @@ def compose_conversation(
     memory, settings, tell = context.memory, context.settings(), context.tell
     states = KVStates(context.home.states, limit=kv_limit(settings))
     trusts = Trusts(context.home.trusted)
+    embedding = Embedding(memory, context.embedder_loader, tell, name=settings.embedder)
+
+    def service() -> str:
+        return context.settings().threads_from
+
+    hosts = Hosts(lambda: context.settings().hosts, context.write_hosts, threads_from=service)
+    reader = ReferenceReader(WebClient(hosts.allows), service=service)
+    quotes = ReferenceQuotes(reader, hosts, vectors=embedding.vectors, query=embedding.query)
     prompts = Prompts(
         memory,
         tell,
@@ -49,9 +62,9 @@ def compose_conversation(
         states=states,
         guide=lambda generator: GUIDE if in_use(context.settings().tools, generator.info) else "",
         doubts=trusts.doubts,
+        references=quotes,
     )
     host = ModelHost(context.loader, tell, leaving=prompts.give_up)
-    embedding = Embedding(memory, context.embedder_loader, tell, name=settings.embedder)
     recaller = Recaller(memory, embedding.query)
     themes = ThemeMaker(memory, lambda: embedding.key)
     foreground = Foreground()
@@ -67,14 +80,25 @@ def compose_conversation(
         foreground=foreground,
         answered=answered,
         speaks_up=speaks_up,
+        references=quotes,
     )
 
     def shared() -> Shared:
-        return Shared(host, conversation.generation_lock, foreground, context.settings(), prompts, tell)
+        return Shared(host, conversation.generation_lock, foreground, context.settings(), prompts, tell, quotes)
 
     private = PrivateChats(memory, conversation, shared)
     return ConversationParts(
-        states, trusts, prompts, host, embedding, recaller, themes, foreground, conversation, private
+        states,
+        trusts,
+        prompts,
+        host,
+        embedding,
+        quotes,
+        recaller,
+        themes,
+        foreground,
+        conversation,
+        private,
     )
 
 

@@ -58,7 +58,13 @@ class _Kept:
 class ReferenceReader:
     """Reads addresses, for one event loop; `now` gives seconds that only grow."""
 
-    def __init__(self, client: WebClient, *, service: str = SERVICE, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        client: WebClient,
+        *,
+        service: Callable[[], str] = lambda: SERVICE,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
         self._service = service
         self._now = now
@@ -68,7 +74,7 @@ class ReferenceReader:
 
     def host_of(self, address: Address) -> str:
         """Who is asked for what lies at an address; empty for a file."""
-        return urlsplit(self._service).hostname or "" if address.sort == "thread" else address.host
+        return urlsplit(self._service()).hostname or "" if address.sort == "thread" else address.host
 
     def known(self, address: Address) -> Reading | None:
         """What was read of it in the last five minutes, without asking anybody."""
@@ -113,7 +119,7 @@ class ReferenceReader:
         host = self.host_of(address)
         rest = self._pace.rest_s(host)
         if rest:
-            raise Unreadable(f"{host} could not answer, and is asked again in {rest:.0f} seconds. {GOES_ON}")
+            raise Busy(f"{host} could not answer, and is asked again in {rest:.0f} seconds. {GOES_ON}")
         try:
             reading = await (self._read_thread(address) if address.sort == "thread" else self._read_page(address))
         except Busy as error:
@@ -123,7 +129,7 @@ class ReferenceReader:
         return reading
 
     async def _read_thread(self, address: Address) -> Reading:
-        thread = await read_thread(self._client, address.text, service=self._service)
+        thread = await read_thread(self._client, address.text, service=self._service())
         reading = _made(address, thread.text, thread.title, thread.cut)
         return self._keep(replace(reading, authors=thread.authors), Version())
 

@@ -12,11 +12,14 @@ from typing import Any
 from urllib.parse import quote
 
 from agent.errors import Unreadable
+from agent.references.address import DID, HANDLE
 from agent.references.client import GOES_ON, Refused, WebClient
 
 DEPTH = 100  # replies to replies, and parents
 MOST_POSTS = 1000
 LONGEST_QUOTE = 300  # characters of what a post quotes, or of what is said of a picture
+LONGEST_HANDLE = 253  # characters, as of any host
+INVALID = "handle.invalid"  # what a service says of one that leads nowhere
 WITHHELD = ("!hide", "!no-unauthenticated", "!takedown")
 SERVICE = "https://public.api.bsky.app"
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,7 +28,10 @@ DEFS = "app.bsky.feed.defs#"
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote: the id that stays, and the name that is shown."""
+    """Who wrote: the id that stays, and the name that is shown, which is the id where there is no name that can be.
+
+    These two are kept, so they are nothing else: no words that somebody put in their place.
+    """
 
     did: str
     handle: str
@@ -179,8 +185,11 @@ def _quoted(record: Mapping[str, Any]) -> Iterator[str]:
 
 def _author(post: Mapping[str, Any]) -> Author | None:
     about = _of(post, "author")
-    did, handle = _line(about.get("did"))[:200], _line(about.get("handle"))[:253]
-    return Author(did, handle or did) if did.startswith("did:") else None
+    did, handle = _line(about.get("did")), _line(about.get("handle")).casefold()
+    if DID.fullmatch(did) is None:
+        return None
+    is_one = len(handle) <= LONGEST_HANDLE and HANDLE.fullmatch(handle) is not None and handle != INVALID
+    return Author(did, handle if is_one else did)
 
 
 def _is_withheld(post: Mapping[str, Any]) -> bool:

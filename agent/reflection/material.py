@@ -77,12 +77,17 @@ def gather(memory: Memory, wanted: Unreflected) -> Material:
         reflection=new_id(),
         turns=wanted.turns,
         said=tuple(turn for turn in turns if turn.role in EVIDENCE),
-        replies=tuple(turn for turn in turns if turn.role == Role.ASSISTANT),
+        replies=tuple(turn for turn in turns if turn.role == Role.ASSISTANT and not _tells_what_was_read(turn)),
         session=wanted.session,
         world=wanted.world,
         project=wanted.project,
         instead_of=wanted.instead_of,
     )
+
+
+def _tells_what_was_read(reply: Turn) -> bool:
+    """Whether a reply was given what others wrote elsewhere: it may say that again, and nothing is learned from it."""
+    return any(item.kind == "reference" for item in reply.recalled)
 
 
 LOOKED_BACK = 30  # turns of a chat before an exchange

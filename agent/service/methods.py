@@ -34,6 +34,7 @@ from agent.past import DocumentReader, MemoryReader, PastView, PastViewer, Proje
 from agent.planning import Planner
 from agent.private import PrivateChats
 from agent.proposals import Proposals
+from agent.references.attachments import References
 from agent.reflections import Reflection
 from agent.search import Search
 from agent.served import ModelServers
@@ -51,7 +52,7 @@ PARTS: Mapping[str, type] = {
     "search": Search, "documents": Documents, "graph": GraphReader, "queries": Queries, "models": Models,
     "models.servers": ModelServers,
     "private": PrivateChats, "reflection": Reflection, "erasure": Erasure, "syntheses": Syntheses,
-    "approvals": Approvals, "stories": Stories,
+    "approvals": Approvals, "stories": Stories, "references": References,
 }  # fmt: skip
 OF_PAST: Mapping[str, type] = {
     "": PastView, "graph": GraphReader, "memories": MemoryReader, "projects": ProjectReader,
@@ -79,7 +80,7 @@ OWN = frozenset(
     (
         "models.close", "models.heard", "models.reload", "models.renamed", "private.sweep", "private.end",
         "private.stop", "private.use", "private.folder_of", "private.owner_of", "past.at", "approvals.refuse_all",
-        "approvals.ask", "erasure.begin", "history.marks.add_if_due",
+        "approvals.ask", "erasure.begin", "history.marks.add_if_due", "references.close",
     )
 )  # fmt: skip
 # What only reads: where the service is lost meanwhile, it is asked again of the next one.
@@ -97,7 +98,8 @@ READING = frozenset(
         "models.servers.names", "opened", "plans.delete", "plans.delete_session", "plans.forget", "plans.hide",
         "plans.plan", "plans.remove_document", "plans.session_deletion", "plans.take_out", "plans.unhide",
         "private.all", "projects.all", "projects.name", "queries.history", "queries.saved",
-        "queries.translates_by_model", "reflection.unreflected", "reflection.waiting", "search.context",
+        "queries.translates_by_model", "references.all", "references.asks", "references.named", "references.read",
+        "reflection.unreflected", "reflection.waiting", "search.context",
         "search.dossier", "search.missed", "search.newest", "search.overview", "search.quotes", "search.recall",
         "search.recent", "search.themes", "search.words", "status", "stories.all", "stories.card", "stories.changes",
         "stories.decay", "stories.knows", "stories.plots", "stories.scenes", "stories.stage", "stories.ties",

@@ -30,6 +30,7 @@ TABLES: dict[str, str] = {
     "Document": "a file that was read in",
     "Chunk": "a piece of a document",
     "StageLine": "in a story, what something is from a turn on: a mood, a place, a seat in the cast",
+    "Reference": "something a chat refers to, read where it lives: only its address is here",
     "Meta": "one row: the version of the graph, and the last event it has seen",
     "IN_WORLD": "the world a chat belongs to",
     "HEAD": "the newest turn of a chat's path",
@@ -53,6 +54,8 @@ TABLES: dict[str, str] = {
     "RELATES": "how two people, places or things stand to each other, as a memory in use says",
     "SCOPED_TO": "the project of a chat",
     "PART_OF": "the document of a piece",
+    "REFERS_TO": "what a chat refers to",
+    "WRITTEN_BY": "who wrote it, as it was read",
 }
 
 PROPERTIES: dict[str, dict[str, str]] = {
@@ -230,6 +233,15 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "evidence": "how many memories rest on it",
         "touched": "the last event that changed it",
     },
+    "Reference": {
+        "id": ID,
+        "session": "the id of the chat that refers to it",
+        "kind": "thread, page or file",
+        "address": "where it is read",
+        "at": f"when it was attached last, {TIME}",
+        "seq": SEQ,
+        "attached": "whether the chat still refers to it",
+    },
     "Meta": {
         "id": ID,
         "version": "the version of these tables",
@@ -244,6 +256,11 @@ PROPERTIES: dict[str, dict[str, str]] = {
     "MENTIONS": {
         "seq": "the number of the event that noted it",
         "told": "the id of the entity that was noted; it may be the same as another since",
+    },
+    "WRITTEN_BY": {
+        "seq": "the number of the event that told it",
+        "told": "the id of the entity it told; it may be the same as another since",
+        "did": "the author's DID (AT Protocol)",
     },
     "ABOUT": {"told": "the id of the entity it was made about; it may be the same as another since"},
     "SPLIT_FROM": {"item": "the id of the message or memory that means it"},

@@ -36,6 +36,7 @@ _KEPT = (  # what of each table stays, in this order; a null counts as a no
     ("CoreBlock", "false"),
     ("Wording", "false"),
     ("StageLine", "false"),
+    ("Reference", "n.attached AND EXISTS { MATCH (:Session)-[:REFERS_TO]->(n) }"),
     ("Entity", "EXISTS { MATCH (n)--() }"),
 )
 # What a memory says that is not here; and how the user told people apart.

@@ -72,6 +72,7 @@ from graph.events.observations import (
     Relation,
     RelationNoted,
 )
+from graph.events.references import ReferenceAdded, ReferenceDropped, ReferenceWritten
 from graph.events.stories import SEATS, Author, CastReset, CastSet, Seat, StageSet, StoryBegun, TurnWitnessed
 
 Event = Annotated[
@@ -120,6 +121,9 @@ Event = Annotated[
     | DocumentRead
     | ChunkRead
     | DocumentRemoved
+    | ReferenceAdded
+    | ReferenceDropped
+    | ReferenceWritten
     | ReflectionDone
     | ReflectionFailed
     | ApprovalAsked
@@ -180,6 +184,9 @@ __all__ = [
     "ProjectAssigned",
     "ProjectMade",
     "Recalled",
+    "ReferenceAdded",
+    "ReferenceDropped",
+    "ReferenceWritten",
     "ReflectionDone",
     "ReflectionFailed",
     "Relation",

@@ -72,21 +72,38 @@ class Sampling(BaseModel):
 
 
 Strategy = Literal[
-    "lexical", "semantic", "observation", "graph", "recency", "pin", "recent", "thread", "theme", "tool", "later"
+    "lexical",
+    "semantic",
+    "observation",
+    "graph",
+    "recency",
+    "pin",
+    "recent",
+    "thread",
+    "theme",
+    "tool",
+    "later",
+    "reference",
 ]
 
 
 class Recalled(BaseModel):
-    """One item of a context pack: what was put before the model, by which strategies and ranks, with what score."""
+    """One item of a context pack: what was put before the model, by which strategies and ranks, with what score.
+
+    Of what was read at a reference, or of a passage of it, when that was (UTC milliseconds) and the SHA-256 of all that
+    it said then: its words are nowhere.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    kind: Literal["turn", "observation", "chunk", "block"] = "turn"
+    kind: Literal["turn", "observation", "chunk", "block", "reference"] = "turn"
     score: float = 0.0
     ranks: dict[Strategy, int] = Field(default_factory=dict)
     boosts: dict[str, float] = Field(default_factory=dict)
     path: tuple[tuple[str, str], ...] = ()  # relationship and node, from what matched to this
+    read_at: int | None = None
+    hash: str | None = None
 
     @field_validator("path")
     @classmethod
@@ -186,7 +203,7 @@ class TurnSaid(Base):
     `witnesses` are those who saw it; None elsewhere.
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     kind: Literal["turn.said"] = "turn.said"
     turn: str
     session: str

@@ -33,6 +33,8 @@ from graph.events import (
     PinCleared,
     PinSet,
     ProjectAssigned,
+    ReferenceAdded,
+    ReferenceDropped,
     Role,
     Sampling,
     SessionArchived,
@@ -68,6 +70,7 @@ Sort = Literal[
     "review",
     "block",
     "document",
+    "reference",
     "entity name",
     "entity kind",
     "entity alias",
@@ -142,6 +145,8 @@ def decisions(event: Event) -> Iterator[Decision]:
             yield Decision("block", block, world, project)
         case DocumentRead(document=document):
             yield Decision("document", document)
+        case ReferenceAdded(reference=reference) | ReferenceDropped(reference=reference):
+            yield Decision("reference", reference)
         case EntityNamed(entity=entity, world=world):
             yield Decision("entity name", entity, world)
         case EntityKinded(entity=entity, world=world):
@@ -212,6 +217,9 @@ def _restoring(facet: Decision, stood: Any) -> Event:
         case Decision("document"):
             read: DocumentRead = stood
             return read
+        case Decision("reference", reference):
+            added: ReferenceAdded | None = stood
+            return added or ReferenceDropped(reference=reference)
         case Decision("witnesses", turn):
             return TurnWitnessed(turn=turn, witnesses=stood)
         case Decision(aspect=str()):
@@ -263,6 +271,11 @@ def reachable(db: sqlite3.Connection, facet: Decision) -> bool:
             return db.execute(_PLAYED, (facet.world,)).fetchone() is not None
         case "document":
             gone = "SELECT 1 FROM documents WHERE id = ? AND deleted"
+        case "reference":  # nothing is referred to by an address that is erased
+            gone = """
+            SELECT 1 FROM attachments AS own JOIN events USING (seq) JOIN sessions ON sessions.id = own.session
+            WHERE own.id = ? AND (events.text IS NULL OR sessions.deleted)
+            """
         case "hidden" | "withheld" | "rating" | "pin" | "witnesses":
             gone = "SELECT 1 FROM turns WHERE id = ? AND deleted"
         case _:
@@ -411,6 +424,16 @@ def _document(db: sqlite3.Connection, facet: Decision, before: int) -> DocumentR
     return DocumentRead.model_validate({**last[1], "text": last[2], "ingest": None, "chunks": held})
 
 
+def _reference(db: sqlite3.Connection, facet: Decision, before: int) -> ReferenceAdded | None:
+    """What would attach it again; None while its session does not refer to it."""
+    last = _last(db, facet.item, before, "reference.added", "reference.dropped")
+    return None if last is None or last[0] == "reference.dropped" else _added(last)
+
+
+def _added(row: Row) -> ReferenceAdded:
+    return ReferenceAdded.model_validate({**row[1], "text": row[2]})
+
+
 def _line(db: sqlite3.Connection, facet: Decision, before: int) -> tuple[dict[str, Any], str | None] | None:
     """Fields and text of the line of a stage that held there."""
     stage = Stage(db, facet.world or MAIN_WORLD, facet.of)
@@ -462,6 +485,7 @@ _READ: dict[str, Callable[[sqlite3.Connection, Decision, int], Any]] = {
     "review": _review,
     "block": _block,
     "document": _document,
+    "reference": _reference,
     "entity name": _of_entity("entity.named", "text"),
     "entity kind": _of_entity("entity.kinded", "category"),
     "entity alias": _of_entity("entity.aliased", "entity"),

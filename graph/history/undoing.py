@@ -58,8 +58,10 @@ _NAMES = {
     **dict.fromkeys(("memory pin", "review"), "memory"),
     "block": "core block",
     "document": "document",
+    "reference": "reference",
 }
 _TITLE = "SELECT text FROM events WHERE seq = (SELECT seq FROM documents WHERE id = ?)"
+_ADDRESS = "SELECT text FROM events WHERE seq = (SELECT seq FROM attachments WHERE id = ?)"
 _STATED = "SELECT text FROM events WHERE seq = (SELECT seq FROM observations WHERE id = ?)"
 
 
@@ -80,6 +82,8 @@ def named(db: sqlite3.Connection, facet: Decision) -> str:
         case "message":
             row = db.execute(_SHOWN.format("id"), (facet.item,)).fetchone()
             words = row[0] if row is not None else None
+        case "reference":
+            words = db.execute(_ADDRESS, (facet.item,)).fetchone()[0]
         case "document":
             words = (db.execute(_TITLE, (facet.item,)).fetchone()[0] or "").partition("\n")[0]
         case _:
@@ -183,6 +187,8 @@ _OF_CHANGES = (  # the kinds by which changes are found
     "observation.returned",
     "observation.deleted",
     "document.removed",
+    "reference.added",
+    "reference.dropped",
     "entity.named",
     "entity.kinded",
     "entity.aliased",

@@ -51,6 +51,9 @@ from graph.events import (
     PinSet,
     ProjectAssigned,
     ProjectMade,
+    ReferenceAdded,
+    ReferenceDropped,
+    ReferenceWritten,
     ReflectionDone,
     ReflectionFailed,
     RelationNoted,
@@ -152,7 +155,7 @@ def admit_learned(db: sqlite3.Connection, event: Event) -> bool:
             if isinstance(event, ReflectionDone) and event.instead_of is not None:
                 _require_observation(db, event.instead_of)
         case _:
-            return _admit_document(db, event) or _admit_approval(db, event)
+            return _admit_document(db, event) or _admit_reference(db, event) or _admit_approval(db, event)
     return True
 
 
@@ -331,6 +334,32 @@ def _admit_document(db: sqlite3.Connection, event: Event) -> bool:
         case _:
             return False
     return True
+
+
+def _admit_reference(db: sqlite3.Connection, event: Event) -> bool:
+    match event:
+        case ReferenceAdded():
+            require_session(db, event.session)
+            require(bool((event.text or "").strip()), "the reference has no address")
+            known = db.execute("SELECT session, kind FROM attachments WHERE id = ?", (event.reference,)).fetchone()
+            same = known in (None, (event.session, event.category))
+            require(same, f"the reference {event.reference} is of another session, or of another kind")
+        case ReferenceDropped():
+            _require_reference(db, event.reference)
+        case ReferenceWritten():
+            _require_reference(db, event.reference)
+            require_name(event.author, "the author")
+            handle, _, did = (event.text or "").partition("\n")
+            require(bool(handle.strip() and did.strip()) and "\n" not in did, "it names no author")
+            known = not found(db, "SELECT 1 FROM entities WHERE id = ?", event.author)
+            require(known or item_exists(db, event.kind, event.author), f"{event.author} is somebody else")
+        case _:
+            return False
+    return True
+
+
+def _require_reference(db: sqlite3.Connection, reference: str) -> None:
+    require(item_exists(db, "reference.added", reference), f"there is no reference {reference}")
 
 
 def _admit_approval(db: sqlite3.Connection, event: Event) -> bool:

@@ -61,6 +61,12 @@ SELECT seq FROM events WHERE text IS NOT NULL AND seq IN (
     WHERE wordings."of" = 'CoreBlock' AND core_blocks.world IN (SELECT id FROM played)
 )
 """
+# What a session referred to, and who wrote that.
+_REFERRED = """
+SELECT event.seq FROM attachments AS own JOIN subjects ON subjects.id = own.id
+JOIN events AS event ON event.seq = subjects.seq
+WHERE own.session = ? AND event.text IS NOT NULL AND subjects.kind IN ('reference.added', 'reference.written')
+"""
 _NAMING = """
 SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
     ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked', 'stage.set')
@@ -102,6 +108,7 @@ def erased_by(db: sqlite3.Connection, event: Event) -> TextErased | None:
             return TextErased(events=texts_of(db, event))
         case SessionDeleted(session=session):
             texts = {seq for (story,) in db.execute(_OVER, (session,)) for seq in texts_of_story(db, story)}
+            texts |= _seqs(db, _REFERRED, session)
             return TextErased(events=tuple(sorted(texts))) if texts else None
         case _:
             return None

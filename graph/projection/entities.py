@@ -73,13 +73,21 @@ def cast(sink: Sink, stored: Stored, event: CastSet) -> None:
         _learn(sink, event.member, event.text, stored.seq)
 
 
-def uncast(sink: Sink, event: CastSet, seq: int) -> None:
-    """Take a member's name away, unless it was given another one later.
+def lose_name(sink: Sink, entity: str, seq: int) -> None:
+    """Take away what event `seq` called a member or an author, unless it was given another name later.
 
     A replay finds the event without its text already, and an earlier name in its place.
     """
-    if node(sink, "Entity", event.member)["noted_seq"] <= seq:
-        _learn(sink, event.member, None, NAMELESS)
+    if node(sink, "Entity", entity)["noted_seq"] <= seq:
+        _learn(sink, entity, None, NAMELESS)
+
+
+def put_author(sink: Sink, author: str, name: str | None, seq: int) -> None:
+    """Whoever wrote what a session refers to is there, and called so from here on."""
+    if sink.node("Entity", author) is None:
+        _put(sink, author, "person", None, NAMELESS)
+    if name is not None:
+        _learn(sink, author, name, seq)
 
 
 def note(sink: Sink, stored: Stored, event: EntityNoted) -> None:

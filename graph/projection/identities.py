@@ -30,7 +30,8 @@ _BY_HAND = f"""
 AND kind IN ('entity.named', 'entity.kinded', 'entity.aliased', 'entity.merged', 'entity.split') ORDER BY seq
 """
 _NOTED = """
-SELECT e.id, e.noted_kind, CASE WHEN e.noted_seq IS NULL THEN e.id ELSE event.text END
+SELECT e.id, e.noted_kind, CASE WHEN e.noted_seq IS NULL THEN e.id
+    ELSE substr(event.text, 1, instr(event.text || char(10), char(10)) - 1) END
 FROM entities AS e LEFT JOIN events AS event ON event.seq = e.noted_seq
 """
 Value = TypeVar("Value")
@@ -125,6 +126,11 @@ class Identities:
         """What one is called; None where all that named it was erased."""
         self._load([entity])
         return self._names.get(entity) or self._noted.get(entity, ("", None))[1]
+
+    def noted(self, entity: str) -> str | None:
+        """What one is noted to be called, whatever a person calls it."""
+        self._load([entity])
+        return self._noted.get(entity, ("", None))[1]
 
     def leads_to(self, entity: str, other: str) -> bool:
         """Whether an entity is another, or the same as it over others."""

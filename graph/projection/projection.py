@@ -37,6 +37,9 @@ from graph.events import (
     PinSet,
     ProjectAssigned,
     ProjectMade,
+    ReferenceAdded,
+    ReferenceDropped,
+    ReferenceWritten,
     ReflectionDone,
     ReflectionFailed,
     RelationNoted,
@@ -63,7 +66,7 @@ from graph.events import (
     Undone,
 )
 from graph.events.codec import Stored
-from graph.projection import documents, entities, observations, regrouping, stories, turns, wording
+from graph.projection import documents, entities, observations, references, regrouping, stories, turns, wording
 from graph.projection.liveness import change_turn, move_head
 from graph.projection.sink import Sink, node
 
@@ -180,6 +183,12 @@ def _learn(stored: Stored, sink: Sink) -> None:
             documents.read_document(sink, stored, event)
         case DocumentRemoved() as event:
             documents.remove_document(sink, event.document, stored.seq)
+        case ReferenceAdded() as event:
+            references.add(sink, stored, event)
+        case ReferenceDropped() as event:
+            references.drop(sink, event)
+        case ReferenceWritten() as event:
+            references.write(sink, stored, event)
         case ReflectionDone() | ReflectionFailed() | ApprovalAsked() | ApprovalGiven() | ApprovalRefused():
             pass  # the log alone tells of these
         case MarkSet() | MarkCleared() | MarkRestored() | Undone():
@@ -211,7 +220,11 @@ def _erase(sink: Sink, seq: int, *, touched: int) -> None:
         case StageSet():
             stories.erase(sink, seq)
         case CastSet() as event:
-            entities.uncast(sink, event, seq)
+            entities.lose_name(sink, event.member, seq)
+        case ReferenceAdded() as event:
+            references.erase_address(sink, event, seq)
+        case ReferenceWritten() as event:
+            references.erase_author(sink, event, seq)
         case StoryBegun() as event:
             sink.set_node("World", event.world, {"name": None})
         case EntityNoted() as event:

@@ -1,7 +1,7 @@
 """Who is the same as whom: what names an entity is hung on whom it means, at once when that changes.
 
-A turn's MENTIONS and SAID_BY, an observation's ABOUT and the RELATES it draws lead to whom they mean. Each remembers
-who was told, so that they come apart again as they were put together.
+A turn's MENTIONS and SAID_BY, a reference's WRITTEN_BY, an observation's ABOUT and the RELATES it draws lead to whom
+they mean. Each remembers who was told, so that they come apart again as they were put together.
 """
 
 from collections.abc import Callable, Iterable
@@ -44,7 +44,7 @@ def _regroup(sink: Sink, at: Iterable[str], change: Callable[[], None]) -> None:
     told = [
         (rel, start, here, edge)
         for here in places
-        for rel in ("MENTIONS", "ABOUT")
+        for rel in ("MENTIONS", "ABOUT", "WRITTEN_BY")
         for start, edge in sink.edges(rel, here, to="Entity")
     ]
     said = [(turn, here) for here in places for _, turn in sink.starts(("SAID_BY",), here, to="Entity")]

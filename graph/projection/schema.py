@@ -7,8 +7,8 @@ Its names are typed by people and kept in their queries: whoever changes one add
 
 from dataclasses import dataclass
 
-VERSION = 8
-TABLES = 4
+VERSION = 9
+TABLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +359,26 @@ STAGE_LINE = NodeTable(  # in a story, what one aspect of something is from a tu
     graph_only=("text",),
 )
 
-NODES = (WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, WORDING, DOCUMENT, CHUNK, STAGE_LINE)
+REFERENCE = NodeTable(  # something that is read from its source, whose words are nowhere here
+    "Reference",
+    (
+        _ID,
+        ("session", "STRING"),
+        ("kind", "STRING"),  # thread, page, file
+        ("address", "STRING"),
+        ("at", "INT64"),  # when it was attached last
+        ("seq", "INT64"),
+        ("attached", "BOOL"),  # whether its session refers to it: REFERS_TO
+    ),
+    read=("session", "seq", "attached"),
+    beside="attachments",  # `references` is a word of SQL
+    graph_only=("address",),
+)
+
+NODES = (
+    *(WORLD, SESSION, TURN, ENTITY, OBSERVATION, PROJECT, CORE_BLOCK, WORDING, DOCUMENT, CHUNK, STAGE_LINE),
+    REFERENCE,
+)
 
 _AT = ("at", "INT64")
 
@@ -375,7 +394,7 @@ RELS = (
     RelTable(
         "RECALLED",
         "Turn",
-        ("Turn", "Observation", "Chunk"),
+        ("Turn", "Observation", "Chunk", "Reference"),
         (("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE")),
     ),
     # Whom a turn names, and what an observation is about: those who are meant today. `told` is the entity it told.
@@ -419,6 +438,17 @@ RELS = (
     ),
     RelTable("SCOPED_TO", "Session", ("Project",)),
     RelTable("PART_OF", "Chunk", ("Document",), backwards=True),  # of the latest reading
+    RelTable("REFERS_TO", "Session", ("Reference",)),
+    # Who wrote it, as it was read: an author is known by a DID. `told` is the entity it told.
+    RelTable(
+        "WRITTEN_BY",
+        "Reference",
+        ("Entity",),
+        (("seq", "INT64"), ("told", "STRING"), ("did", "STRING")),
+        backwards=True,
+        links=True,
+        key="told",
+    ),
 )
 
 # One row: which schema this is, and the last event applied with the hash of the chain there.

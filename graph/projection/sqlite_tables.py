@@ -95,6 +95,7 @@ _INDEXES = (
     "CREATE INDEX observations_by_subject ON observations (subject) WHERE subject IS NOT NULL",
     "CREATE INDEX observations_by_object ON observations (object) WHERE object IS NOT NULL",
     "CREATE INDEX chunks_by_document ON chunks (document)",
+    "CREATE INDEX attachments_by_session ON attachments (session)",
     "CREATE INDEX stage_lines_by_owner ON stage_lines (world, owner, aspect)",
     "CREATE INDEX observations_touched ON observations (touched)",
     "CREATE INDEX chunks_touched ON chunks (touched)",
@@ -232,6 +233,8 @@ _SUBJECTS = (
     "approval",
     "mark",
     "member",
+    "reference",
+    "author",
 )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from graph.events import ProjectMade, SessionForked, SessionStarted, TurnSaid, TurnTaken
 from graph.events.codec import Stored
+from graph.events.references import referred
 from graph.projection import stories
 from graph.projection.entities import meant, speaker
 from graph.projection.liveness import move_head
@@ -37,7 +38,7 @@ def scope(sink: Sink, session: str, project: str | None) -> None:
     sink.set_node("Session", session, {"project": project})
 
 
-_RECALLED = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk"}
+_RECALLED = {"turn": "Turn", "observation": "Observation", "chunk": "Chunk", "reference": "Reference"}
 
 
 def begin(sink: Sink, stored: Stored, event: SessionStarted | SessionForked) -> None:
@@ -127,12 +128,12 @@ def say(sink: Sink, stored: Stored, event: TurnSaid) -> None:
 def _recall(sink: Sink, event: TurnSaid) -> None:
     """The context pack as edges, each to what is there, by the best of its ranks; core blocks have none."""
     for item in reversed(event.recalled):  # of one that is named twice the first counts
-        table = _RECALLED.get(item.kind)
-        if table is not None and item.id != event.turn and sink.node(table, item.id) is not None:
+        table, id = _RECALLED.get(item.kind), referred(item.id) if item.kind == "reference" else item.id
+        if table is not None and id != event.turn and sink.node(table, id) is not None:
             strategy = min(item.ranks, key=lambda each: (item.ranks[each], each), default=None)
             rank = item.ranks[strategy] if strategy is not None else None
             values = {"strategy": strategy, "rank": rank, "score": item.score}
-            sink.put_rel("RECALLED", event.turn, item.id, values, to=table)
+            sink.put_rel("RECALLED", event.turn, id, values, to=table)
 
 
 def take(sink: Sink, event: TurnTaken, seq: int) -> None:

@@ -9,11 +9,11 @@ from itertools import islice
 
 from graph.events import MAIN_WORLD
 from graph.projection.paths import Paths
-from graph.readings import kept, worlds
+from graph.readings import kept, references, worlds
 from graph.readings.kept import versions
 from graph.readings.quoted import Believed, believed
 from graph.readings.rows import session_by_id, turns_of
-from graph.values import Chunk, CoreBlock, Document, Project, Turn, World
+from graph.values import Chunk, CoreBlock, Document, Project, Reference, Turn, World
 from graph.visibility import EVERYONE, Viewer
 
 
@@ -51,7 +51,7 @@ def _named(db: sqlite3.Connection, world: World) -> World:
 
 
 class KeptReadings(WorldReadings):
-    """Core blocks, projects, documents, notes and significance, as the log has them."""
+    """Core blocks, projects, documents, references, notes and significance, as the log has them."""
 
     def blocks(self, world: str = MAIN_WORLD, *, project: Viewer = EVERYONE) -> list[CoreBlock]:
         """The core blocks of a world that say anything, by name; a what-if has those it found where it left, too.
@@ -74,6 +74,31 @@ class KeptReadings(WorldReadings):
         """Every project that was made or that a session belongs to, by name."""
         with self.snapshot() as db:
             return kept.projects(db)
+
+    def attached(self, session: str) -> list[Reference]:
+        """What a session refers to, in the order in which that was attached."""
+        with self.snapshot() as db:
+            return references.attached(db, session)
+
+    def references(self, ids: Iterable[str]) -> dict[str, Reference]:
+        """References by their ids, also those that were dropped."""
+        with self.snapshot() as db:
+            return references.references(db, ids)
+
+    def authors(self) -> dict[str, str]:
+        """The entities that wrote something which a session refers to, by their DIDs."""
+        with self.snapshot() as db:
+            return references.authors(db)
+
+    def writers(self, reference: str) -> dict[str, str | None]:
+        """Who wrote what lies at a reference, as it is known: DIDs, with what each is noted to be called."""
+        with self.snapshot() as db:
+            return references.writers(db, reference)
+
+    def written_by(self, entity: str) -> list[Reference]:
+        """What somebody wrote of all that sessions refer to, the newest first."""
+        with self.snapshot() as db:
+            return references.written_by(db, entity)
 
     def documents(self) -> list[Document]:
         """The documents as they were read last, the newest reading first."""

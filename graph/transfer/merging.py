@@ -42,6 +42,9 @@ from graph.events import (
     PinSet,
     ProjectAssigned,
     ProjectMade,
+    ReferenceAdded,
+    ReferenceDropped,
+    ReferenceWritten,
     RelationNoted,
     SessionArchived,
     SessionConfigured,
@@ -107,6 +110,8 @@ def decided_later(db: sqlite3.Connection, event: Event, *, at: int, but: Collect
             of = event.alias
         case EntitySplit():
             of = event.other
+        case ReferenceAdded() | ReferenceDropped():
+            of, kinds = event.reference, ("reference.added", "reference.dropped")
         case PinSet() | PinCleared():
             of, kinds = event.turn or event.observation or "", ("pin.set", "pin.cleared")
         case CoreWritten():
@@ -410,6 +415,10 @@ class Batch:
                 return  # it says nothing any more
             case ObservationMade(text=None) | EntityNoted(text=None):
                 self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
+            case ReferenceAdded(text=None):
+                self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
+            case ReferenceWritten(text=None):
+                return  # nobody wrote it any more
             case EntitySplit(text=None) | EntityAliased(text=None) if brought.erased:
                 self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
             case _:

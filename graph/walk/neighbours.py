@@ -225,7 +225,7 @@ TELLING = (
     *("DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "SUPERSEDES", "INSTEAD_OF"),
     *("SYNTHESIZED_FROM", "ABOUT"),
     *("REPLIES_TO", "IN_SESSION", "SAID_BY", "PART_OF", "MENTIONS", "RECALLED", "WORDED_FROM", "SET_FROM", "SCOPED_TO"),
-    *("WITNESSED", "HEAD", "IN_WORLD", "SPLIT_FROM"),
+    *("REFERS_TO", "WRITTEN_BY", "WITNESSED", "HEAD", "IN_WORLD", "SPLIT_FROM"),
 )
 KINDS = {
     "Turn": "message",
@@ -239,6 +239,7 @@ KINDS = {
     "CoreBlock": "core block",
     "Wording": "wording",
     "StageLine": "line of a stage",
+    "Reference": "reference",
 }
 
 

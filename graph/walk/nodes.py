@@ -60,6 +60,7 @@ class NodeWording:
 _PROOFS = "WITH m, r, COUNT { MATCH (m)-[:DERIVED_FROM|SUPPORTED_BY]->(:Turn:Chunk) } AS proofs"
 _UNSAID = "EXISTS { MATCH (m)-[:DERIVED_FROM]->(h:Turn) WHERE h.hidden }"
 _NAMED = "EXISTS { MATCH (m)<-[:MENTIONS]-(h:Turn) WHERE NOT h.hidden AND NOT h.deleted }"
+_WROTE = "EXISTS { MATCH (m)<-[:WRITTEN_BY]-(:Reference) }"
 _TURN_COUNTS = ("prompt_tokens", "completion_tokens", "first_token_ms", "total_ms")
 
 TABLES: Mapping[str, NodeWording] = {
@@ -95,7 +96,7 @@ TABLES: Mapping[str, NodeWording] = {
     "Entity": NodeWording(
         words="m.name",
         there="m.same_as IS NULL",
-        open=f"(m.noted_seq IS NULL OR m.name_seq <> m.noted_seq OR {_NAMED})",
+        open=f"(m.noted_seq IS NULL OR m.name_seq <> m.noted_seq OR {_NAMED} OR {_WROTE})",
         order="m.name, m.id",
         brief=("kind",),
         details=("kind",),
@@ -146,6 +147,14 @@ TABLES: Mapping[str, NodeWording] = {
         brief=("owner",),
         details=("owner", "aspect", "value", "by"),
     ),
+    "Reference": NodeWording(
+        words="m.address",
+        order="m.attached DESC, m.seq DESC",
+        at="m.at",
+        flags=("attached",),
+        brief=("kind",),
+        details=("kind", "session"),
+    ),
 }
 
 _MARKS = {"candidate": "under review", "superseded": "superseded"}
@@ -172,7 +181,7 @@ def mark_of(table: str, row: Row) -> str:
     match table:
         case "Turn" if row["hidden"]:
             return HIDDEN
-        case "Turn" | "Entity" if row["_words"] is None:
+        case "Turn" | "Entity" | "Reference" if row["_words"] is None:
             return "erased"
         case "Turn" if row["queued"]:
             return "waiting"
@@ -190,6 +199,8 @@ def mark_of(table: str, row: Row) -> str:
             return "archived"
         case "Chunk" if not row["live"]:
             return "from an earlier version"
+        case "Reference" if not row["attached"]:
+            return "dropped"
         case "Wording" if row["lost_sources"]:
             return "not in use"
         case "Project" if row["status"] == "archived":

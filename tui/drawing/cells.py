@@ -97,6 +97,7 @@ KINDS = {
     "Project": NodeSign("project", "▼", "▽", "error"),
     "CoreBlock": NodeSign("core block", "•", "◦", "foreground"),
     "Wording": NodeSign("version", "•", "◦", "foreground"),
+    "Reference": NodeSign("reference", "▰", "▱", "warning"),
 }
 
 

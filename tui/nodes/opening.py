@@ -30,6 +30,9 @@ async def show_at_home(view: ChatView, ref: Ref) -> None:
             view.ui.perform("documents", ref.id)
         case "Chunk":
             view.ui.perform("documents", str(node.details["document"]))
+        case "Reference":
+            await view.ui.open_session(str(node.details["session"]))
+            view.composer.focus()
         case "CoreBlock":
             view.ui.perform("blocks", node.title)
         case "Entity" if node.title:

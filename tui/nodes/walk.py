@@ -64,6 +64,10 @@ RELATIONS: Mapping[tuple[str, bool], str] = {
     ("SCOPED_TO", False): "chats of it",
     ("PART_OF", True): "part of",
     ("PART_OF", False): "its passages",
+    ("REFERS_TO", True): "refers to",
+    ("REFERS_TO", False): "attached to",
+    ("WRITTEN_BY", True): "written by",
+    ("WRITTEN_BY", False): "wrote in",
 }
 NOUNS: Mapping[str, tuple[str, str]] = {
     "Turn": ("message", "messages"),
@@ -76,6 +80,7 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "World": ("world", "worlds"),
     "CoreBlock": ("core block", "core blocks"),
     "Wording": ("version", "versions"),
+    "Reference": ("reference", "references"),
 }
 STATUS = {"active": "in use", "candidate": "to review", "superseded": "superseded", "invalid": "not true"}
 
@@ -194,6 +199,8 @@ def _brief(node: "Node", now: datetime) -> str:
             return one_line(str(details.get("kind", "")))
         case "Document":
             return " · ".join(part for part in (at, one_line(str(details.get("type", "")))) if part)
+        case "Reference":
+            return " · ".join(part for part in (at, str(details.get("kind", ""))) if part)
         case "Chunk":
             place = details.get("position")
             return f"passage {place + 1}" if isinstance(place, int) else ""

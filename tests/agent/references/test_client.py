@@ -205,6 +205,7 @@ async def raw(writer: asyncio.StreamWriter, data: bytes) -> None:
         (head(302, {}), "answered with 302"),
         (head(304, {}), "answered with 304"),
     ],
+    ids=["no gzip", "half", "brotli", "short", "ssh", "nothing", "nowhere", "unasked 304"],
 )
 async def test_garbage_becomes_a_sentence(web: Web, data: bytes, why: str) -> None:
     web.answers["/"] = lambda asked, writer: raw(writer, data)

@@ -1,0 +1,189 @@
+"""What chats refer to: attached and dropped by hand, listed with what is known of it, and what a person allowed for it.
+
+Only the address is kept, of a thread its authors too; a private chat keeps neither once it is ended.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.errors import AgentError
+from agent.references.address import Address, read_address
+from agent.references.hosts import Hosts
+from agent.references.quotes import ReferenceQuotes, address_of
+from agent.references.reader import Reading
+from graph.errors import MemoryFailure, NotFound
+from graph.events import Event, ReferenceAdded, ReferenceDropped, ReferenceWritten
+from graph.ids import new_id
+from graph.memory import Memory
+from graph.values import Reference, Session
+
+MOST = 200  # references of one chat
+MOST_AUTHORS = 50  # of one thread, by the order of their posts
+IN_STORY = "In a story nobody reads what lies elsewhere. Nothing was attached. A chat of your own can."
+TOO_MANY = "A chat can refer to {} things. Nothing was attached. Drop some first (/ref drop)."
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A reference of a chat, with what it said when it was read last in this run: none of that is kept.
+
+    `why` says why it could not be read since; `characters` how much it is, and `cut` whether it goes on.
+    """
+
+    reference: Reference
+    title: str = ""
+    read_at: datetime | None = None
+    hash: str = ""
+    characters: int = 0
+    hops: tuple[str, ...] = ()
+    cut: bool = False
+    why: str = ""
+
+
+def attaching(memory: Memory, session: str, about: Session | None, addresses: Iterable[Address]) -> list[Event]:
+    """What attaches these to a session, but for those that are already; blocking. Raises AgentError.
+
+    `about` is the session where it is there already.
+    """
+    if about is not None and about.story is not None:
+        raise AgentError(IN_STORY)
+    there = memory.readings.attached(session) if about is not None else []
+    known = {each.address for each in there}
+    new = [each for each in dict.fromkeys(addresses) if each.text not in known]
+    if len(there) + len(new) > MOST:
+        raise AgentError(TOO_MANY.format(MOST))
+    return [ReferenceAdded(reference=new_id(), session=session, category=each.sort, text=each.text) for each in new]
+
+
+class References:
+    """Attaches, lists and drops. `memory_of` is the memory that a session stands in, `record` keeps what is changed."""
+
+    def __init__(
+        self,
+        memory_of: Callable[[str], Memory],
+        quotes: ReferenceQuotes,
+        hosts: Hosts,
+        *,
+        changed: Callable[[str], None],
+    ) -> None:
+        self._memory_of = memory_of
+        self._quotes = quotes
+        self._hosts = hosts
+        self._changed = changed
+        quotes.heard = self._note_authors
+
+    async def asks(self, addresses: Collection[str]) -> list[str]:
+        """The hosts that a person has to allow before some addresses are read, as `allow` takes them; nobody is asked.
+
+        Raises AgentError for what is no address.
+        """
+        lacking = [self._hosts.lacks(each) for each in map(read_address, addresses)]
+        return list(dict.fromkeys(host for host in lacking if host is not None))
+
+    async def allow(self, host: str) -> None:
+        """A person says yes to a host; own:HOST for this machine and private networks. Raises AgentError."""
+        await asyncio.to_thread(self._hosts.allow, host)
+
+    async def add(self, session: str, address: str) -> Reference:
+        """Let a session refer to something: an address, or a file's whole path; the one there is where it does already.
+
+        Raises NotFound and AgentError, and then nothing is attached.
+        """
+        (wanted,) = self._hosts.allowed([address])
+        reference = await asyncio.to_thread(self._add, session, wanted)
+        self._changed(session)
+        return reference
+
+    async def drop(self, session: str, reference: str) -> Reference:
+        """Let a session refer to something no more: by its id, its address, or its number in the list (from 1).
+
+        Raises NotFound.
+        """
+        dropped = await asyncio.to_thread(self._drop, session, reference)
+        self._quotes.forget([dropped.id])
+        self._changed(session)
+        return dropped
+
+    async def all(self, session: str) -> list[Attached]:
+        """What a session refers to, in the order in which that was attached, as it was read last. Nothing is read."""
+        there = await asyncio.to_thread(self._memory_of(session).readings.attached, session)
+        return [self._attached(each) for each in there]
+
+    async def read(self, session: str) -> list[Attached]:
+        """The same once all of it was read, where that is not known as it is now."""
+        there = await asyncio.to_thread(self._memory_of(session).readings.attached, session)
+        await self._quotes.refresh(there)
+        return [self._attached(each) for each in there]
+
+    async def named(self, session: str, ids: Collection[str]) -> dict[str, Reference]:
+        """References by their ids, also those that were dropped; an erased one has no address."""
+        return await asyncio.to_thread(self._memory_of(session).readings.references, list(ids))
+
+    async def close(self) -> None:
+        """End what is being read. Idempotent."""
+        await self._quotes.close()
+
+    def _attached(self, reference: Reference) -> Attached:
+        reading, why = self._quotes.reading(reference.id)
+        if reading is None:
+            return Attached(reference, why=why)
+        size = len(reading.text)
+        return Attached(reference, reading.title, reading.at, reading.hash, size, reading.hops, reading.cut, why)
+
+    def _add(self, session: str, address: Address) -> Reference:
+        memory = self._memory_of(session)
+        about = memory.readings.session(session)
+        if about.deleted:
+            raise AgentError("This chat was deleted, so nothing was attached. Start a new one with /new.")
+        events = attaching(memory, session, about, [address])
+        if events:
+            memory.append(*events)
+        return next(each for each in memory.readings.attached(session) if each.address == address.text)
+
+    def _drop(self, session: str, named: str) -> Reference:
+        memory = self._memory_of(session)
+        there = memory.readings.attached(session)
+        wanted = named.strip()
+        number = int(wanted) if wanted.isdecimal() and len(wanted) < 5 else 0
+        found = [each for at, each in enumerate(there, start=1) if wanted in (each.id, each.address) or at == number]
+        if not found:
+            found = [each for each in there if _same(each, wanted)]
+        if not found:
+            raise NotFound(
+                f"This chat refers to no “{wanted[:60]}”. Nothing was changed. /ref list shows what it does."
+            )
+        memory.append(ReferenceDropped(reference=found[0].id))
+        return found[0]
+
+    async def _note_authors(self, reference: Reference, reading: Reading) -> None:
+        """Who wrote a thread is somebody from here on, whoever's thread they write in."""
+        if reading.authors:
+            await asyncio.to_thread(self._write, reference, reading)
+
+    def _write(self, reference: Reference, reading: Reading) -> None:
+        memory = self._memory_of(reference.session)
+        try:
+            known, authors = memory.readings.writers(reference.id), memory.readings.authors()
+            events = [
+                ReferenceWritten(
+                    reference=reference.id,
+                    author=authors.get(each.did) or new_id(),
+                    text=f"{each.handle}\n{each.did}",
+                )
+                for each in reading.authors[:MOST_AUTHORS]
+                if known.get(each.did) != each.handle
+            ]
+            if events and memory.readings.references([reference.id])[reference.id].attached:
+                memory.append(*events)
+        except MemoryFailure:
+            return  # the thread is read all the same, and they are noted the next time
+
+
+def _same(reference: Reference, said: str) -> bool:
+    """Whether somebody means a reference by an address as they write it."""
+    try:
+        return read_address(said) == address_of(reference)
+    except AgentError:
+        return False

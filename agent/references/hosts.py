@@ -1,0 +1,68 @@
+"""Which hosts may be asked for what a person refers to: those that they said yes to, once each.
+
+A host of this machine or of a private network needs a yes of its own, so that no link can lead there. All of them stand
+in the setting `hosts`, where they can be taken back.
+"""
+
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+from agent.errors import AgentError
+from agent.references.address import Address, read_address
+from agent.references.client import is_own
+
+OWN = "own:"
+ASK_FIRST = "{} was not asked for anything yet. Nothing was attached. Allow it first: /ref allow {}."
+_NAMES = ("localhost", "local", "internal", "lan", "home", "home.arpa", "intranet", "localdomain")  # last parts
+
+
+class Hosts:
+    """The hosts of the settings; `write` keeps them with one more. Raises what that raises.
+
+    Threads are asked for at the service `threads_from`.
+    """
+
+    def __init__(
+        self, said: Callable[[], str], write: Callable[[str], None], *, threads_from: Callable[[], str]
+    ) -> None:
+        self._said = said
+        self._write = write
+        self._threads_from = threads_from
+
+    def allows(self, host: str, own: bool) -> bool:
+        """Whether a host may be asked; `own`: also where it is in a private network."""
+        known = self._said().split()
+        return f"{OWN}{host}" in known or (not own and host in known)
+
+    def lacks(self, address: Address) -> str | None:
+        """What a person has to allow before an address is read, as `allow` takes it; None where that is nothing."""
+        if address.is_local:
+            return None
+        host = address.host if address.sort == "page" else urlsplit(self._threads_from()).hostname or ""
+        own = is_named_own(host)
+        return None if self.allows(host, own) else f"{OWN}{host}" if own else host
+
+    def allowed(self, addresses: Sequence[str]) -> tuple[Address, ...]:
+        """Addresses as they are read. Raises AgentError for what is none, or is of a host that nobody allowed."""
+        found = tuple(map(read_address, addresses))
+        for each in found:
+            if (host := self.lacks(each)) is not None:
+                raise AgentError(ASK_FIRST.format(host.removeprefix(OWN), host))
+        return found
+
+    def allow(self, host: str) -> None:
+        """A person says yes to a host, written as in the setting. Raises AgentError for what is none."""
+        name = host.strip().casefold()
+        if not name.removeprefix(OWN) or any(not each.isprintable() or each.isspace() for each in name):
+            raise AgentError(f"“{host[:60]}” is no host. Nothing was changed. A host is a name such as example.org.")
+        known = self._said().split()
+        if name not in known:
+            self._write(" ".join([*known, name]))
+
+
+def is_named_own(host: str) -> bool:
+    """Whether a host says by its name that it is this machine or in a private network; nobody is asked."""
+    try:
+        return is_own(host)
+    except ValueError:
+        return "." not in host or any(host == each or host.endswith(f".{each}") for each in _NAMES)

@@ -1,0 +1,1 @@
+"""References in the graph: what chats refer to, and who wrote it."""

@@ -1,0 +1,321 @@
+"""What a chat refers to: attached, dropped, undone, erased and brought elsewhere; and who wrote it, across chats."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.doctor import compare
+from graph.errors import CannotUndo, InvalidEvent
+from graph.events import (
+    EntityMerged,
+    EntityNamed,
+    Event,
+    Recalled,
+    ReferenceAdded,
+    ReferenceDropped,
+    ReferenceWritten,
+    SessionDeleted,
+    SessionStarted,
+    TextErased,
+    Undone,
+)
+from graph.events.references import quoted_as, referred
+from graph.history.undoing import UserChange
+from graph.memory import Memory
+from graph.values import Ref
+from tests.examples import examples
+from tests.graph.conftest import ignore
+from tests.graph.projection.test_rebuild_equals_live import folded
+from tests.graph.stories.test_deleting_stories import deletion, purge, texts
+from tests.graph.talk import reply, said, talk
+from tests.graph.transfer.test_merging import bring, exported
+from tests.reference import told
+
+PAGE = "https://example.org/lighthouse"
+ALICE, BOB = "did:plc:alice", "did:plc:bob"
+
+
+def added(reference: str, session: str = "s", address: str = PAGE, sort: str = "page") -> ReferenceAdded:
+    return ReferenceAdded.model_validate(
+        {"reference": reference, "session": session, "category": sort, "text": f"{address}/{reference}"}
+    )
+
+
+def wrote(reference: str, author: str, handle: str, did: str) -> ReferenceWritten:
+    return ReferenceWritten(reference=reference, author=author, text=f"{handle}\n{did}")
+
+
+def attached(memory: Memory, session: str = "s") -> list[str]:
+    return [each.id for each in memory.readings.attached(session)]
+
+
+@pytest.fixture
+def chat(memory: Memory) -> Memory:
+    talk(memory, 2)
+    return memory
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Memory]:
+    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
+        yield memory
+
+
+def test_a_chat_refers_to_what_is_attached_until_that_is_dropped(chat: Memory) -> None:
+    chat.append(added("a"), added("b"))
+    found = chat.readings.attached("s")
+    assert [(each.id, each.kind, each.address) for each in found] == [
+        ("a", "page", f"{PAGE}/a"),
+        ("b", "page", f"{PAGE}/b"),
+    ]
+    chat.append(ReferenceDropped(reference="a"))
+    assert attached(chat) == ["b"]
+    assert not chat.readings.references(["a"])["a"].attached
+    chat.append(added("a"))
+    assert attached(chat) == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (added("n", session="nowhere"), "no session nowhere"),
+        (ReferenceAdded(reference="n", session="s", category="page", text=" "), "has no address"),
+        (ReferenceAdded(reference="n", session="s", category="page", text=None), "has no address"),
+        (added("a", session="t"), "of another session"),
+        (added("a", sort="thread"), "of another kind"),
+        (ReferenceDropped(reference="n"), "no reference n"),
+        (wrote("n", "e", "alice.example", ALICE), "no reference n"),
+        (wrote("a", "you", "alice.example", ALICE), "somebody else"),
+        (wrote("a", "e", "", ALICE), "no author"),
+        (wrote("a", "e", "alice.example", f"{ALICE}\nmore"), "no author"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_is_refused(chat: Memory, event: Event, why: str) -> None:
+    chat.append(added("a"), SessionStarted(session="t", client="test"))
+    before = chat.head()
+    with pytest.raises(InvalidEvent, match=why):
+        chat.append(event)
+    assert chat.head() == before
+
+
+# -- who wrote it -----------------------------------------------------------------------------------------------------
+
+
+def test_an_author_is_one_and_the_same_in_all_threads(chat: Memory) -> None:
+    chat.append(
+        SessionStarted(session="t", client="test"), added("a", sort="thread"), added("b", session="t", sort="thread")
+    )
+    chat.append(wrote("a", "e", "alice.example", ALICE), wrote("a", "f", "bob.example", BOB))
+    chat.append(wrote("b", "e", "alice.example", ALICE))
+    assert chat.readings.authors() == {ALICE: "e", BOB: "f"}
+    assert chat.readings.writers("a") == {ALICE: "alice.example", BOB: "bob.example"}
+    assert [each.id for each in chat.readings.written_by("e")] == ["b", "a"]
+    (alice,) = chat.readings.called("Alice.Example")
+    assert (alice.id, alice.kind) == ("e", "person")
+
+
+def test_who_changes_a_handle_stays_the_same(chat: Memory) -> None:
+    chat.append(added("a", sort="thread"), wrote("a", "e", "alice.example", ALICE))
+    chat.append(wrote("a", "e", "wonder.example", ALICE))
+    assert chat.readings.names(["e"]) == {"e": "wonder.example"}
+    assert chat.readings.writers("a") == {ALICE: "wonder.example"}
+
+
+def test_an_author_is_the_same_as_somebody_the_user_knows(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(
+        added("a", sort="thread"), wrote("a", "e", "alice.example", ALICE), EntityMerged(entity="e", into="you")
+    )
+    assert [each.id for each in whole.readings.written_by("you")] == ["a"]
+    assert whole._graph.inspect(lambda store, at: list(compare(folded(whole), store))) == []
+    whole.append(EntityMerged(entity="e", into=None))
+    assert [each.id for each in whole.readings.written_by("e")] == ["a"]
+    whole.append(EntityNamed(entity="e", text="Alice"))
+    assert whole.readings.writers("a") == {ALICE: "alice.example"}
+    assert whole.readings.names(["e"]) == {"e": "Alice"}
+
+
+# -- the graph --------------------------------------------------------------------------------------------------------
+
+
+def test_the_graph_leads_from_a_chat_to_what_it_refers_to_and_who_wrote_that(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(added("a", sort="thread"), wrote("a", "e", "alice.example", ALICE), said("m", parent="s1"))
+    pack = tuple(
+        Recalled(
+            id=quoted_as("a", "0f" * 32, part), kind="reference", ranks={"reference": n}, read_at=1, hash="0f" * 32
+        )
+        for n, part in enumerate((None, 1), start=1)
+    )
+    whole.append(reply("r", parent="m", recalled=pack))
+    query = "MATCH (:Session)-[:REFERS_TO]->(r:Reference)-[w:WRITTEN_BY]->(e:Entity) RETURN r.address, w.did, e.name"
+    assert rows(whole, query) == [[f"{PAGE}/a", ALICE, "alice.example"]]
+    recalled = "MATCH (:Turn)-[r:RECALLED]->(n:Reference) RETURN n.id, r.rank"
+    assert rows(whole, recalled) == [["a", 1]]
+    (read,) = [turn.recalled for turn in whole.readings.thread("s") if turn.id == "r"]
+    assert read == pack
+    assert [referred(item.id) for item in read] == ["a", "a"]
+    node = whole.walk.node(Ref("Reference", "a"))
+    assert (node.title, node.mark) == (f"{PAGE}/a", "")
+    assert whole.walk.node(Ref("Entity", "e")).title == "alice.example"
+    whole.append(ReferenceDropped(reference="a"))
+    assert whole.walk.node(Ref("Reference", "a")).mark == "dropped"
+    assert rows(whole, "MATCH (:Session)-[:REFERS_TO]->(r:Reference) RETURN r.id") == []
+
+
+def rows(memory: Memory, query: str) -> list[list[object]]:
+    return [list(row.values()) for row in memory.query(query)]
+
+
+STEPS = st.lists(st.tuples(st.sampled_from("aaddwwwxmsu"), st.integers(0, 5), st.integers(0, 5)), max_size=25)
+SESSIONS = ("s", "t", "v")
+
+
+def happen(memory: Memory, deed: str, a: int, b: int) -> None:
+    """One deed; what is refused does nothing."""
+    reference, author = f"r{a}", f"e{b % 3}"
+    events: list[Event]
+    match deed:
+        case "a":
+            events = [added(reference, SESSIONS[a % 3], sort="thread")]
+        case "d":
+            events = [ReferenceDropped(reference=reference)]
+        case "w":
+            events = [wrote(reference, author, f"{author}-{a % 2}.example", f"did:plc:{author}")]
+        case "x":
+            events = [TextErased(events=(max(1, memory.head() - a),))]
+        case "m":
+            events = [EntityMerged(entity=author, into=f"e{a % 3}" if a < 4 else None)]
+        case "s":
+            events = [SessionDeleted(session=SESSIONS[a % 3])]
+        case _:
+            standing = memory.history.changes.standing(1)
+            try:
+                events = (
+                    [Undone(events=standing[0].seqs), *memory.history.changes.undoing(standing[0])] if standing else []
+                )
+            except CannotUndo:
+                return
+    try:
+        if events:
+            memory.append(*events)
+    except InvalidEvent:
+        return
+
+
+@pytest.mark.stateful
+@examples(25)
+@given(STEPS)
+def test_the_live_graph_the_rebuilt_one_and_the_definitions_say_the_same(steps: list[tuple[str, int, int]]) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(Memory.open(Path(folder) / "memory", command="test")) as memory,
+    ):
+        memory.open_graph(ignore)
+        memory.append(*(SessionStarted(session=session, client="test") for session in SESSIONS))
+        for deed, a, b in steps:
+            happen(memory, deed, a, b)
+        events = [each.event for each in memory._reader.events(limit=999)]
+        reference = told(events)
+        for session in SESSIONS:
+            assert {each.id: each.address for each in memory.readings.attached(session)} == reference.attached(session)
+        assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
+        assert [check.detail for check in memory.doctor() if check.name == "tables" and not check.ok] == []
+        memory.rebuild(ignore)
+        assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
+
+
+# -- undone, marked, erased, brought elsewhere ------------------------------------------------------------------------
+
+
+def undo(memory: Memory, entry: UserChange | None = None) -> None:
+    change = entry or memory.history.changes.standing(1)[0]
+    memory.append(Undone(events=change.seqs), *memory.history.changes.undoing(change))
+
+
+def test_attaching_and_dropping_are_undone_and_done_again(chat: Memory) -> None:
+    chat.append(added("a"))
+    undo(chat)
+    assert attached(chat) == []
+    undo(chat, chat.history.changes.newest(1)[0])
+    assert attached(chat) == ["a"]
+    chat.append(ReferenceDropped(reference="a"))
+    undo(chat)
+    assert attached(chat) == ["a"]
+    assert chat.readings.attached("s")[0].address == f"{PAGE}/a"
+
+
+def test_what_goes_along_with_a_message_is_no_change_of_its_own(chat: Memory) -> None:
+    chat.append(added("a"), said("m", parent="s1"))
+    assert chat.history.changes.newest(9) == []
+    assert attached(chat) == ["a"]
+
+
+def test_an_undoing_that_comes_too_late_is_refused_in_words(chat: Memory) -> None:
+    chat.append(added("a"))
+    change = chat.history.changes.standing(1)[0]
+    chat.append(ReferenceDropped(reference="a"), added("a"))
+    chat.append(ReferenceDropped(reference="a"))
+    chat.append(*deletion(chat, "s"))
+    with pytest.raises(CannotUndo):
+        chat.history.changes.undoing(change)
+
+
+@pytest.mark.restarts
+def test_a_deleted_chat_takes_addresses_and_authors_along(whole: Memory) -> None:
+    talk(whole, 2)
+    whole.append(SessionStarted(session="t", client="test"), added("a", "t", "https://secret.example", "thread"))
+    whole.append(wrote("a", "e", "zyxwv.example", "did:plc:zyxwv"), ReferenceDropped(reference="a"))
+    whole.append(*deletion(whole, "t"))
+    purge(whole)
+    assert "secret" not in texts(whole)
+    assert "zyxwv" not in texts(whole)
+    assert whole.readings.authors() == {}
+    assert whole.readings.references(["a"])["a"].address == ""
+    assert whole.readings.called("zyxwv.example") == []
+    assert rows(whole, "MATCH (r:Reference) RETURN r.address") == [[None]]
+    assert rows(whole, "MATCH (e:Entity) WHERE e.id = 'e' RETURN e.name") == [[None]]
+
+
+def test_an_export_brings_them_along_once_and_nothing_erased_back(chat: Memory, other: Memory) -> None:
+    chat.append(added("a"), added("b", sort="thread"), wrote("b", "e", "alice.example", ALICE))
+    chat.append(ReferenceDropped(reference="a"))
+    lines = exported(chat)
+    assert bring(other, lines).refused == {}
+    assert bring(other, lines).new == 0
+    assert attached(other) == ["b"]
+    assert other.readings.writers("b") == {ALICE: "alice.example"}
+    other.append(*deletion(other, "s"))
+    bring(other, lines)
+    assert attached(other) == []
+    assert other.readings.authors() == {}
+
+
+def test_what_was_erased_there_is_erased_here(chat: Memory, other: Memory) -> None:
+    chat.append(added("a", sort="thread"), wrote("a", "e", "alice.example", ALICE))
+    chat.append(TextErased(events=(chat.head() - 1, chat.head())))
+    merged = bring(other, exported(chat))
+    assert merged.refused == {}
+    assert attached(other) == []
+    assert other.readings.authors() == {}
+
+
+def test_what_was_decided_here_later_stays(chat: Memory, other: Memory) -> None:
+    chat.append(added("a"))
+    lines = exported(chat)
+    bring(other, lines)
+    other.append(ReferenceDropped(reference="a"))
+    chat.append(ReferenceDropped(reference="a"))
+    chat.append(added("a"))
+    later = exported(chat)
+    for line in later:
+        if line["seq"] > len(lines):
+            line["at"] = 1
+    bring(other, later)
+    assert attached(other) == []

@@ -382,7 +382,7 @@ class Shelf:
 def _worth(key: StateKey, parked: Parked) -> bool:
     """Whether a state is worth its place on disk, and may be there: what was read at a reference is in no file."""
     log = from_note(parked.note)
-    if log is None or any(is_read(each) for each in log.held):
+    if log is not None and any(is_read(each) for each in log.held):
         return False
     return worth_keeping(len(parked.state.tokens), parked.size, key.model.reading_s)
 

@@ -39,6 +39,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit", "Edit your last message", ActionGroup.CHAT, "edit", argument="[text]"),
     Action("copy", "Copy the last reply or a code block", ActionGroup.CHAT, "copy", ("ctrl+y",), "[code [number]]"),
     Action("editor", "Write the message in $EDITOR", ActionGroup.CHAT, "editor", ("ctrl+g",)),
+    Action(
+        "references",
+        "What this chat reads where it lies: pages, threads, files",
+        ActionGroup.CHAT,
+        "ref",
+        argument="[add|drop|allow] [address]",
+    ),
     Action("system", "System prompt of this chat", ActionGroup.CHAT, "system", argument="[text]"),
     Action(
         "sampling",

@@ -1,4 +1,4 @@
-"""`@file` in a message: the text of the file goes along, behind the message, in a fence of its own.
+"""`@file` and `@https://…` in a message: its chat refers to that from then on, and it is read where it lies.
 
 A name with blanks stands in quotes: `@"my notes.md"`. What was meant for a file and is none is told before anything is
 sent; `@someone`, `@example.com` and an e-mail address are words like any other.
@@ -14,7 +14,9 @@ from pathlib import Path
 
 from tui.text import size_of
 
-LARGEST = 256 * 1024  # bytes; more than any context here holds
+LARGEST = 10 << 20  # bytes; more is not read of anything
+LOOKED_INTO = 8192  # bytes of a file that tell whether it is a text
+SCHEMES = ("https://", "http://", "at://")
 MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 AFTER = ".,;:!?…)]}>'\"’”»"  # what a sentence puts behind a name
 CODE = re.compile(r"""[()\[\]{}<>"'`=,;|*\\]""")  # in no name that a person types without quotes
@@ -52,24 +54,28 @@ class FileName:
         return f'@"{self.typed}' if self.folder else f'@"{self.typed}" '
 
 
-def attach(text: str, folder: Path, *, before: str = "", as_words: bool = False) -> str:
-    """The message with the files it names as `@path` (from `folder`, or absolute, or `~`) added at its end.
+def attached(text: str, folder: Path, *, before: str = "", as_words: bool = False) -> tuple[str, ...]:
+    """What a message names as `@path` (from `folder`, or absolute, or `~`) or `@address`: whole paths and addresses.
 
-    What the text named already as it was `before` an edit went along then. Raises NoFile for what was meant for a file
-    and is none, unless that is to go `as_words`; CannotAttach for one that is too large, or no readable text.
+    What the text named already as it was `before` an edit was attached then. Raises NoFile for what was meant for a
+    file and is none, unless that is to go `as_words`; CannotAttach for one that is too large, or nothing to read.
     """
-    known, files, missing = set(_names(before)), dict[str, Path](), list[str]()
+    known, found, missing = set(_names(before)), list[str](), list[str]()
     for name in dict.fromkeys(_names(text)):
         if name in known:
             continue
+        if name.casefold().startswith(SCHEMES):
+            found.append(name.rstrip(AFTER))
+            continue
         bare = name if _file(name, folder) is not None else name.rstrip(AFTER)
         if (path := _file(bare, folder)) is not None:
-            files[bare] = path
+            _look_into(bare, path)
+            found.append(str(path.resolve()))
         elif _meant(bare, folder):
             missing.append(_why(bare, folder))
     if missing and not as_words:
         raise NoFile(" ".join(missing[:TOLD]))
-    return "\n\n".join([text, *(_fenced(name, _read(name, path)) for name, path in files.items())])
+    return tuple(dict.fromkeys(found))
 
 
 def being_typed(line: str) -> str | None:
@@ -168,24 +174,14 @@ def _why(name: str, folder: Path) -> str:
     return f"File not found: {name}." if name.startswith(("/", "~")) else f"File not found: {name} (in {folder})."
 
 
-def _read(name: str, path: Path) -> str:
+def _look_into(name: str, path: Path) -> None:
+    """Raise CannotAttach where a file cannot be read as anything."""
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+            size, begins = os.fstat(file.fileno()).st_size, file.read(LOOKED_INTO)
     except OSError as error:
         raise CannotAttach(f"@{name} cannot be read: {error.strerror or error}.") from error
-    if len(data) > LARGEST:
-        raise CannotAttach(f"@{name} is larger than {LARGEST // 1024} KB.")
-    try:
-        content = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CannotAttach(f"@{name} is not UTF-8 text.") from error
-    if "\0" in content:
-        raise CannotAttach(f"@{name} is not a text file.")
-    return content
-
-
-def _fenced(name: str, content: str) -> str:
-    from agent.text import fenced  # behind the first paint
-
-    return fenced(name, content)
+    if size > LARGEST:
+        raise CannotAttach(f"@{name} is larger than {LARGEST >> 20} MB.")
+    if b"\0" in begins and path.suffix.lower() != ".pdf":
+        raise CannotAttach(f"@{name} is neither a text nor a PDF.")

@@ -99,26 +99,32 @@ class Chat(ChatReader):
         assert self.session is not None
         self._spawn(self._follow(self._from_here(self.service.speak(self.session, member)), "", self.session))
 
-    def send(self, text: str, *, project: str | None = None) -> None:
-        """Hand a message to the agent; what comes of it arrives as events."""
+    def send(self, text: str, *, project: str | None = None, references: Sequence[str] = ()) -> None:
+        """Hand a message to the agent, with what it attaches; what comes of it arrives as events."""
         from graph.ids import new_id
 
         begun, turn = None, new_id()
         self._messages_here.add(turn)
         if self.session is None:
             if self._begun is not None:
-                self._spawn(self._send_behind(self._begun, text, project, turn))
+                self._spawn(self._send_behind(self._begun, text, project, turn, references))
                 return
             begun = self._begun = asyncio.get_running_loop().create_future()
-        events = self._from_here(self.service.send(self.session, text, project=project, turn=turn), turn)
+        sent = self.service.send(self.session, text, project=project, turn=turn, references=references)
+        events = self._from_here(sent, turn)
         self._spawn(self._follow(events, text, self.session, begun))
 
     async def _send_behind(
-        self, begun: "asyncio.Future[str | None]", text: str, project: str | None, turn: str
+        self,
+        begun: "asyncio.Future[str | None]",
+        text: str,
+        project: str | None,
+        turn: str,
+        references: Sequence[str],
     ) -> None:
         """A message typed before the new chat's first one was accepted: it belongs to the same chat."""
         session = await asyncio.shield(begun)
-        events = self.service.send(session, text, project=project, turn=turn)
+        events = self.service.send(session, text, project=project, turn=turn, references=references)
         await self._follow(self._from_here(events, turn), text, session)
 
     def retry(self) -> bool:
@@ -171,10 +177,11 @@ class Chat(ChatReader):
         found = next((each for each in reversed(turns) if turn in (None, each.id)), None)
         return found.parent if found is not None and found.role == "assistant" else None
 
-    def edit(self, turn: str, text: str, *, refused: Callable[[str], None]) -> None:
+    def edit(self, turn: str, text: str, *, references: Sequence[str] = (), refused: Callable[[str], None]) -> None:
         """Say `text` in the place of that turn: a new branch, and its reply."""
         assert self.session is not None
-        self._spawn(self._branch(self.service.edit(self.session, turn, text), text, refused))
+        edited = self.service.edit(self.session, turn, text, references=references)
+        self._spawn(self._branch(edited, text, refused))
 
     async def _branch(
         self,

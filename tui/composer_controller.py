@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
 from tui import actions
-from tui.attachments import CannotAttach, FileName, NoFile, attach, file_names, still_meant
+from tui.attachments import CannotAttach, FileName, NoFile, attached, file_names, still_meant
 from tui.chat_view import ChatView
 from tui.latest import Latest
+from tui.referring import Referring
 from tui.text import one_line
 from tui.widgets.banner import Banner
 from tui.widgets.composer import Completion, Completions, Composer
@@ -60,7 +62,7 @@ class MessageEdit:
         self._view.ui.say(LEFT)
         return True
 
-    def send(self, chat: "Chat", text: str) -> None:
+    def send(self, chat: "Chat", text: str, references: Sequence[str] = ()) -> None:
         """Enter was pressed: the chat goes on from the edited message; if it cannot, the text is back to be edited."""
         assert self._turn is not None
         turn, original, kept = self._turn, self.original, self.kept
@@ -75,7 +77,7 @@ class MessageEdit:
             self._view.ui.say(words, error=True)
 
         session = chat.session
-        chat.edit(turn, text, refused=refused)
+        chat.edit(turn, text, references=references, refused=refused)
 
     def _end(self) -> None:
         self._turn = None
@@ -104,6 +106,7 @@ class ComposerController:
         self._apart: dict[str, list[str]] = {}  # what was sent in each private chat, newest first
         self._files: Latest[str, list[FileName]] = Latest(_files_of, self._offer_files)
         self.editing = MessageEdit(view)
+        self._referring = Referring(view)
 
     # Drafts
 
@@ -115,6 +118,8 @@ class ComposerController:
             self._view.ui.unsay()
         if text and text != self._doubted:
             self._settle_doubt()
+        if text and not self._referring.asked_of(text) and self._referring.settle():
+            self._view.ui.unsay()
         self._complete()
         self._view.address()
         if self._timer is None and self._opened:
@@ -240,9 +245,33 @@ class ComposerController:
                 view.ui.say(
                     f"Did you mean {command.split()[0]}? Press Tab for the command, or Enter to send it as a message."
                 )
-            case None if (whole := self._with_files(text)) is not None:
+            case None if (named := self._named(text)) is not None:
                 composer.remember(text)
-                view.chat.send(whole, project=view.options.project)
+                if named or self._referring.mentioned(text):
+                    self._send_along(view.chat, text, named)
+                else:
+                    view.chat.send(text, project=view.options.project)
+
+    def _send_along(self, chat: "Chat", text: str, named: Sequence[str]) -> None:
+        """Send a message with what it names and mentions."""
+        project, session = self._view.options.project, chat.session
+
+        def deliver(references: Sequence[str]) -> None:
+            if chat.session == session:
+                chat.send(text, project=project, references=references)
+            else:  # another chat is on the screen meanwhile
+                self.give_back(text, session)
+
+        back = partial(self.give_back, text, session)
+        self._view.ui.begin(self._referring.bring(chat, text, named, deliver, back))
+
+    async def _accept(self, chat: "Chat", text: str) -> None:
+        """Tab was pressed where it was asked whether new hosts may be read: they may, and the message goes."""
+        await self._referring.accept(chat)
+        if self._view.composer.text == text:
+            self._view.composer.put("")
+            self._view.ui.unsay()
+            self.sent(text)
 
     def _begin_private(self, first: str = "") -> None:
         """Begin a private chat; `first` is what is said in it first."""
@@ -263,17 +292,27 @@ class ComposerController:
                 if text.strip()
                 else "The message is empty."
             )
-        elif chat is not None and (whole := self._with_files(text, before=self.editing.original)) is not None:
+        elif chat is not None and (named := self._named(text, before=self.editing.original)) is not None:
             self._view.composer.remember(text)
-            self.editing.send(chat, whole)
+            mentioned = set(self._referring.mentioned(text)) - set(self._referring.mentioned(self.editing.original))
+            if not named and not mentioned:
+                self.editing.send(chat, text)
+                return
 
-    def _with_files(self, text: str, *, before: str = "") -> str | None:
-        """The text with the files it names; None if one cannot go along, which is said, and the text is back.
+            def deliver(references: Sequence[str]) -> None:
+                if self.editing.under_way:
+                    self.editing.send(chat, text, references)
+
+            back = partial(self._view.composer.give_back, text)
+            self._view.ui.begin(self._referring.bring(chat, text, named, deliver, back))
+
+    def _named(self, text: str, *, before: str = "") -> tuple[str, ...] | None:
+        """What the text names with an @; None if one cannot go along, which is said, and the text is back.
 
         What is no file goes as it is when it is sent once more.
         """
         try:
-            whole = attach(text, Path.cwd(), before=before, as_words=text == self._doubted)
+            named = attached(text, Path.cwd(), before=before, as_words=text == self._doubted)
         except NoFile as error:
             self._doubted = text
             self._view.composer.give_back(text)
@@ -288,7 +327,7 @@ class ComposerController:
             )
             return None
         self._settle_doubt()
-        return whole
+        return named
 
     def _settle_doubt(self) -> None:
         """What was asked about a text does not hold any more: it is sent, or another one is written."""
@@ -352,6 +391,8 @@ class ComposerController:
         doubted = actions.meant(self._doubted) if composer.text == self._doubted else None
         if what == "complete" and doubted is not None:
             composer.put(doubted)
+        elif what == "complete" and self._referring.asked_of(composer.text) and self._view.chat is not None:
+            self._view.ui.begin(self._accept(self._view.chat, composer.text))
         elif what == "choose":
             self._panel.move(amount)
         elif what == "accept" and isinstance(chosen, actions.Action):

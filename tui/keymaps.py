@@ -113,7 +113,7 @@ COMPOSER = (
         "new line (also Shift+Enter, if the terminal supports it)",
         (bind("ctrl+j,shift+enter,alt+enter", "newline"),),
     ),
-    KeyRow("@file", "attach that file; Tab completes the name"),
+    KeyRow("@file", "let the chat read that file; Tab completes the name; @https://…: a page"),
     KeyRow(
         "↑ ↓",
         "on the first or last line: earlier messages, or edit a queued one",
@@ -289,6 +289,11 @@ MARKS = (
     KeyRow("Enter", "marks: restore everything as it was", (bind("enter", "answer('enter')"),), "restore"),
     KeyRow("n", "marks: add one here", (bind("n", "answer('n')"),), "add"),
     KeyRow("d", "marks: remove", (bind("d", "answer('d')"),), "remove"),
+)
+REFERENCES = (
+    KeyRow("Enter", "references: read them again", (bind("enter", "answer('enter')"),), "read again"),
+    KeyRow("n", "references: attach one", (bind("n", "answer('n')"),), "attach"),
+    KeyRow("d", "references: drop", (bind("d", "answer('d')"),), "drop"),
 )
 ANSWERS = (
     KeyRow(

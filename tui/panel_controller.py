@@ -25,6 +25,7 @@ from tui.widgets.memory import MemoryPanel
 from tui.widgets.message import AssistantMessage, Message, UserMessage
 
 if TYPE_CHECKING:
+    from agent.references.attachments import Given
     from graph.values import Hit, Later, Observation, Turn
     from tui.chat import Chat
     from tui.reasons import Shared
@@ -122,10 +123,12 @@ def pack_of(
     hidden: frozenset[str] = frozenset(),
     missed: str = "",
     beliefs: "Sequence[Observation]" = (),
+    read: "Sequence[Given]" = (),
 ) -> Pack:
     """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats.
 
-    `missed` is what the reply was told instead of quotes, `beliefs` are the pinned observations.
+    `missed` is what the reply was told instead of quotes, `beliefs` are the pinned observations, `read` is what it was
+    given of references, whose words are kept nowhere.
     """
     pinned_ids = {turn.id for turn in pins} | {belief.id for belief in beliefs}
     asked = wanted.query if wanted.query is not None else wanted.said
@@ -147,7 +150,16 @@ def pack_of(
         items,
         pinned[:MOST_PINNED],
         max(0, len(pinned) - MOST_PINNED),
-        "\n".join(filter(None, (note, *left_out))),
+        "\n".join(filter(None, (note if items or not read else "", *left_out, *map(_of_source, read)))),
+    )
+
+
+def _of_source(given: "Given") -> str:
+    """One reference that a reply was given, and how it can be told whether it says the same."""
+    what = f", {given.passages} passages of it" if given.passages > 1 else ", a passage of it" if given.passages else ""
+    day = given.read_at.astimezone()
+    return (
+        f"Read {day:%-d %b %H:%M}{what}: {cut(one_line(given.address), 80) or 'an erased address'} · {given.hash[:8]}"
     )
 
 
@@ -390,9 +402,16 @@ class PanelController:
             hidden=frozenset(self._hidden),
             missed=missed,
             beliefs=await self._beliefs(chat),
+            read=await self._read_for(chat, wanted),
         )
         before = self.panel.pack if self.panel is not None else Pack()
         return keep_hidden(pack, before, self._hidden)
+
+    async def _read_for(self, chat: "Chat", wanted: PanelRequest) -> "Sequence[Given]":
+        """What a reply was given of what its chat refers to."""
+        if wanted.reply is None or chat.session is None or not wanted.recalled:
+            return ()
+        return await chat.service.references.given(chat.session, wanted.reply)
 
     async def _beliefs(self, chat: "Chat") -> "Sequence[Observation]":
         """The pinned observations; none while the graph cannot tell them."""

@@ -4,8 +4,8 @@ Only the address is kept, of a thread its authors too; a private chat keeps neit
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent.errors import AgentError
@@ -14,12 +14,14 @@ from agent.references.hosts import Hosts
 from agent.references.quotes import ReferenceQuotes, address_of
 from agent.references.reader import Reading
 from graph.errors import MemoryFailure, NotFound
-from graph.events import Event, ReferenceAdded, ReferenceDropped, ReferenceWritten
-from graph.ids import new_id
+from graph.events import Event, Recalled, ReferenceAdded, ReferenceDropped, ReferenceWritten
+from graph.events.references import referred
+from graph.ids import as_datetime, new_id
 from graph.memory import Memory
 from graph.values import Reference, Session
 
 MOST = 200  # references of one chat
+LONGEST_SHOWN = 20_000  # characters of a reference to look at
 MOST_AUTHORS = 50  # of one thread, by the order of their posts
 IN_STORY = "In a story nobody reads what lies elsewhere. Nothing was attached. A chat of your own can."
 TOO_MANY = "A chat can refer to {} things. Nothing was attached. Drop some first (/ref drop)."
@@ -40,6 +42,17 @@ class Attached:
     hops: tuple[str, ...] = ()
     cut: bool = False
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a reply was given of a reference as it was read then, whole or by `passages`; the address may be erased."""
+
+    reference: str
+    address: str
+    read_at: datetime
+    hash: str
+    passages: int = 0
 
 
 def attaching(memory: Memory, session: str, about: Session | None, addresses: Iterable[Address]) -> list[Event]:
@@ -117,13 +130,24 @@ class References:
         await self._quotes.refresh(there)
         return [self._attached(each) for each in there]
 
-    async def named(self, session: str, ids: Collection[str]) -> dict[str, Reference]:
-        """References by their ids, also those that were dropped; an erased one has no address."""
-        return await asyncio.to_thread(self._memory_of(session).readings.references, list(ids))
+    async def words(self, session: str, reference: str) -> str:
+        """How one that a session refers to begins, as it was read last in this run; empty where it was not."""
+        there = await asyncio.to_thread(self._memory_of(session).readings.attached, session)
+        reading, _ = self._quotes.reading(reference) if any(each.id == reference for each in there) else (None, "")
+        return reading.text[:LONGEST_SHOWN] if reading is not None else ""
+
+    async def given(self, session: str, reply_turn: str) -> list[Given]:
+        """What a reply of a session was given of what that refers to, in its order. Raises NotFound."""
+        return await asyncio.to_thread(self._given, session, reply_turn)
 
     async def close(self) -> None:
         """End what is being read. Idempotent."""
         await self._quotes.close()
+
+    def _given(self, session: str, reply_turn: str) -> list[Given]:
+        readings = self._memory_of(session).readings
+        pack = [item for item in readings.turn(reply_turn).recalled if item.kind == "reference"]
+        return given_of(pack, readings.references({referred(item.id) for item in pack}) if pack else {})
 
     def _attached(self, reference: Reference) -> Attached:
         reading, why = self._quotes.reading(reference.id)
@@ -179,6 +203,20 @@ class References:
                 memory.append(*events)
         except MemoryFailure:
             return  # the thread is read all the same, and they are noted the next time
+
+
+def given_of(pack: Iterable[Recalled], references: Mapping[str, Reference]) -> list[Given]:
+    """The references of a context pack, once each, with those that are still known by their ids."""
+    found: dict[str, Given] = {}
+    for item in pack:
+        if item.kind != "reference":
+            continue
+        id = referred(item.id)
+        known = references.get(id)
+        first = Given(id, known.address if known is not None else "", as_datetime(item.read_at or 0), item.hash or "")
+        there = found.get(id, first)
+        found[id] = replace(there, passages=there.passages + ("#" in item.id))
+    return list(found.values())
 
 
 def _same(reference: Reference, said: str) -> bool:

@@ -58,7 +58,7 @@ class Fetched:
     hops: tuple[str, ...] = ()
 
 
-class Refused(Unreadable):
+class NotGiven(Unreadable):
     """A server that does not give that, with the status that says so."""
 
     def __init__(self, message: str, status: int) -> None:
@@ -177,13 +177,13 @@ class WebClient:
         if status in REDIRECTS and (to := response.headers.get("Location")):
             return _led_to(url, to)
         if status in (404, 410):
-            raise Refused(f"{host} has nothing at that address any more ({status}). {GOES_ON}", status)
+            raise NotGiven(f"{host} has nothing at that address any more ({status}). {GOES_ON}", status)
         if status in (401, 403, 407, 451):
-            raise Refused(f"{host} does not show that to clew ({status}). {GOES_ON}", status)
+            raise NotGiven(f"{host} does not show that to clew ({status}). {GOES_ON}", status)
         if status in BUSY:
             raise Busy(f"{host} is busy or broken ({status}). {GOES_ON}", _after(response.headers))
         if status != 200:
-            raise Refused(f"{host} answered with {status}. {GOES_ON}", status)
+            raise NotGiven(f"{host} answered with {status}. {GOES_ON}", status)
         kind, _, rest = response.headers.get("Content-Type", "").partition(";")
         charset = re.search(r"charset\s*=\s*\"?([\w.:-]+)", rest, re.IGNORECASE)
         version = Version(response.headers.get("ETag", "")[:1000], response.headers.get("Last-Modified", "")[:100])

@@ -1,7 +1,8 @@
 """What a page, a PDF, a feed or a plain text says: its words with title, author and date, without what stands around.
 
-It is read in a process of its own, which gets the bytes through a pipe, may use so much time and memory, and is ended
-where it takes more: what strangers send may be made to take a library's time, or to break it. Nothing touches a disk.
+Plain UTF-8 is taken as it is. All else is read in a process of its own, which gets the bytes through a pipe, may use so
+much time and memory, and is ended where it takes more: what strangers send may be made to take a library's time, or to
+break it. Nothing touches a disk.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ HTML = ("text/html", "application/xhtml+xml")
 FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
 XML = ("application/xml", "text/xml")
 PLAIN = ("application/json", "application/ld+json", "application/yaml", "application/toml", "application/javascript")
+UTF_8 = ("", "utf-8", "utf8", "us-ascii")
 UNSAID = ("", "application/octet-stream", "binary/octet-stream", "unknown/unknown")
 _META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 MEDIA = {"image": "a picture", "audio": "a recording", "video": "a film", "font": "a font"}
@@ -45,7 +47,10 @@ class Page:
 
 
 async def read_apart(body: bytes, kind: str, charset: str, *, within_s: float = WITHIN_S) -> Page:
-    """What a body of a type says, read in a process of its own. Raises Unreadable."""
+    """What a body of a type says, read in a process of its own where there is more to it. Raises Unreadable."""
+    plain = await asyncio.to_thread(_plain, body, kind, charset)
+    if plain is not None:
+        return plain
     process = await asyncio.create_subprocess_exec(
         *COMMAND,
         stdin=asyncio.subprocess.PIPE,
@@ -72,7 +77,20 @@ async def read_apart(body: bytes, kind: str, charset: str, *, within_s: float = 
 
 def read(body: bytes, kind: str, charset: str) -> Page:
     """What a body of a type says. Raises Unreadable, and whatever a broken body brings a library to."""
-    page = _read(body, kind, charset)
+    return _bounded(_read(body, kind, charset))
+
+
+def _plain(body: bytes, kind: str, charset: str) -> Page | None:
+    """A text that only has to be decoded, and is what it is said to be; None for all else."""
+    if kind != "text/plain" or charset.casefold() not in UTF_8 or b"\0" in body:
+        return None
+    try:
+        return _bounded(Page(body.decode("utf-8-sig")))
+    except UnicodeDecodeError:
+        return None
+
+
+def _bounded(page: Page) -> Page:
     text = page.text.strip()
     if not text:
         raise Unreadable(f"There are no words in what lies there. {GOES_ON}")

@@ -12,7 +12,10 @@ from agent.references.address import Address, read_address
 from agent.references.client import is_own
 
 OWN = "own:"
-ASK_FIRST = "{} was not asked for anything yet. Nothing was attached. Allow it first: /ref allow {}."
+ASK_FIRST = (
+    "{} was not asked for anything yet. Nothing was attached. Allow it first: /ref allow {} in the chat, or the setting"
+    " hosts."
+)
 _NAMES = ("localhost", "local", "internal", "lan", "home", "home.arpa", "intranet", "localdomain")  # last parts
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from agent.errors import Unreadable
 from agent.references.address import DID, HANDLE
-from agent.references.client import GOES_ON, Refused, WebClient
+from agent.references.client import GOES_ON, NotGiven, WebClient
 
 DEPTH = 100  # replies to replies, and parents
 MOST_POSTS = 1000
@@ -69,7 +69,7 @@ async def read_thread(client: WebClient, address: str, *, service: str = SERVICE
     gone = f"That post is not there any more. {GOES_ON}"
     try:
         fetched = await client.get(url, accept="application/json")
-    except Refused as error:
+    except NotGiven as error:
         raise Unreadable(gone) if error.status in (400, 404, 410) else error from error
     assert fetched is not None  # no version was known
     try:

@@ -1,23 +1,37 @@
 """Files that go along with a message."""
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Event
 
 import pytest
 
+from tests.agent.references.web import Web, serving
+from tests.agent.test_recall import spelled
+from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tui import composer_controller
-from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attach, being_typed, file_names
+from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attached, being_typed, file_names
 
 
-def test_a_named_file_goes_along_in_a_fence_longer_than_its_own(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("one\n```\ncode\n```\n", encoding="utf-8")
-    assert attach("read @a.md twice: @a.md", tmp_path) == (
-        "read @a.md twice: @a.md\n\na.md:\n````\none\n```\ncode\n```\n````"
+def test_a_named_file_is_attached_by_its_whole_path_once(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one", encoding="utf-8")
+    assert attached("read @a.md twice: @a.md", tmp_path) == (str(tmp_path / "a.md"),)
+    assert attached(f"@{tmp_path}/a.md", Path("/")) == (str(tmp_path / "a.md"),)
+    assert attached("read @a.md and @./a.md", tmp_path, before="read @a.md") == (str(tmp_path / "a.md"),)
+    assert attached("read @a.md now", tmp_path, before="read @a.md") == ()
+
+
+def test_an_address_behind_an_at_is_attached_without_what_closes_the_sentence(tmp_path: Path) -> None:
+    said = "sum up @https://example.org/a, @at://ada.example/app.bsky.feed.post/3k and @HTTP://localhost:8000/."
+    assert attached(said, tmp_path) == (
+        "https://example.org/a",
+        "at://ada.example/app.bsky.feed.post/3k",
+        "HTTP://localhost:8000/",
     )
-    assert attach(f"@{tmp_path}/a.md", Path("/")).endswith("\n````")
+    assert attached("see https://example.org/a", tmp_path) == (), "it is only mentioned"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +54,7 @@ def test_a_named_file_goes_along_in_a_fence_longer_than_its_own(tmp_path: Path) 
     ],
 )
 def test_words_that_begin_with_an_at_are_left_as_they_are(text: str, tmp_path: Path) -> None:
-    assert attach(text, tmp_path) == text
+    assert attached(text, tmp_path) == ()
 
 
 @pytest.mark.parametrize(
@@ -68,15 +82,15 @@ def test_what_was_meant_for_a_file_and_is_none_is_told_and_may_be_words_after_al
     (tmp_path / "docs").mkdir()
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(NoFile, match=says):
-        attach(text, tmp_path)
-    assert attach(text, tmp_path, as_words=True) == text
+        attached(text, tmp_path)
+    assert attached(text, tmp_path, as_words=True) == ()
 
 
 @pytest.mark.parametrize("text", ["see @a.md.", "(so @a.md)", '"@a.md" @a.md?', "@./a.md, and", '@"my a.md": this'])
 def test_a_name_is_found_in_a_sentence_and_in_quotes(text: str, tmp_path: Path) -> None:
     for name in ("a.md", "my a.md"):
         (tmp_path / name).write_text("words")
-    assert attach(text, tmp_path).endswith("a.md:\n```\nwords\n```")
+    assert [Path(each).name for each in attached(text, tmp_path)] in (["a.md"], ["my a.md"])
 
 
 @pytest.mark.parametrize(
@@ -115,12 +129,12 @@ def test_a_name_becomes_those_it_may_be_the_beginning_of(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("data", "says"), [(b"x" * (LARGEST + 1), "larger than"), (b"\xff\xfe", "not UTF-8"), (b"a\0b", "not a text file")]
+    ("data", "says"), [(b"x" * (LARGEST + 1), "larger than 10 MB"), (b"a\0b", "neither a text nor a PDF")]
 )
 def test_what_cannot_go_along_is_told(data: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(data)
     with pytest.raises(CannotAttach, match=says):
-        attach("see @f", tmp_path)
+        attached("see @f", tmp_path)
 
 
 async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
@@ -128,17 +142,28 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.txt").write_text("the words of the file", encoding="utf-8")
-    (tmp_path / "bad.bin").write_bytes(b"\xff")
+    (tmp_path / "bad.bin").write_bytes(b"\0")
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         app.view.composer.put("see @bad.bin")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "not UTF-8 text" in screen_text(app))
+        await wait_until(pilot, lambda: "neither a text nor a PDF" in screen_text(app))
         assert app.view.composer.text == "see @bad.bin"
         assert await agent.chats.all() == []
         app.view.composer.put("see @good.txt")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "the words of the file" in screen_text(app))
+        await wait_until(pilot, lambda: app.view.session)
+        session = here(app)
+        assert [each.reference.address for each in await agent.references.all(session)] == [str(tmp_path / "good.txt")]
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
+        assert (await agent.chats.thread(session))[0].text == "see @good.txt"
+        assert "the words of the file" in given(agent)
+
+
+def given(agent: ScriptedAgent) -> str:
+    """What the model was given last."""
+    assert isinstance(agent.model, FakeGenerator)
+    return spelled(agent.model, agent.model.prompts[-1])
 
 
 async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_when_it_is_sent_again(
@@ -225,4 +250,129 @@ async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
         assert app.view.composer.has_focus
         await pilot.press(*["backspace"] * 5, "enter")
         await wait_until(pilot, lambda: app.view.session)
-        assert ((await agent.chats.thread(here(app)))[0].text or "").count("```") == 4
+        assert len(await agent.references.all(here(app))) == 2
+
+
+# -- addresses --------------------------------------------------------------------------------------------------------
+
+OWN = "own:127.0.0.1"
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    async with serving() as server:
+        for name in ("a", "b"):
+            server.put(f"/{name}", f"The {name} is blue, as the words of this page say.", "text/plain; charset=utf-8")
+        yield server
+
+
+async def attached_to(agent: ScriptedAgent, session: str) -> list[str]:
+    return [each.reference.address for each in await agent.references.all(session)]
+
+
+@pytest.mark.process
+async def test_an_address_in_a_message_is_offered_and_read_after_a_yes(chat: Running, web: Web) -> None:
+    agent = ScriptedAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        said = f"What colour does {web.url('/a')} say?"
+        app.view.composer.put(said)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
+        assert f"Read {web.url('/a')} for this chat?" in screen_text(app)
+        assert "This computer or a private network" in screen_text(app)
+        assert app.view.composer.text == said
+        assert web.asked == []
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
+        assert "The a is blue" in given(agent)
+        assert await attached_to(agent, here(app)) == [web.url("/a")]
+        app.view.composer.put(f"And {web.url('/b')}?")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4, "the host was allowed before")
+        assert await attached_to(agent, here(app)) == [web.url("/a"), web.url("/b")]
+
+
+async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted(chat: Running, web: Web) -> None:
+    agent = ScriptedAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        for count, name in enumerate("ab", start=1):
+            app.view.composer.put(f"Look: {web.url('/' + name)}")
+            await pilot.press("enter")
+            if count == 1:  # of a host it is asked once
+                await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
+                await pilot.press("enter")
+            told = 2 * count
+            await wait_until(pilot, lambda told=told: len(app.view.transcript.messages) == told)  # type: ignore[misc]
+        assert await attached_to(agent, here(app)) == []
+        assert web.asked == []
+
+
+async def test_another_message_is_not_what_was_asked_about(chat: Running, web: Web) -> None:
+    agent = ScriptedAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        app.view.composer.put(f"Look: {web.url('/a')}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
+        await pilot.press("x")
+        await wait_until(pilot, lambda: "Tab: yes" not in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
+        assert await agent.chats.all() == []
+
+
+async def test_a_text_with_many_addresses_is_only_a_text(chat: Running) -> None:
+    agent = ScriptedAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        app.view.composer.put(" ".join(f"https://example.org/{number}" for number in range(9)))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
+        assert await attached_to(agent, here(app)) == []
+
+
+async def test_what_is_no_address_behind_an_at_is_told_and_the_message_stays(chat: Running) -> None:
+    agent = ScriptedAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        app.view.composer.put("Read @at://ada.example/nothing")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "is no post" in screen_text(app))
+        assert app.view.composer.text == "Read @at://ada.example/nothing"
+        assert await agent.chats.all() == []
+
+
+@pytest.mark.process
+async def test_what_a_chat_refers_to_is_listed_added_and_dropped(chat: Running, web: Web) -> None:
+    agent = ScriptedAgent(hosts=OWN)
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        app.view.composer.put(f"/ref {web.url('/a')}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Say something first" in screen_text(app))
+        await pilot.press(*"Hello", "enter")
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
+        app.view.composer.put(f"/ref add {web.url('/a')}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Attached:" in screen_text(app))
+        app.view.composer.put("/ref")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "What this chat refers to" in screen_text(app))
+        await wait_until(pilot, lambda: "The a is blue" in screen_text(app))
+        assert "45 characters" in screen_text(app)
+        await pilot.press("d")
+        await wait_until(pilot, lambda: "Dropped:" in screen_text(app))
+        assert await attached_to(agent, here(app)) == []
+        app.view.composer.put("/undo")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "dropped" in screen_text(app))
+
+
+async def test_a_host_is_asked_about_before_it_is_attached_by_hand(chat: Running, web: Web) -> None:
+    agent = ScriptedAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        await pilot.press(*"Hello", "enter")
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
+        app.view.composer.put(f"/ref {web.url('/a')}")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Read 127.0.0.1?" in screen_text(app))
+        assert "in a private network" in screen_text(app)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Nothing was attached." in screen_text(app))
+        assert (agent.settings.hosts, web.asked) == ("", [])

@@ -6,7 +6,7 @@ came; a second Ctrl+C, or a reader that does not read on, ends the process as a 
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +16,7 @@ from agent.home import Home
 from agent.model_host import Loader
 from agent.settings import Settings
 from graph.errors import NotFound
-from tui.commands.replies import CLIENT, AskRequest, Interrupts, ReplyPrinter, break_silence
+from tui.commands.replies import CLIENT, NEAR, AskRequest, Interrupts, ReplyPrinter, break_silence
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
 from tui.joining import joined
@@ -37,9 +37,18 @@ def run_question(
     async def begin(agent: Agent) -> AsyncIterator[AgentEvent]:
         session = await _session(agent, question)
         heard = await _whispered(agent, session, question.whisper) if question.whisper is not None else {}
-        return agent.send(session, question.text, project=question.project, turn=question.turn, **heard)
+        await allow(agent, question.references)
+        more: dict[str, Any] = {"references": question.references, **heard}
+        return agent.send(session, question.text, project=question.project, turn=question.turn, **more)
 
     return run_answer(home, settings, begin, printer, yes=question.yes, loader=loader)
+
+
+async def allow(agent: Agent, references: Sequence[str]) -> None:
+    """Who names an address on the command line asks for it; what is near needs a yes of its own, and is refused."""
+    for host in await agent.references.asks(references):
+        if not host.startswith(NEAR):
+            await agent.references.allow(host)
 
 
 def run_answer(

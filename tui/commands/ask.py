@@ -48,22 +48,31 @@ def ask(
     whisper: Annotated[
         str | None, typer.Option(metavar="NAME", help="In a story: only this one of the cast hears it.")
     ] = None,
+    ref: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS|FILE",
+            help="Let the chat read this where it lies: a web page, a thread (at://…) or a file. May be repeated.",
+        ),
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Allow the model to change the memory; otherwise it may not.")
     ] = False,
     no_attach: Annotated[bool, typer.Option("--no-attach", help="Send `@file` in MESSAGE as plain text.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object when the reply is complete.")] = False,
 ) -> None:
-    """Ask something and print the reply. `@file` in MESSAGE attaches the text of that file.
+    """Ask something and print the reply. `@file` or `@https://…` in MESSAGE lets the chat read that, as --ref does.
 
     `accepted TURN` on stderr means that the message is saved. Ctrl+C stops the reply and keeps the partial reply.
     """
     if whisper is not None and session is None:
         raise typer.BadParameter("--whisper needs --session: a new chat plays in no story.")
-    text = message_of(message or [], attached=not no_attach)
+    named = named_in(message or []) if not no_attach else ()
+    text = message_of(message or [])
     home = home_of(ctx)
     question = AskRequest(
         text,
+        references=(*_addresses(ref or []), *named),
         session=session,
         project=clean(project) if project is not None else None,
         system=clean(system) if system is not None else None,
@@ -97,18 +106,26 @@ def _ask_agent(home: "Home", question: AskRequest, printer: ReplyPrinter, model:
     return run_question(home, settings, replace(question, model=model), printer)
 
 
-def message_of(words: list[str], *, attached: bool = True) -> str:
-    """The argument, with the files it names if they are `attached`, then what was piped, a blank line between them."""
-    said = " ".join(words)
-    return "\n\n".join(part for part in (_with_files(said) if attached else said, _piped()) if part.strip())
+def message_of(words: list[str]) -> str:
+    """The argument, then what was piped, a blank line between them."""
+    return "\n\n".join(part for part in (" ".join(words), _piped()) if part.strip())
 
 
-def _with_files(said: str) -> str:
-    """What was said with the files it names as `@file`; of what is piped, which others may have written, none goes."""
-    from tui.attachments import CannotAttach, NoFile, attach
+def _addresses(said: list[str]) -> list[str]:
+    """Addresses and files as they are attached. Raises AgentError."""
+    if not said:
+        return []
+    from agent.references.address import read_address
+
+    return [read_address(each, Path.cwd()).text for each in said]
+
+
+def named_in(words: list[str]) -> tuple[str, ...]:
+    """What was said to attach with an @; of what is piped, which others may have written, nothing is."""
+    from tui.attachments import CannotAttach, NoFile, attached
 
     try:
-        return attach(said, Path.cwd())
+        return attached(" ".join(words), Path.cwd())
     except CannotAttach as error:
         say(f"clew: {error} Nothing was sent or stored. Correct the name, or add --no-attach to send it as words.")
         raise typer.Exit(ExitCode.NOT_FOUND if isinstance(error, NoFile) else ExitCode.BAD_DATA) from error
@@ -186,13 +203,14 @@ def edit(
 
     Nothing is lost: the original and everything after it stay, and `clew tree` shows them.
     """
-    words = message_of(text or [], attached=not no_attach)
+    named = named_in(text or []) if not no_attach else ()
+    words = message_of(text or [])
     from agent.settings import load_settings
     from agent.text import clean_message
     from graph.errors import NotFound
     from graph.reader import LogReader
     from models.quiet import guard_descriptors
-    from tui.commands.answering import run_answer
+    from tui.commands.answering import allow, run_answer
 
     clean_message(words)  # nothing to say is refused before anything is opened
     home = home_of(ctx)
@@ -206,6 +224,7 @@ def edit(
     guard_descriptors(home.native_log)
 
     async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
-        return agent.edit(of.id, old, words)
+        await allow(agent, named)
+        return agent.edit(of.id, old, words, references=named)
 
     raise typer.Exit(run_answer(home, settings, begin, ReplyPrinter(as_json=as_json), yes=yes))

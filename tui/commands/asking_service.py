@@ -16,7 +16,7 @@ from agent.service.address import elsewhere, found
 from agent.service.protocol import LONGEST_LINE, Message, ServiceError, ServiceLost
 from agent.service.wire import CUT, Wire
 from graph.ids import new_id
-from tui.commands.replies import CLIENT, AskRequest, Interrupts, ReplyPrinter, break_silence
+from tui.commands.replies import CLIENT, NEAR, AskRequest, Interrupts, ReplyPrinter, break_silence
 from tui.exit_codes import ExitCode
 from tui.termination import Termination
 from tui.text import clean
@@ -73,7 +73,7 @@ class _Asking:
             await wire.ask("asked", {"asked": True})
         told: asyncio.Queue[Message | None] = asyncio.Queue()
         session = await self._chat(wire)
-        asked = {
+        asked: dict[str, Any] = {
             "session": session,
             "text": self._question.text,
             "project": self._question.project,
@@ -83,6 +83,11 @@ class _Asking:
         if self._question.whisper is not None:
             named = {"session": session, "name": clean(self._question.whisper)}
             asked["whisper"] = await wire.ask("stories.named", named)
+        if self._question.references:
+            asked["references"] = list(self._question.references)
+            for host in await wire.ask("references.asks", {"addresses": asked["references"]}):
+                if not host.startswith(NEAR):
+                    await wire.ask("references.allow", {"host": host})
         sent = asyncio.ensure_future(wire.ask("send", asked, told.put_nowait))
         sent.add_done_callback(lambda _: told.put_nowait(None))
         try:

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from graph.reader import LogReader
     from graph.readings.newest import NewestFilter, NewestItem, NodeKind
     from graph.readings.quoted import Believed
-    from graph.values import Alternatives, Chunk, CoreBlock, Exchange, Session, Turn
+    from graph.values import Alternatives, Chunk, CoreBlock, Exchange, Reference, Session, Turn
     from tui.reasons import Shared
 
-    Quoted = Turn | Believed | Chunk | CoreBlock
+    Quoted = Turn | Believed | Chunk | CoreBlock | Reference
 
 
 MOST = 500
@@ -369,18 +369,30 @@ def _figures(turn: "Turn") -> str:
 
 
 STRETCH = 300  # characters of long words, also where there is room for all of them
-LABELS = {"turn": "turn", "observation": "memory", "chunk": "document passage", "block": "core block"}
+LABELS = {
+    "turn": "turn",
+    "observation": "memory",
+    "chunk": "document passage",
+    "block": "core block",
+    "reference": "reference",
+}
 
 
 def quoted(reader: "LogReader", ids: list[str]) -> "dict[str, Quoted]":
     """What of a context pack may still be shown, by id."""
     if not ids:
         return {}
-    return {**reader.quotable(ids), **reader.believed(ids), **reader.chunks(ids), **_blocks(reader, ids)}
+    kept: dict[str, Quoted] = {**reader.quotable(ids), **reader.believed(ids), **reader.chunks(ids)}
+    return {**kept, **_blocks(reader, ids), **_references(reader, ids)}
 
 
 def given_json(item: "Recalled", found: "Quoted | None", *, by: str) -> dict[str, object]:
     """One thing that the reply was given, `by` its own context pack or a tool; no words where they are gone."""
+    from graph.values import Reference
+
+    if isinstance(found, Reference) or item.kind == "reference":  # its words are kept nowhere
+        address = found.address if isinstance(found, Reference) else None
+        return {"id": item.id, "by": by, "address": address or None} | item.model_dump(exclude={"id"})
     words = {"text": found.text if found else None, "hidden": found is None}
     return {"id": item.id, "by": by} | _source(found) | words | item.model_dump(exclude={"id"})
 
@@ -392,8 +404,10 @@ def given_lines(item: "Recalled", found: "Quoted | None", asked: str, tied: "Sha
     """
     from agent.quoting import excerpt
     from graph.readings.quoted import Believed
-    from graph.values import Turn
+    from graph.values import Reference, Turn
 
+    if isinstance(found, Reference) or item.kind == "reference":
+        return _read_lines(item, found.address if isinstance(found, Reference) else "")
     said = found if isinstance(found, Turn | Believed) else None
     head = "  " + fit(" · ".join([*_place(found), f"{LABELS[item.kind]} {item.id}"]), width() - 2)
     words = found.text if found is not None and found.text is not None else "(now hidden or deleted)"
@@ -401,6 +415,25 @@ def given_lines(item: "Recalled", found: "Quoted | None", asked: str, tied: "Sha
     words = excerpt(one_line(words), asked, min(width() - 6, STRETCH))
     lines = [paint(head, "2"), f"    {fit(words, width() - 4)}", f"    {paint(fit(reasons, width() - 4), '36')}"]
     return "\n".join(lines if reasons else lines[:2])
+
+
+def _read_lines(item: "Recalled", address: str) -> str:
+    """What was read at a reference: its address, when that was, and the hash of what it said, which is kept nowhere."""
+    from graph.ids import as_datetime
+
+    what = "a passage of " if "#" in item.id else ""
+    head = f"read {local(as_datetime(item.read_at or 0))} · reference {item.id} · sha256 {(item.hash or '')[:12]}"
+    words = f"{what}{address or '(its address was erased)'}"
+    return "\n".join([paint("  " + fit(one_line(head), width() - 2), "2"), f"    {fit(one_line(words), width() - 4)}"])
+
+
+def _references(reader: "LogReader", ids: list[str]) -> "dict[str, Reference]":
+    """What of a context pack was read elsewhere, by the ids it has there."""
+    from graph.events.references import PREFIX, referred
+
+    read = {id: referred(id) for id in ids if id.startswith(PREFIX)}
+    there = reader.references(read.values()) if read else {}
+    return {id: there[of] for id, of in read.items() if of in there}
 
 
 def _blocks(reader: "LogReader", ids: list[str]) -> "dict[str, CoreBlock]":
@@ -420,7 +453,7 @@ def _blocks(reader: "LogReader", ids: list[str]) -> "dict[str, CoreBlock]":
 
 def _place(found: "Quoted | None") -> list[str]:
     """When and by whom it was said; of a piece of a document, the title and the headings, which is how it is cited."""
-    from graph.values import Chunk, CoreBlock
+    from graph.values import Chunk, CoreBlock, Reference
 
     match found:
         case None:
@@ -429,13 +462,15 @@ def _place(found: "Quoted | None") -> list[str]:
             return [one_line(found.place)]
         case CoreBlock():
             return [found.name]
+        case Reference():
+            return [found.address]
         case _:
             return [local(found.at), who(found.role, found.speaker)]
 
 
 def _source(found: "Quoted | None") -> dict[str, object]:
     """Where it is from, for programs."""
-    from graph.values import Chunk, CoreBlock
+    from graph.values import Chunk, CoreBlock, Reference
 
     match found:
         case None:
@@ -444,6 +479,8 @@ def _source(found: "Quoted | None") -> dict[str, object]:
             names: tuple[str, ...] = ("document", "title", "headings", "path", "at")
         case CoreBlock():
             return {"block": found.name, "written_by": found.by}
+        case Reference():
+            return {"address": found.address}
         case _:
             names = ("session", "at", "role", "speaker")
     return {name: getattr(found, name) for name in names if hasattr(found, name)}

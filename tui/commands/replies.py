@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agent.events import AgentEvent, Notice
 
 CLIENT = "ask"
+NEAR = "own:"  # before a host of this machine or a private network, which needs a yes of its own
 THINKING = "thinking …"
 FIGURES = (
     "session",
@@ -57,6 +58,7 @@ class AskRequest:
     system: str | None = None
     model: str | None = None
     turn: str | None = None  # the id that it was sent with already
+    references: tuple[str, ...] = ()  # addresses, and whole paths of files, that the chat is to read
     whisper: str | None = None  # the name of the one in a story who alone hears it
     yes: bool = False  # allow what the model asks to change in the memory
 

@@ -157,4 +157,4 @@ async def told(body: bytes, kind: str) -> str:
 async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extraction, "COMMAND", ("/bin/sleep", "9999"))
     with pytest.raises(Unreadable, match="takes too long"):
-        await read_apart(b"x", "text/plain", "", within_s=0.1)
+        await read_apart(b"x", "text/html", "", within_s=0.1)

@@ -108,6 +108,8 @@ async def test_a_page_stands_in_the_prompt_once_and_in_no_file(make: Any, web: W
     assert listed.read_at is not None
     assert (item.hash, item.read_at) == (listed.hash, as_ms(listed.read_at))
     assert (listed.reference.address, listed.title) == (web.url("/page"), "The lighthouse")
+    (given,) = await agent.references.given(ended.session, ended.reply_turn)
+    assert (given.address, given.hash, given.passages) == (web.url("/page"), item.hash, 0)
     assert web.count("/page") == 1
     await agent.close()
     assert files_with(NONCE) == []
@@ -270,7 +272,8 @@ async def test_nobody_is_asked_whom_the_user_did_not_allow(make: Any, web: Web) 
     (failed,) = await collect(agent.send(None, "Who keeps the light?", references=[web.url("/page")]))
     assert isinstance(failed, Failed)
     assert failed.message == (
-        f"127.0.0.1 was not asked for anything yet. Nothing was attached. Allow it first: /ref allow {OWN}."
+        f"127.0.0.1 was not asked for anything yet. Nothing was attached. Allow it first: /ref allow {OWN} "
+        "in the chat, or the setting hosts."
     )
     assert await agent.chats.all() == []
     ended = await say(agent, None, "Hello.")
@@ -502,4 +505,4 @@ def test_what_the_agent_is_asked_over_its_socket_is_what_it_can_do() -> None:
     from agent.service.methods import methods
 
     named = {name for name in methods() if name.startswith("references.")}
-    assert named == {f"references.{each}" for each in ("add", "all", "allow", "asks", "drop", "named", "read")}
+    assert named == {f"references.{each}" for each in ("add", "all", "allow", "asks", "drop", "given", "read", "words")}

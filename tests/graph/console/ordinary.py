@@ -203,6 +203,6 @@ READS: dict[str, list[tuple[Any, ...]]] = {
         [('s1',), ('s2',)],
     "RETURN none(x IN [1] WHERE x = 2), 1 IN [1]": [(True, True)],
     "CALL show_connection('RECALLED') RETURN *":
-        [('Turn', 'Turn', 'id', 'id'), ('Turn', 'Observation', 'id', 'id'), ('Turn', 'Chunk', 'id', 'id')],
+        [('Turn', each, 'id', 'id') for each in ('Turn', 'Observation', 'Chunk', 'Reference')],
     "MATCH (e:Entity {id: 'you'}) RETURN e.*": [('you', 'you', 'you', None, 'you', None, None, False)],
 }  # fmt: skip

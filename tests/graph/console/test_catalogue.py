@@ -55,7 +55,7 @@ def test_the_catalogue_of_the_past_counts_what_was_there_then(full: Memory) -> N
 
 def test_relationships_tell_their_ends_and_properties_their_types(whole: Memory) -> None:
     recalled = next(each for each in whole.console.schema().relationships if each.name == "RECALLED")
-    assert (recalled.start, recalled.ends) == ("Turn", ("Turn", "Observation", "Chunk"))
+    assert (recalled.start, recalled.ends) == ("Turn", ("Turn", "Observation", "Chunk", "Reference"))
     assert [(each.name, each.type) for each in recalled.properties] == [
         ("strategy", "STRING"), ("rank", "INT64"), ("score", "DOUBLE"),
     ]  # fmt: skip

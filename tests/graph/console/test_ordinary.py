@@ -33,7 +33,7 @@ def test_tables_are_listed(spoken: Memory) -> None:
     assert {row[1] for row in spoken.console.run("CALL show_tables() RETURN *;").rows} == {
         each.name for each in (*NODES, META, *RELS)
     }
-    assert spoken.console.run("CALL show_connection('RECALLED') RETURN *").total == 3
+    assert spoken.console.run("CALL show_connection('RECALLED') RETURN *").total == 4
 
 
 def test_every_clause_keyword_and_function_that_may_be_used_is_in_a_read_that_runs() -> None:

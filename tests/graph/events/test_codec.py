@@ -59,7 +59,7 @@ def test_the_same_words_hash_differently_each_time() -> None:
 
 
 def test_every_kind_of_event_is_known() -> None:
-    assert len(KINDS) == 55
+    assert len(KINDS) == 58
     assert all(kind == model.model_fields["kind"].default for kind, model in KINDS.items())
 
 

@@ -1,6 +1,7 @@
 """`clew ask` with a scripted model: what is said where, and every way a reply can end."""
 
 import asyncio
+import hashlib
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import pytest
 
 from agent import reflections
 from agent.agent import Agent
+from agent.errors import AgentError
 from agent.events import AgentEvent, ModelProgress, PromptRead, TokensArrived
 from agent.home import Home
 from agent.reflection.reflector import Reflector
@@ -28,7 +30,7 @@ from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
 from tui.commands.answering import run_answer, run_question
-from tui.commands.ask import message_of
+from tui.commands.ask import message_of, named_in
 from tui.commands.replies import FIGURES, AskRequest, ReplyPrinter
 from tui.exit_codes import ExitCode
 from tui.output import Narration
@@ -146,11 +148,11 @@ def test_a_file_that_is_named_goes_along_and_one_that_is_not_there_ends_with_66_
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.md").write_text("the plan")
-    (tmp_path / "b.bin").write_bytes(b"\xff")
+    (tmp_path / "b.bin").write_bytes(b"\0")
     for named, code, says in (
         ("@nosuch.md", 66, "File not found: nosuch.md (in"),
         ("@/etc", 66, "/etc is a folder"),
-        ("@b.bin", 65, "@b.bin is not UTF-8 text."),
+        ("@b.bin", 65, "@b.bin is neither a text nor a PDF."),
     ):
         for command in (("ask", "sum", "up", named), ("edit", "01ARZ3", named)):
             ended = clew(*command)
@@ -159,9 +161,48 @@ def test_a_file_that_is_named_goes_along_and_one_that_is_not_there_ends_with_66_
             assert "Nothing was sent or stored." in ended.err
     assert not home.exists()
     monkeypatch.setattr("sys.stdin", None)
-    assert message_of(["sum", "up", "@a.md"]) == "sum up @a.md\n\na.md:\n```\nthe plan\n```"
-    assert message_of(["ask @someone"]) == "ask @someone"
-    assert message_of(["sum up @nosuch.md"], attached=False) == "sum up @nosuch.md"
+    assert message_of(["sum", "up", "@a.md"]) == "sum up @a.md"
+    assert named_in(["sum", "up", "@a.md"]) == (str(Path("a.md").absolute()),)
+    assert named_in(["ask @someone"]) == ()
+
+
+def test_what_is_named_to_be_read_is_attached_given_to_the_model_and_told_by_show(
+    ask: Run, clew: Run, place: Home, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The xylopomp is blue.")
+    given: list[str] = []
+
+    def say(prompt: str) -> str:
+        given.append(prompt)
+        return "Blue."
+
+    assert ask("What colour?", loader=OneModel(lambda: FakeGenerator(say)), references=(str(notes),)) is ExitCode.OK
+    assert "> The xylopomp is blue." in given[0]
+    (exchange,) = exchanges(place)
+    assert exchange.reply is not None
+    shown = clew("show", exchange.reply.id).out
+    assert "recalled for the reply: 1" in shown
+    assert str(notes) in shown.replace("\n", "")
+    (item,) = clew("show", exchange.reply.id, "--json").json["context"]
+    assert (item["kind"], item["address"], item["by"]) == ("reference", str(notes), exchange.reply.id)
+    assert item["hash"] == hashlib.sha256(b"The xylopomp is blue.").hexdigest()
+    assert item["read_at"] > 0
+    assert "xylopomp" not in shown
+
+
+def test_what_nobody_allowed_to_be_read_ends_1_and_nothing_is_stored(
+    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask("What colour?", references=("http://127.0.0.1:1/a",)) is ExitCode.FAILED
+    assert "127.0.0.1 was not asked for anything yet. Nothing was attached." in capsys.readouterr().err
+    assert exchanges(place) == []
+
+
+def test_what_is_no_address_stores_nothing(ask: Run, place: Home) -> None:
+    with pytest.raises(AgentError, match=r"ftp:// is nothing clew can read\. Nothing was attached"):
+        ask("What colour?", references=("ftp://example.org/a",))
+    assert exchanges(place) == []
 
 
 def test_a_new_session_has_a_title_when_the_process_ends(ask: Run, place: Home) -> None:

@@ -14,10 +14,11 @@ from agent.home import Home
 from agent.quoting import SOURCE_END
 from agent.references import attachments, quotes
 from agent.references.reader import ReferenceReader
+from agent.reflection.material import gather
 from agent.settings import as_given, load_settings
 from graph.errors import NotFound
 from graph.ids import as_ms
-from graph.values import Ref
+from graph.values import Ref, Unreflected
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.references.test_threads import BOB, gone, post
 from tests.agent.references.web import Asked, Web, serving
@@ -439,6 +440,18 @@ async def test_nothing_is_learned_from_a_reply_that_was_given_what_others_wrote(
     texts = [each.text or "" for each in await agent.memories.find()]
     assert [text for text in texts if "Nora" in text]
     assert [text for text in texts if NONCE in text or "Mara" in text] == []
+
+
+async def test_a_model_that_learns_is_not_shown_such_a_reply(make_agent: MakeAgent, web: Web) -> None:
+    given: dict[str, Any] = {"tools": "off", "kv_mb": 0, "reflect": False, "hosts": OWN}
+    agent = await make_agent(FakeGenerator(f"The {NONCE} light."), as_given(given))
+    plain = await say(agent, None, "My sister is called Nora.")
+    read = await say(agent, None, "My sister is called Nora. Who keeps the light?", web.url("/page"))
+    for ended, replies in ((plain, 1), (read, 0)):
+        turns = (ended.turn, ended.reply_turn)
+        material = gather(agent._memory, Unreflected(turns=turns, session=ended.session, world="main", project=None))
+        assert [turn.id for turn in material.said] == [ended.turn]
+        assert len(material.replies) == replies
 
 
 async def test_the_model_has_no_tools_while_words_of_others_stand_before_it(make: Any, web: Web) -> None:

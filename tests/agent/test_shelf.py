@@ -17,6 +17,7 @@ from agent.prompt import Limits, PromptLog, PromptMark
 from agent.settings import Settings
 from agent.shelf import IDLE_TOKENS, Shelf, StateKey, from_note, to_note
 from graph.events import Sampling
+from graph.events.references import quoted_as
 from graph.values import Turn
 from models import states
 from models.errors import StructuredOutputError
@@ -239,6 +240,18 @@ async def test_a_chat_left_alone_is_saved_if_much_is_new(tmp_path: Path) -> None
     assert not await left_alone()
     tokens.append(1)
     assert await left_alone()
+
+
+@pytest.mark.parametrize(("quoted", "kept"), [("turn", True), (quoted_as("R", "0f" * 32), False)], ids=["said", "read"])
+async def test_a_state_that_was_shown_what_others_wrote_is_in_no_file(tmp_path: Path, quoted: str, kept: bool) -> None:
+    model, tokens = FakeGenerator(), list(range(20, 900))
+    log = PromptLog(tokens, [(0, "system")], [PromptMark("T", 5)], quoted={"T": [quoted]})
+    states = KVStates(tmp_path / "kv", limit=1 << 30)
+    shelf = Shelf(states, lambda _: (list(tokens), to_note(log)))
+    model.kv = list(tokens)
+    shelf.used(StateKey("S", model))
+    await shelf.save()
+    assert (states.find("S", model.state_key) is not None) == kept
 
 
 async def test_a_state_the_model_refuses_is_removed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ it here, so that sent again it is said once.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -118,10 +118,13 @@ class AgentClient:
         client: str | None = None,
         turn: str | None = None,
         whisper: str | None = None,
+        references: Sequence[str] = (),
     ) -> AsyncGenerator[Any, None]:
         """As the Agent's. The message has its id from here: where the service is lost, it is sent once more."""
         id = new_id() if turn is None else turn
-        told = {"project": project, "client": client or self._name, "turn": id, "whisper": whisper}
+        told: dict[str, Any] = {"project": project, "client": client or self._name, "turn": id, "whisper": whisper}
+        if references:
+            told["references"] = tuple(references)
         return self._sent(self._begin(methods()["send"], session, text, **told), session, text, **told)
 
     async def _sent(

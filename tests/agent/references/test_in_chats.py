@@ -204,8 +204,15 @@ async def test_a_server_that_is_busy_leaves_what_was_read_where_it_stands(
 def listen(agent: Agent) -> Callable[[], list[str]]:
     """What is told on a line from here on."""
     heard: list[str] = []
-    agent.on_notice(lambda notice: heard.append(notice.message) if isinstance(notice, Warned) else None)
-    return lambda: [each for each in heard if "tokens reserved" not in each]
+    notices = agent.notices()
+
+    async def follow() -> None:
+        async for notice in notices:
+            if isinstance(notice, Warned):
+                heard.append(notice.message)
+
+    following = asyncio.create_task(follow())
+    return lambda: heard if not following.cancelled() else []
 
 
 async def test_a_file_is_read_again_when_it_changed(make: Any, tmp_path: Path) -> None:
@@ -487,7 +494,6 @@ async def test_a_private_chat_refers_too_and_keeps_nothing(make: Any, web: Web) 
     await say(agent, session, "Who keeps the light?", web.url("/page"))
     assert shown(model).count(NONCE) == 1
     assert len(await agent.references.all(session)) == 1
-    await agent.private.end()
     await agent.close()
     assert files_with("/page") == []
 

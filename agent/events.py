@@ -52,7 +52,8 @@ class RecallDone:
 
     `hits` are those put before the model, once each; `note` says why there are none where that needs saying. `quotes`
     are the best of them where they are to be read beside the reply, each cut to what answers: the model may waste them.
-    `left_out` says of a story's lore what was called for and had no room.
+    `left_out` says of a story's lore what was called for and had no room; `read` counts the references that the reply
+    is given something of.
     """
 
     session: str
@@ -63,6 +64,7 @@ class RecallDone:
     note: str = ""
     quotes: tuple[Hit, ...] = ()
     left_out: tuple[str, ...] = ()
+    read: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from agent.acceptance import BUSY
 from agent.background import Foreground
 from agent.pending import Queue
 from agent.references.address import Address
-from agent.references.quotes import ReferenceQuotes, is_read
+from agent.references.quotes import ReferenceQuotes, count_read, is_read
 from agent.steps import Approvals
 from agent.story.play import Play
 from agent.story.spans import marker_of
@@ -345,7 +345,15 @@ class Conversation:
         hits = tuple(hit for hit in found.hits if hit.id in held)
         quotes = open_quotes(hits, taken.text) if prepared.doubted else ()
         yield RecallDone(
-            taken.session, taken.turn, found.route, hits, found.took_ms, found.note, quotes, prepared.left_out
+            taken.session,
+            taken.turn,
+            found.route,
+            hits,
+            found.took_ms,
+            found.note,
+            quotes,
+            prepared.left_out,
+            count_read(at.pack),
         )
         self._generator = at.generator
         known = _nothing_found(found, self._settings.recall_limit)

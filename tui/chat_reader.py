@@ -361,4 +361,6 @@ def answer_to(turn: str, text: str, recall: "RecallDone | None", *, cue: Cue | N
     if recall is None:
         return AssistantMessage(turn, text, writing=True, cue=cue)
     quotes = quotes_content(recall.quotes, datetime.now().astimezone())
-    return AssistantMessage(turn, text, writing=True, recalled=len(recall.hits), quotes=quotes, cue=cue)
+    return AssistantMessage(
+        turn, text, writing=True, recalled=len(recall.hits), read=recall.read, quotes=quotes, cue=cue
+    )

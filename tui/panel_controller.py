@@ -409,7 +409,7 @@ class PanelController:
 
     async def _read_for(self, chat: "Chat", wanted: PanelRequest) -> "Sequence[Given]":
         """What a reply was given of what its chat refers to."""
-        if wanted.reply is None or chat.session is None or not wanted.recalled:
+        if wanted.reply is None or chat.session is None:
             return ()
         return await chat.service.references.given(chat.session, wanted.reply)
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MOST_OFFERED = 5  # addresses in a message; one with more is a text that somebody pasted
 OWN = "own:"
-PRIVATE = "This computer or a private network: "
-OFFER = "{} for this chat? Tab: yes, {} may be read from now on. Enter: send without."
+OFFER = "{} for this chat?{} Tab: yes, {} may be read from now on. Enter: send without."
+NEAR = " It is on this computer or in your network."
 Deliver = Callable[[Sequence[str]], None]
 
 
@@ -94,4 +94,4 @@ class Referring:
         own = any(host.startswith(OWN) for host in self._hosts)
         addresses = [*named, *self.mentioned(text)]
         what = f"Read {cut(one_line(addresses[0]), 60)}" if len(addresses) == 1 else f"Read {len(addresses)} addresses"
-        return (PRIVATE if own else "") + OFFER.format(what, " and ".join(hosts[:3]))
+        return OFFER.format(what, NEAR if own else "", " and ".join(hosts[:3]))

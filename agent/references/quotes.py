@@ -318,6 +318,11 @@ def is_read(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
+def count_read(pack: Iterable[Recalled]) -> int:
+    """How many references a context pack has something of."""
+    return len({referred(item.id) for item in pack if item.kind == "reference"})
+
+
 def quote_whole(name: str, reading: Reading) -> Quote:
     """All that was read, under a header of its own."""
     about = (reading.title, reading.author, reading.date)

@@ -128,8 +128,9 @@ class RecalledLine(Static):
     class Clicked(TextualMessage):
         """A click on it."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__(plain(f"recalled {count}"), classes="recalled", markup=False)
+    def __init__(self, recalled: int, read: int) -> None:
+        words = [f"{did} {count}" for did, count in (("recalled", recalled), ("read", read)) if count]
+        super().__init__(plain(" · ".join(words)), classes="recalled", markup=False)
 
     def on_click(self) -> None:
         self.post_message(self.Clicked())
@@ -448,13 +449,16 @@ class AssistantMessage(Message):
         note: str = "",
         writing: bool = False,
         recalled: int = 0,
+        read: int = 0,
         quotes: Content | None = None,
         hidden: bool = False,
         withheld: bool = False,
         cue: Cue | None = None,
     ) -> None:
+        """`recalled` items were put before the model, and something of `read` references."""
         super().__init__(turn, classes="answer", hidden=hidden, withheld=withheld, cue=cue)
         self.recalled = recalled
+        self.read = read
         self.quotes = quotes  # what was recalled, where it stands open
         self._text = text or ""
         self._erased = text is None
@@ -478,8 +482,8 @@ class AssistantMessage(Message):
         )
         note.display = bool(self._note) or (self.writing and not self._text)
         yield note
-        if self.recalled:
-            yield RecalledLine(self.recalled)
+        if self.recalled or self.read:
+            yield RecalledLine(self.recalled, self.read)
             yield RecalledQuotes(self.quotes)
         if self.hidden:
             yield HiddenNote()

@@ -208,8 +208,9 @@ def listen(agent: Agent) -> Callable[[], list[str]]:
 
     async def follow() -> None:
         async for notice in notices:
-            if isinstance(notice, Warned):
-                heard.append(notice.message)
+            match notice:
+                case Warned(message):
+                    heard.append(message)
 
     following = asyncio.create_task(follow())
     return lambda: heard if not following.cancelled() else []

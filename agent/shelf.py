@@ -293,7 +293,10 @@ class Shelf:
             self._copy(key, least, lambda key, taken: self._begin(self._save(key, taken)))
 
     async def _move_to_disk(self, key: StateKey, parked: Parked, forgotten: int) -> None:
-        """Save what is parked; a small chat is read again when it is opened, the voices of a story stay in RAM then."""
+        """Save what is parked; a small chat is read again when it is opened, the voices of a story stay in RAM then.
+
+        So does what was shown words of others: it may be in no file.
+        """
         small = key.voice is None and not _worth(key, parked)
         if small or await self._write(key, parked, forgotten):
             self._parked.remove(key, parked)
@@ -306,7 +309,7 @@ class Shelf:
         """Write a copy to disk, if nothing was forgotten since it was known that there is nothing in it that was."""
         model = key.model
         async with self._one:
-            if forgotten != self._forgotten or not _worth(key, parked):
+            if forgotten != self._forgotten or not _worth(key, parked) or _shows_others(parked.note):
                 return False
             saved = await asyncio.to_thread(
                 self._states.save,
@@ -343,6 +346,8 @@ class Shelf:
         if current is None:
             return None
         tokens, note = current
+        if least is not None and _shows_others(note):
+            return None  # it stays in the model
         if least is not None and (
             0 <= len(tokens) - use.saved < least or not worth_keeping(len(tokens), 0, key.model.reading_s)
         ):
@@ -380,11 +385,14 @@ class Shelf:
 
 
 def _worth(key: StateKey, parked: Parked) -> bool:
-    """Whether a state is worth its place on disk, and may be there: what was read at a reference is in no file."""
-    log = from_note(parked.note)
-    if log is not None and any(is_read(each) for each in log.held):
-        return False
+    """Whether a state is worth its place on disk."""
     return worth_keeping(len(parked.state.tokens), parked.size, key.model.reading_s)
+
+
+def _shows_others(note: Any) -> bool:
+    """Whether a prompt log quotes what was read at a reference: its words are in no file."""
+    log = from_note(note)
+    return log is not None and any(is_read(each) for each in log.held)
 
 
 def _shared(a: Sequence[int], b: Sequence[int]) -> int:

@@ -8,9 +8,10 @@ something was taken back there: then that leaves the prompts with the next messa
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from agent.errors import HostUnknown, Unreadable
 from agent.quoting import Quote, quote_passage, quote_source
@@ -26,7 +27,7 @@ from graph.values import Reference, Vector
 from models.protocols import Generator
 
 PATIENCE_S = 3.0  # that a message waits at most for what is slow
-MOST_PASSAGES = 3  # beside one message
+MOST_PASSAGES = 2  # beside one message
 LEADING = 2  # passages from the beginning of what was just attached, or is named in the message
 MOST_KEPT = 400  # references whose words are kept
 
@@ -65,6 +66,8 @@ class ReferenceQuotes:
         self._sizes: dict[tuple[int, str], int] = {}  # tokens of quotes, by model
         self._lock = threading.Lock()
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._embedding: set[asyncio.Task[None]] = set()
+        self._one_by_one = asyncio.Lock()
         self.heard: Callable[[Reference, Reading], Awaitable[None]] | None = None  # what was read
 
     # -- reading --------------------------------------------------------------------------------------------------
@@ -102,7 +105,7 @@ class ReferenceQuotes:
 
     async def close(self) -> None:
         """End what is being read, and keep nothing. Idempotent."""
-        running = list(self._running.values())
+        running = [*self._running.values(), *self._embedding]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -131,10 +134,20 @@ class ReferenceQuotes:
             source = self._source(reference.id)
             self._take(source, reading)
             source.reading, source.why, source.passages = reading, "", passages
+        if len(passages.texts) > 1 and not passages.vectors:
+            self._beside(self._embed(passages))
         if self.heard is not None:
             await self.heard(reference, reading)
-        if len(passages.texts) > 1 and not passages.vectors:
+
+    async def _embed(self, passages: Passages) -> None:
+        """Find passages by meaning too, once there is time for it: no message waits for that."""
+        async with self._one_by_one:
             passages.vectors = await self._vectors(passages.texts)
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._embedding.add(task)
+        task.add_done_callback(self._embedding.discard)
 
     def _passages(self, reference: str, reading: Reading) -> Passages:
         with self._lock:

@@ -8,8 +8,8 @@ from agent.relations.whom import meant
 from graph.events import MAIN_WORLD
 from graph.readings.memory import MemoryReadings
 from graph.relations import kinds
-from graph.values import About, Observation, Wanted
-from graph.visibility import EVERYONE, Viewer
+from graph.values import About, Observation, Reference, Wanted
+from graph.visibility import EVERYONE, Viewer, sees_said
 
 MOST = 200  # relationships
 MOST_BELIEVED = 50
@@ -31,7 +31,8 @@ class Dossier:
 
     `relationships` in the order of the table of kinds, those that are over last; `believed` is what is in use or under
     review besides, `was` what was superseded or contradicted, with what came instead, if anything did; both the newest
-    first. `timeline` is of all of them, the oldest first; `words` are the messages.
+    first. `timeline` is of all of them, the oldest first; `words` are the messages. `wrote` is what chats refer to and
+    it wrote, the newest first.
     """
 
     words: About
@@ -39,12 +40,14 @@ class Dossier:
     believed: tuple[Observation, ...] = ()
     was: tuple[tuple[Observation, Observation | None], ...] = ()
     timeline: tuple[Moment, ...] = ()
+    wrote: tuple[Reference, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Nothing mentions it."""
         words = self.words
-        return not (words.said or words.mentioned or words.turns or self.relationships or self.believed or self.was)
+        learned = self.relationships or self.believed or self.was
+        return not (words.said or words.mentioned or words.turns or learned or self.wrote)
 
 
 def dossier(
@@ -77,7 +80,17 @@ def dossier(
         believed=tuple(believed),
         was=tuple((each, instead.get(each.id)) for each in was[:MOST_BELIEVED]),
         timeline=tuple(_timeline([*stands, *believed], was)),
+        wrote=tuple(_wrote(readings, wanted, world, project)) if private else (),
     )
+
+
+def _wrote(readings: MemoryReadings, name: str, world: str, project: Viewer) -> Iterator[Reference]:
+    """What chats that a viewer sees refer to, and those of the name wrote."""
+    for each in readings.called(name, world=world):
+        for reference in readings.written_by(each.id):
+            about = readings.session(reference.session)
+            if about.world == world and sees_said(project, about.project):
+                yield reference
 
 
 def _called(words: About, memories: Iterable[Observation]) -> About:

@@ -68,6 +68,7 @@ def about_content(found: "Dossier", width: int) -> Content:
     lines += _section("Believed now", [_belief(each, now) for each in found.believed])
     lines += _section("Believed before", [_was(*each, now) for each in found.was])
     lines += _section("Timeline", list(_timeline(found.timeline, width, now)))
+    lines += _section("Wrote in", [plain(f"{when(each.at, now)} · {one_line(each.address)}") for each in found.wrote])
     said = [line for turn in found.words.turns for line in _message(turn, now)]
     lines += _section("Messages", [*_counts(found, width, now), *said])
     return Content("\n").join(lines[1:])

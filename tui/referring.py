@@ -13,6 +13,7 @@ from tui.text import cut, one_line
 if TYPE_CHECKING:
     from tui.chat import Chat
 
+HELD_S = 600.0  # the question stays while the message does
 MOST_OFFERED = 5  # addresses in a message; one with more is a text that somebody pasted
 OWN = "own:"
 OFFER = "{} for this chat?{} Tab: yes, {} may be read from now on. Enter: send without."
@@ -61,7 +62,7 @@ class Referring:
             raise
         if going is None:
             back()
-            self._view.ui.say(self._question(text, named))
+            self._view.ui.say(self._question(text, named), for_s=HELD_S)
         else:
             deliver(going)
 

@@ -9,13 +9,14 @@ from graph.projection.sink import Sink, node
 def add(sink: Sink, stored: Stored, event: ReferenceAdded) -> None:
     """A session refers to it."""
     known = sink.node("Reference", event.reference)
+    refers = known is not None and known["attached"]
     values = {"address": event.text, "seq": stored.seq, "at": stored.at, "attached": True}
     if known is None:
         fixed = {"session": event.session, "kind": event.category}
         sink.put_node("Reference", event.reference, fixed | values)
     else:
         sink.set_node("Reference", event.reference, values)
-    if known is None or not known["attached"]:
+    if not refers:
         sink.put_rel("REFERS_TO", event.session, event.reference)
 
 

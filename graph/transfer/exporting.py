@@ -29,6 +29,9 @@ _ASKED = f"{SELECT_EVENT} WHERE seq IN (SELECT seq FROM subjects WHERE id = ? AN
 _OF_TURNS = f"SELECT seq FROM subjects WHERE id {AMONG} AND kind <> 'head.moved'"
 _ORIGIN = "SELECT origin, fork FROM sessions WHERE id = ?"
 _SAID = f"SELECT seq, session FROM turns WHERE id {AMONG}"
+_OF_REFERENCES = """
+SELECT subjects.seq FROM attachments AS own JOIN subjects ON subjects.id = own.id WHERE own.session = ?
+"""
 _NAMING = f"""
 SELECT DISTINCT seq FROM named WHERE name {AMONG}
 AND kind IN ('observation.made', 'core.written', 'entity.noted', 'reflection.done')
@@ -109,7 +112,7 @@ class Gathered:
         turns = json.dumps(sorted(self._turns))
         said = self._db.execute(_SAID, (turns,)).fetchall()
         found = {seq for seq, _ in said} | self._seqs(_OF_SESSION, self._session)
-        found |= self._seqs(_OF_TURNS, turns)
+        found |= self._seqs(_OF_TURNS, turns) | self._seqs(_OF_REFERENCES, self._session)
         for session in self._homes:
             found |= self._seqs("SELECT seq FROM sessions WHERE id = ?", session)
         found |= set(self._learned(turns))

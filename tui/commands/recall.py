@@ -257,6 +257,10 @@ def _believed_json(found: "Dossier") -> dict[str, object]:
         "timeline": [
             {"when": each.when, "what": each.what, "over": each.over, "memory": each.memory} for each in found.timeline
         ],
+        "wrote": [
+            {"reference": each.id, "address": each.address, "session": each.session, "at": instant(each.at)}
+            for each in found.wrote
+        ],
     }
 
 
@@ -295,6 +299,9 @@ def _page(found: "Dossier") -> str:
     lines += _section("Believed now", [line for each in found.believed for line in _believed(each)])
     lines += _section("Believed before", [_was(*each) for each in found.was])
     lines += _section("Timeline", [_moment(each) for each in found.timeline])
+    lines += _section(
+        "Wrote in", [fit(f"  {local(each.at)} · {one_line(each.address)}", width()) for each in found.wrote]
+    )
     return "\n".join([*lines, *(f"\n{turn_lines(turn)}" for turn in words.turns)])
 
 

@@ -411,6 +411,10 @@ async def test_who_wrote_is_one_across_threads(make: Any, web: Web) -> None:
     sides = await agent.graph.ego(Ref("Entity", bob[0].id))
     wrote = [side for side in sides.sides if side.relation == "WRITTEN_BY"]
     assert [side.total for side in wrote] == [2]
+    found = await agent.search.dossier("Bob.example")
+    assert [each.address for each in found.wrote] == [AT.replace("3k", "4k"), AT]
+    await agent.references.drop(second.session, "1")
+    assert [each.address for each in (await agent.search.dossier("bob.example")).wrote] == [AT]
     assert first.session != second.session
     await agent.close()
     assert files_with(NONCE) == []

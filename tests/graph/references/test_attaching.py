@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.doctor import compare
@@ -212,6 +212,7 @@ def happen(memory: Memory, deed: str, a: int, b: int) -> None:
 @pytest.mark.stateful
 @examples(25)
 @given(STEPS)
+@example([("a", 0, 0), ("d", 0, 0), ("a", 0, 0), ("d", 0, 0)])  # dropped again, in a graph that is made anew
 def test_the_live_graph_the_rebuilt_one_and_the_definitions_say_the_same(steps: list[tuple[str, int, int]]) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -295,6 +296,15 @@ def test_an_export_brings_them_along_once_and_nothing_erased_back(chat: Memory, 
     bring(other, lines)
     assert attached(other) == []
     assert other.readings.authors() == {}
+
+
+def test_an_export_of_one_chat_has_all_that_it_refers_to(chat: Memory, other: Memory) -> None:
+    chat.append(SessionStarted(session="t", client="test"), added("c", "t"))
+    chat.append(added("a"), added("b", sort="thread"), wrote("b", "e", "alice.example", ALICE))
+    chat.append(ReferenceDropped(reference="a"))
+    assert bring(other, exported(chat, "s")).refused == {}
+    assert (attached(other), attached(other, "t")) == (["b"], [])
+    assert other.readings.authors() == {ALICE: "e"}
 
 
 def test_what_was_erased_there_is_erased_here(chat: Memory, other: Memory) -> None:

@@ -51,12 +51,15 @@ async def read_apart(body: bytes, kind: str, charset: str, *, within_s: float = 
     plain = await asyncio.to_thread(_plain, body, kind, charset)
     if plain is not None:
         return plain
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise Unreadable(f"What lies there cannot be read now: {error.strerror or error}. {GOES_ON}") from error
     given = json.dumps({"kind": kind, "charset": charset}).encode() + b"\n" + body
     try:
         async with asyncio.timeout(within_s):

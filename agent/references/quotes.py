@@ -29,6 +29,8 @@ from models.protocols import Generator
 PATIENCE_S = 3.0  # that a message waits at most for what is slow
 MOST_PASSAGES = 2  # beside one message
 LEADING = 2  # passages from the beginning of what was just attached, or is named in the message
+LETTERS = 8  # of a token; a text with more than that for each is not even tokenised
+AT_ONCE = 12  # things that are being read
 MOST_KEPT = 400  # references whose words are kept
 
 Vectors = Callable[[Sequence[str]], Awaitable[list[Vector | None]]]
@@ -63,11 +65,12 @@ class ReferenceQuotes:
         self._vectors = vectors
         self._query = query
         self._sources: OrderedDict[str, _Source] = OrderedDict()
-        self._sizes: dict[tuple[int, str], int] = {}  # tokens of quotes, by model
+        self._sizes: dict[tuple[str, str], int] = {}  # tokens of whole quotes, by model
         self._lock = threading.Lock()
         self._running: dict[str, asyncio.Task[None]] = {}
         self._embedding: set[asyncio.Task[None]] = set()
         self._one_by_one = asyncio.Lock()
+        self._few = asyncio.Semaphore(AT_ONCE)
         self.heard: Callable[[Reference, Reading], Awaitable[None]] | None = None  # what was read
 
     # -- reading --------------------------------------------------------------------------------------------------
@@ -124,7 +127,8 @@ class ReferenceQuotes:
 
     async def _read(self, reference: Reference) -> None:
         try:
-            reading = await self._reader.read(address_of(reference))
+            async with self._few:
+                reading = await self._reader.read(address_of(reference))
         except Unreadable as error:
             with self._lock:
                 self._fail(reference.id, error)
@@ -225,7 +229,7 @@ class ReferenceQuotes:
         room: int,
         beside: int,
     ) -> Brought:
-        room -= sum(self._sizes.get((id(generator), each), 0) for each in held if "#" not in each)
+        room -= sum(self._sizes.get((generator.state_key, each), 0) for each in held if "#" not in each)
         chosen: list[Recalled] = []
         missing: list[str] = []
         rest: list[tuple[Reference, Reading, Passages]] = []
@@ -238,8 +242,8 @@ class ReferenceQuotes:
                 continue
             if (name := quoted_as(each.id, reading.hash)) in held:
                 continue
-            size = self._size(name, quote_whole(name, reading), generator)
-            if size <= room:
+            size = self._whole_size(name, reading, generator) if len(reading.text) <= room * LETTERS else None
+            if size is not None and size <= room:
                 room -= size
                 chosen.append(_recalled(name, reading, len(chosen) + 1))
             else:
@@ -274,7 +278,7 @@ class ReferenceQuotes:
             name = quoted_as(source, reading.hash, place)
             if name in held or name in seen or (score and asked == MOST_PASSAGES):
                 continue
-            size = self._size(name, quote_part(name, reading, passages.texts[place], about), generator)
+            size = _size(quote_part(name, reading, passages.texts[place], about), generator)
             if size <= beside:
                 beside -= size
                 asked += bool(score)
@@ -282,10 +286,10 @@ class ReferenceQuotes:
                 chosen.append(_recalled(name, reading, rank + len(chosen) + 1, score))
         return chosen
 
-    def _size(self, name: str, quote: Quote, generator: Generator) -> int:
-        key = id(generator), name
-        if "#" in name or key not in self._sizes:
-            self._sizes[key] = len(generator.tokenize(quote.line)) + 1
+    def _whole_size(self, name: str, reading: Reading, generator: Generator) -> int:
+        key = generator.state_key, name
+        if key not in self._sizes:
+            self._sizes[key] = _size(quote_whole(name, reading), generator)
         return self._sizes[key]
 
     # -- for prompts ----------------------------------------------------------------------------------------------
@@ -345,6 +349,11 @@ def quote_whole(name: str, reading: Reading) -> Quote:
 def quote_part(name: str, reading: Reading, text: str, about: str) -> Quote:
     """A passage of it."""
     return quote_passage(name, reading.address.text, text, at=reading.at, about=about)
+
+
+def _size(quote: Quote, generator: Generator) -> int:
+    """How many tokens a quote takes in a prompt."""
+    return len(generator.tokenize(quote.line)) + 1
 
 
 def _recalled(name: str, reading: Reading, rank: int, score: float = 0.0) -> Recalled:

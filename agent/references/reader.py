@@ -144,11 +144,11 @@ class ReferenceReader:
         return self._keep(replace(_of_page(address, page), hops=fetched.hops), fetched.version)
 
     async def _read_file(self, address: Address) -> Reading:
-        path = Path(address.text)
-        body, version = await asyncio.to_thread(_file, path)
-        kept = self._kept.get(address.text)
-        if kept is not None and kept.version == version:
+        path, kept = Path(address.text), self._kept.get(address.text)
+        body, version = await asyncio.to_thread(_file, path, kept.version if kept is not None else None)
+        if kept is not None and body is None:
             return self._keep(kept.reading, version)
+        assert body is not None  # no version was known
         page = await read_apart(body, KINDS.get(path.suffix.lower(), "text/plain"), "")
         return self._keep(_of_page(address, replace(page, title=page.title or path.name)), version)
 
@@ -171,14 +171,17 @@ def _made(address: Address, text: str, title: str, cut: bool) -> Reading:
     return Reading(address, text, datetime.now(UTC), hashlib.sha256(text.encode()).hexdigest(), title, cut=cut)
 
 
-def _file(path: Path) -> tuple[bytes, Version]:
-    """A file's bytes, and what tells whether it is the same. Raises Unreadable."""
+def _file(path: Path, known: Version | None) -> tuple[bytes | None, Version]:
+    """A file's bytes, None where it is as it is known; and what tells whether it is the same. Raises Unreadable."""
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
+            version = Version(f"{about.st_ino}-{about.st_size}-{about.st_mtime_ns}")
+            if version == known:
+                return None, version
             body = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror or error}. {GOES_ON}") from error
     if len(body) > MOST_BYTES:
         raise Unreadable(f"{path.name} is larger than {MOST_BYTES >> 20} MB, which is more than clew reads. {GOES_ON}")
-    return body, Version(f"{about.st_ino}-{about.st_size}-{about.st_mtime_ns}")
+    return body, version

@@ -41,10 +41,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("editor", "Write the message in $EDITOR", ActionGroup.CHAT, "editor", ("ctrl+g",)),
     Action(
         "references",
-        "What this chat reads where it lies: pages, threads, files",
+        "Pages, threads and files this chat reads",
         ActionGroup.CHAT,
         "ref",
-        argument="[add|drop|allow] [address]",
+        argument="[verb] [address]",
     ),
     Action("system", "System prompt of this chat", ActionGroup.CHAT, "system", argument="[text]"),
     Action(

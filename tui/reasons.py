@@ -28,8 +28,9 @@ FOUND_BY: "dict[Strategy, str]" = {
     "tool": "looked up by the model",
     "pin": "pinned by you",
     "later": "said later on the topic of a match",
+    "reference": "this chat refers to it",
 }
-UNRANKED = frozenset(("pin", "thread", "later"))
+UNRANKED = frozenset(("pin", "thread", "later", "reference"))
 LIFTED_BY = {
     "recency": "recent",
     "pin": "pinned",

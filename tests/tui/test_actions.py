@@ -43,7 +43,7 @@ def test_an_unknown_command_is_explained_and_not_sent() -> None:
 
 
 def test_completions_fit_what_is_typed() -> None:
-    words = ["retry", "regenerate", "rename", "rewind", "recall", "review", "remember", "relate"]
+    words = ["retry", "regenerate", "ref", "rename", "rewind", "recall", "review", "remember", "relate"]
     assert [action.slash for action in completions("/re")] == words
     assert [action.slash for action in completions("/mem")] == ["memories", "memory"]
     assert [action.slash for action in completions("/qu")] == ["quit", "graph"]  # whose other name is /query

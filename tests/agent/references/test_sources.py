@@ -30,6 +30,8 @@ HTML = f"<html><body><article><p>{WORDS}</p></article></body></html>"
 HALF = gzip.compress(HTML.encode() * 99, mtime=0)[:-30]
 PICTURE = {"$type": "app.bsky.embed.images#view", "images": [{"alt": f"A {NONCE} at sea"}]}
 BARE = {"$type": f"{DEFS}threadViewPost", "post": {"author": {}, "record": {"text": 7}}}
+SILENT = "is still being read"
+PATIENCE_S = 60.0  # of a busy machine
 WITHHELD = [{"val": "!no-unauthenticated"}]
 LONG = 11 << 20
 Serve = Callable[[Web], None]
@@ -164,8 +166,8 @@ WEB = [
     Case("no HTTP", raw(b"SSH-2.0-OpenSSH_9.6\r\n"), "cannot be read", ""),
     Case("nothing at all", raw(b""), "cannot be read", ""),
     Case("a 304 that was not asked for", raw(head(304, {})), "answered with 304", ""),
-    Case("silence", silent(), "is still being read", ""),
-    Case("silence in the middle", silent(head(200, {"Content-Length": "99"}) + b"x"), "is still being read", ""),
+    Case("silence", silent(), SILENT, ""),
+    Case("silence in the middle", silent(head(200, {"Content-Length": "99"}) + b"x"), SILENT, ""),
     Case("a picture", body(b"\x89PNG\r\n", "image/png"), "a picture (image/png)", ""),
     Case("a film", body(b"\0", "video/mp4"), "a film (video/mp4)", ""),
     Case("an archive", body(b"PK", "application/zip"), "application/zip, which clew cannot read", ""),
@@ -212,14 +214,10 @@ async def agent_for(make_agent: MakeAgent, model: FakeGenerator, web: Web) -> Ag
     return agent
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quotes.ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": 1.0})
-
-
 @pytest.mark.parametrize("cases", [WEB, THREADS], ids=["pages", "threads"])
-@pytest.mark.usefixtures("impatient")
-async def test_a_reply_comes_whatever_a_source_does(make_agent: MakeAgent, cases: list[Case]) -> None:
+async def test_a_reply_comes_whatever_a_source_does(
+    make_agent: MakeAgent, cases: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = FakeGenerator("Well.")
     async with serving() as web:
         agent = await agent_for(make_agent, model, web)
@@ -229,6 +227,8 @@ async def test_a_reply_comes_whatever_a_source_does(make_agent: MakeAgent, cases
         for number, case in enumerate(cases):
             heard.clear()
             await rested(agent)
+            waits = 0.2 if case.says == SILENT else PATIENCE_S
+            monkeypatch.setattr(quotes.ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": waits})
             case.serve(web)
             address = web.url(f"/it?{number}") if cases is WEB else AT.replace("3k", f"k{number}")
             ended = await say(agent, None, f"What about {case.name}?", address)

@@ -117,7 +117,7 @@ def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning(clew: 
     assert ended.code == 0
     assert "(:Turn)  2\n  one message" in ended.out
     assert "(:Turn)-[:IN_SESSION]->(:Session)  2" in ended.out
-    assert "(:Turn)-[:RECALLED]->(:Turn or :Observation or :Chunk)  0" in ended.out
+    assert "(:Turn)-[:RECALLED]->(:Turn or :Observation or :Chunk or :Reference)  0" in ended.out
     for table in (*NODES, META, *RELS):
         assert all(f"    {name} " in ended.out for name in table.names)
 
@@ -129,7 +129,7 @@ def test_the_schema_as_json_is_all_there_is(clew: Run, remember: Run) -> None:
     assert {each["name"]: each["count"] for each in told["nodes"]}["Turn"] == 2
     assert [each["name"] for each in told["relationships"]] == [each.name for each in RELS]
     recalled = next(each for each in told["relationships"] if each["name"] == "RECALLED")
-    assert (recalled["from"], recalled["to"]) == ("Turn", ["Turn", "Observation", "Chunk"])
+    assert (recalled["from"], recalled["to"]) == ("Turn", ["Turn", "Observation", "Chunk", "Reference"])
     assert recalled["properties"][0] == {
         "name": "strategy", "type": "STRING", "meaning": "what found it best: words, meaning, the graph, time",
     }  # fmt: skip

@@ -487,10 +487,10 @@ async def test_the_tables_are_written_into_the_query_and_sampled(chat: Running) 
         await pilot.press("f2", "right", "down", "down", "enter")
         assert screen.editor.text.endswith("LIMIT 25 t.seq")
         await pilot.press("f2", "end", "enter")
-        assert screen.editor.text.endswith("(c:Chunk)-[:PART_OF]->(d:Document)")
+        assert screen.editor.text.endswith("(r:Reference)-[:WRITTEN_BY]->(e:Entity)")
         await pilot.press("f2", "r")
         await wait_until(pilot, lambda: len(agent.asked) == 1)
-        assert agent.asked[0][0] == "MATCH (a)-[r:PART_OF]->(b)\nRETURN a, r, b\nLIMIT 25"
+        assert agent.asked[0][0] == "MATCH (a)-[r:WRITTEN_BY]->(b)\nRETURN a, r, b\nLIMIT 25"
         assert kept == [], "a sample is nothing that somebody wrote"
         await pilot.press("f2")
         assert not screen.tables.display

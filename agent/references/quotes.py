@@ -68,6 +68,7 @@ class ReferenceQuotes:
         self._sizes: dict[tuple[str, str], int] = {}  # tokens of whole quotes, by model
         self._lock = threading.Lock()
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._late: set[asyncio.Task[None]] = set()  # for which a message waited in vain
         self._embedding: set[asyncio.Task[None]] = set()
         self._one_by_one = asyncio.Lock()
         self._few = asyncio.Semaphore(AT_ONCE)
@@ -76,7 +77,10 @@ class ReferenceQuotes:
     # -- reading --------------------------------------------------------------------------------------------------
 
     def begin(self, references: Iterable[Reference]) -> list["asyncio.Task[None]"]:
-        """Read what is not known as it is now; what is read goes on though nobody waits for it."""
+        """Read what is not known as it is now; what is read goes on though nobody waits for it.
+
+        What a message is to wait for: not again for what one waited for in vain.
+        """
         tasks = []
         for each in references:
             if each.id not in self._running:
@@ -84,14 +88,19 @@ class ReferenceQuotes:
                     continue
                 task = asyncio.create_task(self._read(each))
                 self._running[each.id] = task
-                task.add_done_callback(lambda _, id=each.id: self._running.pop(id, None))  # type: ignore[misc]
-            tasks.append(self._running[each.id])
+                task.add_done_callback(lambda done, id=each.id: self._ended(id, done))  # type: ignore[misc]
+            if self._running[each.id] not in self._late:
+                tasks.append(self._running[each.id])
         return tasks
+
+    def _ended(self, reference: str, done: "asyncio.Task[None]") -> None:
+        self._running.pop(reference, None)
+        self._late.discard(done)
 
     async def refresh(self, references: Sequence[Reference]) -> None:
         """Read them all, however long it takes within the bounds of the reader."""
-        tasks = self.begin(references)
-        if tasks:
+        self.begin(references)
+        if tasks := [self._running[each.id] for each in references if each.id in self._running]:
             await asyncio.wait(tasks)
 
     def reading(self, reference: str) -> tuple[Reading | None, str]:
@@ -210,6 +219,7 @@ class ReferenceQuotes:
         pending = {task for task in tasks if not task.done()}
         if pending:
             _, pending = await asyncio.wait(pending, timeout=patience_s)
+            self._late |= pending
         query = await self._query(about) if self._has_vectors(references) else None
         return await asyncio.to_thread(self._chosen, references, about, query, held, since, generator, room, beside)
 

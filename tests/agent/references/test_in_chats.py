@@ -256,6 +256,9 @@ async def test_a_message_waits_for_what_is_slow_only_a_while(
     ended = await say(agent, None, "Who keeps the light?", web.url("/page"))
     assert NONCE not in shown(model)
     assert told() == [f"{web.url('/page')} is still being read. The chat goes on without it."]
+    monkeypatch.setattr(quotes.ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": 9999.0})
+    await say(agent, ended.session, "And now?")
+    assert len(told()) == 2, "it is not waited for a second time"
     going.set()
     await agent.references.read(ended.session)
     await say(agent, ended.session, "And now?")

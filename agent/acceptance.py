@@ -55,6 +55,7 @@ def reachable(memory: Memory, session: str, turn: str) -> Turn:
 
 
 USER = "you"
+BEFORE_ALL = ""  # the place of a chat's first message
 NO_ID = "A message needs a ULID for an id, such as 01ARZ3NDEKTSV4RRFFQ69G5FAV. Nothing was sent; send it without one."
 NO_STORY = "This chat plays in no story. Nothing was changed. /story begins one."
 NOT_THERE = "There is nobody of that name in this scene who could answer. Nothing was changed. /cast tells who plays."
@@ -101,20 +102,25 @@ class Acceptance:
         if session is None:
             session = new_id()
             began = SessionStarted(session=session, project=project, client=new.client)
-            before = [began, *attaching(self._memory, session, None, new.references)]
-            return self._append_of(session, new, parent=None, untitled=True, before=before, begins=True)
+            attached = attaching(self._memory, session, None, new.references, turn=new.turn)
+            return self._append_of(
+                session, new, parent=None, untitled=True, before=[began], attached=attached, begins=True
+            )
         about = self._memory.readings.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so nothing was sent. Start a new one with /new.")
-        earlier = attaching(self._memory, session, about, new.references) if new.references else []
+        attached = self._attached(about, new)
         if (play := self._plays.of(about)) is not None:
             parent = None if queued else self._memory.readings.stands_at(session)
             return self._played(about, new, play, parent=parent, queued=queued)
+        earlier: list[Event] = []
         if asks_to_withhold_earlier(new.text):
             meant = newest if queued else last_message(self._memory.readings.thread(session, limit=RETRIED))
-            earlier += self.kept_out_with(meant)
-        parent = None if queued else about.head
-        return self._append_of(session, new, parent=parent, untitled=about.name is None, before=earlier, queued=queued)
+            earlier = self.kept_out_with(meant)
+        parent, untitled = None if queued else about.head, about.name is None
+        return self._append_of(
+            session, new, parent=parent, untitled=untitled, before=earlier, attached=attached, queued=queued
+        )
 
     def edited(self, session: str, turn: str, new: NewMessage) -> PendingAppend:
         """A message in the place of an earlier one of the user's."""
@@ -124,7 +130,7 @@ class Acceptance:
                 "Only your own messages can be edited. A reply can be regenerated instead. Nothing was changed."
             )
         about = self._memory.readings.session(session)
-        attached = attaching(self._memory, session, about, new.references) if new.references else []
+        attached = self._attached(about, new, at=old.parent or BEFORE_ALL)
         if (play := self._plays.of(about)) is not None:
             return self._played(about, new, play, parent=old.parent, branches=True, among=old.witnesses)
         path = self._memory.readings.thread(session, before=old.id, limit=RETRIED)
@@ -136,10 +142,16 @@ class Acceptance:
             new,
             parent=old.parent,
             untitled=untitled,
-            before=[*attached, *earlier],
+            before=earlier,
+            attached=attached,
             branches=True,
             withheld=by_hand,
         )
+
+    def _attached(self, about: Session, new: NewMessage, at: str | None = None) -> list[Event]:
+        """What a message attaches that a chat does not refer to yet, there where it is said."""
+        references = new.references
+        return attaching(self._memory, about.id, about, references, turn=new.turn, at=at) if references else []
 
     def known(self, new: NewMessage) -> PendingAppend | None:
         """The message that is there already under this id: it is not said twice. AgentError: it is no id."""
@@ -232,6 +244,7 @@ class Acceptance:
         parent: str | None,
         untitled: bool,
         before: list[Event],
+        attached: list[Event],
         queued: bool = False,
         begins: bool = False,
         branches: bool = False,
@@ -248,7 +261,7 @@ class Acceptance:
             queued=queued,
             text=new.text,
         )
-        events: list[Event] = [*before, turn]
+        events: list[Event] = [*before, turn, *attached]
         if withheld:
             events.append(TurnWithheld(turn=turn.turn))
         elif untitled:

@@ -210,10 +210,10 @@ class Branches:
         if name is not None:
             events.append(SessionRenamed(session=new, text=name))
         then = self._memory.readings.turn(at).at
-        there = self._memory.readings.attached(session)
-        refers = [each for each in there if at == about.head or each.at <= then]
         attached = [
-            ReferenceAdded(reference=new_id(), session=new, category=each.kind, text=each.address) for each in refers
+            ReferenceAdded(reference=new_id(), session=new, category=each.kind, turn=each.turn, text=each.address)
+            for each in self._memory.readings.attached(session, at=at)
+            if each.turn is not None or at == about.head or each.at <= then
         ]
         return [*events, *attached, *_settings(new, about)]
 

@@ -465,7 +465,8 @@ class Project:
 class Reference:
     """Something that a session refers to and that is read where it lives; an erased `address` is empty.
 
-    `attached` says whether the session still refers to it.
+    `attached` says whether the session still refers to it: where it went along with a message, `turn`, on the paths
+    over that.
     """
 
     id: str
@@ -474,6 +475,7 @@ class Reference:
     address: str
     at: datetime
     attached: bool = True
+    turn: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

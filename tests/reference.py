@@ -259,8 +259,14 @@ class Reference:
 
     def attached(self, session: str) -> dict[str, str | None]:
         """What a session refers to, with the addresses."""
-        there = [event for seq, event in self.refers.values() if event.session == session and seq not in self.erased]
-        return {event.reference: event.text for event in there}
+        there = [
+            event
+            for seq, event in self.refers.values()
+            if event.session == session and seq not in self.erased and event.text
+        ]
+        path = self.path(self.head.get(session))
+        waits = self.home.keys() - self.parent.keys()
+        return {event.reference: event.text for event in there if event.turn is None or event.turn in {*path, *waits}}
 
     # -- what stands in a story -----------------------------------------------------------------------------------
 

@@ -57,21 +57,20 @@ class FileName:
 def attached(text: str, folder: Path, *, before: str = "", as_words: bool = False) -> tuple[str, ...]:
     """What a message names as `@path` (from `folder`, or absolute, or `~`) or `@address`: whole paths and addresses.
 
-    What the text named already as it was `before` an edit was attached then. Raises NoFile for what was meant for a
-    file and is none, unless that is to go `as_words`; CannotAttach for one that is too large, or nothing to read.
+    Of what the text named already as it was `before` an edit nothing is asked again. Raises NoFile for what was meant
+    for a file and is none, unless that is to go `as_words`; CannotAttach for one that is too large, or nothing to read.
     """
     known, found, missing = set(_names(before)), list[str](), list[str]()
     for name in dict.fromkeys(_names(text)):
-        if name in known:
-            continue
         if name.casefold().startswith(SCHEMES):
             found.append(name.rstrip(AFTER))
             continue
         bare = name if _file(name, folder) is not None else name.rstrip(AFTER)
         if (path := _file(bare, folder)) is not None:
-            _look_into(bare, path)
+            if name not in known:
+                _look_into(bare, path)
             found.append(str(path.resolve()))
-        elif _meant(bare, folder):
+        elif name not in known and _meant(bare, folder):
             missing.append(_why(bare, folder))
     if missing and not as_words:
         raise NoFile(" ".join(missing[:TOLD]))

@@ -294,8 +294,7 @@ class ComposerController:
             )
         elif chat is not None and (named := self._named(text, before=self.editing.original)) is not None:
             self._view.composer.remember(text)
-            mentioned = set(self._referring.mentioned(text)) - set(self._referring.mentioned(self.editing.original))
-            if not named and not mentioned:
+            if not named and not self._referring.mentioned(text):
                 self.editing.send(chat, text)
                 return
 

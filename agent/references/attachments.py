@@ -55,19 +55,31 @@ class Given:
     passages: int = 0
 
 
-def attaching(memory: Memory, session: str, about: Session | None, addresses: Iterable[Address]) -> list[Event]:
+def attaching(
+    memory: Memory,
+    session: str,
+    about: Session | None,
+    addresses: Iterable[Address],
+    *,
+    turn: str | None = None,
+    at: str | None = None,
+) -> list[Event]:
     """What attaches these to a session, but for those that are already; blocking. Raises AgentError.
 
-    `about` is the session where it is there already.
+    `about` is the session where it is there already; `turn` the message they go along with, which follows `at` where it
+    is not said at the head.
     """
     if about is not None and about.story is not None:
         raise AgentError(IN_STORY)
-    there = memory.readings.attached(session) if about is not None else []
+    there = memory.readings.attached(session, at=at) if about is not None else []
     known = {each.address for each in there}
     new = [each for each in dict.fromkeys(addresses) if each.text not in known]
     if len(there) + len(new) > MOST:
         raise AgentError(TOO_MANY.format(MOST))
-    return [ReferenceAdded(reference=new_id(), session=session, category=each.sort, text=each.text) for each in new]
+    return [
+        ReferenceAdded(reference=new_id(), session=session, category=each.sort, turn=turn, text=each.text)
+        for each in new
+    ]
 
 
 class References:

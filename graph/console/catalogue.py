@@ -237,6 +237,7 @@ PROPERTIES: dict[str, dict[str, str]] = {
         "id": ID,
         "session": "the id of the chat that refers to it",
         "kind": "thread, page or file",
+        "turn": "the id of the message it was attached with: it counts while that is on the chat's path",
         "address": "where it is read",
         "at": f"when it was attached last, {TIME}",
         "seq": SEQ,

@@ -8,12 +8,16 @@ Sort = Literal["thread", "page", "file"]
 
 
 class ReferenceAdded(Base):
-    """A session refers to something from here on, or again; `text` is its address."""
+    """A session refers to something from here on, or again; `text` is its address.
+
+    Where it went along with a message, `turn`, only while that is on the session's path, or waits.
+    """
 
     kind: Literal["reference.added"] = "reference.added"
     reference: str
     session: str
     category: Sort
+    turn: str | None = None
     text: str | None
 
 

@@ -341,6 +341,8 @@ def _admit_reference(db: sqlite3.Connection, event: Event) -> bool:
         case ReferenceAdded():
             require_session(db, event.session)
             require(bool((event.text or "").strip()), "the reference has no address")
+            if event.turn is not None:
+                require_turn(db, event.turn)
             known = db.execute("SELECT session, kind FROM attachments WHERE id = ?", (event.reference,)).fetchone()
             same = known in (None, (event.session, event.category))
             require(same, f"the reference {event.reference} is of another session, or of another kind")

@@ -28,6 +28,8 @@ from graph.events import (
     Event,
     ObservationDeleted,
     ObservationMade,
+    ReferenceAdded,
+    ReferenceWritten,
     RelationNoted,
     SessionDeleted,
     SessionTitled,
@@ -61,6 +63,17 @@ SELECT seq FROM events WHERE text IS NOT NULL AND seq IN (
     WHERE wordings."of" = 'CoreBlock' AND core_blocks.world IN (SELECT id FROM played)
 )
 """
+# Who wrote what some events attached.
+_WRITTEN = """
+SELECT written.seq FROM subjects AS added JOIN subjects AS written ON written.id = added.id
+WHERE added.kind = 'reference.added' AND written.kind = 'reference.written'
+AND added.seq IN (SELECT value FROM json_each(?))
+"""
+# A reference whose address is erased, or of a chat that was deleted.
+_NOWHERE = """
+SELECT 1 FROM attachments AS own JOIN events AS event USING (seq) JOIN sessions ON sessions.id = own.session
+WHERE own.id = ? AND (event.text IS NULL OR sessions.deleted)
+"""
 # What a session referred to, and who wrote that.
 _REFERRED = """
 SELECT event.seq FROM attachments AS own JOIN subjects ON subjects.id = own.id
@@ -69,7 +82,8 @@ WHERE own.session = ? AND event.text IS NOT NULL AND subjects.kind IN ('referenc
 """
 _NAMING = """
 SELECT seq FROM named WHERE name IN (SELECT value FROM json_each(?)) AND kind IN
-    ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked', 'stage.set')
+    ('session.titled', 'observation.made', 'core.written', 'entity.noted', 'approval.asked', 'stage.set',
+    'reference.added')
 """
 _RELATIONS = """
 SELECT seq FROM subjects WHERE kind = 'relation.noted' AND id IN (SELECT value FROM json_each(?))
@@ -138,6 +152,7 @@ def texts_of(db: sqlite3.Connection, event: TurnDeleted | ObservationDeleted | D
     gone |= {id for (id,) in db.execute(learned, (_list(seqs),))}
     seqs |= _seqs(db, _RELATIONS, _list(gone))
     seqs |= _said_by_hand(db, seqs)
+    seqs |= _seqs(db, _WRITTEN, _list(seqs))
     return tuple(sorted(seqs | set(_quoting(db, gone))))
 
 
@@ -174,6 +189,14 @@ def bereft(db: sqlite3.Connection, event: Event) -> Event:
             names = sources
         case EntityNoted(by_turn=turn) | ApprovalAsked(by_turn=turn):
             names = (turn,)
+        case ReferenceAdded(session=session, turn=turn):
+            deleted = db.execute("SELECT 1 FROM sessions WHERE id = ? AND deleted", (session,)).fetchone() is not None
+            if deleted:
+                return event.model_copy(update={"text": None})
+            names = (turn,) if turn is not None else ()
+        case ReferenceWritten(reference=reference):
+            erased = db.execute(_NOWHERE, (reference,)).fetchone() is not None
+            return event.model_copy(update={"text": None}) if erased else event
         case RelationNoted(observation=observation):
             erased = db.execute(_WORDLESS, (observation,)).fetchone() is not None
             return event.model_copy(update={"text": None}) if erased else event

@@ -12,7 +12,7 @@ def add(sink: Sink, stored: Stored, event: ReferenceAdded) -> None:
     refers = known is not None and known["attached"]
     values = {"address": event.text, "seq": stored.seq, "at": stored.at, "attached": True}
     if known is None:
-        fixed = {"session": event.session, "kind": event.category}
+        fixed = {"session": event.session, "kind": event.category, "turn": event.turn}
         sink.put_node("Reference", event.reference, fixed | values)
     else:
         sink.set_node("Reference", event.reference, values)

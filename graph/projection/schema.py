@@ -365,6 +365,7 @@ REFERENCE = NodeTable(  # something that is read from its source, whose words ar
         _ID,
         ("session", "STRING"),
         ("kind", "STRING"),  # thread, page, file
+        ("turn", "STRING"),  # the message it was attached with: it counts on the paths over that; null: on all
         ("address", "STRING"),
         ("at", "INT64"),  # when it was attached last
         ("seq", "INT64"),

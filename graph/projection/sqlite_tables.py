@@ -26,6 +26,7 @@ from graph.events import (
     ObservationReinforced,
     ObservationRetired,
     ObservationSupported,
+    ReferenceAdded,
     ReflectionDone,
     Role,
     SessionDeleted,
@@ -307,6 +308,8 @@ def _named_by(event: Event) -> Iterator[str]:
             yield turn
         case ChunkRead():
             yield event.document
+        case ReferenceAdded(turn=str() as turn):
+            yield turn
         case ReflectionDone():
             yield from event.turns
             if event.instead_of is not None:

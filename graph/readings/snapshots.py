@@ -75,10 +75,13 @@ class KeptReadings(WorldReadings):
         with self.snapshot() as db:
             return kept.projects(db)
 
-    def attached(self, session: str) -> list[Reference]:
-        """What a session refers to, in the order in which that was attached."""
+    def attached(self, session: str, *, at: str | None = None) -> list[Reference]:
+        """What a session refers to on the path to its head, or to turn `at`, in the order in which it was attached.
+
+        An empty `at` is the place before the first message.
+        """
         with self.snapshot() as db:
-            return references.attached(db, session)
+            return references.attached(db, session, at)
 
     def references(self, ids: Iterable[str]) -> dict[str, Reference]:
         """References by their ids, also those that were dropped."""

@@ -20,8 +20,9 @@ def test_a_named_file_is_attached_by_its_whole_path_once(tmp_path: Path) -> None
     (tmp_path / "a.md").write_text("one", encoding="utf-8")
     assert attached("read @a.md twice: @a.md", tmp_path) == (str(tmp_path / "a.md"),)
     assert attached(f"@{tmp_path}/a.md", Path("/")) == (str(tmp_path / "a.md"),)
-    assert attached("read @a.md and @./a.md", tmp_path, before="read @a.md") == (str(tmp_path / "a.md"),)
-    assert attached("read @a.md now", tmp_path, before="read @a.md") == ()
+    assert attached("read @a.md and @./a.md", tmp_path) == (str(tmp_path / "a.md"),)
+    assert attached("read @a.md now", tmp_path, before="read @a.md") == (str(tmp_path / "a.md"),)
+    assert attached("read @gone.md now", tmp_path, before="read @gone.md") == ()
 
 
 def test_an_address_behind_an_at_is_attached_without_what_closes_the_sentence(tmp_path: Path) -> None:

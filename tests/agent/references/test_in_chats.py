@@ -328,6 +328,34 @@ async def test_what_is_dropped_leaves_the_prompt_and_comes_back_when_that_is_und
     assert shown(model).count(NONCE) == 1
 
 
+async def test_who_goes_back_leaves_what_was_attached_since(make: Any, web: Web) -> None:
+    model = FakeGenerator("Well.")
+    agent = await make(model)
+    first = await say(agent, None, "Hello there.")
+    then = await say(agent, first.session, "Who keeps the light?", web.url("/page"))
+    await agent.branches.rewind(first.session, first.reply_turn)
+    assert await agent.references.all(first.session) == []
+    await say(agent, first.session, "Something else.")
+    assert NONCE not in shown(model)
+    await agent.branches.switch(first.session, then.reply_turn)
+    assert len(await agent.references.all(first.session)) == 1
+    await say(agent, first.session, "And since when?")
+    assert shown(model).count(NONCE) == 1
+
+
+async def test_an_edited_message_attaches_in_its_own_place(make: Any, web: Web) -> None:
+    model = FakeGenerator("Well.")
+    agent = await make(model)
+    first = await say(agent, None, "Who keeps the light?", web.url("/page"))
+    await collect(agent.edit(first.session, first.turn, "Who kept the light?", references=[web.url("/page")]))
+    await agent.idle()
+    assert shown(model).count(NONCE) == 1
+    assert len(await agent.references.all(first.session)) == 1
+    await collect(agent.edit(first.session, first.turn, "Never mind."))
+    await agent.idle()
+    assert NONCE not in shown(model)
+
+
 @pytest.mark.parametrize("named", ["1", "address", "id", "spelled"])
 async def test_a_reference_is_dropped_by_any_of_its_names(make: Any, web: Web, named: str) -> None:
     agent = await make(FakeGenerator("Well."))

@@ -15,6 +15,7 @@ from graph.events import (
     EntityMerged,
     EntityNamed,
     Event,
+    HeadMoved,
     Recalled,
     ReferenceAdded,
     ReferenceDropped,
@@ -22,6 +23,7 @@ from graph.events import (
     SessionDeleted,
     SessionStarted,
     TextErased,
+    TurnDeleted,
     Undone,
 )
 from graph.events.references import quoted_as, referred
@@ -40,10 +42,11 @@ PAGE = "https://example.org/lighthouse"
 ALICE, BOB = "did:plc:alice", "did:plc:bob"
 
 
-def added(reference: str, session: str = "s", address: str = PAGE, sort: str = "page") -> ReferenceAdded:
-    return ReferenceAdded.model_validate(
-        {"reference": reference, "session": session, "category": sort, "text": f"{address}/{reference}"}
-    )
+def added(
+    reference: str, session: str = "s", address: str = PAGE, sort: str = "page", turn: str | None = None
+) -> ReferenceAdded:
+    fields = {"reference": reference, "session": session, "category": sort, "turn": turn}
+    return ReferenceAdded.model_validate({**fields, "text": f"{address}/{reference}"})
 
 
 def wrote(reference: str, author: str, handle: str, did: str) -> ReferenceWritten:
@@ -88,6 +91,7 @@ def test_a_chat_refers_to_what_is_attached_until_that_is_dropped(chat: Memory) -
         (ReferenceAdded(reference="n", session="s", category="page", text=None), "has no address"),
         (added("a", session="t"), "of another session"),
         (added("a", sort="thread"), "of another kind"),
+        (added("n", turn="nowhere"), "no turn nowhere"),
         (ReferenceDropped(reference="n"), "no reference n"),
         (wrote("n", "e", "alice.example", ALICE), "no reference n"),
         (wrote("a", "you", "alice.example", ALICE), "somebody else"),
@@ -102,6 +106,35 @@ def test_what_cannot_be_is_refused(chat: Memory, event: Event, why: str) -> None
     with pytest.raises(InvalidEvent, match=why):
         chat.append(event)
     assert chat.head() == before
+
+
+def test_what_went_along_with_a_message_counts_on_the_paths_over_that(chat: Memory) -> None:
+    for number in range(2, 40):
+        chat.append(said(f"s{number}", parent=f"s{number - 1}"))
+    chat.append(added("a", turn="s0"), added("b", turn="s20"), added("c", turn="s39"), added("d"))
+    for head, there in (("s39", "abcd"), ("s20", "abd"), ("s19", "ad"), ("s0", "ad"), ("s38", "abd"), (None, "d")):
+        chat.append(HeadMoved(session="s", turn=head))
+        assert attached(chat) == list(there), head
+    chat.append(HeadMoved(session="s", turn="s10"), said("x", parent="s10"), added("e", turn="x"))
+    assert attached(chat) == ["a", "d", "e"]
+    chat.append(said("q", queued=True), added("f", turn="q"))
+    assert attached(chat) == ["a", "d", "e", "f"], "it waits"
+    chat.append(HeadMoved(session="s", turn="s39"))
+    assert attached(chat) == ["a", "b", "c", "d", "f"]
+    assert [each.id for each in chat.readings.attached("s", at="s1")] == ["a", "d", "f"]
+
+
+def test_a_deleted_message_takes_along_what_went_with_it(chat: Memory) -> None:
+    chat.append(said("m", parent="s1"), added("a", turn="m", sort="thread"), added("b"))
+    chat.append(wrote("a", "e", "zyxwv.example", "did:plc:zyxwv"))
+    chat.append(TurnDeleted(turn="m"))
+    assert attached(chat) == ["b"]
+    assert f"{PAGE}/a" not in texts(chat)
+    assert "zyxwv" not in texts(chat)
+    chat.append(wrote("a", "e", "zyxwv.example", "did:plc:zyxwv"))
+    assert "zyxwv" not in texts(chat), "what comes late has no words either"
+    chat.append(ReferenceDropped(reference="a"), added("a", turn="m", sort="thread"))
+    assert f"{PAGE}/a" not in texts(chat)
 
 
 # -- who wrote it -----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from graph.events import (
 from graph.history.undoing import quoted
 from graph.ids import new_id
 from graph.memory import Memory
-from graph.values import Document, Recorded, Turn
+from graph.values import Document, Recorded, Reference, Turn
 
 from .errors import AgentError
 from .plans import Plan, plan
@@ -54,7 +54,8 @@ class Planner:
         """
         turns = await self._meant(turn, exchange=exchange, deleting=True)
         events = [TurnDeleted(turn=each.id) for each in turns]
-        return await self.plan(f"Delete {_named(turns)}", *events)
+        refers = await asyncio.to_thread(self._attached_with, turns)
+        return await self.plan(f"Delete {_named(turns)}", *events, notes=_no_longer(refers))
 
     async def delete_session(self, session: str) -> Plan:
         """What deleting a chat would do: its turns that are on no other chat's path go with it.
@@ -71,7 +72,8 @@ class Planner:
             if story
             else []
         )
-        return replace(planned, notes=(*_staying(shared, planned, session), *ends))
+        refers = await asyncio.to_thread(self._memory.readings.attached, session)
+        return replace(planned, notes=(*_staying(shared, planned, session), *ends, *_no_longer(refers)))
 
     async def remove_document(self, document: str) -> Plan:
         """What removing a document would do, with its pieces and what was learned of them. Raises NotFound."""
@@ -182,9 +184,22 @@ class Planner:
             return [found]
         return await asyncio.to_thread(lambda: reach.turns(reach.whole_exchange(turn)))
 
+    def _attached_with(self, turns: Sequence[Turn]) -> list[Reference]:
+        """What a chat refers to because of some messages."""
+        ids = {each.id for each in turns}
+        there = self._memory.readings.attached(turns[-1].session, at=turns[-1].id)
+        return [each for each in there if each.turn in ids]
+
     def _stated(self, proof: set[str]) -> set[str]:
         """The notes and the proposals among the proof of some observations: they were said for nothing else."""
         return {turn.id for turn in self._memory.readings.quotable(proof).values() if turn.role in ("note", "tool")}
+
+
+def _no_longer(refers: Sequence[Reference]) -> list[str]:
+    """What a chat refers to goes with it: a few by their addresses, many by their number."""
+    if len(refers) > NAMED:
+        return [f"{len(refers)} addresses that it refers to are erased."]
+    return [f"The address {quoted(each.address)}, which it refers to, is erased." for each in refers]
 
 
 def _emptied(document: Document, ingest: str) -> DocumentRead:

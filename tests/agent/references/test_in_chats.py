@@ -343,6 +343,18 @@ async def test_who_goes_back_leaves_what_was_attached_since(make: Any, web: Web)
     assert shown(model).count(NONCE) == 1
 
 
+async def test_what_is_deleted_says_which_addresses_go_with_it(make: Any, web: Web) -> None:
+    agent = await make(FakeGenerator("Well."))
+    first = await say(agent, None, "Who keeps the light?", web.url("/page"))
+    goes = f"The address “{web.url('/page')}”, which it refers to, is erased."
+    assert (await agent.plans.delete_session(first.session)).notes == (goes,)
+    plan = await agent.plans.delete(first.turn)
+    assert plan.notes == (goes,)
+    await agent.plans.carry_out(plan)
+    assert await agent.references.all(first.session) == []
+    assert (await agent.plans.delete_session(first.session)).notes == ()
+
+
 async def test_an_edited_message_attaches_in_its_own_place(make: Any, web: Web) -> None:
     model = FakeGenerator("Well.")
     agent = await make(model)

@@ -32,6 +32,8 @@ LEADING = 2  # passages from the beginning of what was just attached, or is name
 LETTERS = 8  # of a token; a text with more than that for each is not even tokenised
 AT_ONCE = 12  # things that are being read
 MOST_KEPT = 400  # references whose words are kept
+MOST_TEXT = 16 << 20  # characters of them all
+VERSIONS = 8  # of one reference, which may stand in prompts
 
 Vectors = Callable[[Sequence[str]], Awaitable[list[Vector | None]]]
 Query = Callable[[str], Awaitable[Vector | None]]
@@ -147,6 +149,7 @@ class ReferenceQuotes:
             source = self._source(reference.id)
             self._take(source, reading)
             source.reading, source.why, source.passages = reading, "", passages
+            self._let_go()
         if len(passages.texts) > 1 and not passages.vectors:
             self._beside(self._embed(passages))
         if self.heard is not None:
@@ -175,9 +178,15 @@ class ReferenceQuotes:
     def _source(self, reference: str) -> _Source:
         source = self._sources.setdefault(reference, _Source())
         self._sources.move_to_end(reference)
-        while len(self._sources) > MOST_KEPT:
-            self._sources.popitem(last=False)
         return source
+
+    def _let_go(self) -> None:
+        """Keep no more than there is room for: what was read longest ago goes, and is read again when it is needed."""
+        texts = {id: len(each.reading.text) for id, each in self._sources.items() if each.reading is not None}
+        room = MOST_TEXT - sum(texts.values())
+        while len(self._sources) > 1 and (len(self._sources) > MOST_KEPT or room < 0):
+            oldest, _ = self._sources.popitem(last=False)
+            room += texts.get(oldest, 0)
 
     def _take(self, source: _Source, reading: Reading) -> None:
         """Something was read: where posts of a thread are gone or say something else, their old words have to go."""
@@ -187,6 +196,9 @@ class ReferenceQuotes:
                 source.lost.add(hash)
         source.lost.discard(reading.hash)
         source.earlier[reading.hash] = lines
+        source.earlier.move_to_end(reading.hash)
+        while len(source.earlier) > VERSIONS:  # of what is not known any more nobody could say what was taken back
+            source.lost.add(source.earlier.popitem(last=False)[0])
 
     def _fail(self, reference: str, error: Unreadable) -> None:
         """Nothing could be read: what is not there any more, or not for us, must not be quoted any more."""

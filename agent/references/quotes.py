@@ -370,7 +370,7 @@ def quote_whole(name: str, reading: Reading) -> Quote:
 
 def quote_part(name: str, reading: Reading, text: str, about: str) -> Quote:
     """A passage of it."""
-    return quote_passage(name, reading.address.text, text, at=reading.at, about=about)
+    return quote_passage(name, reading.title or reading.address.text, text, at=reading.at, about=about)
 
 
 def _size(quote: Quote, generator: Generator) -> int:

@@ -554,15 +554,15 @@ async def test_a_long_page_is_recalled_by_its_passages(make: Any, web: Web) -> N
     web.put("/long", f"<html><body><article><h1>A long page</h1>{filler}{secret}{filler}</article></body></html>")
     ended = await say(agent, None, "Read this, please.", web.url("/long"))
     assert "[From" not in shown(model)
-    assert f"{web.url('/long')} says: " in shown(model), "how it begins"
+    assert "A long page says: " in shown(model), "how it begins"
     assert NONCE not in shown(model)
     await say(agent, ended.session, "Where was the treasure chest of captain Flint buried?")
     assert shown(model).count(NONCE) == 1
     await say(agent, ended.session, "Where was the treasure chest of captain Flint buried again?")
     assert shown(model).count(NONCE) == 1
-    before = shown(model).count(web.url("/long"))
+    before = shown(model).count("A long page says: ")
     await say(agent, ended.session, "Thank you!")
-    assert shown(model).count(web.url("/long")) == before, "a message that asks for nothing is given nothing"
+    assert shown(model).count("A long page says: ") == before, "a message that asks for nothing is given nothing"
 
 
 TOPICS = ("Weather", "Cooking", "Gardens", "Bridges", "Trains", "Music", "Painting", "Chess", "Sailing", "Birds")

@@ -178,6 +178,7 @@ async def run(options: argparse.Namespace, folder: Path) -> dict[str, Figure]:
             {
                 "sampling": Sampling(seed=7, max_tokens=REPLY_TOKENS),
                 "reflect": False,
+                "recall": False,  # whose quotes would be other ones in each of the chats
                 "hosts": "own:127.0.0.1",
             }
         )

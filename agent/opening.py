@@ -18,6 +18,7 @@ MOMENT_S = 8.0  # a brief holder of the memory is waited for
 TURN_S = 60.0  # by one that is brief itself: several may be before it
 TOLD_S = 2.0  # and that is told from here on
 POLL_S = 0.05
+PATIENCE_S = 5.0  # how long what a person asked for waits for the graph, before it says that there is none yet
 SHOWN = 50  # messages of the last chat, to be read while the memory is made ready
 
 
@@ -69,6 +70,7 @@ class GraphOpening:
         self._tell = tell
         self._opened = opened
         self._task: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()  # it is open, or cannot be
 
     def begin(self) -> None:
         """Open it in the background."""
@@ -78,6 +80,12 @@ class GraphOpening:
         """Wait until it is open or cannot be; at once where nobody opens it."""
         if self._task is not None:
             await asyncio.wait({self._task})
+
+    async def awaited(self) -> None:
+        """Give a graph that is being opened a moment; who asks it after that is told if it was not enough."""
+        if self._task is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), PATIENCE_S)
 
     async def _open(self) -> None:
         loop = asyncio.get_running_loop()
@@ -92,6 +100,8 @@ class GraphOpening:
         except MemoryFailure as error:
             self._tell(GraphProgress("failed", message=str(error)))
             return
+        finally:
+            self._ended.set()
         await self._opened()
         with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
             await asyncio.to_thread(self._memory.recall.warm)

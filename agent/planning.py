@@ -5,7 +5,7 @@ every reading with the append; its bytes are erased after that.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from graph.errors import InvalidEvent
@@ -35,13 +35,23 @@ NAMED = 10  # documents of a plan, told by their paths
 class Planner:
     """Plans changes, and has them carried out."""
 
-    def __init__(self, memory: Memory, recorder: Recorder, *, is_private: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        recorder: Recorder,
+        *,
+        is_private: Callable[[str], bool],
+        graph_awaited: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`graph_awaited` gives a graph that is being opened a moment."""
         self._memory = memory
         self._recorder = recorder
         self._is_private = is_private
+        self._graph_awaited = graph_awaited
 
     async def plan(self, what: str, *events: Event, notes: Iterable[str] = ()) -> Plan:
         """What some events would do if they were appended together. Raises AgentError or GraphFailure."""
+        await self._graph_awaited()
         try:
             return await asyncio.to_thread(plan, self._memory, what, events, notes)
         except InvalidEvent as error:

@@ -66,7 +66,7 @@ def compose_changes(
     )
     marks = Marks(memory, background)
     recorder = Recorder(memory, talk.conversation, talk.prompts, marks, tell=tell, erase=erasure.begin)
-    plans = Planner(memory, recorder, is_private=talk.private.__contains__)
+    plans = Planner(memory, recorder, is_private=talk.private.__contains__, graph_awaited=graph_opening.awaited)
     memories = Memories(memory, recorder, plans, talk.prompts)
     return ChangeParts(
         jobs=jobs,

@@ -72,7 +72,7 @@ class Follower:
         self._stopping = threading.Event()
         self._changed = threading.Condition()  # guards the five below
         self._state = FollowerState.CLOSED
-        self._why = "The graph is not open yet."
+        self._why = "The graph is not open yet. Try again in a moment. The chat still works meanwhile."
         self._wanted = 0
         self._applied = 0
         self._store: GraphStore | None = None  # replaced by the thread only
@@ -206,7 +206,7 @@ class Follower:
 
     def _open(self) -> None:
         self._say(Progress("opening", 0, 0))
-        self._let_go(FollowerState.BEHIND, "The graph is being opened.")
+        self._let_go(FollowerState.BEHIND, BEHIND)
         with self._failing():
             heard = hear(self._folder, self._reader)
             store = open_trusted(self._folder, self._reader)
@@ -295,7 +295,7 @@ class Follower:
 
     def _put_in_place(self) -> None:
         """Go on with the graph that was just built."""
-        self._let_go(FollowerState.BEHIND, "The graph is being rebuilt.", fold=False)
+        self._let_go(FollowerState.BEHIND, BEHIND, fold=False)
         self._built = False
         rebuild.install(self._folder)
         if (self._folder / PURGE).exists():

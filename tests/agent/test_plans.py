@@ -1,5 +1,9 @@
 """What a change by hand would do is told to the very items, and carrying it out does that and nothing else."""
 
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+
 import pytest
 
 from agent.agent import Agent
@@ -7,11 +11,12 @@ from agent.errors import AgentError
 from agent.events import ReplyEnded
 from agent.plans import Plan
 from agent.settings import Settings
-from graph.errors import NotFound
+from graph.errors import GraphFailure, NotFound
 from graph.events import HeadMoved, ObservationSupported, PinSet, Recalled, SessionForked, SessionRenamed, TurnHidden
 from graph.ids import new_id
-from graph.values import Turn
-from tests.agent.conftest import MakeAgent
+from graph.memory import Memory
+from graph.values import Progress, Turn
+from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator
 from tests.graph.talk import reply, said
@@ -57,6 +62,35 @@ async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_n
     await agent.plans.carry_out(whole)
     assert "Buy the tickets." not in texts(agent)
     assert not agent._memory.history.reach.deleted([one.reply_turn])
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Graphs that are opened when this is called, and not before."""
+    may = threading.Event()
+    opens = Memory.open_graph
+
+    def open_graph(memory: Memory, progress: Callable[[Progress], None]) -> None:
+        may.wait()
+        opens(memory, progress)
+
+    monkeypatch.setattr(Memory, "open_graph", open_graph)
+    yield may.set
+    may.set()
+
+
+async def test_a_plan_waits_a_moment_for_a_graph_that_is_being_opened_and_no_longer(
+    make_agent: MakeAgent, held: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = await make_agent(FakeGenerator("I see."), PLAIN)
+    (one,) = [each for each in await collect(agent.send(None, "The ferry leaves at nine.")) if type(each) is ReplyEnded]
+    monkeypatch.setattr("agent.opening.PATIENCE_S", 0.01)
+    with pytest.raises(GraphFailure, match="not open yet"):
+        await agent.plans.delete(one.turn)
+    monkeypatch.setattr("agent.opening.PATIENCE_S", 600.0)
+    planning = asyncio.create_task(agent.plans.delete(one.turn))
+    held()
+    assert ids((await planning).impact.gone) == [one.turn]
 
 
 async def test_what_is_gone_already_hidden_or_unknown_is_told_of(make_agent: MakeAgent) -> None:

@@ -18,6 +18,7 @@ from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import AgentEvent, ModelProgress, PromptRead, TokensArrived
 from agent.home import Home
+from agent.references.quotes import ReferenceQuotes
 from agent.reflection.reflector import Reflector
 from agent.reflection.trust import VERSION
 from agent.settings import Settings, load_settings
@@ -167,8 +168,9 @@ def test_a_file_that_is_named_goes_along_and_one_that_is_not_there_ends_with_66_
 
 
 def test_what_is_named_to_be_read_is_attached_given_to_the_model_and_told_by_show(
-    ask: Run, clew: Run, place: Home, tmp_path: Path
+    ask: Run, clew: Run, place: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": 60.0})
     notes = tmp_path / "notes.txt"
     notes.write_text("The xylopomp is blue.")
     given: list[str] = []

@@ -64,8 +64,7 @@ class Part:
         length = float(np.linalg.norm(values))
         if length == 0 or len(self.has) < size:
             return None
-        # On one thread: this waits for memory, not for arithmetic, and BLAS's second would fight with the model's.
-        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self.values[:size], values / np.float32(length))
+        cosines: NDArray[np.float32] = self.values[:size] @ (values / np.float32(length))
         if (query.zero, query.slope) != (0, 1):
             read = (cosines - np.float32(query.zero)) * np.float32(query.slope)
             cosines = np.where(self.has[:size], np.clip(read, -1, 1), np.float32(0))

@@ -64,7 +64,8 @@ class Part:
         length = float(np.linalg.norm(values))
         if length == 0 or len(self.has) < size:
             return None
-        cosines: NDArray[np.float32] = self.values[:size] @ (values / np.float32(length))
+        # Row by row: BLAS is a little faster, but rounds equal rows differently by where they stand: no ties.
+        cosines: NDArray[np.float32] = np.einsum("ij,j->i", self.values[:size], values / np.float32(length))
         if (query.zero, query.slope) != (0, 1):
             read = (cosines - np.float32(query.zero)) * np.float32(query.slope)
             cosines = np.where(self.has[:size], np.clip(read, -1, 1), np.float32(0))

@@ -87,7 +87,7 @@ def later_turns(
     import numpy as np
 
     rows = _compared(columns, may, min((each.at for each in older), default=0))
-    values = matrix.take(rows.tolist()) if len(rows) else None
+    values = matrix.take(rows) if len(rows) else None
     if values is None:
         return {}
     found: dict[str, list[int]] = {}

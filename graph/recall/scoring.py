@@ -188,8 +188,8 @@ def _around(evidence: Evidence, cosines: "Floats") -> "tuple[Floats, Floats]":
     tree = evidence.tree
     for share, *places in zip(AROUND, (tree.parent, tree.grandparent), (tree.child, tree.grandchild), strict=True):
         for place in places:
-            total += np.float32(share) * lent[place]
-            weight += np.float32(share) * seen[place]
+            total += np.float32(share) * lent.take(place)
+            weight += np.float32(share) * seen.take(place)
     return total, weight
 
 

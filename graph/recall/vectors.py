@@ -128,9 +128,12 @@ class Matrix:
             return np.zeros((len(rows), self._embedder[1]), np.float32)
         return part.values[rows]
 
-    def take(self, rows: Sequence[int]) -> "NDArray[np.float32] | None":
+    def take(self, rows: "Sequence[int] | NDArray[np.intp]") -> "NDArray[np.float32] | None":
         """float32[len(rows), dimension]: the vectors of turns, zero where there is none; None if there are none."""
-        return self._parts[0].values[list(rows)] if self._parts[0].values.size else None
+        import numpy as np
+
+        values = self._parts[0].values
+        return values.take(np.asarray(rows, np.intp), axis=0) if values.size else None
 
     def _put(self, parts: Sequence[Part], batch: list[tuple[int, int, bytes]]) -> None:
         import numpy as np

@@ -42,7 +42,8 @@ READERS_MOMENT_S = 1.0  # what readers of the old one have left to come to their
 
 CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged file; quitting must not
 
-BEHIND = "The graph is being opened or rebuilt. Try again in a moment. The chat still works meanwhile."
+MEANWHILE = "Try again in a moment. The chat still works meanwhile."
+BEHIND = f"The graph is being opened or rebuilt. {MEANWHILE}"
 LOOK_EVERY_S = 0.02  # whether whoever waits still wants to know
 
 Tell = Callable[[Progress], None]
@@ -72,7 +73,7 @@ class Follower:
         self._stopping = threading.Event()
         self._changed = threading.Condition()  # guards the five below
         self._state = FollowerState.CLOSED
-        self._why = "The graph is not open yet. Try again in a moment. The chat still works meanwhile."
+        self._why = f"The graph is not open yet. {MEANWHILE}"
         self._wanted = 0
         self._applied = 0
         self._store: GraphStore | None = None  # replaced by the thread only

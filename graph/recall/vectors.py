@@ -64,7 +64,7 @@ class Part:
         length = float(np.linalg.norm(values))
         if length == 0 or len(self.has) < size:
             return None
-        # Row by row: BLAS is a little faster, but rounds equal rows differently by where they stand: no ties.
+        # BLAS is a little faster, but what equal rows come to depends on where they stand: they would not tie.
         cosines: NDArray[np.float32] = np.einsum("ij,j->i", self.values[:size], values / np.float32(length))
         if (query.zero, query.slope) != (0, 1):
             read = (cosines - np.float32(query.zero)) * np.float32(query.slope)

@@ -95,8 +95,9 @@ class BackgroundTasks:
         return task
 
     async def done(self) -> None:
-        """Wait for those that run now, however they end."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Wait for those that run now, however they end; for a moment at least, in which those that ended leave."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def close(self) -> None:
         """Cancel what runs, and wait for its end."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from re import _parser as sre  # type: ignore[attr-defined]
 
 import pytest
 
@@ -57,6 +58,19 @@ def test_importing_a_package_loads_nothing_heavy_and_nothing_above_it(package: s
     assert loaded & PACKAGES <= MAY_IMPORT[package] | {package}
     if package != "tui":
         assert "textual" not in loaded
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_no_pattern_is_possessive_which_the_first_pythons_of_311_get_wrong(package: str) -> None:
+    names = [name for name in modules(package) if not name.endswith("__main__")]
+    found = [
+        f"{name}.{variable}"
+        for name in names
+        for variable, value in vars(import_module(name)).items()
+        if isinstance(value, re.Pattern)
+        and re.search("POSSESSIVE_REPEAT|ATOMIC_GROUP", repr(sre.parse(value.pattern, value.flags).data))
+    ]
+    assert found == []
 
 
 def test_every_file_says_in_its_first_line_what_it_is() -> None:

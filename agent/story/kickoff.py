@@ -25,7 +25,7 @@ CLOCK = re.compile(
 )
 AFTER = re.compile(r"(?<=[.!?])\s+(?=\S)")
 LAST = Token(Part.END, "", "", 0, 0)
-LABEL = re.compile(r"^[ \t>*_-]*(?P<label>[^\W\d_]+)[*_]*[ \t]*:[*_ \t]*+(?P<value>[^\n]*[^\s*_])", re.M)
+LABEL = re.compile(r"^[ \t>*_-]*(?P<label>[^\W\d_]+)[*_]*[ \t]*:[*_ \t]*(?![*_ \t])(?P<value>[^\n]*[^\s*_])", re.M)
 
 
 @dataclass(frozen=True, slots=True)

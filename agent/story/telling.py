@@ -12,7 +12,7 @@ How = Literal["said", "done", "told"]
 NEAR = 50  # characters beside a quotation mark that are looked at
 ASIDE = re.compile(
     r'“(?P<a>[^“”\n]*)”?|"(?P<b>[^"\n]*)"?|„(?P<c>[^„“”"\n]*)[“”"]?|«(?P<d>[^«»\n]*)»?|‘(?P<e>[^‘\n]*?)’(?!\w)'
-    r"|(?<!\w)'(?=\w)(?P<f>(?:[^'\n]|(?<=\w)'(?=\w))*+)'(?!\w)|\((?P<done>[^()\n]*)\)"
+    r"|(?<!\w)'(?=\w)(?=(?P<f>(?:[^'\n]|(?<=\w)'(?=\w))*))(?P=f)'(?!\w)|\((?P<done>[^()\n]*)\)"
 )
 SPOKEN = re.compile(r"[.,!?…—–-]\s*$")
 

@@ -1,5 +1,7 @@
 """The chat as people use it: its slash commands, keys and settings."""
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 from textual.binding import Binding
@@ -18,13 +20,9 @@ def slash_commands() -> dict[str, Any]:
     """Every slash command with what it is called besides, what may follow it, its keys and what it does in words."""
     return {
         "commands": {
-            action.slash: {
-                "aliases": list(action.aliases),
-                "argument": action.argument,
-                "group": str(action.group),
-                "keys": list(action.keys),
-                "summary": action.title,
-            }
+            " ".join(filter(None, [action.slash, action.argument])): _line(
+                f"{action.group}: {action.title}", also=action.aliases, keys=action.keys
+            )
             for action in ACTIONS
         },
         "offered first": list(FIRST),
@@ -36,10 +34,10 @@ def keys() -> dict[str, Any]:
     bound = [each for each in ClewApp.BINDINGS if isinstance(each, Binding)]
     every = {place.title: place for place in (*PLACES, *keymaps.QUERY_HELP, *keymaps.NODE_HELP)}
     return {
-        "everywhere": {each.key: {"action": each.action, "words": each.description} for each in bound},
-        "places": {title.strip(): [_row(row) for row in place.rows] for title, place in every.items()},
-        "foot of a focused message": [list(each) for each in FOCUSED],
-        "foot of a focused message of a story": [list(each) for each in STORY_FOCUSED],
+        "everywhere": {each.key: f"{each.action}: {each.description}" for each in bound},
+        "places": {title.strip(): _rows(place) for title, place in every.items()},
+        "foot of a focused message": [" ".join(each) for each in FOCUSED],
+        "foot of a focused message of a story": [" ".join(each) for each in STORY_FOCUSED],
         "order of the help": [place.title for place in PLACES],
         "help of the query screen": _headings(keymaps.QUERY_HELP),
         "help of a node": _headings(keymaps.NODE_HELP),
@@ -51,15 +49,11 @@ def settings() -> dict[str, Any]:
     types = {name: field.annotation for name, field in Settings.model_fields.items()}
     types |= {f"sampling.{name}": field.annotation for name, field in Sampling.model_fields.items()}
     return {
-        each.key: {
-            "type": kind_of(types[each.key]),
-            "default": each.default,
-            "choices": list(each.choices),
-            "allowed": each.allowed,
-            "variable": f"CLEW_{each.key.upper().replace('.', '__')}",
-            "in force": str(each.force),
-            "description": each.meaning,
-        }
+        f"{each.key} CLEW_{each.key.upper().replace('.', '__')}": _line(
+            f"{kind_of(types[each.key])} = {json.dumps(each.default)}",
+            allowed=[each.allowed] if each.allowed else each.choices,
+            force=[str(each.force)],
+        )
         for each in SETTINGS
     }
 
@@ -73,6 +67,21 @@ def _headings(places: tuple[KeyContext, ...]) -> list[str]:
     return [place.title for place in places]
 
 
-def _row(row: KeyRow) -> dict[str, Any]:
-    told = {"label": row.label, "words": row.words, "foot": row.foot, "sign": row.sign, "keys": actions_of((row,))}
-    return {name: value for name, value in told.items() if value}
+def _rows(place: KeyContext) -> dict[str, str]:
+    """The rows of the help by what they are labelled with; further ones of a label have a number."""
+    found: dict[str, str] = {}
+    for row in place.rows:
+        labelled = sum(label.partition(" #")[0] == row.label for label in found)
+        found[f"{row.label} #{labelled + 1}" if labelled else row.label] = _row(row)
+    return found
+
+
+def _row(row: KeyRow) -> str:
+    does = [f"{key} → {action}" for key, action in actions_of((row,)).items()]
+    return _line(row.words, foot=[row.foot], sign=[row.sign], keys=does)
+
+
+def _line(words: str, **more: Iterable[str]) -> str:
+    """One line: the words, then by name what there is of the rest."""
+    there = ((name, "; ".join(filter(None, values))) for name, values in more.items())
+    return " · ".join([words, *(f"{name}: {value}" for name, value in there if value)])

@@ -1,7 +1,9 @@
 """The command line as people type it: commands, arguments, options, exit codes."""
 
 import inspect
+import json
 import re
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -35,7 +37,9 @@ def commands() -> dict[str, Any]:
             **{name: chat_options([name, "VALUE"]) for name in WITH_VALUE},
             **{f"{name}=": chat_options([f"{name}=VALUE"]) for name in WITH_VALUE},
         },
-        "commands": {name: _command(root.get_command(None, name)) for name in root.list_commands(None)},
+        "commands": {
+            name: told for each in root.list_commands(None) for name, told in _below(each, root.get_command(None, each))
+        },
     }
 
 
@@ -71,49 +75,41 @@ def kind_of(hint: Any) -> str:
     return "path" if hint is Path else getattr(hint, "__name__", str(hint))
 
 
-def _command(command: Any) -> dict[str, Any]:
-    """What a command says of itself, takes, and has below it."""
+def _below(name: str, command: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    """A command and those below it, by all that is typed."""
+    yield name, _command(command)
+    for each, below in getattr(command, "commands", {}).items():
+        yield from _below(f"{name} {each}", below)
+
+
+def _command(command: Any) -> dict[str, str]:
+    """What a command says of itself, by ""; then its arguments in their order, and its options by all their flags."""
     function = inspect.unwrap(command.callback) if command.callback is not None else None
     hints = get_type_hints(function) if function is not None else {}
     defaults = {each.name: each.default for each in inspect.signature(function).parameters.values()} if function else {}
-    arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option"]
     first = _SENTENCE.match(inspect.cleandoc(command.help or ""))
-    told: dict[str, Any] = {
-        "help": " ".join(first[1].split()) if first else "",
-        "hidden": bool(command.hidden),
-        "arguments": {
-            each.metavar or each.name: {"position": place} | _parameter(each, hints, defaults)
-            for place, each in enumerate(arguments, start=1)
-        },
-        "options": {_name(each): _option(each, hints, defaults) for each in options},
-    }
-    below = getattr(command, "commands", {})
-    return told | ({"commands": {name: _command(each) for name, each in below.items()}} if below else {})
+    told = {"": ("hidden: " if command.hidden else "") + (" ".join(first[1].split()) if first else "")}
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    options = [each for each in command.params if each.param_type_name == "option" and each.name in defaults]
+    for place, each in enumerate(arguments, start=1):
+        told[f"{place} {each.metavar or each.name}"] = _parameter(each, hints, defaults)
+    for each in options:  # the others are the library's
+        told[" ".join([*each.opts, *each.secondary_opts])] = _parameter(each, hints, defaults)
+    return told
 
 
-def _name(option: Any) -> str:
-    """An option's longest flag."""
-    return str(max(option.opts, key=len))
-
-
-def _option(option: Any, hints: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    return {"flags": [*option.opts, *option.secondary_opts]} | _parameter(option, hints, defaults)
-
-
-def _parameter(parameter: Any, hints: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """An argument or option; of those that the library adds only that they are there."""
-    if parameter.name not in defaults:
-        return {"of": "the library"}
-    hint, default = hints[parameter.name], defaults[parameter.name]
-    more = {"metavar": parameter.metavar, "least": parameter.min, "most": parameter.max, "choices": _choices(hint)}
-    return {
-        "type": kind_of(hint),
-        "required": bool(parameter.required),
-        "default": _plain(default),
-        "hidden": bool(parameter.hidden),
-        "help": parameter.help,
-    } | {name: value for name, value in more.items() if value is not None}
+def _parameter(parameter: Any, hints: dict[str, Any], defaults: dict[str, Any]) -> str:
+    """An argument or option: its type, whether it must be there or what it is else, its bounds, and its words."""
+    hint, default = hints[parameter.name], _plain(defaults[parameter.name])
+    parts = [
+        "hidden" if parameter.hidden else "",
+        "|".join(_choices(hint) or ()) or kind_of(hint),
+        parameter.metavar or "",
+        "required" if parameter.required else "" if default is None else f"= {json.dumps(default)}",
+        f"≥ {parameter.min}" if parameter.min is not None else "",
+        f"≤ {parameter.max}" if parameter.max is not None else "",
+    ]
+    return f"{' '.join(filter(None, parts))}: {parameter.help}"
 
 
 def _choices(hint: Any) -> list[str] | None:

@@ -14,7 +14,7 @@ from agent.asking.shelf import shelf
 from agent.home import Home
 from agent.settings import write_setting
 from tests.contract.prepared import call, fake_embedder, living_in
-from tests.contract.stored import resolved
+from tests.contract.stored import briefly_by_name, resolved
 from tests.models.discovered_server import discovered, llama_server
 from tests.tui.commands.conftest import Ended
 from tui.mcp.server import make_server
@@ -235,7 +235,7 @@ async def _served() -> dict[str, Any]:
                 tool.name: {
                     "title": tool.title,
                     "description": tool.description,
-                    "takes": resolved(tool.input_schema, words=True),
+                    "takes": briefly_by_name(resolved(tool.input_schema, words=True)),
                     "hints": tool.annotations.model_dump(exclude_none=True) if tool.annotations else None,
                 }
                 for tool in (await client.list_tools()).tools

@@ -42,6 +42,10 @@ PATIENCE_S = 120.0  # for a state to be reached
 LIMIT_S = 5.0
 STALL_S = 2.0
 ESCAPES = re.compile(rb"\x1b\[[0-9;?<>]*[A-Za-z]|\x1b\][^\x07]*\x07")
+PAINTED = re.compile(
+    r"\x1b\[(?P<row>\d+);(?P<column>\d+)H|\x1b\[[0-9;?<>=]*[A-Za-z]|\x1b[\]P][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b."
+    r"|(?P<line>\n)|(?P<back>\r)|(?P<words>[^\x00-\x1f]+)|."
+)
 EDITOR = "sh -c 'echo saved in the editor >\"$1\"; echo EDITING; exec sleep 600' editor"
 
 
@@ -108,7 +112,23 @@ class Terminal:
             if self.process.poll() is not None:
                 raise TimeoutError(f"it ended with {self.process.returncode} before {words!r} was painted")
             time.sleep(0.02)
-        raise TimeoutError(f"{words!r} was not painted; last: {ESCAPES.sub(b'', bytes(self.painted))[-300:]!r}")
+        raise TimeoutError(f"{words!r} was not painted. The screen:\n{self.screen()}")
+
+    def screen(self) -> str:
+        """What stands on the screen, as far as moves of the cursor, new lines and words make it."""
+        rows: dict[int, str] = {}
+        row = column = 0
+        for part in PAINTED.finditer(self.painted.decode("utf-8", "replace")):
+            if part["row"] is not None:
+                row, column = int(part["row"]) - 1, int(part["column"]) - 1
+            elif part["line"]:
+                row, column = row + 1, 0
+            elif part["back"]:
+                column = 0
+            elif words := part["words"]:
+                line = rows.get(row, "").ljust(column)
+                rows[row], column = line[:column] + words + line[column + len(words) :], column + len(words)
+        return "\n".join(rows[row].rstrip() for row in sorted(rows))
 
 
 def take_terminal() -> None:

@@ -1,19 +1,20 @@
 """What every test shares: a home of its own, no network beyond this machine, and the real small models.
 
-How tests are marked and ordered is in tests/marking.py, what makes their memories cheap in tests/rooms.py.
+How tests are marked and ordered is in tests/marking.py, what makes their memories cheap in tests/rooms.py, what they
+see of the machine in tests/machine.py.
 """
 
 import gc
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import examples, marking, rooms
+from tests import examples, machine, marking, rooms
 
 if TYPE_CHECKING:
     from models.generator import LlamaGenerator
@@ -28,14 +29,14 @@ rooms.in_ram()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Read before the fixture below hides them: where the developer's own models are.
-MODELS = os.environ.get("CLEW_MODELS")
-HOME = os.environ.get("CLEW_HOME")
+MODELS = machine.models_here()
+machine.bare_environment()
 
 # Beside other workers models are computed by one thread: two that share a core wait for each other, spinning, and take
 # three times the processor and ten times as long.
 THREADS = {"CLEW_THREADS": "1"} if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1 else {}
 
+STDERR = pytest.StashKey[int]()
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -51,6 +52,28 @@ def pytest_xdist_setupnodes() -> None:
     rooms.keep_memory()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[STDERR] = os.dup(2)  # while a test runs, its own is there
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with machine.never_stuck(item.config.stash[STDERR]):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure is told with the last events of the test's log, and marks are no second one."""
+    report = yield
+    if report.failed:
+        item.stash[marking.FAILED] = True
+        home = getattr(item, "funcargs", {}).get("home")
+        if isinstance(home, Path) and (tail := machine.log_tail(home)):
+            report.sections.append(("the log's last events", tail))
+    return report
+
+
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
@@ -59,8 +82,10 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     marking.mark(items)
+    if left_out := marking.leave_out(items):
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -82,6 +107,7 @@ def _rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What is made without a name goes with the rest, and empty memories are copied."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         rooms.keep_it_no_longer()
+        machine.own_home(tmp_path_factory.mktemp("home"))
         rooms.temporary(tmp_path_factory.mktemp("unnamed"), monkeypatch)
         rooms.cheap_memories(tmp_path_factory.mktemp("template"), monkeypatch)
         yield
@@ -97,6 +123,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     if "models_folder" in request.fixturenames:
         rooms.say_tried(folder, request.getfixturevalue("_tried"))
     monkeypatch.setenv("CLEW_HOME", str(folder))
+    machine.usual_umask()
     monkeypatch.setenv("CLEW_SERVICE", "0")  # what a test starts is gone with it; those of the service say otherwise
     for name in ("CLEW_MODELS", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
@@ -126,9 +153,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def models_folder() -> Path:
     """The folder of the GGUFs that `make` fetched."""
-    from platformdirs import user_data_path
-
-    return Path(MODELS) if MODELS else (Path(HOME) if HOME else user_data_path("clew")) / "models"
+    return MODELS
 
 
 @pytest.fixture(scope="session")

@@ -8,27 +8,34 @@ A test is marked by what it uses where that can be seen, and by hand where it ca
 - `restarts` opens a graph again and again: begins anew with the same memory, deletes for good, or gives many commands.
   One test in ten does, and they take two fifths of the time of all that run no process.
 - `ui` runs an app, and `sample` are the first two in each file of those: together they show every screen.
+- `soak` is run by `make soak` alone, where it takes long and shows no more than others do that are always run.
+- `cases` is of a test whose many cases take long. Of those, and of all the kinds above, `make test` runs a quarter of
+  the cases, the first and the last among them, and `make soak` all.
 
 A test that starts a process, runs an app or opens a third graph without the mark fails, so that the marks stay true.
 """
 
 import sys
 import unittest
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.examples import few, soaking
+
 PROCESSES = {"spawn", "background", "connect", "told"}
 MODELS = {"generator", "chat_gguf", "embed_gguf", "of_models"}
 SAMPLES = 2  # of each file
 SLOW = ("stateful", "process")
+SAMPLED = ("process", "model", "stateful", "restarts", "ui", "cases")
 ALLOWED = {"restarts": 2}  # times without the mark: whether a second graph is opened can be a matter of luck
 
 _IMPLIED_BY = {"process": ("model",), "restarts": ("process", "model", "stateful", "ui")}  # which are counted as theirs
 _STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"}
 _seen: Counter[str] = Counter()
+FAILED = pytest.StashKey[bool]()
 
 
 def mark(items: list[pytest.Item]) -> None:
@@ -43,6 +50,28 @@ def mark(items: list[pytest.Item]) -> None:
             sampled[item.path] += 1
             item.add_marker("sample")
     items.sort(key=lambda item: [not _is(item, kind) for kind in SLOW])
+
+
+def leave_out(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Take out of the items what is tried in `make soak` alone; those taken out."""
+    if soaking():
+        return []
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    kept: set[pytest.Item] = set()
+    for group in cases.values():
+        lasting = [item for item in group if not _is(item, "soak")]
+        kept.update(_spread(lasting) if any(_is(item, *SAMPLED) for item in lasting) else lasting)
+    left_out = [item for item in items if item not in kept]
+    items[:] = [item for item in items if item in kept]
+    return left_out
+
+
+def _spread(cases: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """A quarter of them, or two, with the first and the last, and the others as far from each other as can be."""
+    most = min(len(cases), max(2, few(len(cases))))
+    return [cases[round(place * (len(cases) - 1) / max(1, most - 1))] for place in range(most)]
 
 
 def saw(kind: str) -> None:
@@ -61,9 +90,11 @@ def watch_processes() -> None:
 
 
 def held_to(item: pytest.Item) -> Iterator[None]:
-    """Let a test run. Fails where it did what it is not marked with."""
+    """Let a test run. Fails where it passed and did what it is not marked with."""
     _seen.clear()
     yield
+    if item.stash.get(FAILED, False):
+        return
     found = (kind for kind, times in _seen.items() if times > ALLOWED.get(kind, 0))
     missing = sorted(kind for kind in found if not _is(item, kind, *_IMPLIED_BY.get(kind, ())))
     assert not missing, f"mark it: {', '.join(f'@pytest.mark.{kind}' for kind in missing)}"

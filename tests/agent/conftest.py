@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import cast
+from zlib import crc32
 
 import pytest
 
@@ -11,10 +12,11 @@ from agent.home import Home
 from agent.settings import Settings
 from models.protocols import Generator
 from tests.agent.service.behind import Behind, agent_of
+from tests.examples import soaking
 
 MakeAgent = Callable[..., Awaitable[Agent]]
 
-# What is tested of the Agent here is tested of a client of it too, over the socket.
+# What is tested of the Agent here is tested of a client of it too, over the socket; in `ci` one test of two each way.
 OVER_THE_SOCKET = frozenset(
     (
         "branching", "branching_memory", "changing_tools", "core_blocks", "documents", "dossier", "entities",
@@ -39,7 +41,9 @@ BUT = frozenset(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     module = metafunc.module.__name__.removeprefix("tests.agent.test_")
     if "make_agent" in metafunc.fixturenames and module in OVER_THE_SOCKET and metafunc.function.__name__ not in BUT:
-        metafunc.parametrize("make_agent", ["agent", "client"], indirect=True)
+        ways = ["agent", "client"]
+        way = crc32(metafunc.function.__name__.encode()) % len(ways)
+        metafunc.parametrize("make_agent", ways if soaking() else ways[way : way + 1], indirect=True)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
@@ -35,7 +34,7 @@ from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Wanted
 from tests.agent.conftest import collect
-from tests.examples import examples
+from tests.examples import histories
 from tests.fakes import FakeGenerator
 
 PLAIN = Settings(tools="off", kv_mb=1, reflect=False, context=1024, high_water=700, low_water=350)
@@ -293,8 +292,7 @@ class HitBuilder:
 
 @given(STEPS)
 @example([("pin turn", 0), ("say", 0), ("say", 695), ("rewind", 0)])  # a pin that sleeps, in another chat's prompt
-@pytest.mark.stateful
-@examples(12, excused=[HealthCheck.function_scoped_fixture])
+@histories(12, excused=[HealthCheck.function_scoped_fixture])
 def test_no_word_of_a_turn_that_is_not_live_is_shown_to_anyone(steps: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(live_through(steps, Path(folder)))

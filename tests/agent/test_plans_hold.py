@@ -3,7 +3,6 @@
 import tempfile
 from typing import Any
 
-import pytest
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 
@@ -21,7 +20,7 @@ from graph.events import (
 )
 from graph.memory import Memory
 from graph.values import RevisionStanding
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, taught
 from tests.graph.projection.test_belief_histories import memory_of
@@ -29,8 +28,7 @@ from tests.graph.projection.test_belief_histories import memory_of
 CHANGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 999), st.integers(0, 999)), min_size=4, max_size=10)
 
 
-@pytest.mark.stateful
-@examples(25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@histories(25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(LESSONS, CHANGES)
 def test_a_plan_tells_what_carrying_it_out_changes(
     steps: list[tuple[int, int, int]], changes: list[tuple[int, int, int]]

@@ -15,7 +15,7 @@ from agent.events import Compaction, Notice, PromptRead, ReplyEnded, ReplyStarte
 from agent.home import Home
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent, collect
-from tests.examples import examples
+from tests.examples import histories
 from tests.fakes import FakeGenerator
 
 SMALL = Settings(context=1024, high_water=600, low_water=300)
@@ -103,8 +103,7 @@ MOVES = st.lists(
 
 
 @given(MOVES)
-@pytest.mark.stateful
-@examples(25, excused=[HealthCheck.function_scoped_fixture])
+@histories(25, excused=[HealthCheck.function_scoped_fixture])
 def test_every_prompt_begins_with_the_one_before_and_its_reply_or_the_rewrite_is_counted(
     moves: list[tuple[str, int, int]],
 ) -> None:

@@ -5,7 +5,6 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 
 from graph.events import (
@@ -22,7 +21,7 @@ from graph.events import (
 from graph.last_chat import last_chat
 from graph.memory import Memory
 from graph.values import Turn
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.histories import STEPS, history
 from tests.graph.lessons import observed
 from tests.graph.talk import said, talk
@@ -33,8 +32,7 @@ def told(memory: Memory, limit: int = 1_000) -> list[Turn]:
     return memory.readings.thread(last, limit=limit) if last is not None else []
 
 
-@pytest.mark.stateful
-@examples(40)
+@histories(40)
 @given(STEPS)
 def test_it_is_what_the_whole_log_says(steps: list[tuple[int, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

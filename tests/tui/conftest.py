@@ -2,13 +2,15 @@
 
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from tests import marking
@@ -26,6 +28,23 @@ PATIENCE_S = float(os.environ.get("CLEW_TEST_PATIENCE_S", "60"))  # on a machine
 Running = Callable[..., Any]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _styles_are_parsed_once() -> Iterator[None]:
+    """Every app has a style sheet of its own, and parsing it was an eighth of what an app takes."""
+    parse, known = Stylesheet._parse_rules, dict[Any, Any]()
+
+    def once(self: Stylesheet, *given: Any, **more: Any) -> Any:
+        key = (tuple(sorted(self._variables.items())), given, tuple(sorted(more.items())))
+        if key not in known:
+            known[key] = parse(self, *given, **more)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Stylesheet, "_parse_rules", once)
+        monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)  # the same, and not written in Python
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _apps_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which test runs an app is noted."""
@@ -39,10 +58,13 @@ def _apps_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def wait_until(pilot: Pilot[Any], true: Callable[[], object], what: str = "the condition") -> None:
-    """Let the app work until `true()`, or what it answers when it is awaited; a failure after PATIENCE_S."""
+    """Let the app work until `true()`, or what it answers when it is awaited; after PATIENCE_S a failure, which shows
+    the screen.
+    """
     until = time.monotonic() + PATIENCE_S
     while not (await found if isinstance(found := true(), Awaitable) else found):
-        assert time.monotonic() < until, f"{what} did not come true"
+        if time.monotonic() > until:
+            pytest.fail(f"{what} did not come true. The screen:\n{screen_text(pilot.app)}")
         await pilot.pause(0.01)
 
 
@@ -128,7 +150,7 @@ def here(app: ClewApp) -> str:
     return app.view.session
 
 
-def screen_text(app: ClewApp) -> str:
+def screen_text(app: App[Any]) -> str:
     """The words on the screen, line by line."""
     return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
 

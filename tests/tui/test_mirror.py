@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +18,7 @@ from graph.errors import MemoryFailure
 from graph.events import Role
 from graph.values import Turn
 from tests.agent.service.behind import Behind, agent_of
-from tests.examples import examples
+from tests.examples import histories
 from tests.fakes import FakeGenerator
 from tui.fold import fold
 from tui.state import State
@@ -178,8 +177,7 @@ async def mirrored(folder: Path, deeds: list[tuple[int, int]]) -> None:
         await behind.end()
 
 
-@pytest.mark.stateful
-@examples(20)
+@histories(20)
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, len(DEEDS) - 1)), min_size=1, max_size=14))
 def test_two_faces_on_one_chat_know_the_same_after_whatever_either_did(deeds: list[tuple[int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -28,8 +28,8 @@ from tui.widgets.message import AssistantMessage, UserMessage
 from tui.widgets.search import SearchScreen
 
 SLIPS = ("turn.hidden", "turn.deleted", "turn.withheld", "pin.set", "session.deleted", "session.archived")
-# The bar is 20 seeds of 3,000 keys: CLEW_TYPED=20x3000 python -m pytest tests/tui/test_slips.py -k typed
-SEEDS, KEYS = (int(part) for part in os.environ.get("CLEW_TYPED", "1x250").split("x"))
+# The bar is 20 seeds of 3,000 keys: CLEW_TEST_TYPED=20x3000 python -m pytest tests/tui/test_slips.py -k typed
+SEEDS, KEYS = (int(part) for part in os.environ.get("CLEW_TEST_TYPED", "1x250").split("x"))
 SHORT = 0.1  # seconds between two keys
 LONG = 5.0
 

@@ -369,7 +369,7 @@ async def cast(app: ClewApp, pilot: Pilot[int]) -> CastScreen:
 async def answer(pilot: Pilot[int], title: str, line: str) -> None:
     """Fill in the line that is asked for."""
     app = pilot.app
-    await wait_until(pilot, lambda: title in " ".join(screen_text(app).split()), title)  # type: ignore[arg-type]
+    await wait_until(pilot, lambda: title in " ".join(screen_text(app).split()), title)
     app.screen.query_one(Input).value = line
     await pilot.press("enter")
 

@@ -33,7 +33,7 @@ from bench.fiction.twin import Twins, twins
 from bench.fiction.voices import Lines, begins_as, listen, of_two, talk
 from graph.readings.conversation import Readings
 from models.protocols import Piece
-from tests.examples import examples
+from tests.examples import histories
 
 STEPS = st.lists(st.tuples(st.sampled_from(making.KINDS), st.integers(0, 999)), min_size=4, max_size=14)
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)  # to explain takes minutes, and tells little
@@ -78,8 +78,7 @@ async def leaks_of(episode: Episode, folder: Path, **how: Any) -> list[Leak]:
 
 
 @given(STEPS, st.booleans(), st.booleans())
-@pytest.mark.stateful
-@examples(60, excused=[HealthCheck.function_scoped_fixture], phases=PHASES)
+@histories(60, excused=[HealthCheck.function_scoped_fixture], phases=PHASES)
 def test_no_voice_is_given_a_word_that_it_did_not_see(steps: list[tuple[str, int]], judges: bool, kv: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = making.of("steps", steps, CAST)
@@ -89,8 +88,7 @@ def test_no_voice_is_given_a_word_that_it_did_not_see(steps: list[tuple[str, int
 
 
 @given(STEPS, st.sampled_from(("Mara", "Jonas")), st.booleans())
-@pytest.mark.stateful
-@examples(25, excused=[HealthCheck.function_scoped_fixture], phases=PHASES)
+@histories(25, excused=[HealthCheck.function_scoped_fixture], phases=PHASES)
 def test_what_a_voice_is_given_is_the_same_without_what_it_did_not_see(
     steps: list[tuple[str, int]], who: str, recall: bool
 ) -> None:

@@ -3,14 +3,13 @@
 import tempfile
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from graph.doctor import compare
 from graph.events import HeadMoved, SessionForked, TextErased, TurnDeleted, TurnHidden
 from graph.memory import Memory
 from graph.values import RevisionStanding
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, observed
 from tests.graph.projection.test_belief_histories import memory_of
@@ -30,8 +29,7 @@ def standing(live: Any, current: Any, status: Any) -> RevisionStanding:
     return RevisionStanding(live=live, current=current, status=status)
 
 
-@pytest.mark.stateful
-@examples(20)
+@histories(20)
 @given(LESSONS)
 def test_a_rehearsal_tells_what_the_change_then_does(steps: list[tuple[int, int, int]]) -> None:
     lessons = Lessons()

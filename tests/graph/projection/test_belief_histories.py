@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +15,7 @@ from graph.kuzu.rebuild import events_of
 from graph.memory import Memory
 from graph.projection.schema import NODES
 from graph.projection.tables import Tables
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, taught
 from tests.graph.projection.test_rebuild_equals_live import folded
@@ -33,8 +32,7 @@ def memory_of(folder: str) -> Iterator[Memory]:
         memory.close()
 
 
-@pytest.mark.stateful
-@examples(12)
+@histories(12)
 @given(LESSONS)
 def test_what_was_learned_is_the_same_kept_and_rebuilt(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
@@ -47,8 +45,7 @@ def test_what_was_learned_is_the_same_kept_and_rebuilt(steps: list[tuple[int, in
         assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
 
 
-@pytest.mark.stateful
-@examples(10)
+@histories(10)
 @given(LESSONS, st.integers(2, 40))
 def test_many_events_in_one_transaction_do_what_they_do_one_by_one(
     steps: list[tuple[int, int, int]], at_once: int
@@ -61,8 +58,7 @@ def test_many_events_in_one_transaction_do_what_they_do_one_by_one(
         assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
 
 
-@pytest.mark.stateful
-@examples(120)
+@histories(120)
 @given(LESSONS)
 def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
@@ -96,8 +92,7 @@ def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None
         assert blocks == {id: (seq, said(memory, seq) or None) for id, seq in shown["CoreBlock"].items()}
 
 
-@pytest.mark.stateful
-@examples(50)
+@histories(50)
 @given(LESSONS)
 def test_what_hangs_on_a_source_is_counted_by_it(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)

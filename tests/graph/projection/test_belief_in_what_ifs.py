@@ -30,7 +30,7 @@ from graph.events import (
 )
 from graph.memory import Memory
 from graph.values import Wanted
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.lessons import observed
 from tests.graph.projection.test_belief import block, current, standing, title
 from tests.graph.projection.test_belief_histories import memory_of, of
@@ -202,8 +202,7 @@ _CHANGES: tuple[Event, ...] = (
 )
 
 
-@pytest.mark.stateful
-@examples(60)
+@histories(60)
 @given(st.lists(st.sampled_from(_CHANGES), min_size=4, max_size=24))
 def test_whatever_becomes_of_its_parents_a_synthesis_stands_as_the_definition_says(changes: list[Event]) -> None:
     with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:

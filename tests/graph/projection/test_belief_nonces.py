@@ -6,11 +6,10 @@ Every turn's and chunk's text is a word of its own, and whatever is derived says
 import re
 import tempfile
 
-import pytest
 from hypothesis import given
 
 from graph.memory import Memory
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons
 from tests.graph.projection.test_belief_histories import memory_of
@@ -33,8 +32,7 @@ def wrongly_said(memory: Memory, lessons: Lessons) -> set[str]:
     return found
 
 
-@pytest.mark.stateful
-@examples(25)
+@histories(25)
 @given(LESSONS)
 def test_no_word_of_what_does_not_stand_is_in_anything_derived(steps: list[tuple[int, int, int]]) -> None:
     lessons = Lessons()
@@ -49,8 +47,7 @@ def test_no_word_of_what_does_not_stand_is_in_anything_derived(steps: list[tuple
         assert wrongly_said(memory, lessons) == set()
 
 
-@pytest.mark.stateful
-@examples(25)
+@histories(25)
 @given(LESSONS)
 def test_a_deleted_word_is_in_no_text_of_the_graph_at_all(steps: list[tuple[int, int, int]]) -> None:
     lessons = Lessons()

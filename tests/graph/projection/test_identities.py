@@ -3,13 +3,12 @@
 import json
 import tempfile
 
-import pytest
 from hypothesis import given
 
 from graph.events import EntityChange, EntityNoted, ObservationMade, RelationNoted
 from graph.memory import Memory
 from graph.projection.identities import Identities
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.lessons import LESSONS, Lessons, taught
 from tests.graph.projection.test_belief_histories import memory_of, of
 from tests.graph.projection.test_rebuild_equals_live import folded
@@ -44,8 +43,7 @@ def said_by_hand(memory: Memory, lessons: Lessons) -> Who:
     return found
 
 
-@pytest.mark.stateful
-@examples(60)
+@histories(60)
 @given(LESSONS)
 def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
@@ -65,8 +63,7 @@ def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, in
                 assert by == noted_by
 
 
-@pytest.mark.stateful
-@examples(60)
+@histories(60)
 @given(LESSONS)
 def test_each_world_knows_who_is_who_as_far_as_it_goes(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)

@@ -26,7 +26,7 @@ from graph.memory import Memory
 from graph.projection.paths import Paths
 from graph.projection.schema import TURN
 from graph.projection.tables import Tables, fold
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.histories import STEPS, history
 from tests.graph.talk import reply, said
@@ -41,8 +41,7 @@ def folded(memory: Memory) -> Tables:
     return fold(events_of(reader, memory.head()), reader.event)
 
 
-@pytest.mark.stateful
-@examples(12)
+@histories(12)
 @given(STEPS)
 def test_the_live_graph_and_a_rebuilt_one_equal_a_fold_of_the_log(steps: list[tuple[int, int, int]]) -> None:
     conversation = history(steps)
@@ -64,8 +63,7 @@ def test_the_live_graph_and_a_rebuilt_one_equal_a_fold_of_the_log(steps: list[tu
             memory.close()
 
 
-@pytest.mark.stateful
-@examples(150)
+@histories(150)
 @given(STEPS)
 def test_liveness_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None:
     conversation = history(steps)

@@ -5,7 +5,6 @@ The events are folded as they come, without a log, so that long histories can be
 
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ from graph.events.codec import Stored
 from graph.projection.projection import project
 from graph.projection.schema import NODES
 from graph.projection.tables import Tables
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.lessons import Lessons
 from tests.graph.projection.test_rebuild_equals_live import relations
 
@@ -64,8 +63,7 @@ def compare(here: FollowedGraph) -> None:
         assert here.shown(table, column) == shown
 
 
-@pytest.mark.stateful
-@examples(100)
+@histories(100)
 @given(STEPS)
 def test_each_world_believes_what_it_sees(steps: list[tuple[int, int, int]]) -> None:
     here = FollowedGraph()

@@ -38,7 +38,7 @@ from graph.events import (
 )
 from graph.memory import Memory
 from graph.values import Filters, Observation, Wanted
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.talk import NOON, reply, said, talk
 from tests.graph.teach import observed
@@ -190,8 +190,7 @@ def written(steps: list[tuple[int, int, int, bool]]) -> History:
     return history
 
 
-@pytest.mark.stateful
-@examples(25)
+@histories(25)
 @given(STEPS, st.integers(0, 99))
 def test_every_world_sees_and_believes_what_the_definitions_say(
     steps: list[tuple[int, int, int, bool]], asked: int

@@ -6,7 +6,6 @@ from datetime import UTC
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 
 from graph.errors import GraphFailure
@@ -14,7 +13,7 @@ from graph.events import Role, TurnHidden
 from graph.memory import Memory
 from graph.recall.columns import TOOL, Columns
 from graph.recall.table import NONE
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.histories import STEPS, Conversation
 from tests.graph.recall.conftest import NOW
@@ -41,8 +40,7 @@ def told(columns: Columns) -> dict[str, list[object]]:
     return {**plain, **{str(place): step.tolist() for place, step in enumerate(steps)}}
 
 
-@pytest.mark.stateful
-@examples(15)
+@histories(15)
 @given(STEPS)
 def test_columns_that_follow_are_those_read_anew(steps: list[tuple[int, int, int]]) -> None:
     talked = Conversation()

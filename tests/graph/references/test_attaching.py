@@ -30,7 +30,7 @@ from graph.events.references import quoted_as, referred
 from graph.history.undoing import UserChange
 from graph.memory import Memory
 from graph.values import Ref
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.projection.test_rebuild_equals_live import folded
 from tests.graph.stories.test_deleting_stories import deletion, purge, texts
@@ -242,8 +242,7 @@ def happen(memory: Memory, deed: str, a: int, b: int) -> None:
         return
 
 
-@pytest.mark.stateful
-@examples(25)
+@histories(25)
 @given(STEPS)
 @example([("a", 0, 0), ("d", 0, 0), ("a", 0, 0), ("d", 0, 0)])  # dropped again, in a graph that is made anew
 def test_the_live_graph_the_rebuilt_one_and_the_definitions_say_the_same(steps: list[tuple[str, int, int]]) -> None:

@@ -16,7 +16,7 @@ from graph.events import TurnSaid
 from graph.kuzu import rebuild
 from graph.last_chat import last_chat
 from graph.memory import Memory
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.projection.test_belief_histories import memory_of
 from tests.graph.projection.test_rebuild_equals_live import edges, folded
@@ -54,8 +54,7 @@ def stages(memory: Memory, reference: Reference) -> dict[str, Any]:
     return differing
 
 
-@pytest.mark.stateful
-@examples(60)
+@histories(60)
 @given(PLAYS)
 def test_cast_stage_and_views_are_a_replay_of_each_path_after_every_event(steps: Steps) -> None:
     plays = played(steps)
@@ -66,8 +65,7 @@ def test_cast_stage_and_views_are_a_replay_of_each_path_after_every_event(steps:
                 assert stages(memory, caught_up(memory)) == {}
 
 
-@pytest.mark.stateful
-@examples(60)
+@histories(60)
 @given(PLAYS)
 def test_every_world_sees_its_own_turns_alone(steps: Steps) -> None:
     plays = played(steps)
@@ -81,8 +79,7 @@ def test_every_world_sees_its_own_turns_alone(steps: Steps) -> None:
             assert stories <= {known.story.get(world)}
 
 
-@pytest.mark.stateful
-@examples(12)
+@histories(12)
 @given(PLAYS)
 def test_what_was_played_is_the_same_kept_followed_and_rebuilt(steps: Steps) -> None:
     plays = played(steps)
@@ -102,8 +99,7 @@ def test_what_was_played_is_the_same_kept_followed_and_rebuilt(steps: Steps) -> 
             assert stages(memory, caught_up(memory)) == {}
 
 
-@pytest.mark.stateful
-@examples(60)
+@histories(60)
 @given(PLAYS, st.integers(3, 50), st.integers(0, 1_000_000))
 def test_an_export_brings_all_of_it_also_shuffled_and_in_two_goes(steps: Steps, at_once: int, seed: int) -> None:
     plays = played(steps)
@@ -118,8 +114,7 @@ def test_an_export_brings_all_of_it_also_shuffled_and_in_two_goes(steps: Steps, 
             assert bring(all, export, at_once=at_once).new == 0
 
 
-@pytest.mark.stateful
-@examples(60)
+@histories(60)
 @given(PLAYS, st.integers(3, 50), st.integers(0, 1_000_000))
 def test_an_export_of_one_chat_brings_its_story_as_it_is_there(steps: Steps, at_once: int, seed: int) -> None:
     plays = played(steps)
@@ -134,8 +129,7 @@ def test_an_export_of_one_chat_brings_its_story_as_it_is_there(steps: Steps, at_
                 assert {check.name for check in one.doctor() if not check.ok} <= {"graph"}
 
 
-@pytest.mark.stateful
-@examples(40)
+@histories(40)
 @given(PLAYS)
 def test_the_last_chat_is_read_without_tables_as_it_is_with_them(steps: Steps) -> None:
     plays = played(steps)

@@ -28,7 +28,7 @@ from graph.events import (
 from graph.memory import Memory
 from graph.recall import knowing, later, lexical, naming, ranking, scoring, search, walking
 from graph.values import CalledBy, Filters, Hit, Reason, Step
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.stories.played import BOTH, CHAT, MARA, STORY, YOU, answers, asks, begun
 from tests.graph.stories.twins import (
     BEA,
@@ -143,9 +143,8 @@ def beside(memory: Memory, tale: Tale, a: int, b: int, vectors: Vectors) -> dict
     }
 
 
-@pytest.mark.stateful
 @pytest.mark.parametrize("vectors", ["", "few", "most"])
-@examples(100)
+@histories(100)
 @given(STEPS, ASKED)
 def test_what_was_not_seen_might_as_well_not_have_been(
     vectors: Vectors, steps: list[Deed], questions: list[tuple[int, int]]

@@ -29,7 +29,7 @@ from graph.memory import Memory
 from graph.reader import LogReader
 from graph.transfer.exporting import lines
 from graph.transfer.merging import ExportedEvent, ExportSummary, Merge, Merged, read
-from tests.examples import examples
+from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, taught
 from tests.graph.projection.test_belief_histories import of
@@ -90,8 +90,7 @@ def other(tmp_path: Path) -> Any:
     memory.close()
 
 
-@pytest.mark.stateful
-@examples(12)
+@histories(12)
 @given(
     LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]),
     st.integers(3, 50),

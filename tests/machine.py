@@ -15,8 +15,10 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 KEPT = ("PATH", "LANG", "TZ", "TMPDIR", "VIRTUAL_ENV", "GLIBC_TUNABLES")
-KEPT_FAMILIES = ("LC_", "LD_", "DYLD_", "PYTHON", "PYTEST_", "TEXTUAL_SNAPSHOT_", "COV", "HYPOTHESIS", "OPENBLAS_")
-KEPT_FAMILIES += ("MALLOC_", "CLEW_TEST_")
+KEPT_FAMILIES = (
+    *("LC_", "LD_", "DYLD_", "OPENBLAS_", "MALLOC_"),
+    *("PYTHON", "PYTEST_", "TEXTUAL_SNAPSHOT_", "COV", "HYPOTHESIS", "CLEW_TEST_"),
+)
 HOME = "somebody\N{RIGHT SINGLE QUOTATION MARK}s höme"
 STUCK_S = 900.0  # three times what a test may take: whoever is not back from native code by then never will be
 

@@ -26,7 +26,7 @@ import pytest
 from tests.examples import few, soaking
 
 PROCESSES = {"spawn", "background", "connect", "told"}
-MODELS = {"generator", "chat_gguf", "embed_gguf", "of_models"}
+MODELS = {"generator", "chat_gguf", "embed_gguf", "of_models", "answering"}
 SAMPLES = 2  # of each file
 SLOW = ("stateful", "process")
 SAMPLED = ("process", "model", "stateful", "restarts", "ui", "cases")

@@ -1,5 +1,7 @@
 """Running clew: in this process for the quick tests, in one of its own where processes are the point."""
 
+import gc
+import io
 import json
 import os
 import subprocess
@@ -32,16 +34,31 @@ class Ended:
 
 
 @pytest.fixture
-def clew(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
-    """Run a command line in this process."""
+def clew(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Run a command line in this process; without `stdin` what the test has put there is read, or nothing."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr("models.quiet.guard_descriptors", lambda log_file: None)  # they are of who runs the tests
 
-    def call(*argv: str) -> Ended:
+    def call(*argv: str, stdin: bytes | None = None, **variables: str) -> Ended:
         capsys.readouterr()
-        code = run(argv)
+        with pytest.MonkeyPatch.context() as given:
+            for name, value in variables.items():
+                given.setenv(name, value)
+            if stdin is not None:
+                given.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            code = run(argv)
+        gc.collect()  # the readers that a command leaves open end with its process, and here with this
         out, err = capsys.readouterr()
         return Ended(code, out, err)
 
     return call
+
+
+@pytest.fixture
+def answering(clew: Callable[..., Ended], models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """The same, with the real models."""
+    monkeypatch.setenv("CLEW_MODELS", str(models_folder))
+    return clew
 
 
 @pytest.fixture

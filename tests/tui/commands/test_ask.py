@@ -20,19 +20,19 @@ Run = Callable[..., Any]
 SHORT = {"CLEW_SAMPLING__MAX_TOKENS": "12", "CLEW_SAMPLING__TEMPERATURE": "0"}
 
 
-def test_a_question_is_answered_by_the_real_model_and_kept(spawn: Run, home: Path) -> None:
-    first = spawn("ask", "What", "is the capital", "of France?", "--json", **SHORT)
+def test_a_question_is_answered_by_the_real_model_and_kept(answering: Run, home: Path) -> None:
+    first = answering("ask", "What", "is the capital", "of France?", "--json", **SHORT)
     assert first.code == 0, first.err
     assert set(first.json) == {"reply", *FIGURES}
     assert first.json["reply"]
     assert first.json["evaluated_tokens"] == first.json["prompt_tokens"] > 10
     assert 0 < first.json["completion_tokens"] <= 12
     assert f"accepted {first.json['turn']}\n" in first.err
-    second = spawn("ask", "--session", "last", "And of Spain?", **SHORT)
+    second = answering("ask", "--session", "last", "And of Spain?", **SHORT)
     assert second.code == 0
-    said = [entry["said"] for entry in spawn("log", "--json").json]
+    said = [entry["said"] for entry in answering("log", "--json").json]
     assert said == ["And of Spain?", "What is the capital of France?"]
-    whole = spawn("show", first.json["session"], "--json").json
+    whole = answering("show", first.json["session"], "--json").json
     assert [turn["role"] for turn in whole["thread"]] == ["user", "assistant"] * 2
     assert whole["thread"][3]["text"] == second.out.removesuffix("\n")
     assert whole["session"]["name"]
@@ -40,17 +40,17 @@ def test_a_question_is_answered_by_the_real_model_and_kept(spawn: Run, home: Pat
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_what_is_piped_follows_the_argument_whatever_its_bytes(spawn: Run) -> None:
+def test_what_is_piped_follows_the_argument_whatever_its_bytes(answering: Run) -> None:
     piped = b"caf\xe9 \x1b[31mred\r\n[bold </s> <|im_end|> \xf0\x9f\x98"
-    ended = spawn("ask", "--json", b"Repeat: \xff".decode("utf-8", "surrogateescape"), stdin=piped, **SHORT)
+    ended = answering("ask", "--json", b"Repeat: \xff".decode("utf-8", "surrogateescape"), stdin=piped, **SHORT)
     assert ended.code == 0, ended.err
-    said = spawn("show", ended.json["turn"], "--json").json["turn"]["text"]
+    said = answering("show", ended.json["turn"], "--json").json["turn"]["text"]
     assert said == "Repeat: �\n\ncaf� �[31mred\n[bold </s> <|im_end|> �"
 
 
-def test_a_pipe_alone_is_enough(spawn: Run) -> None:
-    assert spawn("ask", stdin=b"Say hello.\n", **SHORT).code == 0
-    assert spawn("log", "--json").json[0]["said"] == "Say hello."
+def test_a_pipe_alone_is_enough(answering: Run) -> None:
+    assert answering("ask", stdin=b"Say hello.\n", **SHORT).code == 0
+    assert answering("log", "--json").json[0]["said"] == "Say hello."
 
 
 @pytest.mark.parametrize(
@@ -66,52 +66,52 @@ def test_a_pipe_alone_is_enough(spawn: Run) -> None:
     ],
 )
 def test_bad_input_is_named_and_stores_nothing(
-    spawn: Run, argv: tuple[str, ...], stdin: bytes, code: int, says: str
+    answering: Run, argv: tuple[str, ...], stdin: bytes, code: int, says: str
 ) -> None:
-    ended = spawn("ask", *argv, stdin=stdin)
+    ended = answering("ask", *argv, stdin=stdin)
     assert (ended.code, ended.out) == (code, "")
     assert says in ended.err
-    assert spawn("log", "--json").json == []
+    assert answering("log", "--json").json == []
 
 
-def test_a_pipe_that_is_longer_than_any_message_is_65(spawn: Run) -> None:
-    ended = spawn("ask", stdin=b"x" * (MOST_BYTES + 1))
+def test_a_pipe_that_is_longer_than_any_message_is_65(answering: Run) -> None:
+    ended = answering("ask", stdin=b"x" * (MOST_BYTES + 1))
     assert (ended.code, ended.out) == (65, "")
     assert "longer than 8 MiB" in ended.err
-    assert spawn("log", "--json").json == []
+    assert answering("log", "--json").json == []
 
 
-def test_a_wrong_setting_is_78_with_its_line(spawn: Run, home: Path) -> None:
+def test_a_wrong_setting_is_78_with_its_line(answering: Run, home: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text('# mine\nmodel = "smollm2-135m"\ncontext = "much"\n')
-    ended = spawn("ask", "hi")
+    ended = answering("ask", "hi")
     assert ended.code == 78
     assert "config.toml:3" in ended.err
 
 
 def test_a_file_that_is_no_chat_model_is_69_before_anything_is_stored(
-    spawn: Run, tmp_path: Path, models_folder: Path
+    answering: Run, tmp_path: Path, models_folder: Path
 ) -> None:
     (tmp_path / "text.gguf").write_text("no model at all")
     for model, why in (
         (str(tmp_path / "text.gguf"), "is not a GGUF model"),
         (str(models_folder / entry(DEFAULT_EMBEDDER).file), "cannot chat"),
     ):
-        ended = spawn("ask", "hi", "--model", model)
+        ended = answering("ask", "hi", "--model", model)
         assert ended.code == 69, ended.err
         assert why in ended.err
         assert "accepted" not in ended.err
-    assert spawn("log", "--json").json == []
+    assert answering("log", "--json").json == []
 
 
 def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answered_later(
-    spawn: Run, tmp_path: Path
+    answering: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "text.gguf").write_text("no model at all")
-    ended = spawn("ask", "hi", CLEW_MODEL=str(tmp_path / "text.gguf"))
+    ended = answering("ask", "hi", CLEW_MODEL=str(tmp_path / "text.gguf"))
     assert ended.code == 69
     assert "is not a GGUF model" in ended.err
-    (kept,) = spawn("log", "--json").json
+    (kept,) = answering("log", "--json").json
     assert (kept["said"], kept["reply"]) == ("hi", None)
     assert f"`clew --session {kept['session']}` opens its chat; use /retry there to get a reply" in ended.err
 
@@ -147,13 +147,13 @@ def test_ctrl_c_stops_the_reply_keeps_what_came_and_ends_130(background: Run, sp
     assert (begun + rest).decode().removesuffix("\n") == whole["reply"]["text"]
 
 
-def test_nothing_native_is_printed_beside_the_words(spawn: Run) -> None:
-    ended = spawn("ask", "Say hello.", **SHORT)
+def test_nothing_native_is_printed_beside_the_words(answering: Run) -> None:
+    ended = answering("ask", "Say hello.", **SHORT)
     assert all(re.fullmatch(r"accepted \w{26}|The reply was cut off.*", line) for line in ended.err.splitlines())
     assert "llama" not in ended.out
 
 
-def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(spawn: Run, home: Path, remember: Run) -> None:
+def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(answering: Run, home: Path, remember: Run) -> None:
     import sqlite3
 
     remember("one")
@@ -164,26 +164,26 @@ def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(spawn: Run, home: Path, 
     db.close()
     before = log.read_bytes()
     for argv in (("ask", "hi"), ("log",)):
-        ended = spawn(*argv)
+        ended = answering(*argv)
         assert ended.code == 65, argv
         assert "newer" in ended.err
     assert log.read_bytes() == before
 
 
-def test_json_on_a_pipe_is_one_line_that_any_program_reads(spawn: Run) -> None:
-    ended = spawn("ask", "--json", "Say hello.", **SHORT)
+def test_json_on_a_pipe_is_one_line_that_any_program_reads(answering: Run) -> None:
+    ended = answering("ask", "--json", "Say hello.", **SHORT)
     assert ended.out.count("\n") == 1
     assert json.loads(ended.out)["session"]
 
 
 def test_what_was_asked_while_the_graph_was_damaged_is_kept_like_any_other(
-    spawn: Run, home: Path, remember: Run
+    answering: Run, home: Path, remember: Run
 ) -> None:
     remember("one")
     (home / "memory" / "graph.kuzu").write_bytes(b"this is no graph" * 1000)
     (home / "memory" / "graph.kuzu").chmod(0o600)
-    assert spawn("ask", "hi", **SHORT).code == 0
-    report = spawn("doctor", "--json", "--no-model")
+    assert answering("ask", "hi", **SHORT).code == 0
+    report = answering("doctor", "--json", "--no-model")
     assert report.code == 0, report.out
     memory = Memory.open(home / "memory", command="test")
     memory.close()

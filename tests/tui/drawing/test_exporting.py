@@ -1,5 +1,6 @@
 """Drawings as files: whole, for the owner only, with every word."""
 
+import re
 import stat
 import struct
 import xml.etree.ElementTree as ElementTree
@@ -13,7 +14,7 @@ from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, graph, graphs
 from tui.drawing import svg
 from tui.drawing.layout import LayoutKind, layout, roomy
-from tui.drawing.svg import FONTS, NoPng, ShapeText, paper, rasterized, save, shapes, to_png, to_svg
+from tui.drawing.svg import NoPng, ShapeText, paper, rasterized, save, shapes, to_png, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -82,10 +83,13 @@ def test_words_that_no_font_here_has_become_an_svg_and_that_is_said(tmp_path: Pa
 
 
 @pytest.mark.process
-def test_words_in_fonts_that_are_not_there_are_no_empty_picture() -> None:
-    svg = to_svg(layout(SHAPES["one"], kind="force", width=80, height=22)).replace(FONTS, "none that is there")
-    with pytest.raises(NoPng, match="no font"):
-        rasterized(svg)
+def test_a_computer_without_any_font_writes_the_words_all_the_same_and_says_which_it_cannot() -> None:
+    drawing = to_svg(layout(SHAPES["one"], kind="force", width=80, height=22))
+    bare = re.sub(r"<text.*?</text>", "", drawing)
+    assert rasterized(drawing, own_font=True) != rasterized(bare, own_font=True)
+    words = to_svg(layout(graph(2, [(0, 1)], titles=("Oslo", "東京")), kind="force", width=80, height=22))
+    with pytest.raises(NoPng, match="No font on this computer can show “東”"):
+        rasterized(words, own_font=True)
 
 
 @pytest.mark.process

@@ -8,7 +8,7 @@ PYTEST := $(BIN)/pytest -n logical --maxprocesses=4 --dist=loadgroup
 # Where this is set, every process compiles all of its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help chat demo test check lint bench pictures format setup rebuild-llama clean
+.PHONY: help chat demo test soak check lint bench pictures format setup rebuild-llama clean
 
 help: ## show this help
 	@echo "clew, a terminal chat that remembers, offline"
@@ -25,6 +25,9 @@ demo: setup ## chat in the memory of an invented person, kept in build/demo and 
 
 test: setup lint ## lint, check types and run all tests (ARGS="tests/graph" runs only those)
 	$(PYTEST) --durations=30 $(ARGS)
+
+soak: setup ## what takes hours: full lengths, mutation, other Pythons and machines (ARGS="--list" tells the parts)
+	@$(BIN)/python scripts/soak.py $(ARGS)
 
 check: setup lint ## lint, check types and run the quick tests, for while you work
 	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful or restarts) and (not ui or sample)" $(ARGS)

@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -35,32 +34,11 @@ from cosmic_ray.plugins import get_operator, operator_names
 from cosmic_ray.work_item import MutationSpec
 
 from tests import rooms
+from tests.mutation.modules import ROOT, Module, modules
 
-ROOT = Path(__file__).parents[2]
-FILE = Path(__file__).with_name("modules.toml")
 # Of these each is noticed at once or changes nothing: types in annotations, decorators, the names of exceptions.
 LEFT_OUT = ("BitOr", "RemoveDecorator", "ExceptionReplacer")
-PYTEST = ("-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "--hypothesis-seed=1", "-m", "not model")
 AT_ONCE = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Module:
-    """Files that belong together, the tests that have to notice, and which share of mistakes they notice at least."""
-
-    name: str
-    files: tuple[str, ...]
-    tests: tuple[str, ...]
-    floor: float = 0.0
-
-    def paths(self) -> list[Path]:
-        """Its files, relative to the root."""
-        found = (path for pattern in self.files for path in sorted(ROOT.glob(pattern)))
-        return [path.relative_to(ROOT) for path in found if path.name != "__init__.py"]
-
-    def command(self) -> list[str]:
-        """How its tests are run."""
-        return [sys.executable, *PYTEST, *self.tests]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +83,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         options.json.write_text(json.dumps([asdict(each) for each in found], indent=1), encoding="utf-8")
     return _judged(chosen, found)
-
-
-def modules(file: Path = FILE) -> dict[str, Module]:
-    """All that the file names, by name."""
-    told = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {
-        name: Module(name, tuple(each["files"]), tuple(each["tests"]), each.get("floor", 0.0))
-        for name, each in told.items()
-    }
 
 
 def copy(tree: Path) -> None:

@@ -1,1 +1,0 @@
-"""Faults that are put into clew on purpose, to know which tests would catch them."""

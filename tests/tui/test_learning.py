@@ -9,6 +9,8 @@ from textual.pilot import Pilot
 from agent.events import ApprovalWanted, Learned, Proposed, Reflecting, ReplyStarted, ToolDone
 from agent.ingesting import ingester
 from agent.ingesting.files import ReadFile, read
+from tests.examples import few
+from tests.tui.acting import enter, sees, sees_screen, words
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
@@ -30,76 +32,53 @@ def no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Approval, "guard_s", 0.0)
 
 
-def words(app: ClewApp) -> str:
-    return " ".join(screen_text(app).split())
-
-
 async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent) as (app, pilot):
+        await pilot.press("f8")
+        await sees(pilot, NOTHING_LEARNED[:40])
         await pilot.press(*"hel")
         height = app.view.transcript.size.height
         agent.tell(Learned("S000", ((BERLIN, "Moved to [Berlin]"), (SISTER, "x")), 1))
-        await wait_until(pilot, lambda: "Learned: Moved to [Berlin]" in words(app))
-        await wait_until(pilot, lambda: "+1 · 1 to review · F4 show · F8 undo" in words(app))
+        await sees(pilot, "Learned: Moved to [Berlin]", "+1 · 1 to review · F4 show · F8 undo")
         await pilot.press("l", "o")
         assert app.view.composer.text == "hello"
         assert app.view.transcript.size.height == height
         await pilot.press("f4")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "History" in words(app))
+        await sees_screen(pilot, MemoriesScreen, "History")
         chosen = screen_of(app).page.rows.chosen
         assert getattr(chosen, "id", None) == BERLIN
         await pilot.press("escape")
         await wait_until(pilot, lambda: "Learned:" not in words(app) and app.view.composer.text == "hello")
 
-
-async def test_what_another_program_proposes_is_a_quiet_line(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent) as (app, pilot):
-        await pilot.press(*"hello")
         agent.tell(Proposed(BERLIN, "Moved to [Berlin]", "Zed (over MCP)", 3))
-        await wait_until(pilot, lambda: "Proposed: Moved to [Berlin]" in words(app))
-        await wait_until(pilot, lambda: "Zed (over MCP) · 3 to review · /review" in words(app))
+        await sees(pilot, "Proposed: Moved to [Berlin]", "Zed (over MCP) · 3 to review · /review")
         assert app.view.composer.text == "hello"
-
-
-async def test_f8_takes_back_what_was_learned_and_brings_it_again(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent) as (app, pilot):
-        await pilot.press("f8")
-        await wait_until(pilot, lambda: NOTHING_LEARNED[:40] in words(app))
         agent.tell(Learned("S000", ((SISTER, "Has a sister"), (CELLO, "Cello")), 1))
-        await wait_until(pilot, lambda: "Learned: Has a sister" in words(app))
+        await sees(pilot, "Learned: Has a sister")
         await pilot.press("f8")
-        await wait_until(pilot, lambda: "2 memories are no longer used. Press F8 again to restore." in words(app))
+        await sees(pilot, "2 memories are no longer used. Press F8 again to restore.")
         assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["invalid", "invalid"]
         await pilot.press("f8")
-        await wait_until(pilot, lambda: "Restored." in words(app))
+        await sees(pilot, "Restored.")
         assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["active", "candidate"]
-
-
-async def test_a_long_notice_is_cut_and_its_keys_are_not(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent, size=(60, 20)) as (app, pilot):
-        agent.tell(Learned("S000", ((SISTER, "long \x1b[2J " * 5_000),), 0))
-        await wait_until(pilot, lambda: "F4 show · F8 undo" in words(app))
-        await pilot.resize_terminal(40, 20)
-        await wait_until(pilot, lambda: "… · F4 show · F8 undo" in words(app))
-        assert "\x1b" not in screen_text(app)
-
-
-async def test_reflecting_stands_in_the_status_bar(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent) as (app, pilot):
         agent.tell(Reflecting(1_200, "model"))
         await wait_until(pilot, lambda: "learning from 1,200 messages" in status_line(app))
         agent.tell(Reflecting(0, "model"))
         await wait_until(pilot, lambda: "learning" not in status_line(app))
 
+        await pilot.resize_terminal(60, 20)
+        agent.tell(Learned("S000", ((SISTER, "long \x1b[2J " * few(5_000)),), 0))
+        await sees(pilot, "F4 show · F8 undo")
+        await pilot.resize_terminal(40, 20)
+        await sees(pilot, "… · F4 show · F8 undo")
+        assert "\x1b" not in screen_text(app)
 
-def asking_agent() -> ScriptedAgent:
+
+def asking_agent(times: int = 1) -> ScriptedAgent:
+    """An agent whose model asks so often to remember something, each time before a reply."""
     agent = learned_agent(tools="on")
-    agent.take_steps({"tool": "remember", "text": WALNUTS})
+    agent.take_steps(*[{"tool": "remember", "text": WALNUTS}, {"tool": "answer"}] * times)
     return agent
 
 
@@ -119,48 +98,42 @@ async def remembers_walnuts(agent: ScriptedAgent) -> bool:
 
 
 async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
-    app.view.composer.put(text)
-    await pilot.press("enter")
+    await enter(app, pilot, text)
     shown = app.screen_stack[0].query_one(Approval)
     await wait_until(pilot, lambda: shown.display and shown.region.height > 0, "the question")
     return shown
 
 
-@pytest.mark.parametrize(("keys", "allowed"), [(("right", "enter"), True), (("enter",), False), (("escape",), False)])
-async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
-    chat: Running, keys: tuple[str, ...], allowed: bool
+async def test_a_model_waits_for_leave_a_button_gives_or_refuses_it_and_no_letter_that_is_typed_is_a_yes(
+    chat: Running,
 ) -> None:
-    agent = asking_agent()
+    agent = asking_agent(3)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
-        shown = await asked(app, pilot)
-        await wait_until(pilot, lambda: ASKED in words(app), ASKED)
-        await wait_until(pilot, lambda: shown.has_focus and "[ Deny ] [ Allow ]" in words(app))
-        assert "waiting for permission" in status_line(app)
-        await pilot.press(*keys)
-        await wait_until(pilot, lambda: app.view.state.last is not None and app.view.state.reply is None)
-        assert leave.answers == [allowed]
-        assert await remembers_walnuts(agent) == allowed
-        assert not shown.display
-        assert app.view.composer.has_focus
-
-
-async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: Running) -> None:
-    agent = asking_agent()
-    leave = Leave(agent)
-    async with chat(agent) as (app, pilot):
-        shown = await asked(app, pilot)
-        await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press(*"many yes")
-        await wait_until(pilot, lambda: app.view.composer.text == "many yes")
-        assert leave.answers == []
-        assert shown.display
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press("right", "enter")
-        await wait_until(pilot, lambda: leave.answers != [])
-        assert leave.answers[0]
-        assert app.view.composer.text == "many yes"
+        for keys in (["enter"], ["escape"], ["right", "enter"]):
+            before, answered = app.view.state.last, leave.answers
+            shown = await asked(app, pilot)
+            await wait_until(pilot, lambda: ASKED in words(app), ASKED)
+            await wait_until(pilot, lambda shown=shown: shown.has_focus and "[ Deny ] [ Allow ]" in words(app))  # type: ignore[misc]
+            assert "waiting for permission" in status_line(app)
+            allowed = keys == ["right", "enter"]
+            if allowed:
+                await pilot.press(*"yes")
+                await wait_until(pilot, lambda: app.view.composer.text == "yes")
+                assert leave.answers == answered
+                assert shown.display
+                await pilot.press("tab")
+                await wait_until(pilot, lambda shown=shown: shown.has_focus)  # type: ignore[misc]
+            await pilot.press(*keys)
+            await wait_until(
+                pilot,
+                lambda before=before: app.view.state.last is not before and app.view.state.reply is None,  # type: ignore[misc]
+            )
+            assert leave.answers == [*answered, allowed]
+            assert await remembers_walnuts(agent) == allowed
+            assert not shown.display
+            assert app.view.composer.has_focus
+        assert app.view.composer.text == "yes"
 
 
 async def test_an_enter_that_was_on_its_way_answers_nothing(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,15 +155,14 @@ async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running)
     looking = agent.hold_search(SLOW)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
-        app.view.composer.put("hi")
-        await pilot.press("enter")
+        await enter(app, pilot, "hi")
         await wait_until(pilot, lambda: app.view.state.tool is not None)
         await pilot.press(*"next")
         looking.set()
         shown = app.screen_stack[0].query_one(Approval)
         await wait_until(pilot, lambda: shown.display)
         assert app.view.composer.has_focus
-        await wait_until(pilot, lambda: "Tab answer it" in words(app))
+        await sees(pilot, "Tab answer it")
         await pilot.press("escape")
         await wait_until(pilot, lambda: leave.answers == [False])
 
@@ -221,14 +193,10 @@ async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
 
     monkeypatch.setattr(ingester, "read", slowly)
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        app.view.composer.put(f"/ingest {notes}")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Reading 1 of 3: second.md" in words(app))
+        await enter(app, pilot, f"/ingest {notes}", "Reading 1 of 3: second.md")
         await pilot.press(*"hi", "enter")
         await wait_until(pilot, lambda: app.view.state.last is not None)
         await pilot.press("escape")
         go.set()
-        await wait_until(pilot, lambda: "Stopped. The files read so far are kept" in words(app))
-        app.view.composer.put(f"/ingest {notes}")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Documents: 2 added, 1 unchanged" in words(app))
+        await sees(pilot, "Stopped. The files read so far are kept")
+        await enter(app, pilot, f"/ingest {notes}", "Documents: 2 added, 1 unchanged")

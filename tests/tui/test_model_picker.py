@@ -78,9 +78,11 @@ def marked(app: ClewApp) -> str:
     return next((line.strip() for line in screen_text(app).splitlines() if "›" in line), "")
 
 
-async def test_servers_are_asked_in_the_background_and_each_has_its_models_or_why_not(chat: Running) -> None:
-    servers = Scripted(FAR, Served("attic", ("localhost:1",), (), error="attic: nobody answers at localhost:1."))
+async def test_servers_are_asked_in_the_background_each_has_its_models_or_why_not_and_typing_finds_them(
+    chat: Running,
+) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted(FAR, Served("attic", ("localhost:1",), (), error="attic: nobody answers at localhost:1."))
         chosen = await opened(app, pilot, servers)
         await wait_until(pilot, lambda: "asking gpu …" in screen_text(app))
         assert "asking attic …" in screen_text(app)
@@ -98,20 +100,15 @@ async def test_servers_are_asked_in_the_background_and_each_has_its_models_or_wh
         await wait_until(pilot, lambda: chosen == ["qwen3-32b@gpu"])
         assert servers.looked == 0
 
-
-async def test_the_mark_goes_to_the_model_in_use_when_it_comes_unless_it_was_moved(chat: Running) -> None:
-    servers = Scripted(FAR)
-    async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted(FAR)
         await opened(app, pilot, servers, "qwen3-32b@gpu")
         await wait_until(pilot, lambda: "smollm2-135m" in marked(app))
         servers.go["gpu"].set()
-        await wait_until(pilot, lambda: "● qwen3-32b@gpu" in marked(app))
+        await wait_until(pilot, lambda: "● qwen3-32b@gpu" in marked(app), "the mark at the model in use")
+        await pilot.press("escape")
 
-
-async def test_typing_finds_models_of_servers_and_leaves_a_path_a_path(chat: Running) -> None:
-    servers = Scripted(FAR)
-    servers.go["gpu"].set()
-    async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted(FAR)
+        servers.go["gpu"].set()
         chosen = await opened(app, pilot, servers)
         await wait_until(pilot, lambda: "qwen3-32b@gpu" in screen_text(app))
         await pilot.press(*"@GPU")
@@ -124,10 +121,20 @@ async def test_typing_finds_models_of_servers_and_leaves_a_path_a_path(chat: Run
         await pilot.press("enter")
         await wait_until(pilot, lambda: chosen == ["/m/own.gguf"])
 
+        servers = Scripted(FAR)
+        chosen = await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: "asking gpu …" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: chosen == [None])
+        servers.go["gpu"].set()
+        await wait_until(pilot, lambda: "● ready" in status_line(app))
 
-async def test_ports_are_asked_once_that_is_chosen_and_a_second_enter_meanwhile_chooses_nothing(chat: Running) -> None:
-    servers = Scripted(found=(FOUND,))
+
+async def test_ports_are_asked_once_that_is_chosen_a_second_enter_chooses_nothing_and_the_mark_stays_in_view(
+    chat: Running,
+) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted(found=(FOUND,))
         chosen = await opened(app, pilot, servers)
         await wait_until(pilot, lambda: LOOK in screen_text(app))
         assert servers.looked == 0
@@ -142,11 +149,8 @@ async def test_ports_are_asked_once_that_is_chosen_and_a_second_enter_meanwhile_
         await wait_until(pilot, lambda: chosen == [Newcomer(FOUND, "qwen3")])
         assert servers.looked == 1
 
-
-async def test_where_nothing_is_found_that_is_said_and_it_can_be_looked_again(chat: Running) -> None:
-    servers = Scripted()
-    servers.look.set()
-    async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted()
+        servers.look.set()
         await opened(app, pilot, servers)
         await wait_until(pilot, lambda: LOOK in screen_text(app))
         await pilot.press("up", "enter")
@@ -155,20 +159,26 @@ async def test_where_nothing_is_found_that_is_said_and_it_can_be_looked_again(ch
         await pilot.press("enter")
         await wait_until(pilot, lambda: servers.looked == 2)
         await wait_until(pilot, lambda: LOOK in marked(app) and "asking the usual" not in screen_text(app))
-
-
-async def test_left_while_a_server_is_asked_it_is_gone(chat: Running) -> None:
-    servers = Scripted(FAR)
-    async with chat(ScriptedAgent()) as (app, pilot):
-        chosen = await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: "asking gpu …" in screen_text(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: chosen == [None])
+
+        many = tuple(ServedModel(f"model-{number:03}") for number in range(200))
+        servers = Scripted(Served("many", ("localhost:1",), (), many), FAR)
+        servers.go["many"].set()
+        await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: "model-000@many" in screen_text(app))
+        await pilot.press("up", "up", "up")
+        await wait_until(pilot, lambda: "model-198@many" in marked(app))
+        line = screen_text(app).splitlines().index(next(x for x in screen_text(app).splitlines() if "›" in x))
         servers.go["gpu"].set()
-        await wait_until(pilot, lambda: "● ready" in status_line(app))
+        rows = app.screen.query_one(OptionList)
+        await wait_until(pilot, lambda: rows.option_count == 200 + 2 + 1 + 1)
+        await wait_until(pilot, lambda: "model-198@many" in marked(app))
+        assert "›" in screen_text(app).splitlines()[line]
 
 
-async def test_without_servers_in_the_settings_nobody_is_asked(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_servers_in_the_settings_nobody_is_asked_and_settings_that_cannot_be_read_are_told(
+    chat: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Any] = []
     monkeypatch.setattr("models.servers.client.ServerClient.ask", lambda *told, **more: asked.append(told))
     agent = ScriptedAgent()
@@ -178,6 +188,10 @@ async def test_without_servers_in_the_settings_nobody_is_asked(chat: Running, mo
         await wait_until(pilot, lambda: len(names) == 1 and LOOK in screen_text(app))
         await pilot.press("escape")
         assert asked == []
+        Home.resolve().config.write_text("contxt = 5\n")
+        app.perform("model")
+        await wait_until(pilot, lambda: "contxt" in screen_text(app))
+        assert "smollm2-135m" in screen_text(app)
 
 
 async def test_a_model_of_a_server_is_used_and_kept_as_one_here(chat: Running, served: ExitStack) -> None:
@@ -215,28 +229,3 @@ async def test_a_server_that_is_found_is_added_and_its_model_used(
         assert used == [(("qwen3:8b@local",), {"session": None})]
         added = {"local": Server(address=server.address, kind="openai")}
         assert (agent.settings.servers, load_settings(Home.resolve().config).servers) == (added, added)
-
-
-async def test_settings_that_cannot_be_read_are_told_in_the_list(chat: Running) -> None:
-    Home.resolve().config.write_text("contxt = 5\n")
-    async with chat(ScriptedAgent()) as (app, pilot):
-        app.perform("model")
-        await wait_until(pilot, lambda: "contxt" in screen_text(app))
-        assert "smollm2-135m" in screen_text(app)
-
-
-async def test_the_mark_and_the_words_stay_in_view_while_much_comes(chat: Running) -> None:
-    many = tuple(ServedModel(f"model-{number:03}") for number in range(200))
-    servers = Scripted(Served("many", ("localhost:1",), (), many), FAR)
-    async with chat(ScriptedAgent()) as (app, pilot):
-        servers.go["many"].set()
-        await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: "model-000@many" in screen_text(app))
-        await pilot.press("up", "up", "up")
-        await wait_until(pilot, lambda: "model-198@many" in marked(app))
-        line = screen_text(app).splitlines().index(next(x for x in screen_text(app).splitlines() if "›" in x))
-        servers.go["gpu"].set()
-        rows = app.screen.query_one(OptionList)
-        await wait_until(pilot, lambda: rows.option_count == 200 + 2 + 1 + 1)
-        await wait_until(pilot, lambda: "model-198@many" in marked(app))
-        assert "›" in screen_text(app).splitlines()[line]

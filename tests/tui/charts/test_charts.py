@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from graph.errors import GraphFailure
 from graph.events import Role
 from graph.readings.statistics import Speed, Statistics
+from tests.tui.acting import sees, sees_chat, sees_screen
 from tests.tui.beliefs import learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
@@ -77,47 +78,35 @@ def test_columns_keep_every_peak(values: list[int], most: int) -> None:
     assert max(columns, default=0) == max(values, default=0)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 12), (20, 6)])
-async def test_the_screen_shows_them_at_any_size_and_closes(chat: Running, size: tuple[int, int]) -> None:
-    async with chat(counted(), size=size) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: len(app.screen.query(Chart)) == 6)
-        await wait_until(pilot, lambda: "Messages" in screen_text(app))
-        await pilot.press("end", "home", "j", "k", "pagedown", "pageup", "r", "escape")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-
-
-async def test_it_counts_again_and_says_why_it_cannot(chat: Running) -> None:
+async def test_the_screen_shows_them_at_any_size_counts_again_and_says_why_it_cannot(chat: Running) -> None:
     agent = counted()
     mend = agent.fail("graph.statistics", GraphFailure("The graph is being made anew. Try again in a moment."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press("f9")
-        await wait_until(pilot, lambda: "being made anew" in screen_text(app))
+        await sees(pilot, "being made anew")
         mend()
         await pilot.press("r")
-        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
+        await sees(pilot, "10 in all")
         assert isinstance(app.screen, ChartsScreen)
         assert "being made anew" not in screen_text(app)
-
-
-async def test_f1_tells_the_keys(chat: Running) -> None:
-    async with chat(counted(), size=(120, 40)) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "F1 help" in screen_text(app))
+        await sees(pilot, "F1 help")
         await pilot.press("f1")
-        await wait_until(pilot, lambda: "Chart keys" in screen_text(app) and "refresh" in screen_text(app))
+        await sees(pilot, "Chart keys", "refresh")
         await pilot.press("escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, ChartsScreen))
+        await sees_screen(pilot, ChartsScreen)
 
-
-async def test_charts_are_drawn_anew_when_the_terminal_changes(chat: Running) -> None:
-    async with chat(counted(), size=(120, 40)) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
-        first, second = list(app.screen.query(Chart))[:2]
-        assert first.region.y == second.region.y
+        await pilot.resize_terminal(120, 40)
+        first, second, *_ = charts = list(app.screen.query(Chart))
+        assert len(charts) == 6
+        await wait_until(pilot, lambda: first.region.y == second.region.y)
         await pilot.resize_terminal(70, 24)
         await wait_until(pilot, lambda: first.region.y < second.region.y)
         for width in (20, 200, 21, 90, 1, 60):
             await pilot.resize_terminal(width, 24)
-        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
+        await sees(pilot, "10 in all")
+        for size in ((80, 24), (120, 40), (200, 60), (40, 12), (20, 6)):
+            await pilot.resize_terminal(*size)
+            await pilot.press("end", "home", "j", "k", "pagedown", "pageup")
+            await sees(pilot, "Messages")
+        await pilot.press("r", "escape")
+        await sees_chat(pilot)

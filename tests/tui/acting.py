@@ -1,75 +1,61 @@
-"""What the tests of a chat do and look at: lines that are sent, keys, questions, and the words on the screen."""
+"""What the tests of a chat do: lines that are sent, words that are pasted, keys, and what comes of them."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
-from textual.app import App
+from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from tests.tui.conftest import screen_text, wait_until
+from tests.examples import soaking
+from tests.tui.conftest import wait_until
+from tests.tui.seeing import sees, sees_chat, sees_screen
 from tui.app import ClewApp
-from tui.widgets.impact import ImpactScreen
-from tui.widgets.message import AssistantMessage, UserMessage
 
-Size = tuple[int, int]
-
-
-def texts(app: ClewApp) -> list[str]:
-    """The messages of the chat on the screen."""
-    return [message.text for message in app.view.transcript.messages]
+Case = TypeVar("Case")
+Opens = type[Screen[Any]] | None
 
 
-def last(app: ClewApp, kind: type[UserMessage] | type[AssistantMessage]) -> UserMessage | AssistantMessage:
-    """The last message of this kind."""
-    return [message for message in app.view.transcript.messages if isinstance(message, kind)][-1]
+def some(*cases: Case) -> Sequence[Case]:
+    """Sizes, or other cases that show much the same: all of them in `make soak`, else the first and the last."""
+    return cases if soaking() else (cases[0], cases[-1])
 
 
-def words(app: App[int]) -> str:
-    """What the screen says, on one line."""
-    return " ".join(screen_text(app).split())
+async def press(pilot: Pilot[int], *keys: str, opens: Opens = None, shows: str = "") -> None:
+    """Press keys, and wait until that opened such a screen, and the screen says that."""
+    await pilot.press(*keys)
+    if opens is not None:
+        await sees_screen(pilot, opens)
+    await sees(pilot, shows)
 
 
-def unframed(app: App[int]) -> str:
-    """The words on the screen without what frames them, so that a sentence is whole."""
-    return " ".join(words(app).replace("│", " ").split())
+async def closes(pilot: Pilot[int], *keys: str) -> None:
+    """Press keys, and wait until nothing lies over the chat."""
+    await pilot.press(*keys)
+    await sees_chat(pilot)
 
 
-async def sees(pilot: Pilot[int], *told: str) -> None:
-    """Wait until the screen says all of that."""
-    await wait_until(pilot, lambda: all(each in words(pilot.app) for each in told), f"{told}")
-
-
-async def sees_no_more(pilot: Pilot[int], gone: str) -> None:
-    """Wait until the screen does not say that."""
-    await wait_until(pilot, lambda: gone not in words(pilot.app), f"the end of {gone}")
-
-
-async def sees_screen(pilot: Pilot[int], kind: type[Screen[Any]], *told: str) -> None:
-    """Wait until such a screen is uppermost, and says all of that; one of an impact with its plan."""
-
-    def there() -> bool:
-        screen = pilot.app.screen
-        return isinstance(screen, kind) and not (isinstance(screen, ImpactScreen) and screen.plan is None)
-
-    await wait_until(pilot, there, kind.__name__)
-    await sees(pilot, *told)
-
-
-async def sees_chat(pilot: Pilot[int]) -> None:
-    """Wait until nothing lies over the chat."""
-    await wait_until(pilot, lambda: len(pilot.app.screen_stack) == 1, "the chat")
-
-
-async def says(app: ClewApp, pilot: Pilot[int], *messages: str) -> None:
-    """Wait until these are the messages of the chat."""
-    await wait_until(pilot, lambda: texts(app) == [*messages], f"{messages}")
-
-
-async def enter(app: ClewApp, pilot: Pilot[int], line: str, *told: str) -> None:
-    """Send a line, which is put into the composer in one piece, and wait until the screen says all of that."""
+async def enter(app: ClewApp, pilot: Pilot[int], line: str, *told: str, opens: Opens = None) -> None:
+    """Send a line, which is put into the composer in one piece; wait for a screen, and until it says all of that."""
     app.view.composer.put(line)
-    await pilot.press("enter")
+    await press(pilot, "enter", opens=opens)
     await sees(pilot, *told)
+
+
+async def perform(
+    app: ClewApp, pilot: Pilot[int], name: str, argument: str = "", *, opens: Opens = None, shows: str = ""
+) -> None:
+    """Have an action done, as its key or its command does; wait for a screen, and until it says that."""
+    app.perform(name, argument)
+    await press(pilot, opens=opens, shows=shows)
+
+
+async def paste(pilot: Pilot[int], text: str, *keys: str, shows: str = "") -> None:
+    """Paste a text where the cursor is, which takes less than typing it, and press keys; wait until it says that."""
+    assert pilot.app.focused is not None
+    pilot.app.focused.post_message(events.Paste(text))
+    await pilot.pause()
+    await press(pilot, *keys, shows=shows)
 
 
 async def converse(app: ClewApp, pilot: Pilot[int], line: str) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 from agent.home import Home
 from graph.events import MarkSet, Role, SessionStarted, TurnHidden, TurnSaid
-from tests.tui.acting import converse, enter, last, says, sees, sees_chat, sees_screen, texts, unframed, words
+from tests.tui.acting import closes, converse, enter, paste, perform, press
 from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import last, says, sees, sees_screen, texts, unframed, words
 from tests.tui.test_branching import crete
 from tui.commands.backup import made
 from tui.widgets.chooser import Chooser
@@ -25,19 +26,13 @@ async def test_x_asks_with_the_impact_only_its_button_deletes_and_tab_takes_the_
     other = agent.add_session("Other", ("What now?", "Whatever."), ("And then?", "Sleep."))
     carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        for size, keys, left in (
-            ((80, 24), ["escape"], 4),
-            ((40, 12), ["escape"], 4),
-            ((20, 5), ["enter"], 4),
-            ((20, 5), ["y"], 4),
-            ((20, 5), ["tab", "enter"], 3),
-        ):
-            await pilot.resize_terminal(*size)
+        for keys, left in ((["enter"], 4), (["escape"], 4), (["y"], 4), (["tab", "enter"], 3)):
             last(app, UserMessage).focus()
-            await pilot.press("x")
-            await sees_screen(pilot, ImpactScreen, "This message only")
-            await pilot.press(*keys)
-            await sees_chat(pilot)
+            await press(pilot, "x", opens=ImpactScreen, shows="This message only")
+            for size in ((80, 24), (40, 12), (20, 5)) if keys == ["enter"] else ():
+                await pilot.resize_terminal(*size)
+                await sees(pilot, "This message only")
+            await closes(pilot, *keys)
             await wait_until(pilot, lambda left=left: len(texts(app)) == left, keys[0])  # type: ignore[misc]
             assert len(await agent.chats.thread("S000")) == left
         await says(app, pilot, "What now?", "Whatever.", "Sleep.")
@@ -48,8 +43,7 @@ async def test_x_asks_with_the_impact_only_its_button_deletes_and_tab_takes_the_
         last(app, AssistantMessage).focus()
         await pilot.press("delete")
         await sees_screen(pilot, ImpactScreen, "1 message will be deleted", "This cannot be undone.")
-        await pilot.press("tab", "tab")
-        await sees(pilot, "2 messages will be deleted")
+        await press(pilot, "tab", "tab", shows="2 messages will be deleted")
         await sees_screen(pilot, ImpactScreen)
         await pilot.press("enter")
         await says(app, pilot, "What now?", "Whatever.")
@@ -72,27 +66,25 @@ async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_si
     keys = ("[ Delete permanently ]", "[ Cancel ]", "This cannot be undone.")
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await asyncio.to_thread(made, Home.resolve().memory, tmp_path / "backup.db", force=False)
+        last(app, AssistantMessage).focus()
+        await pilot.press("x")
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
-            last(app, AssistantMessage).focus()
-            await pilot.press("x")
             await sees_screen(pilot, ImpactScreen, "[ Cancel ]")
             assert "[ Cancel ] [ This message only ] [ With its message ]" in words(app).replace("│ │ ", "")
-            await pilot.press("escape")
-            await wait_until(pilot, lambda: app.focused is last(app, AssistantMessage))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.focused is last(app, AssistantMessage))
         await app.open_session(long)
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
-            await enter(app, pilot, "/delete")
-            await sees_screen(pilot, ImpactScreen, *keys, "more lines · PgDn")
+            await enter(app, pilot, "/delete", *keys, "more lines · PgDn", opens=ImpactScreen)
             await wait_until(pilot, lambda: "messages will be deleted" in unframed(app))
             assert "5 memories will be deleted" in unframed(app), "all that changes stands above the fold"
             await pilot.press(*["pagedown"] * 12)
             await sees(pilot, "Ulysses", *keys)
             await pilot.resize_terminal(40, 12)
             await sees(pilot, *keys)
-            await pilot.press("escape")
-            await sees_chat(pilot)
+            await closes(pilot, "escape")
 
 
 async def test_hiding_a_message_and_deleting_a_chat_show_what_goes_with_it(chat: Running) -> None:
@@ -103,15 +95,14 @@ async def test_hiding_a_message_and_deleting_a_chat_show_what_goes_with_it(chat:
     agent.add_session("Empty")
     async with chat(agent, size=(80, 24)) as (app, pilot):
         message = last(app, UserMessage)
+        message.focus()
+        await pilot.press("h")
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
-            message.focus()
-            await pilot.press("h")
             await sees_screen(pilot, ImpactScreen, "/undo undoes this")
             await wait_until(pilot, lambda: "2 memories will no longer be used" in unframed(app))
-            await pilot.press("escape")
-            await sees_chat(pilot)
-            assert not (await agent.chats.thread("S000"))[0].hidden
+        await closes(pilot, "escape")
+        assert not (await agent.chats.thread("S000"))[0].hidden
         await pilot.press("h")
         await agree(pilot)
         await sees(pilot, "hidden · h to unhide", "Hidden from chat, memory and prompts")
@@ -123,16 +114,14 @@ async def test_hiding_a_message_and_deleting_a_chat_show_what_goes_with_it(chat:
         await pilot.resize_terminal(120, 40)
         await pilot.press("escape", "f2")
         await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
-        await pilot.press("ctrl+x")
-        await sees_screen(pilot, ImpactScreen, "Lives in Munich")
+        await press(pilot, "ctrl+x", opens=ImpactScreen, shows="Lives in Munich")
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: app.view.session is None)
         assert (await agent.chats.get("S000")).deleted
         await app.open_session("S001")
         app.view.sessions.focus()
         await wait_until(pilot, lambda: (found := app.view.sessions.chosen) is not None and found.id == "S001")
-        await pilot.press("ctrl+x")
-        await sees_screen(pilot, ImpactScreen, "This cannot be undone.")
+        await press(pilot, "ctrl+x", opens=ImpactScreen, shows="This cannot be undone.")
         assert "/undo undoes this" not in words(app), "an empty one goes for good, too"
 
 
@@ -146,14 +135,13 @@ async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(chat
         agent.add_events(turn)
         before = turn.turn
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        for size in ((80, 24), (40, 12)):
-            await pilot.resize_terminal(*size)
-            await enter(app, pilot, "/marks")
-            await sees_screen(pilot, Chooser, "3 chats are archived.")
-            await pilot.press("enter")
-            await sees_screen(pilot, ImpactScreen, "3 chats are archived.", "[ Restore ]")
-            await pilot.press("escape")
-            await sees_chat(pilot)
+        await enter(app, pilot, "/marks", "3 chats are archived.", opens=Chooser)
+        await pilot.resize_terminal(40, 12)
+        await sees(pilot, "3 chats are archived.")
+        await pilot.press("enter")
+        await sees_screen(pilot, ImpactScreen, "3 chats are archived.", "[ Restore ]")
+        await pilot.resize_terminal(80, 24)
+        await sees(pilot, "3 chats are archived.", "[ Restore ]")
 
 
 async def test_a_mark_at_which_everything_stands_already_says_so_and_undo_takes_the_number_of_an_earlier_change(
@@ -165,24 +153,22 @@ async def test_a_mark_at_which_everything_stands_already_says_so_and_undo_takes_
     agent.add_events(BEFORE, TurnHidden(turn=first), TurnHidden(turn=newest), now)
     carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        for size in ((40, 12), (80, 24)):
-            app.unsay()
+        await enter(app, pilot, "/marks")
+        for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
-            await enter(app, pilot, "/marks")
             await sees_screen(pilot, Chooser, "nothing to restore ·", "Everything")
             assert words(app).count("nothing to restore ·") == 1
-            await pilot.press("enter")
-            await sees(pilot, "Nothing to restore: everything is still as it was")
-            assert len(app.screen_stack) == 1
-            assert carried == []
+        await press(pilot, "enter", shows="Nothing to restore: everything is still as it was")
+        assert len(app.screen_stack) == 1
+        assert carried == []
+        await pilot.resize_terminal(80, 24)
         earlier = (await agent.history.changes())[-1].seq
         await enter(app, pilot, "/undo soon", "/undo undoes the last change")
         await enter(app, pilot, f"/undo {earlier}", "You hid the message “What now?”; that has been undone.")
         assert [turn.hidden for turn in await agent.chats.thread("S000")] == [False, False, False, True]
         await agent.branches.rewind("S000", agent.turns["S000"][0])
         await agent.branches.rewind("S000", None)
-        await enter(app, pilot, "/marks")
-        await sees_screen(pilot, Chooser, "before going back to “What now?” in “Trip”")
+        await enter(app, pilot, "/marks", "before going back to “What now?” in “Trip”", opens=Chooser)
         await sees(pilot, "before going back to the start of “Trip”")
 
 
@@ -196,30 +182,22 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         return [mark.name for mark in await agent.history.marks.all()]
 
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        app.perform("undo")
-        await sees(pilot, "There is nothing to undo.")
-        app.perform("marks")
-        await sees(pilot, "No marks yet.")
-        await pilot.press("n")
-        await sees_screen(pilot, AskLine)
-        await pilot.press(*"before Crete", "enter")
-        await sees(pilot, "Marked: “before Crete”")
-        assert await marks() == ["before Crete"]
+        await perform(app, pilot, "undo", shows="There is nothing to undo.")
+        await perform(app, pilot, "marks", shows="No marks yet.")
+        await press(pilot, "n", opens=AskLine)
+        await paste(pilot, "Crete", "enter", shows="Marked: “Crete”")
+        assert await marks() == ["Crete"]
         await converse(app, pilot, "And after that?")
-        await enter(app, pilot, "/marks")
-        await sees_screen(pilot, Chooser, "2 messages will be removed")
-        await pilot.press("enter")
-        await sees_screen(pilot, ImpactScreen)
+        await enter(app, pilot, "/marks", "2 messages will be removed", opens=Chooser)
+        await press(pilot, "enter", opens=ImpactScreen)
         assert carried == []
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: len(carried) == 1)
-        await sees(pilot, "Restored “before Crete”")
+        await sees(pilot, "Restored “Crete”")
         for keys in (["enter"], ["tab", "enter"]):
-            await enter(app, pilot, "/marks")
-            await sees_screen(pilot, Chooser)
-            await pilot.press("end", "d", *keys)
-            await sees_chat(pilot)
-            assert ("before Crete" in await marks()) == (keys == ["enter"])
+            await enter(app, pilot, "/marks", opens=Chooser)
+            await closes(pilot, "end", "d", *keys)
+            assert ("Crete" in await marks()) == (keys == ["enter"])
         await sees(pilot, "Mark removed.")
 
         await agent.branches.rewind("S000", agent.turns["S000"][1])

@@ -11,9 +11,10 @@ from textual.pilot import Pilot
 from tests.agent.references.web import Web, serving
 from tests.agent.test_recall import spelled
 from tests.fakes import FakeGenerator
-from tests.tui.acting import enter, sees, sees_no_more
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, sees_no_more
 from tui import composer_controller
 from tui.app import ClewApp
 from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attached, being_typed, file_names
@@ -177,7 +178,7 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_names_none_is_se
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.view.session)
         assert (await agent.chats.thread(here(app)))[0].text == "sum up @nosuch.md"
-        await pilot.press(*"thanks @someone", "enter")
+        await enter(app, pilot, "thanks @someone")
         await answered(app, pilot, 4)
         assert await agent.chats.said() == ["thanks @someone", "sum up @nosuch.md"]
         assert await attached_to(agent, here(app)) == []
@@ -207,8 +208,7 @@ async def test_an_at_offers_the_files_tab_or_enter_completes_the_name_and_typing
     async with chat(agent) as (app, pilot):
         await pilot.press(*"read @no")
         await sees(pilot, "novel.txt", "notes/")
-        await pilot.press("tab")
-        await sees(pilot, "first plan.md")
+        await press(pilot, "tab", shows="first plan.md")
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.view.composer.text == 'read @"notes/first plan.md" ')
         await wait_until(pilot, lambda: not app.view.composer.choosing)
@@ -216,16 +216,14 @@ async def test_an_at_offers_the_files_tab_or_enter_completes_the_name_and_typing
         await wait_until(pilot, lambda: not app.view.composer.choosing)
         await pilot.press("right", "tab", *"?")
         assert app.view.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
-        await pilot.press(*" @nope", "tab")
-        await sees(pilot, "o file name starts with nope")
+        await press(pilot, *" @nope", "tab", shows="o file name starts with nope")
         assert app.view.composer.has_focus
         await pilot.press(*["backspace"] * 5, "enter")
         await wait_until(pilot, lambda: app.view.session)
         assert len(await agent.references.all(here(app))) == 2
 
         await answered(app, pilot, 2)
-        await pilot.press(*"@n")
-        await sees(pilot, "notes/")
+        await press(pilot, *"@n", shows="notes/")
         quick.clear()
         try:
             await pilot.press(*"ov", "enter")
@@ -261,8 +259,7 @@ async def test_an_address_in_a_message_is_offered_and_read_after_a_yes_and_liste
         assert "The a is blue" in given(agent)
         assert await attached_to(agent, here(app)) == [web.url("/a")]
         await sees(pilot, "read 1")
-        await pilot.press("f7")
-        await sees(pilot, f"{web.url('/a')} ·")
+        await press(pilot, "f7", shows=f"{web.url('/a')} ·")
         await pilot.press("f7")
         await enter(app, pilot, f"And {web.url('/b')}?")
         await answered(app, pilot, 4)  # the host was allowed before
@@ -274,8 +271,7 @@ async def test_an_address_in_a_message_is_offered_and_read_after_a_yes_and_liste
         await answered(app, pilot, 2)
         await enter(app, pilot, f"/ref add {web.url('/a')}", "Attached:")
         await enter(app, pilot, "/ref", "What this chat refers to", "The a is blue", "45 characters")
-        await pilot.press("d")
-        await sees(pilot, "Dropped:")
+        await press(pilot, "d", shows="Dropped:")
         assert await attached_to(agent, here(app)) == []
         await enter(app, pilot, "/undo", "dropped")
 
@@ -300,7 +296,6 @@ async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted_
         await enter(app, pilot, " ".join(f"https://example.org/{number}" for number in range(9)))
         await answered(app, pilot, 6)  # a text with many addresses is only a text
         await enter(app, pilot, f"/ref {web.url('/a')}", "Read 127.0.0.1?", "in a private network")
-        await pilot.press("escape")
-        await sees(pilot, "Nothing was attached.")
+        await press(pilot, "escape", shows="Nothing was attached.")
         assert await attached_to(agent, here(app)) == []
         assert (agent.settings.hosts, web.asked) == ("", [])

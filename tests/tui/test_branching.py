@@ -1,9 +1,10 @@
 """Other ways for a chat to go on: answered again, said otherwise, gone back, forked, and all of it as a tree."""
 
 from graph.events import Role
-from tests.tui.acting import enter, last, says, sees, sees_chat, sees_screen, texts, unframed, words
+from tests.tui.acting import closes, enter, paste, perform, press, some
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import last, says, sees, sees_screen, texts, unframed, words
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import ForkScreen
 from tui.widgets.impact import ImpactScreen
@@ -26,35 +27,29 @@ async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tr
     agent = crete()
     async with chat(agent) as (app, pilot):
         last(app, AssistantMessage).focus()
-        await pilot.press("e")
-        await sees(pilot, "Only your own messages can be edited")
+        await press(pilot, "e", shows="Only your own messages can be edited")
         await pilot.press("r")
         await says(app, pilot, *ASKED, "Another one.")
         await sees(pilot, "‹2/2›")
         await wait_until(pilot, lambda: app.focused is last(app, AssistantMessage), "the keys at the new reply")
-        await pilot.press("right")
-        await sees(pilot, "This is the last of 2 versions.")
+        await press(pilot, "right", shows="This is the last of 2 versions.")
         await pilot.press("left")
         await says(app, pilot, *ASKED, "Sleep.")
         await sees(pilot, "‹1/2›")
         assert "This is the last of 2 versions." not in words(app)
         assert app.focused is last(app, AssistantMessage)
-        await pilot.press("left")
-        await sees(pilot, "This is the first of 2 versions.")
+        await press(pilot, "left", shows="This is the first of 2 versions.")
         await pilot.press("right")
         await says(app, pilot, *ASKED, "Another one.")
-        for size, other in (((80, 24), "Sleep."), ((120, 40), "Another one."), ((40, 12), "Sleep.")):
+        for number, size in enumerate(some((80, 24), (120, 40), (40, 12))):
             await pilot.resize_terminal(*size)
             await pilot.press("f6")
             await sees_screen(pilot, Chooser, "○", "◉")
+            await press(pilot, "enter", shows="The chat is already there")
+            await press(pilot, "f6", opens=Chooser)
+            await press(pilot, "up", "enter", opens=ImpactScreen)
             await pilot.press("enter")
-            await sees(pilot, "The chat is already there")
-            await pilot.press("f6")
-            await sees_screen(pilot, Chooser)
-            await pilot.press("up", "enter")
-            await sees_screen(pilot, ImpactScreen)
-            await pilot.press("enter")
-            await says(app, pilot, *ASKED, other)
+            await says(app, pilot, *ASKED, ("Sleep.", "Another one.")[number % 2])
             app.unsay()
         await pilot.press("escape")
         await enter(app, pilot, "/regenerate")
@@ -64,8 +59,7 @@ async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tr
         agent.go.clear()
         await enter(app, pilot, "more")
         await wait_until(pilot, lambda: agent.answering is not None)
-        app.perform("regenerate")
-        await sees(pilot, "Stop it first (Esc), or wait for it.")
+        await perform(app, pilot, "regenerate", shows="Stop it first (Esc), or wait for it.")
         assert texts(app)[:5] == [*ASKED, "Another one.", "more"]
         agent.go.set()
         await wait_until(pilot, lambda: agent.answering is None and "or wait for it." not in words(app))
@@ -76,16 +70,16 @@ async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and
 ) -> None:
     agent = crete()
     async with chat(agent) as (app, pilot):
-        await pilot.press(*"half a thought")
+        await paste(pilot, "half a thought")
         last(app, UserMessage).focus()
         await pilot.press("e")
         assert app.view.composer.text == "And then?"
         await sees(pilot, "Editing: Enter saves a new version, Esc cancels")
         app.say("Copied.")
         await sees(pilot, "Editing · Copied.")
-        await pilot.press("enter")
-        await sees(pilot, "Editing · Nothing has changed yet")
-        await pilot.press("backspace", *" what?", "enter")
+        await press(pilot, "enter", shows="Editing · Nothing has changed yet")
+        await pilot.press("backspace")
+        await paste(pilot, " what?", "enter")
         await says(app, pilot, "What now?", "Whatever.", "And then what?", "Another one.")
         assert app.view.composer.text == "half a thought"
         await sees(pilot, "‹2/2›")
@@ -94,7 +88,7 @@ async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and
         await wait_until(pilot, lambda: app.view.composer.text == "And then what?")
         app.parts.composer.keep()
         assert app.view.drafts.load("S000") == "half a thought"
-        await pilot.press(*" changed", "escape")
+        await paste(pilot, " changed", "escape")
         await wait_until(pilot, lambda: app.view.composer.text == "half a thought")
         assert texts(app)[2] == "And then what?"
 
@@ -105,8 +99,7 @@ async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and
             await wait_until(pilot, lambda: app.view.composer.text in ("And then what?", "new"))
             await pilot.press("ctrl+u")
             await wait_until(pilot, lambda: app.view.composer.text == "")
-            await pilot.press(key)
-            await sees(pilot, "Edit cancelled. Nothing was changed.")
+            await press(pilot, key, shows="Edit cancelled. Nothing was changed.")
             assert not app.parts.composer.editing.under_way
             before = texts(app)
             await pilot.press(*new, "enter")
@@ -132,16 +125,13 @@ async def test_escape_twice_shows_ones_messages_enter_goes_back_to_before_one_an
         await pilot.pause()
         assert len(app.screen_stack) == 1, "with something written nothing is gone back to"
         assert app.view.composer.text == "hm"
-        for size in ((80, 24), (120, 40), (40, 12)):
+        for size in some((80, 24), (120, 40), (40, 12)):
             app.view.composer.put("")
             app.unsay()
             await pilot.resize_terminal(*size)
-            await pilot.press("escape")
-            await sees(pilot, "Press Esc again")
-            await pilot.press("escape")
-            await sees_screen(pilot, Chooser, "2 messages will be removed")
-            await pilot.press("down")
-            await sees(pilot, "4 messages will be removed")
+            await press(pilot, "escape", shows="Press Esc again")
+            await press(pilot, "escape", opens=Chooser, shows="2 messages will be removed")
+            await press(pilot, "down", shows="4 messages will be removed")
             assert len(await agent.chats.thread("S000")) == 4, "nothing changes before it is confirmed"
             await pilot.press("up", "enter")
             await says(app, pilot, "What now?", "Whatever.")
@@ -153,25 +143,20 @@ async def test_escape_twice_shows_ones_messages_enter_goes_back_to_before_one_an
             await sees(pilot, "You went back to the reply “Whatever.” in the chat “Trip”; that has been undone.")
 
         app.view.composer.put("")
-        app.perform("rewind")
-        await sees_screen(pilot, Chooser)
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await perform(app, pilot, "rewind", opens=Chooser)
+        await closes(pilot, "escape")
         assert texts(app) == [*ASKED, "Sleep."]
-        app.perform("rewind")
-        await sees_screen(pilot, Chooser, "will be removed")
+        await perform(app, pilot, "rewind", opens=Chooser, shows="will be removed")
         await pilot.press("down", "a")
         await says(app, pilot, "What now?", "Whatever.")
         assert app.view.composer.text == ""
 
         await app.open_session(notes)
-        app.perform("rewind")
-        await sees(pilot, "There is no message of yours to go back to here.")
+        await perform(app, pilot, "rewind", shows="There is no message of yours to go back to here.")
         await app.open_session(None)
         for name in ("regenerate", "edit", "rewind", "tree", "fork"):
             app.unsay()
-            app.perform(name)
-            await sees(pilot, "This chat has no messages yet.")
+            await perform(app, pilot, name, shows="This chat has no messages yet.")
 
 
 async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_the_status_bar(chat: Running) -> None:
@@ -183,13 +168,12 @@ async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_
             await wait_until(pilot, lambda: app.view.session == "S000" and "what-if" not in status_line(app))
 
         app.view.transcript.messages[1].focus()
-        await pilot.press("f")
-        await sees_screen(pilot, ForkScreen, "Other chats can use")
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await press(pilot, "f", opens=ForkScreen, shows="Other chats can use")
+        await closes(pilot, "escape")
         assert app.focused is app.view.transcript.messages[1]
-        await pilot.press("f", "tab", *"Atlantis")
-        for size in ((80, 24), (20, 5), (40, 12), (120, 40)):
+        await pilot.press("f", "tab")
+        await paste(pilot, "Atlantis")
+        for size in some((20, 5), (80, 24), (40, 12), (120, 40)):
             await pilot.resize_terminal(*size)
             await sees_screen(pilot, ForkScreen, "Enter fork", "as a what-if", "Atlantis")
             assert size < (40, 12) or "Esc cancel" in words(app)
@@ -219,8 +203,7 @@ async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_
         await goes_back()
         await enter(app, pilot, "/fork what-if", "New what-if what-if of “Trip”")
         await wait_until(pilot, lambda: "what-if of “Trip”" in status_line(app))
-        await pilot.press("f2")
-        await sees(pilot, "what-if · ")
+        await press(pilot, "f2", shows="what-if · ")
         await pilot.press("escape")
         await enter(app, pilot, "/rename Mu", "Mu what-if of “Trip”")
 
@@ -250,8 +233,7 @@ async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_lin
             while preview.scroll_y > 0:
                 await pilot.press("pageup")
             await wait_until(pilot, lambda: brief in unframed(app), "the beginning of the preview")
-            await pilot.press("escape")
-            await sees_chat(pilot)
+            await closes(pilot, "escape")
 
         await pilot.resize_terminal(80, 24)
         await app.open_session(long)
@@ -266,5 +248,4 @@ async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_lin
         await pilot.press("left")
         await wait_until(pilot, lambda: len(texts(app)) == 6)
         assert "removed from this chat" not in words(app), "nothing stood behind the new reply"
-        await pilot.press("right")
-        await sees(pilot, told)
+        await press(pilot, "right", shows=told)

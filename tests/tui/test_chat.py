@@ -12,9 +12,10 @@ from agent.events import AgentEvent
 from agent.home import Home
 from graph.log.lock import MemoryLock
 from tests.examples import few
-from tests.tui.acting import enter, says, sees, texts
+from tests.tui.acting import enter, paste, press
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import says, sees, texts
 from tui.app import ClewApp
 from tui.widgets.message import AssistantMessage, UserMessage
 
@@ -36,8 +37,7 @@ async def test_enter_sends_the_reply_streams_in_and_what_is_not_sent_stays_in_th
         await pilot.press("down", "down")
         assert app.view.composer.text == "now"
         await app.open_session(None)
-        await pilot.press("space", "enter")
-        await sees(pilot, "message is empty")
+        await press(pilot, "space", "enter", shows="message is empty")
         assert [each.name for each in await agent.chats.all()] == ["Old"]
         await pilot.press("backspace", *"a", "ctrl+j", *"b")
         assert app.view.composer.text == "a\nb"
@@ -45,9 +45,11 @@ async def test_enter_sends_the_reply_streams_in_and_what_is_not_sent_stays_in_th
         await pilot.press(*"hi", "enter")
         await says(app, pilot, "hi", "Hello **there**.")
         await sees(pilot, "clew", "Hello there.")
+        assert app.view.chat is not None
+        assert app.view.chat._mirror is None, "of an agent of its own nothing is mirrored"
         assert app.view.composer.text == ""
         agent.turn_down("send", "The disk is full: nothing was stored.")
-        await pilot.press(*"keep me", "enter")
+        await paste(pilot, "keep me", "enter")
         await wait_until(pilot, lambda: app.view.composer.text == "keep me")
         await sees(pilot, "disk is full")
 
@@ -71,8 +73,7 @@ async def test_no_text_is_markup_no_escape_reaches_the_screen_and_a_huge_paste_i
         assert app.view.composer.text == ""
         app.view.composer.post_message(events.Paste(paste))
         await wait_until(pilot, lambda: app.view.composer.text != "")
-        await pilot.press("enter")
-        await sees(pilot, f"{lines * 13 / 1000:.0f} KB, {lines:,} lines")
+        await press(pilot, "enter", shows=f"{lines * 13 / 1000:.0f} KB, {lines:,} lines")
         said = [message for message in app.view.transcript.messages if isinstance(message, UserMessage)][-1]
         said.focus()
         await pilot.press("enter")
@@ -107,8 +108,7 @@ async def test_messages_typed_while_it_answers_are_queued_and_on_hold_once_it_is
         await pilot.press("enter")
         await says(app, pilot, "A", "", "D", "one two", "B", "one two", "C", "one two")
         await wait_until(pilot, lambda: "hold" not in screen_text(app))
-        await pilot.press("enter")
-        await sees(pilot, "message is empty")
+        await press(pilot, "enter", shows="message is empty")
 
 
 async def test_a_queued_message_is_taken_back_into_the_composer_of_its_own_chat_and_is_not_answered(
@@ -128,8 +128,7 @@ async def test_a_queued_message_is_taken_back_into_the_composer_of_its_own_chat_
         await sees(pilot, "1 queued")
         await pilot.press("up")  # with words in the composer it is the history's key
         assert app.view.composer.text == "C"
-        await pilot.press("escape")
-        await sees(pilot, "1 on hold")
+        await press(pilot, "escape", shows="1 on hold")
         await wait_until(pilot, lambda: agent.answering is None)
         await app.open_session(other)
         await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold.", ""))
@@ -150,8 +149,7 @@ async def test_a_queued_message_is_taken_back_into_the_composer_of_its_own_chat_
         await wait_until(pilot, lambda: agent.answering is None)
         agent.go.clear()
         gone, leaving = agent.hold("withdraw"), agent.watch_calls("withdraw")
-        await pilot.press(*"E", "enter", *"mine", "enter")
-        await sees(pilot, "1 queued")
+        await press(pilot, *"E", "enter", *"mine", "enter", shows="1 queued")
         await pilot.press("up")
         await wait_until(pilot, lambda: leaving)
         await pilot.press("ctrl+n", *"new")
@@ -204,7 +202,7 @@ async def test_a_message_typed_before_the_memory_is_open_waits_and_is_then_sent(
     agent = ScriptedAgent()
     opening = agent.hold("start")
     async with chat(agent, opened=False) as (app, pilot):
-        await pilot.press(*"early", "enter")
+        await paste(pilot, "early", "enter")
         await wait_until(pilot, lambda: "still opening" in screen_text(app))
         assert app.view.composer.text == "early"
         opening.set()
@@ -215,12 +213,12 @@ async def test_the_draft_of_each_chat_is_kept_on_disk(chat: Running) -> None:
     agent = ScriptedAgent()
     session = agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
-        await pilot.press(*"half a thought")
+        await paste(pilot, "half a thought")
         await wait_until(pilot, lambda: app.view.drafts.load(session) == "half a thought")
         await pilot.press("ctrl+n")
         await wait_until(pilot, lambda: app.view.session is None)
         assert app.view.composer.text == ""
-        await pilot.press(*"hello")
+        await paste(pilot, "hello")
         await wait_until(pilot, lambda: app.view.drafts.load(None) == "hello")
         await pilot.press("enter", *"next")
         await wait_until(pilot, lambda: app.view.session and app.view.drafts.load(here(app)) == "next")
@@ -255,8 +253,7 @@ async def test_a_reply_is_copied_through_the_terminal_and_its_code_blocks_one_af
     agent.add_session("Old", ("q", "Text\n\n```sh\nls -l\n```\n"))
     two = agent.add_session("Two", ("q", "```\none\n```\n\n~~~\ntwo\n~~~"))
     async with chat(agent) as (app, pilot):
-        await pilot.press("ctrl+y")
-        await sees(pilot, "OSC 52")
+        await press(pilot, "ctrl+y", shows="OSC 52")
         assert app.clipboard.startswith("Text")
         app.perform("copy", "code")
         await wait_until(pilot, partial(copied, app, "ls -l"))

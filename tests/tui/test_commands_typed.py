@@ -10,10 +10,11 @@ from agent.agent import Status
 from agent.settings import read_sampling
 from graph.events import Sampling, SessionConfigured
 from models.errors import NotGguf
-from tests.tui.acting import enter, sees, sees_chat, sees_no_more, sees_screen
+from tests.tui.acting import closes, enter, paste, perform, press
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tests.tui.seeing import sees, sees_chat, sees_no_more
 from tui.help import status_content
 from tui.widgets.dialogs import AskText, Reader
 from tui.widgets.model_picker import ModelPicker
@@ -36,38 +37,30 @@ async def test_a_slash_opens_the_list_enter_runs_what_is_chosen_and_escape_keeps
     async with chat(agent) as (app, pilot):
         await pilot.press("slash", *"hel")
         await sees(pilot, "/help", "Show the keys")
-        await pilot.press("enter")
-        await sees_screen(pilot, Reader)
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await press(pilot, "enter", opens=Reader)
+        await closes(pilot, "escape")
         assert app.view.composer.text == ""
-        await pilot.press("slash", *"he")
-        await sees(pilot, "Show the keys")
+        await press(pilot, "slash", *"he", shows="Show the keys")
         await pilot.press("escape")
         await sees_no_more(pilot, "Show the keys")
         assert app.view.composer.text == "/he"
-        await pilot.press("l")
-        await sees(pilot, "Show the keys")
+        await press(pilot, "l", shows="Show the keys")
         await pilot.press("escape")
         await enter(app, pilot, "/nonsense", "Unknown command /nonsense")
         assert app.view.composer.text == "/nonsense"
         assert await agent.chats.all() == []
 
-        await pilot.press("f1")
-        await sees_screen(pilot, Reader)
+        await press(pilot, "f1", opens=Reader)
         await pilot.press("ctrl+n", "f2", "ctrl+y")
         assert len(app.screen_stack) == 2, "a key over a dialog does nothing to the chat below"
         assert not app.view.sessions.display
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await closes(pilot, "escape")
         for size, typed, found in (((80, 24), "status", "Show status and disk use"), ((20, 5), "sampl", "Sampling")):
             await pilot.resize_terminal(*size)
             await pilot.press("ctrl+p")
             await wait_until(pilot, lambda: len(app.screen_stack) == 2)
-            await pilot.press(*typed)
-            await sees(pilot, found)
-            await pilot.press("escape")
-            await sees_chat(pilot)
+            await press(pilot, *typed, shows=found)
+            await closes(pilot, "escape")
 
 
 async def test_status_theme_and_screenshots_do_what_they_say(
@@ -77,14 +70,12 @@ async def test_status_theme_and_screenshots_do_what_they_say(
     async with chat(ScriptedAgent(), size=(200, 30)) as (app, pilot):
         app.perform("status")
         await sees(pilot, "times opened", "messages")
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await closes(pilot, "escape")
         for name, told in (
             ("no/x.svg", "was not written: No such file or directory. Name another place."),
             ("~nobody-here/x.svg", "There is no folder ~nobody-here/x.svg. Name another one."),
         ):
-            app.perform("screenshot", name)
-            await sees(pilot, told)
+            await perform(app, pilot, "screenshot", name, shows=told)
             assert "Errno" not in screen_text(app)
             assert not any(name.endswith(".svg") for name in os.listdir(tmp_path))
         for name, file in (("shot.svg", "shot.svg"), ("shot.png", "shot.png.svg"), ("shoot", "shoot.svg")):
@@ -93,13 +84,11 @@ async def test_status_theme_and_screenshots_do_what_they_say(
             picture = (tmp_path / file).read_text()
             assert picture.startswith("<svg")
             assert "url(" not in picture.replace("url(#", ""), "it asks no server"
-        app.perform("theme")
-        await sees(pilot, "The theme is now light. /theme NAME takes others")
+        await perform(app, pilot, "theme", shows="The theme is now light. /theme NAME takes others")
         assert app.theme == "clew-light"
         app.perform("theme", "nord")
         await wait_until(pilot, lambda: app.theme == "nord")
-        app.perform("theme", "no[pe]")
-        await sees(pilot, "Unknown theme no[pe]")
+        await perform(app, pilot, "theme", "no[pe]", shows="Unknown theme no[pe]")
 
 
 def test_the_status_carries_seconds_over_and_tells_counts_in_words() -> None:
@@ -131,9 +120,9 @@ async def test_name_system_prompt_and_sampling_are_those_of_this_chat(chat: Runn
         await pilot.press(*"Mine", "enter")
         await wait_until(pilot, lambda: "Mine" in screen_text(app) and app.view.composer.text == "")
         assert (await agent.chats.get("S000")).name == "Mine"
-        app.perform("system")
-        await sees_screen(pilot, AskText, "You are clew.")
-        await pilot.press("ctrl+end", *" Be brief.", "enter")
+        await perform(app, pilot, "system", opens=AskText, shows="You are clew.")
+        await pilot.press("ctrl+end")
+        await paste(pilot, " Be brief.", "enter")
         await sees_chat(pilot)
         await sees(pilot, "The system prompt is set for this chat.")
         assert "Be brief." in ((await agent.chats.get("S000")).system_prompt or "")
@@ -151,43 +140,35 @@ async def test_what_is_wrong_or_cannot_be_loaded_changes_nothing_and_what_is_cho
 ) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
-        app.perform("sampling", "heat=3")
-        await sees(pilot, "“heat=3” is not a sampling setting")
-        app.perform("sampling", "top_p=7")
-        await sees(pilot, "top_p cannot be")
+        await perform(app, pilot, "sampling", "heat=3", shows="“heat=3” is not a sampling setting")
+        await perform(app, pilot, "sampling", "top_p=7", shows="top_p cannot be")
         await wait_until(pilot, lambda: "● ready" in status_line(app))
         agent.failure = BROKEN
-        app.perform("model")
-        await sees_screen(pilot, ModelPicker)
-        await pilot.press(*"/x/broken.gguf", "enter")
-        await sees(pilot, "not a GGUF model")
+        await perform(app, pilot, "model", opens=ModelPicker)
+        await paste(pilot, "/x/broken.gguf", "enter", shows="not a GGUF model")
         assert (agent.settings.model, (await agent.status()).model) == (MODEL, MODEL)
         app.unsay()
-        app.perform("model", "/m/broken.gguf here")
-        await sees(pilot, "not a GGUF model")
+        await perform(app, pilot, "model", "/m/broken.gguf here", shows="not a GGUF model")
         assert app.view.session is None
         assert await agent.chats.all() == []
         assert "● ready" in status_line(app)
         agent.failure = None
-        app.perform("model", "here")
-        await sees_screen(pilot, ModelPicker, "Model of this chat")
+        await perform(app, pilot, "model", "here", opens=ModelPicker, shows="Model of this chat")
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.view.session is not None)
         assert [session.model for session in await agent.chats.all()] == ["smollm2-135m"]
 
         await app.open_session(None)
-        app.perform("sampling")
-        await sees_screen(pilot, AskText)
+        await perform(app, pilot, "sampling", opens=AskText)
         lines = app.screen.query_one(TextArea)
         assert read_sampling(lines.text, Sampling(top_k=1)) == Sampling()
         lines.text = "temperature=0.1\ntop_k=many"
-        await pilot.press("enter")
-        await sees(pilot, "top_k cannot be 'many'")
+        await press(pilot, "enter", shows="top_k cannot be 'many'")
         app.screen.query_one(TextArea).text = "temperature=0.1\ntop_k=40"
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.view.session)
         assert await sampling_of(agent, here(app)) == Sampling(temperature=0.1)
-        await pilot.press(*"hi", "enter")
+        await enter(app, pilot, "hi")
         await wait_until(pilot, lambda: app.view.state.last is not None)
         assert [turn.text for turn in await agent.chats.thread(here(app))] == ["hi", "Hello there."]
 
@@ -198,12 +179,9 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept_and_one_asked_for
     agent = ScriptedAgent()
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
-        app.perform("model")
-        await sees_screen(pilot, ModelPicker, "2.5 GB to download")
-        await pilot.press(*"qwenx")
-        await sees(pilot, "No models match.")
-        await pilot.press("backspace", "enter")
-        await sees(pilot, "Download qwen3-4b? It is 2.5 GB.")
+        await perform(app, pilot, "model", opens=ModelPicker, shows="2.5 GB to download")
+        await paste(pilot, "qwenx", shows="No models match.")
+        await press(pilot, "backspace", "enter", shows="Download qwen3-4b? It is 2.5 GB.")
         await pilot.press("tab", "enter")
         await wait_until(pilot, lambda: used == [(("qwen3-4b",), {"session": None})])
         backstage = app.view.backstage

@@ -6,9 +6,10 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.examples import few
-from tests.tui.acting import enter, sees, sees_chat, sees_screen
+from tests.tui.acting import closes, enter, paste, press, some
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, sees_screen
 from tui.about import AboutPage
 from tui.app import ClewApp
 from tui.drawing.view import GraphView
@@ -90,10 +91,8 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_and_more_of_many
         assert marked(app) == "When do we sail?"
         await pilot.press("backspace")
         await in_the_middle(app, pilot, ADA)
-        await pilot.press("backspace")
-        await sees(pilot, "where you started")
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await press(pilot, "backspace", shows="where you started")
+        await closes(pilot, "escape")
 
         await walk(app, pilot, "Session", long)
         await sees(pilot, "20 of 60 messages")
@@ -102,13 +101,13 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_and_more_of_many
         await pilot.press("enter")
         await wait_until(pilot, lambda: any(len(side.nodes) == 60 for side in ego(app).walk.sides))
         assert [item.kind for item in ego(app).rows.items].count("more") == 0
-        await pilot.press("slash", *"ANSWER 13")
+        await pilot.press("slash")
+        await paste(pilot, "ANSWER 13")
         await wait_until(pilot, lambda: ego(app).walk.text == "ANSWER 13")
         await sees(pilot, "1 message ")
         await pilot.press("enter")
         assert marked(app) == "Answer 13"
-        await pilot.press("escape")
-        await sees_screen(pilot, NodeScreen, "20 of 60 messages")
+        await press(pilot, "escape", opens=NodeScreen, shows="20 of 60 messages")
 
 
 @pytest.mark.process
@@ -125,7 +124,8 @@ async def test_words_leave_only_what_has_them_in_the_drawing_too_and_f6_goes_bet
         await wait_until(pilot, lambda: ego(app).drawing.chosen is not None)
         assert drawn(app) > {"Question 0", "Answer 1"}
         await sees(pilot, "Tab next node", "F6 list")
-        await pilot.press("slash", *"answer 1", "enter")
+        await pilot.press("slash")
+        await paste(pilot, "answer 1", "enter")
         await wait_until(pilot, lambda: "Answer 1" in drawn(app) and len(drawn(app)) == 2)
         await pilot.press("tab", "tab")
         assert ego(app).drawing.has_focus_within
@@ -134,25 +134,22 @@ async def test_words_leave_only_what_has_them_in_the_drawing_too_and_f6_goes_bet
         assert ego(app).drawing.has_focus_within
         await pilot.press("f6")
         await wait_until(pilot, lambda: ego(app).rows.has_focus)
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await closes(pilot, "escape")
 
         await pilot.resize_terminal(140, 40)
         await walk(app, pilot, "Session", short)
         await wait_until(pilot, lambda: bool(drawn(app)))
         await pilot.press("f6")
         await wait_until(pilot, lambda: ego(app).drawing.has_focus_within)
-        await pilot.press("s")
-        await sees(pilot, "Drawing saved to")
+        await press(pilot, "s", shows="Drawing saved to")
         assert not app._notifications
         await pilot.press("f6")
         await wait_until(pilot, lambda: ego(app).rows.has_focus)
         assert ego(app).drawing.region.area
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await closes(pilot, "escape")
 
         await walk(app, pilot, "Turn", agent.turns[huge][0])
-        for size in ((20, 10), (20, 4), (8, 3), (40, 12), (200, 60), (80, 24)):
+        for size in some((8, 3), (20, 10), (20, 4), (40, 12), (200, 60), (80, 24)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
             await pilot.press("down", "d", "d", "d", "p", "up")
@@ -172,8 +169,7 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_o_goes_where_a_
         await sees_screen(pilot, ProofScreen, "this memory", "replaces", "learned from", f"“{BERLIN}")
         steps = app.screen._steps  # type: ignore[attr-defined]
         place = next(place for place, step in enumerate(steps) if step.node.ref.table == "Turn")
-        await pilot.press(*["down"] * place, "enter")
-        await sees_chat(pilot)
+        await closes(pilot, *["down"] * place, "enter")
         turn = await agent.graph.node(steps[place].node.ref)
         await wait_until(pilot, lambda: app.view.session == turn.details["session"])
 
@@ -182,11 +178,9 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_o_goes_where_a_
         await pilot.press("o")
         await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.view.session == first)
         await walk(app, pilot, "Observation", again.id)
-        await pilot.press("o")
-        await sees_screen(pilot, MemoriesScreen, "I live in Lisbon")
+        await press(pilot, "o", opens=MemoriesScreen, shows="I live in Lisbon")
         await walk(app, pilot, "Session", first)
-        await pilot.press("o")
-        await sees_chat(pilot)
+        await closes(pilot, "o")
 
 
 async def test_a_hidden_message_is_there_without_its_words_and_one_that_is_deleted_while_it_is_shown_is_said_to_be(
@@ -203,10 +197,10 @@ async def test_a_hidden_message_is_there_without_its_words_and_one_that_is_delet
             await walk(app, pilot, table, id)
             await sees(pilot, "hidden")
             assert "my secret" not in screen_text(app)
-            await pilot.press("slash", *"xyzzy")
+            await pilot.press("slash")
+            await paste(pilot, "xyzzy")
             await wait_until(pilot, lambda: ego(app).walk.text == "xyzzy" and not ego(app).walk.sides)
-            await pilot.press("escape", "escape")
-            await sees_chat(pilot)
+            await closes(pilot, "escape", "escape")
 
         secret, reply = agent.turns[gone]
         await walk(app, pilot, "Turn", reply)
@@ -214,13 +208,11 @@ async def test_a_hidden_message_is_there_without_its_words_and_one_that_is_delet
         await pilot.press("enter")
         await in_the_middle(app, pilot, "my secret is xyzzy")
         await agent.plans.carry_out(await agent.plans.delete(secret))
-        await pilot.press("space")
-        await sees(pilot, "It has been deleted.")
+        await press(pilot, "space", shows="It has been deleted.")
         await in_the_middle(app, pilot, "Noted.")
         await wait_until(pilot, lambda: "xyzzy" not in screen_text(app))  # the drawing is made beside
         await agent.chats.delete(gone)
-        await pilot.press("space")
-        await sees_chat(pilot)
+        await closes(pilot, "space")
         await sees(pilot, "It has been deleted.")
         walk_from(app.view, "Turn", secret)
         await sees(pilot, "may have been deleted")
@@ -241,31 +233,25 @@ async def test_g_walks_from_what_is_in_focus_wherever_that_is(chat: Running) -> 
 
         await pilot.press("tab", "g")
         await walked("Noted.")
-        await pilot.press("escape", "f6")
-        await sees_screen(pilot, Chooser, "Noted.")
+        await press(pilot, "escape", "f6", opens=Chooser, shows="Noted.")
         await pilot.press("home", "g")
         await walked(ADA)
         await sees_screen(pilot, Chooser)
-        await pilot.press("escape")
-        await sees_chat(pilot)
-        await pilot.press("f4")
-        await sees_screen(pilot, MemoriesScreen, "Ada")
+        await closes(pilot, "escape")
+        await press(pilot, "f4", opens=MemoriesScreen, shows="Ada")
         await pilot.press("g")
         await walked(ADA)
         assert isinstance(app.screen, MemoriesScreen)
-        await pilot.press("escape", "ctrl+f", *"called")
+        await pilot.press("escape", "ctrl+f")
+        await paste(pilot, "called")
         await sees_screen(pilot, SearchScreen, "found")
         await pilot.press("ctrl+g")
         await walked(ADA)
+        await closes(pilot, "escape")
+        await press(pilot, "f2", "ctrl+g", opens=NodeScreen, shows="Chat")
+        await closes(pilot, "escape")
         await pilot.press("escape")
-        await sees_chat(pilot)
-        await pilot.press("f2", "ctrl+g")
-        await sees_screen(pilot, NodeScreen, "Chat")
-        await pilot.press("escape")
-        await sees_chat(pilot)
-        await pilot.press("escape")
-        await enter(app, pilot, "/about you")
-        await sees_screen(pilot, AboutPage, "About you")
+        await enter(app, pilot, "/about you", "About you", opens=AboutPage)
         await pilot.press("g")
         await walked("you")
         await sees_screen(pilot, AboutPage)

@@ -7,10 +7,11 @@ import pytest
 from agent.events import ModelFailed
 from models.errors import ModelMissing, NotGguf, RunError
 from tests.fakes import Reply
-from tests.tui.acting import converse, enter, says, sees, sees_no_more, sees_screen, texts
+from tests.tui.acting import converse, enter, perform, press
 from tests.tui.conftest import Running, here, status_line, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tests.tui.seeing import says, sees, sees_no_more, texts
 from tui.app import ClewApp
 from tui.widgets.dialogs import Confirm
 from tui.widgets.message import UserMessage
@@ -27,20 +28,17 @@ async def test_a_message_without_a_model_says_so_below_it_until_another_model_an
         await sees(pilot, "Use /model to choose another")
         agent.tell(ModelFailed("x", "still [not] a model"))
         await sees(pilot, "still [not] a model")
-        app.perform("retry")
-        await sees(pilot, "no message to answer yet")
+        await perform(app, pilot, "retry", shows="no message to answer yet")
         await enter(app, pilot, "hi", "no reply: notes.gguf is not a GGUF")
         assert texts(app) == ["hi"]
         agent.failure = None
-        app.perform("model", "smollm2-135m")
-        await sees(pilot, "/retry answers your last message")
+        await perform(app, pilot, "model", "smollm2-135m", shows="/retry answers your last message")
         assert "● ready" in status_line(app)
         await enter(app, pilot, "/retry")
         await says(app, pilot, "hi", "Hello there.")
         await sees_no_more(pilot, "no reply")
         await wait_until(pilot, lambda: app.view.state.last is not None)
-        app.perform("retry")
-        await sees(pilot, "No message here is waiting")
+        await perform(app, pilot, "retry", shows="No message here is waiting")
         assert texts(app) == ["hi", "Hello there."]
 
 
@@ -63,10 +61,8 @@ async def test_a_model_that_cannot_be_fetched_and_a_reply_that_broke_off_are_tol
         backstage = app.view.backstage
         assert isinstance(backstage, FakeBackstage)
         backstage.fetch_failure = "The connection broke off at 12 MB. The next try goes on there."
-        app.perform("model", "qwen3-4b")
-        await sees_screen(pilot, Confirm)
-        await pilot.press("tab", "enter")
-        await sees(pilot, "broke off at 12 MB")
+        await perform(app, pilot, "model", "qwen3-4b", opens=Confirm)
+        await press(pilot, "tab", "enter", shows="broke off at 12 MB")
         assert "● ready" in status_line(app)
         assert (agent.settings.model, used) == (MODEL, [])
 

@@ -10,10 +10,11 @@ from agent.events import ApprovalWanted, Learned, Proposed, Reflecting, ReplySta
 from agent.ingesting import ingester
 from agent.ingesting.files import ReadFile, read
 from tests.examples import few
-from tests.tui.acting import enter, sees, sees_screen, words
+from tests.tui.acting import enter, press
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, words
 from tui.app import ClewApp
 from tui.fold import fold
 from tui.memories.screen import MemoriesScreen
@@ -35,8 +36,7 @@ def no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent) as (app, pilot):
-        await pilot.press("f8")
-        await sees(pilot, NOTHING_LEARNED[:40])
+        await press(pilot, "f8", shows=NOTHING_LEARNED[:40])
         await pilot.press(*"hel")
         height = app.view.transcript.size.height
         agent.tell(Learned("S000", ((BERLIN, "Moved to [Berlin]"), (SISTER, "x")), 1))
@@ -44,8 +44,7 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
         await pilot.press("l", "o")
         assert app.view.composer.text == "hello"
         assert app.view.transcript.size.height == height
-        await pilot.press("f4")
-        await sees_screen(pilot, MemoriesScreen, "History")
+        await press(pilot, "f4", opens=MemoriesScreen, shows="History")
         chosen = screen_of(app).page.rows.chosen
         assert getattr(chosen, "id", None) == BERLIN
         await pilot.press("escape")
@@ -56,11 +55,9 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
         assert app.view.composer.text == "hello"
         agent.tell(Learned("S000", ((SISTER, "Has a sister"), (CELLO, "Cello")), 1))
         await sees(pilot, "Learned: Has a sister")
-        await pilot.press("f8")
-        await sees(pilot, "2 memories are no longer used. Press F8 again to restore.")
+        await press(pilot, "f8", shows="2 memories are no longer used. Press F8 again to restore.")
         assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["invalid", "invalid"]
-        await pilot.press("f8")
-        await sees(pilot, "Restored.")
+        await press(pilot, "f8", shows="Restored.")
         assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["active", "candidate"]
         agent.tell(Reflecting(1_200, "model"))
         await wait_until(pilot, lambda: "learning from 1,200 messages" in status_line(app))

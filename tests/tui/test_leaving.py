@@ -1,31 +1,29 @@
 """Esc and Ctrl+C are about the chat on the screen, and quitting takes a second press while the hint is shown."""
 
-from tests.tui.acting import enter, sees, sees_no_more
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees_no_more
 
 
 async def test_escape_and_ctrl_c_in_another_chat_stop_nothing_and_say_where_a_reply_is_written(chat: Running) -> None:
     agent = ScriptedAgent()
     here = agent.add_session("Here", ("q", "a"))
     async with chat(agent) as (app, pilot):
-        await pilot.press("escape")
-        await sees(pilot, "Press Esc again")
+        await press(pilot, "escape", shows="Press Esc again")
         await app.open_session(None)
         await sees_no_more(pilot, "Press Esc again")
         await enter(app, pilot, "/stop", "Nothing to stop.")
         await app.open_session(here)
         agent.go.clear()
-        await pilot.press(*"count", "enter")
+        await enter(app, pilot, "count")
         await wait_until(pilot, lambda: agent.answering == here)
         await app.open_session(None)
-        await pilot.press("escape")
-        await sees(pilot, "written in another chat")
+        await press(pilot, "escape", shows="written in another chat")
         assert agent.answering == here
         await pilot.press(*"draft", "ctrl+c")
         await wait_until(pilot, lambda: app.view.composer.text == "")
-        await pilot.press("ctrl+c")
-        await sees(pilot, "again to quit")
+        await press(pilot, "ctrl+c", shows="again to quit")
         assert agent.answering == here
         assert not agent.closed
         await app.open_session(here)
@@ -48,15 +46,12 @@ async def test_ctrl_c_stops_then_clears_then_quits_on_a_second_press_while_its_h
         assert app.view.composer.text == ""
         await pilot.press("up")
         assert app.view.composer.text == "drafts"
-        await pilot.press("ctrl+c", "ctrl+c")
-        await sees(pilot, "again to quit")
+        await press(pilot, "ctrl+c", "ctrl+c", shows="again to quit")
         app.unsay()  # as its timer does
         await sees_no_more(pilot, "again to quit")
-        await pilot.press("ctrl+c")
-        await sees(pilot, "again to quit")
+        await press(pilot, "ctrl+c", shows="again to quit")
         app.say("Something else.")
-        await pilot.press("ctrl+c")
-        await sees(pilot, "again to quit")
+        await press(pilot, "ctrl+c", shows="again to quit")
         assert not agent.closed
         await pilot.press("x", "backspace")
         await sees_no_more(pilot, "again to quit")

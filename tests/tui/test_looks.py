@@ -1,7 +1,8 @@
 """What stands where on the screen: nothing cut without a word, nothing stray, and the keys of a message at hand."""
 
-from tests.tui.acting import enter, last, sees, unframed
+from tests.tui.acting import enter, press, some
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
+from tests.tui.seeing import last, unframed
 from tests.tui.test_branching import crete
 from tui.state import Model, State
 from tui.widgets.message import AssistantMessage
@@ -15,8 +16,7 @@ async def test_composer_keys_and_code_stand_where_they_can_be_read_at_any_size(c
     agent.add_session("Code", ("How?", f"```python\n{CODE}\n```"))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         assert "ctx" in status_line(app)
-        await pilot.press("tab")
-        await sees(pilot, "c copy r retry e edit h hide x delete F1 keys Esc back")
+        await press(pilot, "tab", shows="c copy r retry e edit h hide x delete F1 keys Esc back")
         assert "● ready" in status_line(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: "ctx" in status_line(app) and "Esc back" not in status_line(app))
@@ -47,7 +47,7 @@ async def test_the_panel_cuts_what_it_is_about_within_its_quotes(chat: Running) 
         await app.open_session("S001")
         await enter(app, pilot, "/fork what-if")
         await wait_until(pilot, lambda: "what-if of “What should I ask…”" in status_line(app))
-        for size in ((120, 40), (80, 24), (80, 12)):
+        for size in some((120, 40), (80, 24), (80, 12)):
             await pilot.resize_terminal(*size)
             last(app, AssistantMessage).focus()
             await pilot.press("m")

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import FakeGenerator
-from tests.tui.acting import converse, enter, sees, sees_chat, sees_screen
+from tests.tui.acting import closes, converse, enter, paste, press
 from tests.tui.conftest import agree
+from tests.tui.seeing import sees
 from tests.tui.test_recall_for_real import running
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.message import UserMessage
@@ -33,31 +34,23 @@ async def test_ratings_blocks_documents_and_what_is_kept_out_reach_the_log(tmp_p
         await converse(app, pilot, "I got married today")
         message = next(each for each in app.view.transcript.messages if isinstance(each, UserMessage))
         await agent.memories.rate(message.turn, 2)
-        await pilot.press("f4", "4", "down", "down")
-        await sees_screen(pilot, MemoriesScreen, "I got married today")
-        await pilot.press("enter", "3")
-        await sees(pilot, "Rated 3")
+        await press(pilot, "f4", "4", "down", "down", opens=MemoriesScreen, shows="I got married today")
+        await press(pilot, "enter", "3", shows="Rated 3")
         assert [turn.id for turn in await agent.memories.rated(3)] == [message.turn]
-        await pilot.press("left", "3", "n", *"human", "enter")
-        await sees(pilot, "Core block: human")
-        await pilot.press(*"I am Noor.", "enter")
-        await sees(pilot, "“human” saved")
+        await pilot.press("left", "3", "n")
+        await paste(pilot, "human", "enter", shows="Core block: human")
+        await paste(pilot, "I am Noor.", "enter", shows="“human” saved")
         assert [block.text for block in await agent.memories.blocks()] == ["I am Noor."]
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await closes(pilot, "escape")
 
         await enter(app, pilot, f"/ingest {notes}", "Documents: 2 added. Unsupported: plan.docx.")
-        await enter(app, pilot, "/documents")
-        await sees_screen(pilot, MemoriesScreen, "1 passage", "Gulls")
-        await pilot.press("end", "enter")
-        await sees(pilot, "The Samaria gorge is closed in winter.")
-        await pilot.press("escape", "escape")
-        await sees_chat(pilot)
+        await enter(app, pilot, "/documents", "1 passage", "Gulls", opens=MemoriesScreen)
+        await press(pilot, "end", "enter", shows="The Samaria gorge is closed in winter.")
+        await closes(pilot, "escape", "escape")
         (notes / "Gulls.md").unlink()
         gone = "1 file no longer exists. Remove it from the memory?"
         await enter(app, pilot, f"/ingest {notes}", gone, "Nothing is erased. To erase a document, delete it.")
-        await pilot.press("escape")
-        await sees(pilot, "The document stays in the memory")
+        await press(pilot, "escape", shows="The document stays in the memory")
         assert await held() == {"Gorges": 1, "Gulls": 1}
         await enter(app, pilot, f"/ingest {notes}", gone)
         await agree(pilot)

@@ -1,16 +1,16 @@
 """The memory screen: each key does what it says, the rest stays where it is, and any text is only text."""
 
-import pytest
 from textual.pilot import Pilot
 
 from agent.events import GraphProgress
 from graph.errors import GraphFailure
 from graph.values import Wanted
 from tests.examples import few
-from tests.tui.acting import sees, sees_chat, sees_no_more, sees_screen
+from tests.tui.acting import closes, paste, press, some
 from tests.tui.beliefs import BERLIN, CELLO, MUNICH, SISTER, STARTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, sees_no_more, sees_screen
 from tui.app import ClewApp
 from tui.memories.observations import PAGE, Detail, Observations
 from tui.memories.screen import MemoriesScreen
@@ -33,8 +33,7 @@ async def lists(app: ClewApp, pilot: Pilot[int], *ids: str) -> None:
 async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
     await pilot.press("f4")
     await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and app.focused is not None)
-    await pilot.press(*keys)
-    await sees(pilot, shows)
+    await press(pilot, *keys, shows=shows)
     return screen_of(app)
 
 
@@ -62,8 +61,7 @@ async def ready(app: ClewApp, pilot: Pilot[int]) -> None:
 async def does(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> None:
     """Press keys once all before is done, and wait until the screen says that and all is done."""
     await ready(app, pilot)
-    await pilot.press(*keys)
-    await sees(pilot, shows)
+    await press(pilot, *keys, shows=shows)
     await ready(app, pilot)
 
 
@@ -95,8 +93,7 @@ async def test_it_lists_what_is_current_tells_all_about_one_and_enter_goes_to_th
         await wait_until(pilot, lambda: app.view.session == "S000")
         await opened(app, pilot, shows="Moved to Berlin")
         await wait_until(pilot, lambda: (found := observations(app).chosen) is not None and found.id == BERLIN)
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await closes(pilot, "escape")
         assert app.focused is app.view.composer
 
 
@@ -112,29 +109,28 @@ async def test_while_the_graph_is_rebuilt_it_says_so_then_every_filter_has_a_key
         mend()
         agent.tell(GraphProgress("ready"))
         await sees(pilot, "Has a sister")
+        current = [STARTER, CELLO, SISTER, BERLIN]
         for keys, ids in (
-            ("S", [SISTER, BERLIN]),
-            ("SS", [STARTER, CELLO]),
-            ("SSS", [MUNICH]),
-            ("SSSSS", [STARTER, CELLO, SISTER, BERLIN, MUNICH]),
-            ("K", [STARTER, SISTER]),
-            ("KK", [BERLIN]),
-            ("KKK", [CELLO]),
-            ("KKKK", [STARTER, CELLO, SISTER, BERLIN]),
-            ("W", [CELLO, SISTER]),
-            ("T", [SISTER]),
-            ("P", [SISTER]),
-            ("PP", [STARTER, CELLO, BERLIN]),
+            (["S"], [SISTER, BERLIN]),
+            (["S"], [STARTER, CELLO]),
+            (["S"], [MUNICH]),
+            (["S", "S"], [*current, MUNICH]),
+            (["backspace", "K"], [STARTER, SISTER]),
+            (["K"], [BERLIN]),
+            (["K"], [CELLO]),
+            (["K"], current),
+            (["W"], [CELLO, SISTER]),
+            (["backspace", "T"], [SISTER]),
+            (["backspace", "P"], [SISTER]),
+            (["P"], [STARTER, CELLO, BERLIN]),
+            (["backspace"], current),
         ):
             await pilot.press(*keys)
             await lists(app, pilot, *ids)
-            await pilot.press("backspace")
-            await wait_until(pilot, lambda: len(listed(app)) == 4, "all of them again")
         await pilot.press("slash", *"ulysses", "enter")
         await lists(app, pilot, STARTER)
         await sees(pilot, "“ulysses”")
-        await pilot.press("T")
-        await sees(pilot, "No memories match these filters")
+        await press(pilot, "T", shows="No memories match these filters")
 
 
 async def test_a_memory_is_pinned_corrected_and_made_from_two_by_one_key_each_and_u_undoes(chat: Running) -> None:
@@ -157,9 +153,9 @@ async def test_a_memory_is_pinned_corrected_and_made_from_two_by_one_key_each_an
         await does(app, pilot, "u", shows="nothing to undo")
 
         await chosen(app, pilot, SISTER)
-        await pilot.press("c")
-        await sees(pilot, "What is true instead?")
-        await pilot.press("ctrl+a", "ctrl+k", *"Has a cousin", "enter")
+        await press(pilot, "c", shows="What is true instead?")
+        await pilot.press("ctrl+a", "ctrl+k")
+        await paste(pilot, "Has a cousin", "enter")
         await sees(pilot, "Has a cousin", "Press u to undo")
         await ready(app, pilot)
         assert (await standing(agent, SISTER)).status == "superseded"
@@ -175,8 +171,8 @@ async def test_a_memory_is_pinned_corrected_and_made_from_two_by_one_key_each_an
         await chosen(app, pilot, BERLIN)
         await pilot.press("m")
         await sees(pilot, "What do both say together?", "Has a sister called Ada. Moved to Berlin.")
-        await pilot.press("ctrl+a", "ctrl+k", *"Ada came", "enter")
-        await sees(pilot, "Made from both. Press u to undo.")
+        await pilot.press("ctrl+a", "ctrl+k")
+        await paste(pilot, "Ada came", "enter", shows="Made from both. Press u to undo.")
         await sees(pilot, "Made from", "Ada came")
         made = next(each for each in await agent.memories.find() if each.text == "Ada came")
         assert set(made.parents) == {SISTER, BERLIN}
@@ -196,8 +192,7 @@ async def test_forgetting_and_letting_a_document_go_show_what_goes_and_ask(chat:
         await chosen(app, pilot, BERLIN)
         await pilot.press("d")
         await sees_screen(pilot, ImpactScreen, "cannot be undone", "“Lives in Munich”")
-        await pilot.press("escape")
-        await sees_screen(pilot, MemoriesScreen)
+        await press(pilot, "escape", opens=MemoriesScreen)
         assert len(await agent.memories.find(Wanted(everything=True))) == 5
         await ready(app, pilot)
         await pilot.press("delete")
@@ -208,8 +203,7 @@ async def test_forgetting_and_letting_a_document_go_show_what_goes_and_ask(chat:
 
         await does(app, pilot, "5", shows="/notes/field.md")
         await sees(pilot, "markdown, 18 KB, 24 passages")
-        await pilot.press("enter")
-        await sees_screen(pilot, Reader)
+        await press(pilot, "enter", opens=Reader)
         await pilot.press("escape", "x")
         await sees_screen(pilot, ImpactScreen, "Delete “Field notes” permanently?", "This cannot be undone.")
         await pilot.press("tab", "enter")
@@ -234,8 +228,7 @@ async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: R
             await pilot.press("u")
             await ready(app, pilot)
         await lists(app, pilot, STARTER, CELLO)
-        await pilot.press("home", "e")
-        await sees(pilot, "What is true instead?")
+        await press(pilot, "home", "e", shows="What is true instead?")
         await pilot.press("exclamation_mark", "enter")
         await lists(app, pilot, CELLO)
         assert (await agent.memories.find())[0].text == "The starter is named Ulysses!"
@@ -253,21 +246,17 @@ async def test_blocks_are_written_edited_and_taken_away_and_turns_are_rated_anew
     first, second, third, fourth = agent.turns["S001"]
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "3", shows="I am Noor.")
-        await pilot.press("n", *"pad", "enter")
-        await sees(pilot, "Core block: pad")
-        await pilot.press(*"one", "ctrl+j", *"two", "enter")
-        await sees(pilot, "“pad” saved")
+        await press(pilot, "n", *"pad", "enter", shows="Core block: pad")
+        await press(pilot, *"one", "ctrl+j", *"two", "enter", shows="“pad” saved")
         await ready(app, pilot)
         assert (await blocks(agent))["pad"] == "one\ntwo"
-        await pilot.press("e")
-        await sees(pilot, "Core block: pad")
-        await pilot.press(*" three", "enter")
+        await press(pilot, "e", shows="Core block: pad")
+        await paste(pilot, " three", "enter")
         await ready(app, pilot)
         assert (await blocks(agent))["pad"] == "one\ntwo three"
         await does(app, pilot, "u", shows="Undone: “pad” has its earlier text again.")
         assert (await blocks(agent))["pad"] == "one\ntwo"
-        await pilot.press("d")
-        await sees_screen(pilot, Confirm)
+        await press(pilot, "d", opens=Confirm)
         await pilot.press("tab", "enter")
         await ready(app, pilot)
         assert list(await blocks(agent)) == ["human", "persona"]
@@ -283,8 +272,7 @@ async def test_blocks_are_written_edited_and_taken_away_and_turns_are_rated_anew
         await does(app, pilot, "u", shows="Undone: the rating of 2 messages was 1, now 0 again.")
         await does(app, pilot, "u", shows="Undone: the rating was 3, now 0 again.")
         assert await ratings(agent) == {first: 0, second: 0, third: 2, fourth: 0}
-        await pilot.press("5")
-        await sees(pilot, "Field notes")
+        await press(pilot, "5", shows="Field notes")
 
 
 async def test_thousands_are_read_piece_by_piece_and_what_changes_meanwhile_does_not_move_the_mark(
@@ -309,8 +297,7 @@ async def test_thousands_are_read_piece_by_piece_and_what_changes_meanwhile_does
             before = len(rows.items)
             await pilot.press("end")
             await wait_until(pilot, lambda before=before: len(rows.items) > before)  # type: ignore[misc]
-        await pilot.press("end")
-        await sees(pilot, "› ● fact 0")
+        await press(pilot, "end", shows="› ● fact 0")
         assert len(rows._rows) < 200
 
 
@@ -324,10 +311,8 @@ async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
             ("5", "No documents yet"),
             ("tab", "No memories yet"),
         ):
-            await pilot.press(key)
-            await sees(pilot, told)
-        await pilot.press("p", "c", "d", "a", "enter", "left", "space", "u")
-        await sees(pilot, "nothing to undo")
+            await press(pilot, key, shows=told)
+        await press(pilot, "p", "c", "d", "a", "enter", "left", "space", "u", shows="nothing to undo")
 
 
 HOSTILE = (
@@ -341,26 +326,25 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 20), (20, 5)])
-async def test_any_text_is_only_text(chat: Running, size: tuple[int, int]) -> None:
+async def test_any_text_is_only_text_at_any_size(chat: Running) -> None:
     agent = ScriptedAgent()
     agent.add_session("Here", ("What now?", "Whatever you like."))
     for text in HOSTILE:
         session = agent.add_session(text, project=text)
         turn = agent.add_turn(session, text or "", speaker=text or "")
         agent.learn(text, turn, about=(text,) if text else (), tags=(text,) if text else ())
-    async with chat(agent, size=size) as (app, pilot):
+    async with chat(agent, size=(80, 24)) as (app, pilot):
         await pilot.press("f4")
         await wait_until(pilot, lambda: len(listed(app)) == len(HOSTILE))
-        for identity in listed(app):
-            await chosen(app, pilot, identity)
-            await pilot.press("right", "space")
-            assert "\x1b" not in screen_text(app)
+        for size in some((80, 24), (40, 20), (20, 5)):
+            await pilot.resize_terminal(*size)
+            for identity in listed(app):
+                await chosen(app, pilot, identity)
+                if identity == "OBS0000001" and size == (80, 24):
+                    await sees(pilot, "[red]not red[/red]")
+                await pilot.press("right", "space")
+                assert "\x1b" not in screen_text(app)
         for _ in HOSTILE:  # each of them is a name as well
-            await does(app, pilot, "W", shows="")
+            await pilot.press("W")
+            await ready(app, pilot)
             assert "\x1b" not in screen_text(app)
-        if size == (80, 24):
-            await pilot.press("backspace")
-            await wait_until(pilot, lambda: len(listed(app)) == len(HOSTILE))
-            await chosen(app, pilot, "OBS0000001")
-            await sees(pilot, "[red]not red[/red]")

@@ -2,9 +2,10 @@
 
 from textual.widgets import TextArea
 
-from tests.tui.acting import sees, sees_chat, sees_screen
+from tests.tui.acting import closes, paste, press, some
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, STARTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.seeing import sees
 from tests.tui.test_memories_screen import chosen, does, listed, lists, observations, opened, ready
 from tui import keymaps
 from tui.app import ClewApp
@@ -25,23 +26,21 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_the_mark_goe
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, SISTER)
-        await pilot.press("c")
-        await sees(pilot, "What is true instead?")
-        await pilot.press(*" Byron")
+        await press(pilot, "c", shows="What is true instead?")
+        await paste(pilot, " Byron")
         assert app.screen.query_one(TextArea).text == "Has a sister called Ada Byron"
         await pilot.press("left", "left", "ctrl+u")
         assert app.screen.query_one(TextArea).text == ""
-        await pilot.press(*"Has two", "enter")
+        await paste(pilot, "Has two", "enter")
         await ready(app, pilot)
         assert (await agent.memories.find())[0].text == "Has two"
         for keys, count in (("S" * 6, 4), ("S" * 5, 6)):
             await pilot.press(*keys)
             await wait_until(pilot, lambda count=count: len(listed(app)) == count)  # type: ignore[misc]
             await chosen(app, pilot, BERLIN)
-            await pilot.press("c")
-            await sees_screen(pilot, AskText)
-            await pilot.press("ctrl+u", *"Left", "enter")
-            await sees(pilot, "Corrected")
+            await press(pilot, "c", opens=AskText)
+            await pilot.press("ctrl+u")
+            await paste(pilot, "Left", "enter", shows="Corrected")
             await ready(app, pilot)
             await wait_until(pilot, lambda: marked(app) == "Left")
             await pilot.press("p")
@@ -70,8 +69,7 @@ async def test_what_was_reviewed_is_the_chosen_one_again_when_that_is_taken_back
         await ready(app, pilot)
         assert marked(app) == "The starter is named Ulysses"
         await sees(pilot, "Undone: it is under review again.")
-        await pilot.press("e")
-        await sees_screen(pilot, AskText)
+        await press(pilot, "e", opens=AskText)
         await pilot.press("exclamation_mark", "enter")
         await lists(app, pilot, CELLO)
         await ready(app, pilot)
@@ -92,19 +90,16 @@ async def test_keys_that_come_quickly_open_one_dialog_and_none_leaves_the_screen
         for deed in ("edit", "new", "delete"):
             screen.page.action_do(deed)  # type: ignore[union-attr]
         for keys in (["n", "q"], ["e", "n", "q"]):
-            await pilot.press(*keys)
-            await sees_screen(pilot, AskText)
+            await press(pilot, *keys, opens=AskText)
             assert len(app.screen_stack) == 3
-            await pilot.press("escape")
-            await sees_screen(pilot, MemoriesScreen)
+            await press(pilot, "escape", opens=MemoriesScreen)
             await ready(app, pilot)
         screen.busy = True
         await pilot.press("q", "escape", "2", "tab", "u", "enter")
         assert app.screen is screen
         assert screen.page_name == "blocks"
         screen.busy = False
-        await pilot.press("q")
-        await sees_chat(pilot)
+        await closes(pilot, "q")
 
 
 async def test_tabs_filters_and_keys_have_words_as_far_as_they_fit_and_all_of_it_can_be_used_at_any_size(
@@ -112,10 +107,8 @@ async def test_tabs_filters_and_keys_have_words_as_far_as_they_fit_and_all_of_it
 ) -> None:
     async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
         await opened(app, pilot, shows="1 Memories 4")
-        await pilot.press("S")
-        await sees(pilot, "1 Memories 2")
-        await pilot.press("backspace")
-        await sees(pilot, "1 Memories 4")
+        await press(pilot, "S", shows="1 Memories 2")
+        await press(pilot, "backspace", shows="1 Memories 4")
         await pilot.resize_terminal(60, 20)
         await wait_until(pilot, lambda: "1 Memories 4  2 Review 2  3 Blocks  4 Ratings" in screen_text(app))
         await wait_until(pilot, lambda: "S current  K kind  R relation  W who  J project  T  P  /" in screen_text(app))
@@ -127,17 +120,15 @@ async def test_tabs_filters_and_keys_have_words_as_far_as_they_fit_and_all_of_it
         assert screen_of(app).page_name == "documents"
         await pilot.resize_terminal(20, 6)
         for told in (f"{page} {name}" for page, name in names.items()):
-            await pilot.press(told[0])
-            await sees(pilot, told)
-        for size in ((20, 5), (200, 60), (80, 24)):
+            await press(pilot, told[0], shows=told)
+        for size in some((20, 5), (200, 60), (80, 24)):
             await pilot.resize_terminal(*size)
             await pilot.press("down")
             await wait_until(pilot, lambda: screen_of(app).page.rows.region.height > 0)
             await pilot.press("3", "1")
             await wait_until(pilot, lambda: screen_of(app).page_name == "observations")
         await sees(pilot, "Has a sister called Ada")
-        await pilot.press("f4")
-        await sees_chat(pilot)
+        await closes(pilot, "f4")
 
 
 def test_the_help_says_what_is_permanent() -> None:

@@ -5,9 +5,10 @@ from textual.widgets import TextArea
 from graph.events import ObservationKind
 from graph.values import Wanted
 from tests import tables
-from tests.tui.acting import enter, sees, sees_chat, sees_screen, words
+from tests.tui.acting import closes, enter, paste, press, some
 from tests.tui.beliefs import BERLIN, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
+from tests.tui.seeing import sees, sees_screen, words
 from tests.tui.test_memories_screen import chosen, listed, lists, ready
 from tui.actions import meant
 from tui.memories.screen import MemoriesScreen
@@ -23,7 +24,7 @@ async def test_a_command_opens_its_page_and_what_means_nothing_behind_it_is_told
     agent = learned_agent()
     agent.learn("Moved to Potsdam", agent.turns["S001"][0], kind=ObservationKind.STATE, observation=MOVED, series=MOVED)
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        for typed, page, told in (
+        for typed, page, told in some(
             ("/memories", "observations", "Has a sister"),
             ("/review", "review", "Ulysses"),
             ("/blocks persona", "blocks", "Dry."),
@@ -34,43 +35,36 @@ async def test_a_command_opens_its_page_and_what_means_nothing_behind_it_is_told
             ("/synthesize", "observations", "press m, then another one"),
             ("/memories 0MOVED00", "observations", "Moved to Potsdam"),
             ("/memories ulysses", "observations", "“ulysses”"),
-            ("/memories bogus", "observations", "No memory contains “bogus”"),
         ):
-            await enter(app, pilot, typed)
-            await sees_screen(pilot, MemoriesScreen, told)
+            await enter(app, pilot, typed, told, opens=MemoriesScreen)
             assert screen_of(app).page_name == page
             await ready(app, pilot)
             while len(app.screen_stack) > 1:
                 await pilot.press("escape")
+        await enter(app, pilot, "/memories bogus", "No memory contains “bogus”")
         await enter(app, pilot, "/review x", "/review takes no arguments")
         await enter(app, pilot, "/documents x", "/documents takes no arguments")
-        await enter(app, pilot, "/correct berlin")
-        await sees_screen(pilot, MemoriesScreen, "Choose one and press c")
+        await enter(app, pilot, "/correct berlin", "Choose one and press c", opens=MemoriesScreen)
         await lists(app, pilot, BERLIN)
 
 
 async def test_remember_correct_and_synthesize_answer_in_a_line_and_throw_no_text_away(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await pilot.press(*"/remember I am left-handed", "enter")
-        await sees(pilot, "Remembered: I am left-handed")
+        await enter(app, pilot, "/remember I am left-handed", "Remembered: I am left-handed")
         await enter(app, pilot, f"/synthesize {SISTER} {BERLIN} Ada came to Berlin")
         await sees(pilot, "Made from both: Ada came to Berlin")
         asking = f"/synthesize {SISTER} {BERLIN}"
-        await enter(app, pilot, asking)
-        await sees_screen(pilot, AskText, "Their own words")
-        await pilot.press("escape")
-        await sees(pilot, "Nothing was saved")
+        await enter(app, pilot, asking, "Their own words", opens=AskText)
+        await press(pilot, "escape", shows="Nothing was saved")
         assert app.view.composer.text == asking
         twice = f"/synthesize {SISTER} {SISTER} Twice"
         await enter(app, pilot, twice, "Both are the same memory")
         assert app.view.composer.text == twice
         assert [each.text for each in await agent.memories.find() if each.parents] == ["Ada came to Berlin"]
 
-        await enter(app, pilot, "/correct sister: I have two sisters")
-        await sees_screen(pilot, AskText, "Now: Has a sister")
-        await pilot.press("exclamation_mark", "enter")
-        await sees(pilot, "Corrected: I have two sisters!")
+        await enter(app, pilot, "/correct sister: I have two sisters", "Now: Has a sister", opens=AskText)
+        await press(pilot, "exclamation_mark", "enter", shows="Corrected: I have two sisters!")
         assert (await standing(agent, SISTER)).status == "superseded"
         await enter(app, pilot, f"/correct {BERLIN} Moved to Bonn", "Corrected: Moved to Bonn")
         assert (await standing(agent, BERLIN)).status == "superseded"
@@ -84,18 +78,15 @@ async def test_remember_correct_and_synthesize_answer_in_a_line_and_throw_no_tex
         await pilot.press("escape")
         await enter(app, pilot, "/correct cats: I have two cats", "No memory contains “cats”")
         assert app.view.composer.text == "/correct cats: I have two cats"
-        await enter(app, pilot, "/correct the: A cello")
-        await sees_screen(pilot, MemoriesScreen, "2 memories match")
-        await pilot.press("c")
-        await sees_screen(pilot, AskText)
+        await enter(app, pilot, "/correct the: A cello", "2 memories match", opens=MemoriesScreen)
+        await press(pilot, "c", opens=AskText)
         assert app.screen.query_one(TextArea).text == "A cello"
 
 
 async def test_forget_asks_for_one_and_lists_several_and_entity_says_who_somebody_is(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await enter(app, pilot, "/about Ada")
-        await sees_screen(pilot, Reader, "Believed now", "? Wants to learn the cello")
+        await enter(app, pilot, "/about Ada", "Believed now", "? Wants to learn the cello", opens=Reader)
         said = words(app)
         assert said.index("Has a sister called Ada") < said.index("Messages") < said.index("Ada carried everything")
         await pilot.press("escape")
@@ -115,14 +106,12 @@ async def test_forget_asks_for_one_and_lists_several_and_entity_says_who_somebod
         ):
             app.unsay()
             before = len(await agent.memories.find(EVERYTHING))
-            await enter(app, pilot, typed)
-            await sees_screen(pilot, ImpactScreen, impact)
+            await enter(app, pilot, typed, impact, opens=ImpactScreen)
             await agree(pilot)
             await sees(pilot, "Forgotten permanently.")
             assert len(await agent.memories.find(EVERYTHING)) == before - int(impact[0])
         assert not {BERLIN, SISTER} & {each.id for each in await agent.memories.find(EVERYTHING)}
-        await enter(app, pilot, "/forget the")
-        await sees_screen(pilot, MemoriesScreen, "2 memories match")
+        await enter(app, pilot, "/forget the", "2 memories match", opens=MemoriesScreen)
 
 
 async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for_there(chat: Running) -> None:
@@ -136,12 +125,10 @@ async def test_in_a_what_if_what_is_stated_by_hand_is_stated_there_and_asked_for
         await enter(app, pilot, f"/correct {SISTER} Has two sisters", "Corrected in this what-if: Has two sisters")
         newest = (await agent.memories.find(Wanted(world=here)))[:2]
         assert {each.text: each.world for each in newest} == {"Has two sisters": here, "I am left-handed": here}
-        await enter(app, pilot, "/about Ada")
-        await sees_screen(pilot, Reader)
+        await enter(app, pilot, "/about Ada", opens=Reader)
         assert [(names, more["world"]) for names, more in asked_about] == [(("Ada",), here)]
         await pilot.press("escape")
-        await enter(app, pilot, "/correct sister")
-        await sees_screen(pilot, MemoriesScreen, "The what-if “Atlantis” · w to switch")
+        await enter(app, pilot, "/correct sister", "The what-if “Atlantis” · w to switch", opens=MemoriesScreen)
         assert {wanted.world for (wanted,), _ in asked} == {here} == {app.view.session}
 
 
@@ -156,10 +143,8 @@ async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Runn
         await enter(app, pilot, "/project", "2 chats · 7 memories", "All of [us]")
         await pilot.press("escape")
         await enter(app, pilot, "/project family", "This chat now belongs to Family.")
-        await enter(app, pilot, "/project crete")
-        await sees_screen(pilot, Confirm)
-        await pilot.press("tab", "enter")
-        await sees(pilot, "This chat now belongs to crete.")
+        await enter(app, pilot, "/project crete", opens=Confirm)
+        await press(pilot, "tab", "enter", shows="This chat now belongs to crete.")
         assert (await agent.chats.get("S000")).project == "crete"
         assert app.view.options.project == "crete"
         await enter(app, pilot, "/project none", "This chat no longer belongs to a project.")
@@ -188,7 +173,7 @@ async def test_a_private_chat_is_marked_its_draft_touches_no_disk_and_o_keeps_me
         await enter(app, pilot, "/private", PRIVATE)
         assert "private" in status_line(app)
         private = app.view.session
-        await pilot.press(*"a secret")
+        await paste(pilot, "a secret")
         app.parts.composer.keep()
         kept = [file.read_text(encoding="utf-8") for file in app.view.drafts.folder.glob("*")]
         assert not any("secret" in text for text in kept)
@@ -196,8 +181,7 @@ async def test_a_private_chat_is_marked_its_draft_touches_no_disk_and_o_keeps_me
         await wait_until(pilot, lambda: app.view.session == "S000" and "private" not in status_line(app))
         await app.open_session(private)
         await wait_until(pilot, lambda: app.view.composer.text == "a secret")
-        await pilot.press("enter", "tab", "o")
-        await sees(pilot, "Private chats are never remembered.")
+        await press(pilot, "enter", "tab", "o", shows="Private chats are never remembered.")
 
 
 async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first_and_a_yes_keeps_it(chat: Running) -> None:
@@ -218,39 +202,29 @@ async def test_in_a_private_chat_what_is_kept_for_good_is_asked_about_first_and_
                 await sees_screen(pilot, AskText)
                 await pilot.press("enter")
             await sees_screen(pilot, Confirm, "This chat is private")
-            await pilot.press("enter")
-            await sees(pilot, "Nothing was saved.")
+            await press(pilot, "enter", shows="Nothing was saved.")
             assert await agent.memories.find(EVERYTHING) == before
             assert await agent.history.marks.all() == []
             assert app.view.composer.text.split()[0] == typed.split()[0]
-        await enter(app, pilot, "/blocks")
-        await sees_screen(pilot, MemoriesScreen, "I am Noor.")
+        await enter(app, pilot, "/blocks", "I am Noor.", opens=MemoriesScreen)
         await ready(app, pilot)
-        await pilot.press("e")
-        await sees_screen(pilot, AskText)
-        await pilot.press(*" Or not.", "enter")
+        await press(pilot, "e", opens=AskText)
+        await paste(pilot, " Or not.", "enter")
         await sees_screen(pilot, Confirm)
-        await pilot.press("enter")
-        await sees(pilot, "Nothing was changed.")
+        await press(pilot, "enter", shows="Nothing was changed.")
         assert (await agent.memories.blocks())[0].text == "I am Noor."
-        await pilot.press("escape")
-        await sees_chat(pilot)
-        await enter(app, pilot, "/remember I am Noor")
-        await sees_screen(pilot, Confirm)
-        await pilot.press("tab", "enter")
-        await sees(pilot, "Remembered: I am Noor")
+        await closes(pilot, "escape")
+        await enter(app, pilot, "/remember I am Noor", opens=Confirm)
+        await press(pilot, "tab", "enter", shows="Remembered: I am Noor")
         await enter(app, pilot, "/project none", "Private chats cannot belong to a project")
-        await enter(app, pilot, "/forget berlin")
-        await sees_screen(pilot, ImpactScreen, "a memory you forget")
-        await pilot.press("escape")
-        await sees_chat(pilot)
+        await enter(app, pilot, "/forget berlin", "a memory you forget", opens=ImpactScreen)
+        await closes(pilot, "escape")
 
 
 async def test_a_command_behind_stray_letters_is_asked_about_before_it_is_sent(chat: Running) -> None:
     async with chat(learned_agent(), size=(100, 30)) as (app, pilot):
         said = len(app.view.transcript.messages)
-        await pilot.press(*"o/private", "enter")
-        await sees(pilot, "Did you mean /private?")
+        await enter(app, pilot, "o/private", "Did you mean /private?")
         assert app.view.composer.text == "o/private"
         assert len(app.view.transcript.messages) == said
         await pilot.press("tab")

@@ -6,10 +6,11 @@ from agent.events import EmbeddingProgress, GraphProgress
 from graph.errors import GraphFailure
 from graph.events import Role
 from tests.examples import few
-from tests.tui.acting import converse, enter, sees, sees_screen
+from tests.tui.acting import converse, enter, press, some
 from tests.tui.beliefs import standing
 from tests.tui.conftest import Running, agree, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui import panel_controller
 from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
@@ -167,8 +168,7 @@ async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and
         await is_about(app, pilot, "for “which gorge?”")
         await pilot.press("right")
         await is_about(app, pilot, "for “what did we say")
-        await pilot.press("j", "k", "p", "h", "enter", "u")
-        await sees(pilot, "Nothing to undo")
+        await press(pilot, "j", "k", "p", "h", "enter", "u", shows="Nothing to undo")
         await pilot.press("escape")
         assert app.focused is app.view.composer
 
@@ -233,8 +233,7 @@ async def test_p_pins_a_message_among_the_messages_h_hides_what_was_recalled_and
         agent.go.clear()
         await enter(app, pilot, "one")
         await wait_until(pilot, lambda: app.view.state.reply is not None)
-        await pilot.press("tab", "p")
-        await sees(pilot, "finished replies can be pinned")
+        await press(pilot, "tab", "p", shows="finished replies can be pinned")
 
 
 async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
@@ -249,10 +248,8 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
         assert await pinned(agent) == [turn]
         await sees(pilot, "Pinned. Press u to undo.")
         await tells(app, pilot, "Pinned ◆")
-        await pilot.press("h")
-        await sees_screen(pilot, ImpactScreen)
-        await pilot.press("escape", "h")
-        await sees_screen(pilot, ImpactScreen)
+        await press(pilot, "h", opens=ImpactScreen)
+        await press(pilot, "escape", "h", opens=ImpactScreen)
         assert not await is_hidden(agent, turn)
         await agree(pilot)
         await wait_until(pilot, lambda: panel_of(app).pack.recalled[0].hidden)
@@ -260,11 +257,9 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
         await pilot.press("u")
         await wait_until(pilot, lambda: not panel_of(app).pack.recalled[0].hidden)
         assert not await is_hidden(agent, turn)
-        await pilot.press("u")
-        await sees(pilot, "Unpinned.")
+        await press(pilot, "u", shows="Unpinned.")
         assert await pinned(agent) == []
-        await pilot.press("u")
-        await sees(pilot, "Nothing to undo")
+        await press(pilot, "u", shows="Nothing to undo")
         await wait_until(pilot, lambda: panel_of(app).pack.pinned == ())
 
 
@@ -302,7 +297,7 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
     agent = agent_that_recalls()
     async with chat(agent, size=(71, 20)) as (app, pilot):
         await say(app, pilot, ASKED)
-        for size in ((71, 20), (40, 15), (20, 5)):
+        for size in some((71, 20), (40, 15), (20, 5)):
             await app.open_session("S000")
             await pilot.resize_terminal(*size)
             panel = await opened(app, pilot)
@@ -331,18 +326,15 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
         await say(app, pilot, "pools?")
         await opened(app, pilot, 2)
         await tells(app, pilot, "learned Likes tide pools [x]", "Notes › Gorges The pools are closed.")
-        await pilot.press("h")
-        await sees(pilot, "Only messages can be hidden.")
+        await press(pilot, "h", shows="Only messages can be hidden.")
         await pilot.press("p")
         await agree(pilot)
         await wait_until(pilot, lambda: len(panel_of(app).pack.pinned) == 1)
         assert (await standing(agent, likes)).pinned
-        await pilot.press("enter")
-        await sees_screen(pilot, MemoriesScreen)
+        await press(pilot, "enter", opens=MemoriesScreen)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.parts.panel.has_keys)
-        await pilot.press("end", "enter")
-        await sees_screen(pilot, Reader, "/notes/crete.md")
+        await press(pilot, "end", "enter", opens=Reader, shows="/notes/crete.md")
 
 
 async def test_of_stored_replies_huge_and_hostile_words_are_harmless_and_that_nothing_was_said_is_said_still(

@@ -14,6 +14,7 @@ from agent.served import FoundServer, Served, ServedModel
 from agent.settings import Server, load_settings, write_server
 from models.servers import discovery
 from tests.models.discovered_server import Discovered, discovered, llama_server, ollama
+from tests.tui.acting import paste
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import ScriptedAgent
@@ -116,7 +117,8 @@ async def test_servers_are_asked_in_the_background_each_has_its_models_or_why_no
         assert LOOK not in screen_text(app)
         await pilot.press("ctrl+u", *"usual")
         await wait_until(pilot, lambda: "No models match." in screen_text(app))
-        await pilot.press("ctrl+u", *"/m/own.gguf")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "/m/own.gguf")
         await wait_until(pilot, lambda: "Press Enter to use this file." in screen_text(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: chosen == ["/m/own.gguf"])

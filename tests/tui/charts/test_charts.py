@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from graph.errors import GraphFailure
 from graph.events import Role
 from graph.readings.statistics import Speed, Statistics
-from tests.tui.acting import sees, sees_chat, sees_screen
+from tests.tui.acting import closes, press, some
 from tests.tui.beliefs import learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.charts import Bars, Chart, ChartsScreen, Curve, charts_of, in_columns, lines_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -82,18 +83,15 @@ async def test_the_screen_shows_them_at_any_size_counts_again_and_says_why_it_ca
     agent = counted()
     mend = agent.fail("graph.statistics", GraphFailure("The graph is being made anew. Try again in a moment."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await pilot.press("f9")
-        await sees(pilot, "being made anew")
+        await press(pilot, "f9", shows="being made anew")
         mend()
-        await pilot.press("r")
-        await sees(pilot, "10 in all")
+        await press(pilot, "r", shows="10 in all")
         assert isinstance(app.screen, ChartsScreen)
         assert "being made anew" not in screen_text(app)
         await sees(pilot, "F1 help")
         await pilot.press("f1")
         await sees(pilot, "Chart keys", "refresh")
-        await pilot.press("escape")
-        await sees_screen(pilot, ChartsScreen)
+        await press(pilot, "escape", opens=ChartsScreen)
 
         await pilot.resize_terminal(120, 40)
         first, second, *_ = charts = list(app.screen.query(Chart))
@@ -101,12 +99,10 @@ async def test_the_screen_shows_them_at_any_size_counts_again_and_says_why_it_ca
         await wait_until(pilot, lambda: first.region.y == second.region.y)
         await pilot.resize_terminal(70, 24)
         await wait_until(pilot, lambda: first.region.y < second.region.y)
-        for width in (20, 200, 21, 90, 1, 60):
+        for width in some(20, 200, 21, 90, 1, 60):
             await pilot.resize_terminal(width, 24)
         await sees(pilot, "10 in all")
-        for size in ((80, 24), (120, 40), (200, 60), (40, 12), (20, 6)):
+        for size in some((80, 24), (120, 40), (200, 60), (40, 12), (20, 6)):
             await pilot.resize_terminal(*size)
-            await pilot.press("end", "home", "j", "k", "pagedown", "pageup")
-            await sees(pilot, "Messages")
-        await pilot.press("r", "escape")
-        await sees_chat(pilot)
+            await press(pilot, "end", "home", "j", "k", "pagedown", "pageup", shows="Messages")
+        await closes(pilot, "r", "escape")

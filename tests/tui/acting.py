@@ -1,6 +1,6 @@
 """What the tests of a chat do: lines that are sent, words that are pasted, keys, and what comes of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from textual import events
@@ -14,6 +14,7 @@ from tui.app import ClewApp
 
 Case = TypeVar("Case")
 Opens = type[Screen[Any]] | None
+Until = Callable[[], object] | None
 
 
 def some(*cases: Case) -> Sequence[Case]:
@@ -21,12 +22,16 @@ def some(*cases: Case) -> Sequence[Case]:
     return cases if soaking() else (cases[0], cases[-1])
 
 
-async def press(pilot: Pilot[int], *keys: str, opens: Opens = None, shows: str = "") -> None:
-    """Press keys, and wait until that opened such a screen, and the screen says that."""
+async def press(
+    pilot: Pilot[int], *keys: str, opens: Opens = None, shows: str | Sequence[str] = (), until: Until = None
+) -> None:
+    """Press keys, and wait until that opened such a screen, the screen says that, and that is true."""
     await pilot.press(*keys)
     if opens is not None:
         await sees_screen(pilot, opens)
-    await sees(pilot, shows)
+    await sees(pilot, *([shows] if isinstance(shows, str) else shows))
+    if until is not None:
+        await wait_until(pilot, until)
 
 
 async def closes(pilot: Pilot[int], *keys: str) -> None:
@@ -35,10 +40,12 @@ async def closes(pilot: Pilot[int], *keys: str) -> None:
     await sees_chat(pilot)
 
 
-async def enter(app: ClewApp, pilot: Pilot[int], line: str, *told: str, opens: Opens = None) -> None:
-    """Send a line, which is put into the composer in one piece; wait for a screen, and until it says all of that."""
+async def enter(
+    app: ClewApp, pilot: Pilot[int], line: str, *told: str, opens: Opens = None, until: Until = None
+) -> None:
+    """Send a line, put into the composer in one piece; wait for a screen, what it says, and until that is true."""
     app.view.composer.put(line)
-    await press(pilot, "enter", opens=opens)
+    await press(pilot, "enter", opens=opens, until=until)
     await sees(pilot, *told)
 
 
@@ -52,8 +59,7 @@ async def perform(
 
 async def paste(pilot: Pilot[int], text: str, *keys: str, shows: str = "") -> None:
     """Paste a text where the cursor is, which takes less than typing it, and press keys; wait until it says that."""
-    assert pilot.app.focused is not None
-    pilot.app.focused.post_message(events.Paste(text))
+    pilot.app.post_message(events.Paste(text))
     await pilot.pause()
     await press(pilot, *keys, shows=shows)
 

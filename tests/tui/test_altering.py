@@ -18,7 +18,6 @@ from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import AssistantMessage, UserMessage
 
 BEFORE = MarkSet(mark="01JMARKBEFORE", reason="named", text="before Crete")
-BACK = "You went back to the reply “Whatever.” in the chat “Trip”; that has been undone."
 
 
 async def test_x_asks_with_the_impact_only_its_button_deletes_and_tab_takes_the_exchange_instead(chat: Running) -> None:
@@ -41,8 +40,7 @@ async def test_x_asks_with_the_impact_only_its_button_deletes_and_tab_takes_the_
         await app.open_session(other)
         await wait_until(pilot, lambda: len(texts(app)) == 4)
         last(app, AssistantMessage).focus()
-        await pilot.press("delete")
-        await sees_screen(pilot, ImpactScreen, "1 message will be deleted", "This cannot be undone.")
+        await press(pilot, "delete", opens=ImpactScreen, shows=("1 message will be deleted", "This cannot be undone."))
         await press(pilot, "tab", "tab", shows="2 messages will be deleted")
         await sees_screen(pilot, ImpactScreen)
         await pilot.press("enter")
@@ -72,16 +70,14 @@ async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_si
             await pilot.resize_terminal(*size)
             await sees_screen(pilot, ImpactScreen, "[ Cancel ]")
             assert "[ Cancel ] [ This message only ] [ With its message ]" in words(app).replace("│ │ ", "")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.focused is last(app, AssistantMessage))
+        await press(pilot, "escape", until=lambda: app.focused is last(app, AssistantMessage))
         await app.open_session(long)
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
             await enter(app, pilot, "/delete", *keys, "more lines · PgDn", opens=ImpactScreen)
             await wait_until(pilot, lambda: "messages will be deleted" in unframed(app))
             assert "5 memories will be deleted" in unframed(app), "all that changes stands above the fold"
-            await pilot.press(*["pagedown"] * 12)
-            await sees(pilot, "Ulysses", *keys)
+            await press(pilot, *["pagedown"] * 12, shows=("Ulysses", *keys))
             await pilot.resize_terminal(40, 12)
             await sees(pilot, *keys)
             await closes(pilot, "escape")
@@ -107,16 +103,13 @@ async def test_hiding_a_message_and_deleting_a_chat_show_what_goes_with_it(chat:
         await agree(pilot)
         await sees(pilot, "hidden · h to unhide", "Hidden from chat, memory and prompts")
         assert app.focused is message
-        await pilot.press("h")
-        await wait_until(pilot, lambda: message.text[:12] in screen_text(app))
+        await press(pilot, "h", until=lambda: message.text[:12] in screen_text(app))
         assert not (await agent.chats.thread("S000"))[0].hidden
 
         await pilot.resize_terminal(120, 40)
-        await pilot.press("escape", "f2")
-        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
+        await press(pilot, "escape", "f2", until=lambda: app.view.sessions.chosen is not None)
         await press(pilot, "ctrl+x", opens=ImpactScreen, shows="Lives in Munich")
-        await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: app.view.session is None)
+        await press(pilot, "tab", "enter", until=lambda: app.view.session is None)
         assert (await agent.chats.get("S000")).deleted
         await app.open_session("S001")
         app.view.sessions.focus()
@@ -138,8 +131,7 @@ async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(chat
         await enter(app, pilot, "/marks", "3 chats are archived.", opens=Chooser)
         await pilot.resize_terminal(40, 12)
         await sees(pilot, "3 chats are archived.")
-        await pilot.press("enter")
-        await sees_screen(pilot, ImpactScreen, "3 chats are archived.", "[ Restore ]")
+        await press(pilot, "enter", opens=ImpactScreen, shows=("3 chats are archived.", "[ Restore ]"))
         await pilot.resize_terminal(80, 24)
         await sees(pilot, "3 chats are archived.", "[ Restore ]")
 
@@ -191,8 +183,7 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         await enter(app, pilot, "/marks", "2 messages will be removed", opens=Chooser)
         await press(pilot, "enter", opens=ImpactScreen)
         assert carried == []
-        await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: len(carried) == 1)
+        await press(pilot, "tab", "enter", until=lambda: len(carried) == 1)
         await sees(pilot, "Restored “Crete”")
         for keys in (["enter"], ["tab", "enter"]):
             await enter(app, pilot, "/marks", opens=Chooser)
@@ -203,8 +194,6 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         await agent.branches.rewind("S000", agent.turns["S000"][1])
         await app.open_session("S000")
         await says(app, pilot, "What now?", "Whatever.")
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
-        await pilot.press("ctrl+l")
-        await wait_until(pilot, lambda: len(texts(app)) == 4)
-        await sees(pilot, BACK)
+        await press(pilot, "f2", until=lambda: app.view.sessions.chosen is not None)
+        await press(pilot, "ctrl+l", until=lambda: len(texts(app)) == 4)
+        await sees(pilot, "You went back to the reply “Whatever.” in the chat “Trip”; that has been undone.")

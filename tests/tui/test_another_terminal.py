@@ -20,9 +20,9 @@ from graph.memory import Memory
 from tests.agent.conftest import collect
 from tests.agent.service.behind import Behind, Served, agent_of
 from tests.fakes import FakeGenerator
-from tests.tui.acting import enter
+from tests.tui.acting import enter, press
 from tests.tui.conftest import make_app, screen_text, wait_until
-from tests.tui.seeing import last, texts
+from tests.tui.seeing import last, sees, texts
 from tui.app import ClewApp
 from tui.backstage import Options
 from tui.entry import make_app as real_app
@@ -63,12 +63,11 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once_in_a_story_t
         await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Three."])
         await wait_until(pilot, lambda: app.view.state.reply is None)
         last(app, AssistantMessage).focus()
-        await pilot.press("r")
-        await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Four."])
+        await press(pilot, "r", until=lambda: texts(app) == ["hello", "One.", "from there", "Four."])
         wire = mine._wire
         assert wire is not None
         wire._transport.abort()
-        await wait_until(pilot, lambda: "has been started" in screen_text(app))
+        await sees(pilot, "has been started")
         await collect(theirs.send(session, "and again"))
         await wait_until(pilot, lambda: texts(app)[-2:] == ["and again", "Five."])
         assert texts(app) == [turn.text for turn in await theirs.chats.thread(session)]
@@ -82,15 +81,14 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once_in_a_story_t
         await collect(theirs.send(story, "Hello. ((be rude))"))
         await wait_until(pilot, lambda: texts(app) == ["((be rude))", "Hello.", "Six."])
         await collect(theirs.send(story, "((make it rain))"))
-        await wait_until(pilot, lambda: "((make it rain))" in screen_text(app))
+        await sees(pilot, "((make it rain))")
         assert [type(each) for each in app.view.transcript.messages] == [Aside, UserMessage, AssistantMessage, Aside]
         await wait_until(pilot, lambda: not app.view.state.waiting and app.view.state.reply is None)
         app.view.composer.focus()
         await enter(app, pilot, "/whisper jonas The gold is here.")
         await wait_until(pilot, lambda: texts(app)[-2:] == ["The gold is here.", "Seven."])
         await wait_until(pilot, lambda: app.view.transcript.messages[-1].cue == GUEST_ALONE)
-        await pilot.press("tab", "i")
-        await wait_until(pilot, lambda: texts(app)[-1] == "Eight.")
+        await press(pilot, "tab", "i", until=lambda: texts(app)[-1] == "Eight.")
         await app.leave()
 
 

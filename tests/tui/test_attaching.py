@@ -1,6 +1,7 @@
 """Files that go along with a message."""
 
 import os
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Event
@@ -19,17 +20,18 @@ from tui import composer_controller
 from tui.app import ClewApp
 from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attached, being_typed, file_names
 
+PHRASES = tomllib.loads(Path(__file__).with_name("attaching.toml").read_text(encoding="utf-8"))
 
-def test_a_named_file_is_attached_by_its_whole_path_once(tmp_path: Path) -> None:
+
+def test_a_named_file_is_attached_by_its_whole_path_once_and_an_address_without_what_closes_the_sentence(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.md").write_text("one", encoding="utf-8")
     assert attached("read @a.md twice: @a.md", tmp_path) == (str(tmp_path / "a.md"),)
     assert attached(f"@{tmp_path}/a.md", Path("/")) == (str(tmp_path / "a.md"),)
     assert attached("read @a.md and @./a.md", tmp_path) == (str(tmp_path / "a.md"),)
     assert attached("read @a.md now", tmp_path, before="read @a.md") == (str(tmp_path / "a.md"),)
     assert attached("read @gone.md now", tmp_path, before="read @gone.md") == ()
-
-
-def test_an_address_behind_an_at_is_attached_without_what_closes_the_sentence(tmp_path: Path) -> None:
     said = "sum up @https://example.org/a, @at://ada.example/app.bsky.feed.post/3k and @HTTP://localhost:8000/."
     assert attached(said, tmp_path) == (
         "https://example.org/a",
@@ -39,48 +41,12 @@ def test_an_address_behind_an_at_is_attached_without_what_closes_the_sentence(tm
     assert attached("see https://example.org/a", tmp_path) == (), "it is only mentioned"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ask @someone",
-        "me@home.example",
-        "mail me@home.md!",
-        "@alice.example.com wrote",
-        "@types/node and @angular/core",
-        "@app.route('/x.py')\n@pytest.fixture",
-        "@@ -1,2 +3,4 @@",
-        '@"a string"',
-        "@",
-        "@" + "x" * 5000,
-        "ask @joe.me and @open.ai",
-        "@~nobody",
-        "@\0",
-        "@.",
-    ],
-)
+@pytest.mark.parametrize("text", [*PHRASES["only_words"], "@" + "x" * 5000])
 def test_words_that_begin_with_an_at_are_left_as_they_are(text: str, tmp_path: Path) -> None:
     assert attached(text, tmp_path) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("sum up @nosuch.md", r"File not found: nosuch\.md \(in /"),
-        ("sum up @nosuch.md, please", r"File not found: nosuch\.md \(in /"),
-        ('sum up @"no such.txt"', r"File not found: no such\.txt \(in /"),
-        ("@report.docx", "File not found: report.docx"),
-        ("@photo.JPG", "File not found: photo.JPG"),
-        ("@Makefile", "File not found: Makefile"),
-        ("@docs/plan", r"File not found: docs/plan \(in /"),
-        ("@docs", "docs is a folder"),
-        ("@/etc", "/etc is a folder. Only files"),
-        ("@/no/such/place", r"File not found: /no/such/place\.$"),
-        ("@~nobody-here/x", "File not found: ~nobody-here/x"),
-        ("@./x", "File not found:"),
-        ("@pipe", "pipe is not a regular file"),
-        ("@a.md and @b.md", "found: a.md .* found: b.md"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), PHRASES["no_file"])
 def test_what_was_meant_for_a_file_and_is_none_is_told_and_may_be_words_after_all(
     text: str, says: str, tmp_path: Path
 ) -> None:
@@ -175,8 +141,7 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_names_none_is_se
         await pilot.press("tab")
         assert app.view.composer.text == "sum up @nosuch.md"
         assert await agent.chats.all() == []
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.session)
+        await press(pilot, "enter", until=lambda: app.view.session)
         assert (await agent.chats.thread(here(app)))[0].text == "sum up @nosuch.md"
         await enter(app, pilot, "thanks @someone")
         await answered(app, pilot, 4)
@@ -206,20 +171,16 @@ async def test_an_at_offers_the_files_tab_or_enter_completes_the_name_and_typing
     monkeypatch.setattr(composer_controller, "file_names", slow)
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
-        await pilot.press(*"read @no")
-        await sees(pilot, "novel.txt", "notes/")
+        await press(pilot, *"read @no", shows=("novel.txt", "notes/"))
         await press(pilot, "tab", shows="first plan.md")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.composer.text == 'read @"notes/first plan.md" ')
+        await press(pilot, "enter", until=lambda: app.view.composer.text == 'read @"notes/first plan.md" ')
         await wait_until(pilot, lambda: not app.view.composer.choosing)
-        await pilot.press(*"or @nov", "left")
-        await wait_until(pilot, lambda: not app.view.composer.choosing)
+        await press(pilot, *"or @nov", "left", until=lambda: not app.view.composer.choosing)
         await pilot.press("right", "tab", *"?")
         assert app.view.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
         await press(pilot, *" @nope", "tab", shows="o file name starts with nope")
         assert app.view.composer.has_focus
-        await pilot.press(*["backspace"] * 5, "enter")
-        await wait_until(pilot, lambda: app.view.session)
+        await press(pilot, *["backspace"] * 5, "enter", until=lambda: app.view.session)
         assert len(await agent.references.all(here(app))) == 2
 
         await answered(app, pilot, 2)

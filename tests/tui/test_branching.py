@@ -43,8 +43,7 @@ async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tr
         await says(app, pilot, *ASKED, "Another one.")
         for number, size in enumerate(some((80, 24), (120, 40), (40, 12))):
             await pilot.resize_terminal(*size)
-            await pilot.press("f6")
-            await sees_screen(pilot, Chooser, "○", "◉")
+            await press(pilot, "f6", opens=Chooser, shows=("○", "◉"))
             await press(pilot, "enter", shows="The chat is already there")
             await press(pilot, "f6", opens=Chooser)
             await press(pilot, "up", "enter", opens=ImpactScreen)
@@ -57,8 +56,7 @@ async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tr
         assert app.focused is app.view.composer
         await wait_until(pilot, lambda: agent.answering is None)
         agent.go.clear()
-        await enter(app, pilot, "more")
-        await wait_until(pilot, lambda: agent.answering is not None)
+        await enter(app, pilot, "more", until=lambda: agent.answering is not None)
         await perform(app, pilot, "regenerate", shows="Stop it first (Esc), or wait for it.")
         assert texts(app)[:5] == [*ASKED, "Another one.", "more"]
         agent.go.set()
@@ -97,8 +95,7 @@ async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and
             app.unsay()
             app.perform("edit")
             await wait_until(pilot, lambda: app.view.composer.text in ("And then what?", "new"))
-            await pilot.press("ctrl+u")
-            await wait_until(pilot, lambda: app.view.composer.text == "")
+            await press(pilot, "ctrl+u", until=lambda: app.view.composer.text == "")
             await press(pilot, key, shows="Edit cancelled. Nothing was changed.")
             assert not app.parts.composer.editing.under_way
             before = texts(app)
@@ -106,8 +103,7 @@ async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and
             await says(app, pilot, *before, new, "Another one.")
         await wait_until(pilot, lambda: agent.answering is None)
         agent.go.clear()
-        await enter(app, pilot, "more")
-        await wait_until(pilot, lambda: agent.answering is not None)
+        await enter(app, pilot, "more", until=lambda: agent.answering is not None)
         next(each for each in app.view.transcript.messages if each.text == "And then what?").focus()
         await pilot.press("e", "exclamation_mark", "enter")
         refused = "And then what?!"
@@ -178,16 +174,14 @@ async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_
             await sees_screen(pilot, ForkScreen, "Enter fork", "as a what-if", "Atlantis")
             assert size < (40, 12) or "Esc cancel" in words(app)
         assert [each.id for each in await agent.chats.all()] == ["S000"], "nothing changes before Enter"
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.session != "S000")
+        await press(pilot, "enter", until=lambda: app.view.session != "S000")
         await says(app, pilot, "What now?", "Whatever.")
         assert app.focused is app.view.composer
         assert app.view.state.what_if == "Atlantis"
         assert (await agent.chats.get(here(app))).name == "Atlantis"
         await goes_back()
         app.view.transcript.messages[1].focus()
-        await pilot.press("f", "enter")
-        await wait_until(pilot, lambda: app.view.session != "S000" and len(texts(app)) == 2)
+        await press(pilot, "f", "enter", until=lambda: app.view.session != "S000" and len(texts(app)) == 2)
         assert (await agent.chats.get(here(app))).world == "main"
         await goes_back()
 
@@ -196,8 +190,7 @@ async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_
         await wait_until(pilot, lambda: "what-if Lemuria" in status_line(app))
         await sees(pilot, "Lemuria what-if", "Press Alt+←")
         await goes_back()
-        await enter(app, pilot, "/fork Plan B")
-        await wait_until(pilot, lambda: app.view.session != "S000" and len(texts(app)) == 4)
+        await enter(app, pilot, "/fork Plan B", until=lambda: app.view.session != "S000" and len(texts(app)) == 4)
         assert (await agent.chats.get(here(app))).world == "main"
         assert "what-if" not in status_line(app)
         await goes_back()
@@ -245,7 +238,6 @@ async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_lin
         await says(app, pilot, "one", "Another one.")
         await sees(pilot, "‹2/2›")
         app.unsay()
-        await pilot.press("left")
-        await wait_until(pilot, lambda: len(texts(app)) == 6)
+        await press(pilot, "left", until=lambda: len(texts(app)) == 6)
         assert "removed from this chat" not in words(app), "nothing stood behind the new reply"
         await press(pilot, "right", shows=told)

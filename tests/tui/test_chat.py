@@ -76,8 +76,7 @@ async def test_no_text_is_markup_no_escape_reaches_the_screen_and_a_huge_paste_i
         await press(pilot, "enter", shows=f"{lines * 13 / 1000:.0f} KB, {lines:,} lines")
         said = [message for message in app.view.transcript.messages if isinstance(message, UserMessage)][-1]
         said.focus()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 2)
+        await press(pilot, "enter", until=lambda: len(app.screen_stack) == 2)
 
 
 async def test_messages_typed_while_it_answers_are_queued_and_on_hold_once_it_is_stopped_until_enter_sends_them(
@@ -86,8 +85,7 @@ async def test_messages_typed_while_it_answers_are_queued_and_on_hold_once_it_is
     agent = ScriptedAgent()
     agent.go.clear()
     async with chat(agent, size=(120, 30)) as (app, pilot):
-        await pilot.press(*"one", "enter", *"two", "enter")
-        await sees(pilot, "Queued", "1 queued")
+        await press(pilot, *"one", "enter", *"two", "enter", shows=("Queued", "1 queued"))
         agent.go.set()
         await says(app, pilot, "one", "Hello there.", "two", "Hello there.")
         await wait_until(pilot, lambda: "queued" not in screen_text(app))
@@ -97,8 +95,7 @@ async def test_messages_typed_while_it_answers_are_queued_and_on_hold_once_it_is
         agent.go.clear()
         await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
         await wait_until(pilot, lambda: "2 queued" in screen_text(app) and app.view.state.reply is not None)
-        await pilot.press("escape")
-        await sees(pilot, "2 queued messages are on hold. Press Enter to send them", "stopped")
+        await press(pilot, "escape", shows=("2 queued messages are on hold. Press Enter to send them", "stopped"))
         await wait_until(pilot, lambda: screen_text(app).count("On hold") == 2)
         await wait_until(pilot, lambda: app.view.state.last is not None and agent.answering is None)
         agent.go.set()
@@ -122,8 +119,7 @@ async def test_a_queued_message_is_taken_back_into_the_composer_of_its_own_chat_
         await pilot.press(*"A", "enter", *"B", "enter", *"C", "enter")
         await wait_until(pilot, lambda: "2 queued" in screen_text(app) and app.view.state.reply is not None)
         stopped = here(app)
-        await pilot.press("up")
-        await wait_until(pilot, lambda: app.view.composer.text == "C")
+        await press(pilot, "up", until=lambda: app.view.composer.text == "C")
         assert app.view.drafts.load(stopped) == "C"
         await sees(pilot, "1 queued")
         await pilot.press("up")  # with words in the composer it is the history's key
@@ -138,22 +134,18 @@ async def test_a_queued_message_is_taken_back_into_the_composer_of_its_own_chat_
         assert app.view.composer.text == ""
         said = next(message for message in app.view.transcript.messages if message.text == "B")
         said.focus()
-        await pilot.press("e")
-        await wait_until(pilot, lambda: app.view.composer.text == "B")
+        await press(pilot, "e", until=lambda: app.view.composer.text == "B")
         await wait_until(pilot, lambda: "hold" not in screen_text(app).replace("on hold. Press Enter", ""))
         agent.go.set()
-        await pilot.press("!", "enter")
-        await wait_until(pilot, lambda: texts(app)[-2:] == ["B!", "Hello there."])
+        await press(pilot, "!", "enter", until=lambda: texts(app)[-2:] == ["B!", "Hello there."])
         assert [turn.text for turn in await agent.chats.thread(stopped) if turn.role == "user"] == ["A", "B!"]
 
         await wait_until(pilot, lambda: agent.answering is None)
         agent.go.clear()
         gone, leaving = agent.hold("withdraw"), agent.watch_calls("withdraw")
         await press(pilot, *"E", "enter", *"mine", "enter", shows="1 queued")
-        await pilot.press("up")
-        await wait_until(pilot, lambda: leaving)
-        await pilot.press("ctrl+n", *"new")
-        await wait_until(pilot, lambda: app.view.session is None and app.view.composer.text == "new")
+        await press(pilot, "up", until=lambda: leaving)
+        await press(pilot, "ctrl+n", *"new", until=lambda: app.view.session is None and app.view.composer.text == "new")
         gone.set()
         await wait_until(pilot, lambda: app.view.drafts.load(stopped) == "mine")
         await app.open_session(stopped)
@@ -215,8 +207,7 @@ async def test_the_draft_of_each_chat_is_kept_on_disk(chat: Running) -> None:
     async with chat(agent) as (app, pilot):
         await paste(pilot, "half a thought")
         await wait_until(pilot, lambda: app.view.drafts.load(session) == "half a thought")
-        await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.view.session is None)
+        await press(pilot, "ctrl+n", until=lambda: app.view.session is None)
         assert app.view.composer.text == ""
         await paste(pilot, "hello")
         await wait_until(pilot, lambda: app.view.drafts.load(None) == "hello")
@@ -261,7 +252,5 @@ async def test_a_reply_is_copied_through_the_terminal_and_its_code_blocks_one_af
         await pilot.press("tab")
         assert isinstance(app.focused, AssistantMessage)
         for wanted in ("one", "two", "one"):
-            await pilot.press("b")
-            await wait_until(pilot, partial(copied, app, wanted))
-        await pilot.press("z")
-        await wait_until(pilot, lambda: app.view.composer.text == "z")
+            await press(pilot, "b", until=partial(copied, app, wanted))
+        await press(pilot, "z", until=lambda: app.view.composer.text == "z")

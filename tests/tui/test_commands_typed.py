@@ -35,8 +35,7 @@ async def sampling_of(agent: ScriptedAgent, session: str) -> Sampling | None:
 async def test_a_slash_opens_the_list_enter_runs_what_is_chosen_and_escape_keeps_the_text(chat: Running) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
-        await pilot.press("slash", *"hel")
-        await sees(pilot, "/help", "Show the keys")
+        await press(pilot, "slash", *"hel", shows=("/help", "Show the keys"))
         await press(pilot, "enter", opens=Reader)
         await closes(pilot, "escape")
         assert app.view.composer.text == ""
@@ -57,8 +56,7 @@ async def test_a_slash_opens_the_list_enter_runs_what_is_chosen_and_escape_keeps
         await closes(pilot, "escape")
         for size, typed, found in (((80, 24), "status", "Show status and disk use"), ((20, 5), "sampl", "Sampling")):
             await pilot.resize_terminal(*size)
-            await pilot.press("ctrl+p")
-            await wait_until(pilot, lambda: len(app.screen_stack) == 2)
+            await press(pilot, "ctrl+p", until=lambda: len(app.screen_stack) == 2)
             await press(pilot, *typed, shows=found)
             await closes(pilot, "escape")
 
@@ -117,8 +115,7 @@ async def test_name_system_prompt_and_sampling_are_those_of_this_chat(chat: Runn
     async with chat(agent) as (app, pilot):
         await pilot.press("slash", *"rena", "tab")
         assert app.view.composer.text == "/rename "
-        await pilot.press(*"Mine", "enter")
-        await wait_until(pilot, lambda: "Mine" in screen_text(app) and app.view.composer.text == "")
+        await press(pilot, *"Mine", "enter", until=lambda: "Mine" in screen_text(app) and app.view.composer.text == "")
         assert (await agent.chats.get("S000")).name == "Mine"
         await perform(app, pilot, "system", opens=AskText, shows="You are clew.")
         await pilot.press("ctrl+end")
@@ -154,8 +151,7 @@ async def test_what_is_wrong_or_cannot_be_loaded_changes_nothing_and_what_is_cho
         assert "● ready" in status_line(app)
         agent.failure = None
         await perform(app, pilot, "model", "here", opens=ModelPicker, shows="Model of this chat")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.session is not None)
+        await press(pilot, "enter", until=lambda: app.view.session is not None)
         assert [session.model for session in await agent.chats.all()] == ["smollm2-135m"]
 
         await app.open_session(None)
@@ -165,11 +161,9 @@ async def test_what_is_wrong_or_cannot_be_loaded_changes_nothing_and_what_is_cho
         lines.text = "temperature=0.1\ntop_k=many"
         await press(pilot, "enter", shows="top_k cannot be 'many'")
         app.screen.query_one(TextArea).text = "temperature=0.1\ntop_k=40"
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.session)
+        await press(pilot, "enter", until=lambda: app.view.session)
         assert await sampling_of(agent, here(app)) == Sampling(temperature=0.1)
-        await enter(app, pilot, "hi")
-        await wait_until(pilot, lambda: app.view.state.last is not None)
+        await enter(app, pilot, "hi", until=lambda: app.view.state.last is not None)
         assert [turn.text for turn in await agent.chats.thread(here(app))] == ["hi", "Hello there."]
 
 
@@ -182,15 +176,13 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept_and_one_asked_for
         await perform(app, pilot, "model", opens=ModelPicker, shows="2.5 GB to download")
         await paste(pilot, "qwenx", shows="No models match.")
         await press(pilot, "backspace", "enter", shows="Download qwen3-4b? It is 2.5 GB.")
-        await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: used == [(("qwen3-4b",), {"session": None})])
+        await press(pilot, "tab", "enter", until=lambda: used == [(("qwen3-4b",), {"session": None})])
         backstage = app.view.backstage
         assert isinstance(backstage, FakeBackstage)
         await wait_until(pilot, lambda: backstage.kept == {"model": "qwen3-4b"})
         assert backstage.fetched == ["qwen3-4b"]
         agent.go.clear()
-        await enter(app, pilot, "hello")
-        await wait_until(pilot, lambda: app.view.state.reply is not None)
+        await enter(app, pilot, "hello", until=lambda: app.view.state.reply is not None)
         await enter(app, pilot, "/model /m/other.gguf", "other answers after this reply")
         agent.go.set()
         await sees(pilot, "other answers from now on")

@@ -34,7 +34,9 @@ def middle(app: ClewApp) -> str:
     return screen.walk.ego.node.title if isinstance(screen, NodeScreen) and not screen._busy else ""
 
 
-async def in_the_middle(app: ClewApp, pilot: Pilot[int], title: str) -> None:
+async def in_the_middle(app: ClewApp, pilot: Pilot[int], title: str, *keys: str) -> None:
+    """Press keys, and wait until that node is in the middle."""
+    await pilot.press(*keys)
     await wait_until(pilot, lambda: middle(app) == title, title)
 
 
@@ -80,17 +82,13 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_and_more_of_many
         await sees(pilot, ADA, "said in", "said by", "followed by", "-[:IN_SESSION]->", "A fine name.")
         await pilot.press("tab")
         assert marked(app) == "A fine name."
-        await pilot.press("tab", "shift+tab", "enter")
-        await in_the_middle(app, pilot, "A fine name.")
+        await in_the_middle(app, pilot, "A fine name.", "tab", "shift+tab", "enter")
         await choose(app, pilot, "When do we sail?")
-        await pilot.press("enter")
-        await in_the_middle(app, pilot, "When do we sail?")
+        await in_the_middle(app, pilot, "When do we sail?", "enter")
         await sees(pilot, "Graph ‹ A fine name. ‹ The boat is called Ada")
-        await pilot.press("backspace")
-        await in_the_middle(app, pilot, "A fine name.")
+        await in_the_middle(app, pilot, "A fine name.", "backspace")
         assert marked(app) == "When do we sail?"
-        await pilot.press("backspace")
-        await in_the_middle(app, pilot, ADA)
+        await in_the_middle(app, pilot, ADA, "backspace")
         await press(pilot, "backspace", shows="where you started")
         await closes(pilot, "escape")
 
@@ -98,8 +96,7 @@ async def test_a_message_leads_to_its_chat_its_speaker_and_back_and_more_of_many
         await sees(pilot, "20 of 60 messages")
         while (item := ego(app).rows.chosen) is None or item.kind != "more":
             await pilot.press("down")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: any(len(side.nodes) == 60 for side in ego(app).walk.sides))
+        await press(pilot, "enter", until=lambda: any(len(side.nodes) == 60 for side in ego(app).walk.sides))
         assert [item.kind for item in ego(app).rows.items].count("more") == 0
         await pilot.press("slash")
         await paste(pilot, "ANSWER 13")
@@ -120,8 +117,7 @@ async def test_words_leave_only_what_has_them_in_the_drawing_too_and_f6_goes_bet
     huge = agent.add_session("Huge", ("word " * few(20_000), "x" * few(100_000)))
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await walk(app, pilot, "Session", short)
-        await pilot.press("d")
-        await wait_until(pilot, lambda: ego(app).drawing.chosen is not None)
+        await press(pilot, "d", until=lambda: ego(app).drawing.chosen is not None)
         assert drawn(app) > {"Question 0", "Answer 1"}
         await sees(pilot, "Tab next node", "F6 list")
         await pilot.press("slash")
@@ -129,22 +125,18 @@ async def test_words_leave_only_what_has_them_in_the_drawing_too_and_f6_goes_bet
         await wait_until(pilot, lambda: "Answer 1" in drawn(app) and len(drawn(app)) == 2)
         await pilot.press("tab", "tab")
         assert ego(app).drawing.has_focus_within
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: len(drawn(app)) > 2)
+        await press(pilot, "escape", until=lambda: len(drawn(app)) > 2)
         assert ego(app).drawing.has_focus_within
-        await pilot.press("f6")
-        await wait_until(pilot, lambda: ego(app).rows.has_focus)
+        await press(pilot, "f6", until=lambda: ego(app).rows.has_focus)
         await closes(pilot, "escape")
 
         await pilot.resize_terminal(140, 40)
         await walk(app, pilot, "Session", short)
         await wait_until(pilot, lambda: bool(drawn(app)))
-        await pilot.press("f6")
-        await wait_until(pilot, lambda: ego(app).drawing.has_focus_within)
+        await press(pilot, "f6", until=lambda: ego(app).drawing.has_focus_within)
         await press(pilot, "s", shows="Drawing saved to")
         assert not app._notifications
-        await pilot.press("f6")
-        await wait_until(pilot, lambda: ego(app).rows.has_focus)
+        await press(pilot, "f6", until=lambda: ego(app).rows.has_focus)
         assert ego(app).drawing.region.area
         await closes(pilot, "escape")
 
@@ -160,13 +152,12 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_o_goes_where_a_
     agent = ScriptedAgent()
     agent.add_session("Else", ("Something else", "Fine."))
     first = agent.add_session("Home", (BERLIN, "Noted."))
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(80, 24)) as (app, pilot):
         made = await agent.memories.remember(BERLIN)
         again = await agent.memories.correct(made.id, "I live in Lisbon")
         await walk(app, pilot, "Observation", again.id)
         await sees(pilot, "replaces", BERLIN)
-        await pilot.press("p")
-        await sees_screen(pilot, ProofScreen, "this memory", "replaces", "learned from", f"“{BERLIN}")
+        await press(pilot, "p", opens=ProofScreen, shows=("this memory", "replaces", "learned from", f"“{BERLIN}"))
         steps = app.screen._steps  # type: ignore[attr-defined]
         place = next(place for place, step in enumerate(steps) if step.node.ref.table == "Turn")
         await closes(pilot, *["down"] * place, "enter")
@@ -175,8 +166,7 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_o_goes_where_a_
 
         await walk(app, pilot, "Session", first)
         await choose(app, pilot, BERLIN)
-        await pilot.press("o")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1 and app.view.session == first)
+        await press(pilot, "o", until=lambda: len(app.screen_stack) == 1 and app.view.session == first)
         await walk(app, pilot, "Observation", again.id)
         await press(pilot, "o", opens=MemoriesScreen, shows="I live in Lisbon")
         await walk(app, pilot, "Session", first)
@@ -189,11 +179,11 @@ async def test_a_hidden_message_is_there_without_its_words_and_one_that_is_delet
     agent = ScriptedAgent()
     gone = agent.add_session("Gone", ("my secret is xyzzy", "Noted."))
     hidden = agent.add_session("Hidden", ("my secret is xyzzy", "Fine."))
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(80, 24)) as (app, pilot):
         await agent.memories.remember("The secret is xyzzy")
         secret, reply = agent.turns[hidden]
         await agent.chats.hide(secret)
-        for table, id in (("Turn", secret), ("Turn", reply), ("Session", hidden)):
+        for table, id in some(("Turn", secret), ("Turn", reply), ("Session", hidden)):
             await walk(app, pilot, table, id)
             await sees(pilot, "hidden")
             assert "my secret" not in screen_text(app)
@@ -205,8 +195,7 @@ async def test_a_hidden_message_is_there_without_its_words_and_one_that_is_delet
         secret, reply = agent.turns[gone]
         await walk(app, pilot, "Turn", reply)
         await choose(app, pilot, "xyzzy")
-        await pilot.press("enter")
-        await in_the_middle(app, pilot, "my secret is xyzzy")
+        await in_the_middle(app, pilot, "my secret is xyzzy", "enter")
         await agent.plans.carry_out(await agent.plans.delete(secret))
         await press(pilot, "space", shows="It has been deleted.")
         await in_the_middle(app, pilot, "Noted.")
@@ -222,14 +211,13 @@ async def test_a_hidden_message_is_there_without_its_words_and_one_that_is_delet
 async def test_g_walks_from_what_is_in_focus_wherever_that_is(chat: Running) -> None:
     agent = ScriptedAgent()
     agent.add_session("Boats", (ADA, "Noted."))
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(80, 24)) as (app, pilot):
         await agent.memories.remember(ADA)
 
         async def walked(title: str) -> None:
             await in_the_middle(app, pilot, title)
             before = len(app.screen_stack)
-            await pilot.press("escape")
-            await wait_until(pilot, lambda: len(app.screen_stack) < before or not middle(app))
+            await press(pilot, "escape", until=lambda: len(app.screen_stack) < before or not middle(app))
 
         await pilot.press("tab", "g")
         await walked("Noted.")

@@ -77,8 +77,7 @@ async def test_a_model_that_cannot_be_fetched_and_a_reply_that_broke_off_are_tol
         agent.reply = "Hello there."
         agent.go.clear()
         await enter(app, pilot, "one")
-        await enter(app, pilot, "two")
-        await wait_until(pilot, lambda: "1 queued" in status_line(app))
+        await enter(app, pilot, "two", until=lambda: "1 queued" in status_line(app))
         await agent.chats.configure(here(app), model="gone")
         agent.failure = ModelMissing(Path("gone.gguf"))
         await app.open_session(None)

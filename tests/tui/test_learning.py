@@ -47,8 +47,7 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
         await press(pilot, "f4", opens=MemoriesScreen, shows="History")
         chosen = screen_of(app).page.rows.chosen
         assert getattr(chosen, "id", None) == BERLIN
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "Learned:" not in words(app) and app.view.composer.text == "hello")
+        await press(pilot, "escape", until=lambda: "Learned:" not in words(app) and app.view.composer.text == "hello")
 
         agent.tell(Proposed(BERLIN, "Moved to [Berlin]", "Zed (over MCP)", 3))
         await sees(pilot, "Proposed: Moved to [Berlin]", "Zed (over MCP) · 3 to review · /review")
@@ -70,13 +69,6 @@ async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(
         await pilot.resize_terminal(40, 20)
         await sees(pilot, "… · F4 show · F8 undo")
         assert "\x1b" not in screen_text(app)
-
-
-def asking_agent(times: int = 1) -> ScriptedAgent:
-    """An agent whose model asks so often to remember something, each time before a reply."""
-    agent = learned_agent(tools="on")
-    agent.take_steps(*[{"tool": "remember", "text": WALNUTS}, {"tool": "answer"}] * times)
-    return agent
 
 
 class Leave:
@@ -102,9 +94,10 @@ async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
 
 
 async def test_a_model_waits_for_leave_a_button_gives_or_refuses_it_and_no_letter_that_is_typed_is_a_yes(
-    chat: Running,
+    chat: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent = asking_agent(3)
+    agent = learned_agent(tools="on")
+    agent.take_steps(*[{"tool": "remember", "text": WALNUTS}, {"tool": "answer"}] * 4)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
         for keys in (["enter"], ["escape"], ["right", "enter"]):
@@ -115,12 +108,10 @@ async def test_a_model_waits_for_leave_a_button_gives_or_refuses_it_and_no_lette
             assert "waiting for permission" in status_line(app)
             allowed = keys == ["right", "enter"]
             if allowed:
-                await pilot.press(*"yes")
-                await wait_until(pilot, lambda: app.view.composer.text == "yes")
+                await press(pilot, *"yes", until=lambda: app.view.composer.text == "yes")
                 assert leave.answers == answered
                 assert shown.display
-                await pilot.press("tab")
-                await wait_until(pilot, lambda shown=shown: shown.has_focus)  # type: ignore[misc]
+                await press(pilot, "tab", until=lambda shown=shown: shown.has_focus)  # type: ignore[misc]
             await pilot.press(*keys)
             await wait_until(
                 pilot,
@@ -131,18 +122,11 @@ async def test_a_model_waits_for_leave_a_button_gives_or_refuses_it_and_no_lette
             assert not shown.display
             assert app.view.composer.has_focus
         assert app.view.composer.text == "yes"
-
-
-async def test_an_enter_that_was_on_its_way_answers_nothing(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Approval, "guard_s", 1e9)
-    agent = asking_agent()
-    leave = Leave(agent)
-    async with chat(agent) as (app, pilot):
-        shown = await asked(app, pilot)
+        monkeypatch.setattr(Approval, "guard_s", 1e9)
+        answered, shown = leave.answers, await asked(app, pilot)
         await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press("enter", "right", "enter", "y")
-        await wait_until(pilot, lambda: app.view.composer.text == "y")
-        assert leave.answers == []
+        await press(pilot, "enter", "right", "enter", "y", until=lambda: app.view.composer.text == "y")
+        assert leave.answers == answered, "an Enter that was on its way answers nothing"
 
 
 async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running) -> None:
@@ -152,16 +136,14 @@ async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running)
     looking = agent.hold_search(SLOW)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
-        await enter(app, pilot, "hi")
-        await wait_until(pilot, lambda: app.view.state.tool is not None)
+        await enter(app, pilot, "hi", until=lambda: app.view.state.tool is not None)
         await pilot.press(*"next")
         looking.set()
         shown = app.screen_stack[0].query_one(Approval)
         await wait_until(pilot, lambda: shown.display)
         assert app.view.composer.has_focus
         await sees(pilot, "Tab answer it")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: leave.answers == [False])
+        await press(pilot, "escape", until=lambda: leave.answers == [False])
 
 
 def test_a_question_goes_when_its_tool_is_done_or_its_reply_begins() -> None:
@@ -191,8 +173,7 @@ async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
     monkeypatch.setattr(ingester, "read", slowly)
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await enter(app, pilot, f"/ingest {notes}", "Reading 1 of 3: second.md")
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: app.view.state.last is not None)
+        await press(pilot, *"hi", "enter", until=lambda: app.view.state.last is not None)
         await pilot.press("escape")
         go.set()
         await sees(pilot, "Stopped. The files read so far are kept")

@@ -16,13 +16,11 @@ async def test_escape_and_ctrl_c_in_another_chat_stop_nothing_and_say_where_a_re
         await enter(app, pilot, "/stop", "Nothing to stop.")
         await app.open_session(here)
         agent.go.clear()
-        await enter(app, pilot, "count")
-        await wait_until(pilot, lambda: agent.answering == here)
+        await enter(app, pilot, "count", until=lambda: agent.answering == here)
         await app.open_session(None)
         await press(pilot, "escape", shows="written in another chat")
         assert agent.answering == here
-        await pilot.press(*"draft", "ctrl+c")
-        await wait_until(pilot, lambda: app.view.composer.text == "")
+        await press(pilot, *"draft", "ctrl+c", until=lambda: app.view.composer.text == "")
         await press(pilot, "ctrl+c", shows="again to quit")
         assert agent.answering == here
         assert not agent.closed
@@ -35,10 +33,8 @@ async def test_ctrl_c_stops_then_clears_then_quits_on_a_second_press_while_its_h
     agent = ScriptedAgent()
     agent.go.clear()
     async with chat(agent) as (app, pilot):
-        await pilot.press(*"x", "enter")
-        await wait_until(pilot, lambda: app.view.state.reply is not None)
-        await pilot.press(*"draft", "ctrl+c")
-        await wait_until(pilot, lambda: agent.answering is None)
+        await press(pilot, *"x", "enter", until=lambda: app.view.state.reply is not None)
+        await press(pilot, *"draft", "ctrl+c", until=lambda: agent.answering is None)
         assert app.view.composer.text == "draft"
         await pilot.press("ctrl+d", "s")  # behind the last word Ctrl+D does nothing
         assert app.view.composer.text == "drafts"
@@ -55,8 +51,7 @@ async def test_ctrl_c_stops_then_clears_then_quits_on_a_second_press_while_its_h
         assert not agent.closed
         await pilot.press("x", "backspace")
         await sees_no_more(pilot, "again to quit")
-        await pilot.press("ctrl+c", "ctrl+c")
-        await wait_until(pilot, lambda: agent.closed)
+        await press(pilot, "ctrl+c", "ctrl+c", until=lambda: agent.closed)
 
 
 async def test_ctrl_d_quits_only_when_nothing_is_written(chat: Running) -> None:
@@ -64,14 +59,12 @@ async def test_ctrl_d_quits_only_when_nothing_is_written(chat: Running) -> None:
     async with chat(agent) as (app, pilot):
         await pilot.press(*"ab", "home", "ctrl+d")
         assert app.view.composer.text == "b"
-        await pilot.press("delete", "ctrl+d")
-        await wait_until(pilot, lambda: agent.closed)
+        await press(pilot, "delete", "ctrl+d", until=lambda: agent.closed)
 
 
 async def test_what_was_typed_right_before_quitting_is_kept(chat: Running) -> None:
     agent = ScriptedAgent()
     session = agent.add_session("Old", ("q", "a"))
     async with chat(agent) as (app, pilot):
-        await pilot.press("a", "ctrl+q")
-        await wait_until(pilot, lambda: agent.closed)
+        await press(pilot, "a", "ctrl+q", until=lambda: agent.closed)
         assert app.view.drafts.load(session) == "a"

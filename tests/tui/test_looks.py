@@ -18,8 +18,7 @@ async def test_composer_keys_and_code_stand_where_they_can_be_read_at_any_size(c
         assert "ctx" in status_line(app)
         await press(pilot, "tab", shows="c copy r retry e edit h hide x delete F1 keys Esc back")
         assert "● ready" in status_line(app)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "ctx" in status_line(app) and "Esc back" not in status_line(app))
+        await press(pilot, "escape", until=lambda: "ctx" in status_line(app) and "Esc back" not in status_line(app))
         for size in ((200, 60), (80, 24)):
             await pilot.resize_terminal(*size)
             await wait_until(pilot, lambda size=size: app.size == size)  # type: ignore[misc]
@@ -45,16 +44,13 @@ async def test_the_panel_cuts_what_it_is_about_within_its_quotes(chat: Running) 
     agent.add_session(f"What {'should I ask of it ' * 4}", (f"What {'should I ask of it ' * 4}", "This."))
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await app.open_session("S001")
-        await enter(app, pilot, "/fork what-if")
-        await wait_until(pilot, lambda: "what-if of “What should I ask…”" in status_line(app))
+        await enter(app, pilot, "/fork what-if", until=lambda: "what-if of “What should I ask…”" in status_line(app))
         for size in some((120, 40), (80, 24), (80, 12)):
             await pilot.resize_terminal(*size)
             last(app, AssistantMessage).focus()
-            await pilot.press("m")
-            await wait_until(pilot, lambda: app.parts.panel.open and "Memory what-if of “What" in unframed(app))
+            await press(pilot, "m", until=lambda: app.parts.panel.open and "Memory what-if of “What" in unframed(app))
             title = app.query_one("#memory-title")
             told = " ".join(str(title.render()).split())
             assert told.count("“") == told.count("”"), told
             assert title.region.height * title.size.width >= len(told), "none of it is out of sight"
-            await pilot.press("f7")
-            await wait_until(pilot, lambda: not app.parts.panel.open)
+            await press(pilot, "f7", until=lambda: not app.parts.panel.open)

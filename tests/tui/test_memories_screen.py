@@ -31,8 +31,7 @@ async def lists(app: ClewApp, pilot: Pilot[int], *ids: str) -> None:
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
-    await pilot.press("f4")
-    await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and app.focused is not None)
+    await press(pilot, "f4", until=lambda: isinstance(app.screen, MemoriesScreen) and app.focused is not None)
     await press(pilot, *keys, shows=shows)
     return screen_of(app)
 
@@ -58,9 +57,8 @@ async def ready(app: ClewApp, pilot: Pilot[int]) -> None:
     await wait_until(pilot, lambda: not screen_of(app).busy, "its end")
 
 
-async def does(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> None:
-    """Press keys once all before is done, and wait until the screen says that and all is done."""
-    await ready(app, pilot)
+async def does(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str = "") -> None:
+    """Press keys, and wait until the screen says that and all that was asked for is done."""
     await press(pilot, *keys, shows=shows)
     await ready(app, pilot)
 
@@ -77,20 +75,18 @@ async def test_it_lists_what_is_current_tells_all_about_one_and_enter_goes_to_th
     chat: Running,
 ) -> None:
     agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
         assert listed(app) == [STARTER, CELLO, SISTER, BERLIN]
         await chosen(app, pilot, BERLIN)
         await sees(pilot, "History", "2025-06-03 ↷ Lives in Munich", "2025-06-03 → ● Moved to Berlin")
         await sees(pilot, "› 2025-06-02 you: “I moved to Berlin”", "you (same statement): “Ada carried everything”")
-        await pilot.press("right", "enter")
-        await wait_until(pilot, lambda: app.view.session == "S001")
+        await press(pilot, "right", "enter", until=lambda: app.view.session == "S001")
         third = agent.turns["S001"][2]
         await wait_until(
             pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.view.transcript.messages)
         )
-        await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.view.session == "S000")
+        await press(pilot, "alt+left", until=lambda: app.view.session == "S000")
         await opened(app, pilot, shows="Moved to Berlin")
         await wait_until(pilot, lambda: (found := observations(app).chosen) is not None and found.id == BERLIN)
         await closes(pilot, "escape")
@@ -135,7 +131,7 @@ async def test_while_the_graph_is_rebuilt_it_says_so_then_every_filter_has_a_key
 
 async def test_a_memory_is_pinned_corrected_and_made_from_two_by_one_key_each_and_u_undoes(chat: Running) -> None:
     agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(100, 30)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, BERLIN)
         await does(app, pilot, "p", shows="Pinned: the model will always see it")
@@ -169,16 +165,14 @@ async def test_a_memory_is_pinned_corrected_and_made_from_two_by_one_key_each_an
         await does(app, pilot, "m", shows="No longer marked.")
         await does(app, pilot, "m", shows="Marked “Has a sister called Ada”")
         await chosen(app, pilot, BERLIN)
-        await pilot.press("m")
-        await sees(pilot, "What do both say together?", "Has a sister called Ada. Moved to Berlin.")
+        await press(pilot, "m", shows=("What do both say together?", "Has a sister called Ada. Moved to Berlin."))
         await pilot.press("ctrl+a", "ctrl+k")
         await paste(pilot, "Ada came", "enter", shows="Made from both. Press u to undo.")
         await sees(pilot, "Made from", "Ada came")
         made = next(each for each in await agent.memories.find() if each.text == "Ada came")
         assert set(made.parents) == {SISTER, BERLIN}
         await ready(app, pilot)
-        await pilot.press("u")
-        await wait_until(pilot, lambda: made.id not in listed(app))
+        await press(pilot, "u", until=lambda: made.id not in listed(app))
         await chosen(app, pilot, SISTER)
         await does(app, pilot, "m", shows="Marked “Has a sister called Ada”")
         await chosen(app, pilot, CELLO)
@@ -190,8 +184,7 @@ async def test_forgetting_and_letting_a_document_go_show_what_goes_and_ask(chat:
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister")
         await chosen(app, pilot, BERLIN)
-        await pilot.press("d")
-        await sees_screen(pilot, ImpactScreen, "cannot be undone", "“Lives in Munich”")
+        await press(pilot, "d", opens=ImpactScreen, shows=("cannot be undone", "“Lives in Munich”"))
         await press(pilot, "escape", opens=MemoriesScreen)
         assert len(await agent.memories.find(Wanted(everything=True))) == 5
         await ready(app, pilot)
@@ -206,15 +199,14 @@ async def test_forgetting_and_letting_a_document_go_show_what_goes_and_ask(chat:
         await press(pilot, "enter", opens=Reader)
         await pilot.press("escape", "x")
         await sees_screen(pilot, ImpactScreen, "Delete “Field notes” permanently?", "This cannot be undone.")
-        await pilot.press("tab", "enter")
-        await sees(pilot, "Document deleted from the memory.", "bridges.pdf")
+        await press(pilot, "tab", "enter", shows=("Document deleted from the memory.", "bridges.pdf"))
         await sees_no_more(pilot, "Field notes")
         assert [document.title for document in await agent.documents.all()] == ["bridges.pdf"]
 
 
 async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
     agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(100, 30)) as (app, pilot):
         screen = await opened(app, pilot, "2", shows="not fully supported by the proof below")
         assert listed(app) == [STARTER, CELLO]
         await sees(pilot, "a keep e edit x reject")
@@ -225,8 +217,7 @@ async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: R
         await sees(pilot, "Rejected")
         assert (await standing(agent, CELLO)).status == "invalid"
         for _ in range(2):
-            await pilot.press("u")
-            await ready(app, pilot)
+            await does(app, pilot, "u")
         await lists(app, pilot, STARTER, CELLO)
         await press(pilot, "home", "e", shows="What is true instead?")
         await pilot.press("exclamation_mark", "enter")
@@ -247,8 +238,7 @@ async def test_blocks_are_written_edited_and_taken_away_and_turns_are_rated_anew
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "3", shows="I am Noor.")
         await press(pilot, "n", *"pad", "enter", shows="Core block: pad")
-        await press(pilot, *"one", "ctrl+j", *"two", "enter", shows="“pad” saved")
-        await ready(app, pilot)
+        await does(app, pilot, *"one", "ctrl+j", *"two", "enter", shows="“pad” saved")
         assert (await blocks(agent))["pad"] == "one\ntwo"
         await press(pilot, "e", shows="Core block: pad")
         await paste(pilot, " three", "enter")
@@ -257,8 +247,7 @@ async def test_blocks_are_written_edited_and_taken_away_and_turns_are_rated_anew
         await does(app, pilot, "u", shows="Undone: “pad” has its earlier text again.")
         assert (await blocks(agent))["pad"] == "one\ntwo"
         await press(pilot, "d", opens=Confirm)
-        await pilot.press("tab", "enter")
-        await ready(app, pilot)
+        await does(app, pilot, "tab", "enter")
         assert list(await blocks(agent)) == ["human", "persona"]
 
         await does(app, pilot, "4", shows="0 routine")
@@ -295,8 +284,7 @@ async def test_thousands_are_read_piece_by_piece_and_what_changes_meanwhile_does
         assert rows.place * 2 - rows.scroll_y == line
         while len(rows.items) < count + 2:
             before = len(rows.items)
-            await pilot.press("end")
-            await wait_until(pilot, lambda before=before: len(rows.items) > before)  # type: ignore[misc]
+            await press(pilot, "end", until=lambda before=before: len(rows.items) > before)  # type: ignore[misc]
         await press(pilot, "end", shows="› ● fact 0")
         assert len(rows._rows) < 200
 
@@ -334,8 +322,7 @@ async def test_any_text_is_only_text_at_any_size(chat: Running) -> None:
         turn = agent.add_turn(session, text or "", speaker=text or "")
         agent.learn(text, turn, about=(text,) if text else (), tags=(text,) if text else ())
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: len(listed(app)) == len(HOSTILE))
+        await press(pilot, "f4", until=lambda: len(listed(app)) == len(HOSTILE))
         for size in some((80, 24), (40, 20), (20, 5)):
             await pilot.resize_terminal(*size)
             for identity in listed(app):
@@ -345,6 +332,5 @@ async def test_any_text_is_only_text_at_any_size(chat: Running) -> None:
                 await pilot.press("right", "space")
                 assert "\x1b" not in screen_text(app)
         for _ in HOSTILE:  # each of them is a name as well
-            await pilot.press("W")
-            await ready(app, pilot)
+            await does(app, pilot, "W")
             assert "\x1b" not in screen_text(app)

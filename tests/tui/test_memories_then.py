@@ -12,12 +12,10 @@ from tests.tui.seeing import sees, sees_no_more, sees_screen, words
 from tests.tui.test_memories_screen import chosen, does, listed, opened, ready
 from tui.widgets.dialogs import AskLine
 
-Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
 SIZES = ((40, 12), (120, 40), (80, 24))
-END_OF_1_OCTOBER = datetime(2026, 10, 1, 23, 59, 59, 999000)
 
 
-def last_world(asked: Calls) -> str:
+def last_world(asked: list[tuple[tuple[Any, ...], dict[str, Any]]]) -> str:
     """The world whose memories were asked for last."""
     ((wanted,), _) = asked[-1]
     return str(wanted.world)
@@ -71,7 +69,9 @@ async def test_a_day_shows_the_memory_as_it_was_then_and_escape_now(chat: Runnin
             await sees(pilot, "As clew knew it on 1 Oct 2026, 23:59 · Esc for now")
         await ready(app, pilot)
         assert len(listed(app)) == 4
-        assert [when.astimezone().replace(tzinfo=None) for ((when,), _) in asked] == [END_OF_1_OCTOBER]
+        assert [when.astimezone().replace(tzinfo=None) for ((when,), _) in asked] == [
+            datetime(2026, 10, 1, 23, 59, 59, 999000)
+        ]
         await press(pilot, "p", shows="The past cannot be changed")
         await pilot.press("escape")
         await sees_no_more(pilot, "As clew knew it")
@@ -101,8 +101,7 @@ async def test_a_day_that_cannot_be_shown_is_explained_and_stays_in_its_field_to
             await paste(pilot, typed, "enter")
             await sees_screen(pilot, AskLine, told, typed)
             await pilot.press("ctrl+u")
-        await pilot.press("escape")
-        await ready(app, pilot)
+        await does(app, pilot, "escape")
         now = listed(app)
         assert len(now) == 4
         await press(pilot, "at", opens=AskLine)

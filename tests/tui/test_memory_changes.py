@@ -23,7 +23,7 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_the_mark_goe
     chat: Running,
 ) -> None:
     agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, SISTER)
         await press(pilot, "c", shows="What is true instead?")
@@ -35,16 +35,14 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_the_mark_goe
         await ready(app, pilot)
         assert (await agent.memories.find())[0].text == "Has two"
         for keys, count in (("S" * 6, 4), ("S" * 5, 6)):
-            await pilot.press(*keys)
-            await wait_until(pilot, lambda count=count: len(listed(app)) == count)  # type: ignore[misc]
+            await press(pilot, *keys, until=lambda count=count: len(listed(app)) == count)  # type: ignore[misc]
             await chosen(app, pilot, BERLIN)
             await press(pilot, "c", opens=AskText)
             await pilot.press("ctrl+u")
             await paste(pilot, "Left", "enter", shows="Corrected")
             await ready(app, pilot)
             await wait_until(pilot, lambda: marked(app) == "Left")
-            await pilot.press("p")
-            await ready(app, pilot)
+            await does(app, pilot, "p")
             newest = (await agent.memories.find())[0]
             assert newest.pinned
             assert marked(app) == "Left"
@@ -58,7 +56,7 @@ async def test_what_was_reviewed_is_the_chosen_one_again_when_that_is_taken_back
     chat: Running,
 ) -> None:
     agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "2", shows="Ulysses")
         await chosen(app, pilot, STARTER)
         await pilot.press("a")
@@ -123,10 +121,8 @@ async def test_tabs_filters_and_keys_have_words_as_far_as_they_fit_and_all_of_it
             await press(pilot, told[0], shows=told)
         for size in some((20, 5), (200, 60), (80, 24)):
             await pilot.resize_terminal(*size)
-            await pilot.press("down")
-            await wait_until(pilot, lambda: screen_of(app).page.rows.region.height > 0)
-            await pilot.press("3", "1")
-            await wait_until(pilot, lambda: screen_of(app).page_name == "observations")
+            await press(pilot, "down", until=lambda: screen_of(app).page.rows.region.height > 0)
+            await press(pilot, "3", "1", until=lambda: screen_of(app).page_name == "observations")
         await sees(pilot, "Has a sister called Ada")
         await closes(pilot, "f4")
 

@@ -48,12 +48,10 @@ async def tells(app: ClewApp, pilot: Pilot[int], *told: str) -> None:
     await wait_until(pilot, lambda: app.parts.panel.open and all(each in words(app) for each in told), f"{told}")
 
 
-async def is_about(app: ClewApp, pilot: Pilot[int], title: str) -> None:
+async def is_about(app: ClewApp, pilot: Pilot[int], title: str, *keys: str) -> None:
+    """Press keys, and wait until that is what the panel is about."""
+    await pilot.press(*keys)
     await wait_until(pilot, lambda: app.parts.panel.open and title in panel_of(app).pack.title, title)
-
-
-async def closed(app: ClewApp, pilot: Pilot[int]) -> None:
-    await wait_until(pilot, lambda: not app.parts.panel.open, "no panel")
 
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
@@ -82,25 +80,20 @@ async def opened(app: ClewApp, pilot: Pilot[int], count: int = 3) -> MemoryPanel
 
 async def test_f7_and_the_line_below_a_reply_lead_to_the_panel_which_says_what_from_when_and_why(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).has_keys)
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        await press(pilot, "f7", until=lambda: app.parts.panel.open and panel_of(app).has_keys)
         await pilot.press("escape")
         assert app.parts.panel.open
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: panel_of(app).has_keys)
-        await pilot.press("f7")
-        await closed(app, pilot)
+        await press(pilot, "f7", until=lambda: panel_of(app).has_keys)
+        await press(pilot, "f7", until=lambda: not app.parts.panel.open)
         assert app.focused is app.view.composer
 
         await say(app, pilot, ASKED)
         await sees(pilot, "recalled 3")
         await pilot.click(".recalled")
         await is_about(app, pilot, "for “tide pools?”")
-        await pilot.press("f7")
-        await closed(app, pilot)
-        await pilot.press("tab", "m")
-        await wait_until(pilot, lambda: app.parts.panel.open and panel_of(app).has_keys)
+        await press(pilot, "f7", until=lambda: not app.parts.panel.open)
+        await press(pilot, "tab", "m", until=lambda: app.parts.panel.open and panel_of(app).has_keys)
         first = "by its words (rank 1), by its meaning (rank 2), soon before a match; its chat has the words"
         then = "by its meaning (rank 1), by its words (rank 2), soon after a match; its chat has the words"
         await tells(app, pilot, "Memory for “tide pools?”", f"you · Crete The tide pools were best {first}")
@@ -114,8 +107,7 @@ async def test_f7_and_the_line_below_a_reply_lead_to_the_panel_which_says_what_f
         await wait_until(pilot, lambda: "being rebuilt" not in words(app))
 
         panel = panel_of(app)
-        await pilot.press("home", "down", "down", "enter")
-        await wait_until(pilot, lambda: app.view.session == "S001")
+        await press(pilot, "home", "down", "down", "enter", until=lambda: app.view.session == "S001")
         await wait_until(
             pilot, lambda: any(m.has_class("-flash") and m.text == LAST for m in app.view.transcript.messages)
         )
@@ -123,19 +115,16 @@ async def test_f7_and_the_line_below_a_reply_lead_to_the_panel_which_says_what_f
         assert len(panel.pack.recalled) == 3
         assert panel.chosen is not None
         assert panel.chosen.words == LAST
-        await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.view.session == "S000")
-        await pilot.press("escape")
-        await is_about(app, pilot, "for “tide pools?”")
+        await press(pilot, "alt+left", until=lambda: app.view.session == "S000")
+        await is_about(app, pilot, "for “tide pools?”", "escape")
 
 
 async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await agent.idle()
         agent.go.clear()
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: app.parts.panel.open)
+        await press(pilot, "f7", until=lambda: app.parts.panel.open)
         await pilot.press("escape")
         assert app.focused is app.view.composer
         await enter(app, pilot, ASKED)
@@ -146,28 +135,20 @@ async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and
 
         await say(app, pilot, "which gorge?")
         await wait_until(pilot, lambda: len(panel_of(app).pack.recalled) == 1)
-        await pilot.press("tab", "up", "up")
-        await is_about(app, pilot, "for “tide pools?”")
+        await is_about(app, pilot, "for “tide pools?”", "tab", "up", "up")
         assert len(panel_of(app).pack.recalled) == 3
-        await pilot.press("up", "up")
-        await is_about(app, pilot, "What should I pack?")
+        await is_about(app, pilot, "What should I pack?", "up", "up")
         assert panel_of(app).pack.note == panel_controller.NOTHING_THEN
-        await pilot.press("escape")
-        await is_about(app, pilot, "for “which gorge?”")
-        await pilot.press("f7", "left")
-        await is_about(app, pilot, "for “tide pools?”")
-        await pilot.press("right")
-        await is_about(app, pilot, "for “which gorge?”")
+        await is_about(app, pilot, "for “which gorge?”", "escape")
+        await is_about(app, pilot, "for “tide pools?”", "f7", "left")
+        await is_about(app, pilot, "for “which gorge?”", "right")
         await pilot.press("escape")
 
         await say(app, pilot, OF_A_DAY)
         await tells(app, pilot, "Nothing was said then.")
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: panel_of(app).has_keys)
-        await pilot.press("left")
-        await is_about(app, pilot, "for “which gorge?”")
-        await pilot.press("right")
-        await is_about(app, pilot, "for “what did we say")
+        await press(pilot, "f7", until=lambda: panel_of(app).has_keys)
+        await is_about(app, pilot, "for “which gorge?”", "left")
+        await is_about(app, pilot, "for “what did we say", "right")
         await press(pilot, "j", "k", "p", "h", "enter", "u", shows="Nothing to undo")
         await pilot.press("escape")
         assert app.focused is app.view.composer
@@ -175,7 +156,7 @@ async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and
 
 async def test_words_can_be_recalled_by_hand_and_what_recall_lacks_is_told_and_ends_nothing(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await agent.idle()
         agent.tell(EmbeddingProgress("embedding", "minilm", 1200, 10_000))
         await wait_until(pilot, lambda: "embedding 1,200/10,000" in status_line(app))
@@ -197,49 +178,43 @@ async def test_words_can_be_recalled_by_hand_and_what_recall_lacks_is_told_and_e
         await tells(app, pilot, "The graph is behind [now].")
         mend()
         await pilot.press("escape")
-        await enter(app, pilot, "/recall tide pools")
-        await wait_until(pilot, lambda: panel_of(app).pack.recalled)
+        await enter(app, pilot, "/recall tide pools", until=lambda: panel_of(app).pack.recalled)
         assert panel_of(app).pack.recalled[0].words == f"{BESIDE}\nThe tide pools were best"
         await tells(app, pilot, "for “tide pools”")
-        await pilot.press("escape")
-        await is_about(app, pilot, "What should I pack?")
+        await is_about(app, pilot, "What should I pack?", "escape")
 
 
 async def test_p_pins_a_message_among_the_messages_h_hides_what_was_recalled_and_says_so(chat: Running) -> None:
     agent = agent_that_recalls()
     turn = agent.turns["S000"][0]
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await pilot.press("tab", "k", "p")
         await agree(pilot)
         await sees(pilot, "Pinned. Press p again to unpin it.")
         assert await pinned(agent) == [turn]
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
+        await press(pilot, "f7", until=lambda: [item.turn for item in panel_of(app).pack.pinned] == [turn])
         await pilot.press("escape", "tab", "k", "p")
         await agree(pilot)
         await wait_until(pilot, lambda: not panel_of(app).pack.pinned)
         assert await pinned(agent) == []
         assert app.view.composer.text == ""
         await pilot.press("escape")
-        await enter(app, pilot, "/recall pack")
-        await wait_until(pilot, lambda: panel_of(app).pack.recalled)
+        await enter(app, pilot, "/recall pack", until=lambda: panel_of(app).pack.recalled)
         assert panel_of(app).pack.recalled[0].words == "What should I pack?"
         await pilot.press("h")
         await agree(pilot)
         await sees(pilot, "hidden · h to unhide")
-        await pilot.press("h")
-        await wait_until(pilot, lambda: "hidden · h to unhide" not in screen_text(app))
+        await press(pilot, "h", until=lambda: "hidden · h to unhide" not in screen_text(app))
         await pilot.press("escape")
         agent.go.clear()
-        await enter(app, pilot, "one")
-        await wait_until(pilot, lambda: app.view.state.reply is not None)
+        await enter(app, pilot, "one", until=lambda: app.view.state.reply is not None)
         await press(pilot, "tab", "p", shows="finished replies can be pinned")
 
 
 async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
     agent = agent_that_recalls()
     turn = agent.turns["S001"][2]
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await say(app, pilot, ASKED)
         await opened(app, pilot)
         await pilot.press("p")
@@ -254,8 +229,7 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
         await agree(pilot)
         await wait_until(pilot, lambda: panel_of(app).pack.recalled[0].hidden)
         assert await is_hidden(agent, turn)
-        await pilot.press("u")
-        await wait_until(pilot, lambda: not panel_of(app).pack.recalled[0].hidden)
+        await press(pilot, "u", until=lambda: not panel_of(app).pack.recalled[0].hidden)
         assert not await is_hidden(agent, turn)
         await press(pilot, "u", shows="Unpinned.")
         assert await pinned(agent) == []
@@ -265,15 +239,13 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
 
 async def test_the_panel_stands_beside_chats_and_messages_only_where_there_is_room(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: app.parts.panel.has_keys)
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        await press(pilot, "f7", until=lambda: app.parts.panel.has_keys)
         await pilot.resize_terminal(50, 20)
         await wait_until(pilot, lambda: not app.view.composer.region)
         assert app.parts.panel.has_keys
-        await pilot.resize_terminal(120, 40)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.focused is app.view.composer)
+        await pilot.resize_terminal(120, 30)
+        await press(pilot, "escape", until=lambda: app.focused is app.view.composer)
         assert app.parts.panel.open
         await pilot.resize_terminal(50, 20)
         await wait_until(pilot, lambda: not app.parts.panel.open and app.view.composer.region)
@@ -281,15 +253,11 @@ async def test_the_panel_stands_beside_chats_and_messages_only_where_there_is_ro
         assert app.view.composer.text == "hi"
 
         await pilot.resize_terminal(80, 24)
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: app.parts.panel.open)
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: app.view.sessions.display and not app.parts.panel.open)
-        await pilot.press("f7")
-        await wait_until(pilot, lambda: app.parts.panel.open and not app.view.sessions.display)
+        await press(pilot, "f7", until=lambda: app.parts.panel.open)
+        await press(pilot, "f2", until=lambda: app.view.sessions.display and not app.parts.panel.open)
+        await press(pilot, "f7", until=lambda: app.parts.panel.open and not app.view.sessions.display)
         await pilot.resize_terminal(140, 40)
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: app.view.sessions.display)
+        await press(pilot, "f2", until=lambda: app.view.sessions.display)
         assert app.parts.panel.open
 
 
@@ -308,12 +276,9 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
                 await agree(pilot)
                 await wait_until(pilot, lambda panel=panel: panel.pack.pinned)  # type: ignore[misc]
                 assert await pinned(agent) == agent.turns["S001"][2:3]
-            await pilot.press("escape")
-            await wait_until(pilot, lambda: not app.parts.panel.open and app.focused is app.view.composer)
-            await pilot.press("f7")
-            await wait_until(pilot, lambda: app.parts.panel.open)
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: app.view.session == "S001" and not app.parts.panel.open)
+            await press(pilot, "escape", until=lambda: not app.parts.panel.open and app.focused is app.view.composer)
+            await press(pilot, "f7", until=lambda: app.parts.panel.open)
+            await press(pilot, "enter", until=lambda: app.view.session == "S001" and not app.parts.panel.open)
 
 
 async def test_observations_and_pieces_of_documents_open_where_they_belong(chat: Running) -> None:
@@ -322,7 +287,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
     agent.add_session("Crete", ("The tide pools were best", "Lovely."))
     likes = agent.learn("Likes tide pools [x]", agent.turns["S001"][0])
     agent.add_document("Notes", "/notes/crete.md", "The pools are closed. " * 90, headings=("Gorges",))
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await say(app, pilot, "pools?")
         await opened(app, pilot, 2)
         await tells(app, pilot, "learned Likes tide pools [x]", "Notes › Gorges The pools are closed.")
@@ -332,8 +297,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
         await wait_until(pilot, lambda: len(panel_of(app).pack.pinned) == 1)
         assert (await standing(agent, likes)).pinned
         await press(pilot, "enter", opens=MemoriesScreen)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.parts.panel.has_keys)
+        await press(pilot, "escape", until=lambda: app.parts.panel.has_keys)
         await press(pilot, "end", "enter", opens=Reader, shows="/notes/crete.md")
 
 
@@ -352,7 +316,7 @@ async def test_of_stored_replies_huge_and_hostile_words_are_harmless_and_that_no
     said = [agent.add_turn(hostile, text, speaker="[red]you") for text in texts]
     agent.add_turn(here, ASKED)
     agent.add_turn(here, "Go at dawn.", role=Role.ASSISTANT, recalled=agent.add_recalled(*said))
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await wait_until(pilot, lambda: app.view.transcript.last_answer is not None)
         await opened(app, pilot, 30)
         assert "\x1b" not in screen_text(app)

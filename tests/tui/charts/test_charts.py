@@ -39,16 +39,13 @@ def counted() -> ScriptedAgent:
     return agent
 
 
-def test_each_chart_tells_its_numbers() -> None:
+def test_each_chart_tells_its_numbers_and_of_an_empty_memory_draws_nothing() -> None:
     told = {each.title: each.told for each in charts_of(FULL)}
     assert told["Messages"].startswith("1,093 in all, ")
     assert told["Memories"].startswith("74 in use or under review, 6 of them in")
     assert told["How much it matters"] == "67 messages are rated, 12 are not yet"
     assert told["Speed of replies"].startswith("19.5 tokens per second (median of the last 20 replies")
     assert told["Time to first word"].startswith("0.50 s")
-
-
-def test_of_an_empty_memory_each_says_so_and_draws_nothing() -> None:
     for each in charts_of(EMPTY):
         assert lines_of(each, 100)[2:] == []
 
@@ -89,8 +86,7 @@ async def test_the_screen_shows_them_at_any_size_counts_again_and_says_why_it_ca
         assert isinstance(app.screen, ChartsScreen)
         assert "being made anew" not in screen_text(app)
         await sees(pilot, "F1 help")
-        await pilot.press("f1")
-        await sees(pilot, "Chart keys", "refresh")
+        await press(pilot, "f1", shows=("Chart keys", "refresh"))
         await press(pilot, "escape", opens=ChartsScreen)
 
         await pilot.resize_terminal(120, 40)

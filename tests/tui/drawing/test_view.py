@@ -14,7 +14,7 @@ from graph.values import Edge, Node, Ref, Subgraph
 from tests.tui.acting import some
 from tests.tui.conftest import wait_until
 from tests.tui.drawing.graphs import SHAPES, TABLES, graph
-from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of
+from tests.tui.drawing.running import Drawing, chosen, drawn, fits, made, text_of
 from tui.drawing import view as module
 from tui.drawing.cells import kind_of
 from tui.drawing.layout import Layout, layout
@@ -38,8 +38,7 @@ async def test_arrows_lead_to_the_nearest_node_in_their_direction_enter_and_a_se
             app.view.show(CROSS, middle)
             await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref == middle)
             await pilot.press(key)
-            assert app.view.chosen is not None
-            found = spots[app.view.chosen.ref.id]
+            found = spots[chosen(app).id]
             assert (found.x - spots["middle"].x) * across + (found.y - spots["middle"].y) * down > 0
         app.view.show(CROSS, middle)
         await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref == middle)
@@ -61,14 +60,12 @@ async def test_tab_reaches_every_node_and_comes_back_and_l_lays_out_the_other_wa
     async with drawn(SHAPES["dense"]) as (app, pilot):
         seen = []
         for _ in range(40):
-            assert app.view.chosen is not None
-            seen.append(app.view.chosen.ref)
+            seen.append(chosen(app))
             await pilot.press("tab")
         assert len(set(seen)) == 40
-        assert app.view.chosen is not None
-        assert app.view.chosen.ref == seen[0]
+        assert chosen(app) == seen[0]
         await pilot.press("shift+tab")
-        assert app.view.chosen.ref == seen[-1]
+        assert chosen(app) == seen[-1]
         for kind in ("layered", "force"):
             await pilot.press("l")
             await wait_until(pilot, lambda kind=kind: made(app.view).kind == kind)  # type: ignore[misc]
@@ -120,8 +117,7 @@ async def test_zooming_draws_more_keeps_the_chosen_node_in_view_and_nought_fits_
         await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref.id == "36")
         await pilot.press("plus", "plus", "plus", "plus")
         await wait_until(pilot, lambda: fits(app.view, 320, 88))
-        assert app.view.chosen is not None
-        assert app.view.chosen.ref.id == "36"
+        assert chosen(app).id == "36"
         spot = next(spot for spot in made(app.view).spots if spot.node.ref.id == "36")
         assert spot.text in text_of(app)
 
@@ -140,6 +136,7 @@ async def test_s_writes_a_picture_and_says_where_or_that_it_could_not(
         await pilot.press("s")
         await wait_until(pilot, lambda: len(app.saved) == 2)
         assert app.saved[1].failed
+        assert "drawing.svg" in app.saved[1].words
 
 
 async def test_twenty_columns_get_a_list_and_back_again_the_drawing_and_any_size_is_painted_whole() -> None:
@@ -150,8 +147,7 @@ async def test_twenty_columns_get_a_list_and_back_again_the_drawing_and_any_size
         await wait_until(pilot, lambda: made(app.view).kind == "list" and made(app.view).width == 20)
         assert len(made(app.view).spots) == 40
         await pilot.press("down", "down")
-        assert app.view.chosen is not None
-        assert app.view.chosen.ref == SHAPES["tree"].nodes[2].ref
+        assert chosen(app) == SHAPES["tree"].nodes[2].ref
         await pilot.press("shift+tab", "shift+tab", "shift+tab")
         assert "▲" in text_of(app)  # the last of the list is in view
         await pilot.press("0")

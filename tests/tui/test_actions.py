@@ -10,28 +10,19 @@ from tui.help import help_content
 from tui.widgets.composer import rows
 
 
-def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
+def test_every_action_has_a_handler_and_no_key_and_no_slash_word_is_given_twice() -> None:
     assert set(HANDLERS) == {action.name for action in ACTIONS}
-
-
-def test_no_key_and_no_slash_word_is_given_twice() -> None:
     keys = Counter(key for action in ACTIONS for key in action.keys)
     words = Counter(word for action in ACTIONS for word in (action.slash, *action.aliases))
     assert max(keys.values()) == 1
     assert max(words.values()) == 1
 
 
-def test_a_command_carries_its_argument() -> None:
+def test_a_command_carries_its_argument_an_unknown_one_is_explained_and_other_messages_are_messages() -> None:
     assert parse("/rename My trip ") == Command(BY_SLASH["rename"], "My trip")
     assert parse("/EXIT") == Command(BY_SLASH["quit"], "")
-
-
-def test_paths_and_other_messages_with_slashes_are_messages() -> None:
     for text in ("/usr/bin is what?", "/ hello", "hello /quit", "/2 is a half", "/new\nlines"):
         assert parse(text) is None or isinstance(parse(text), Command) is False
-
-
-def test_an_unknown_command_is_explained_and_not_sent() -> None:
     explained = parse("/nonsense")
     assert isinstance(explained, str)
     assert "/nonsense" in explained

@@ -1,12 +1,12 @@
 """A chat on a service: what is said in it from another terminal is on the screen as it comes, and once."""
 
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from agent.agent import Agent
 from agent.events import TurnAccepted
 from agent.home import Home
 from agent.service.client import AgentClient
@@ -14,11 +14,15 @@ from agent.settings import Settings
 from agent.story.cards import Card
 from bench.kill_service import end
 from bench.leaving import services
+from graph.events import SessionStarted
+from graph.ids import new_id
+from graph.memory import Memory
 from tests.agent.conftest import collect
 from tests.agent.service.behind import Behind, Served, agent_of
 from tests.fakes import FakeGenerator
+from tests.tui.acting import enter, press
 from tests.tui.conftest import make_app, screen_text, wait_until
-from tests.tui.test_branching import last, texts
+from tests.tui.seeing import last, sees, texts
 from tui.app import ClewApp
 from tui.backstage import Options
 from tui.entry import make_app as real_app
@@ -29,7 +33,7 @@ pytestmark = [pytest.mark.ui, pytest.mark.process]
 
 SAW = (("Ada", "you", True), ("Mara", "host", False), ("Jonas", "guest", True))
 GUEST_ALONE = Cue("Jonas", "guest", SAW)
-REPLIES = ("One.", "Two.", "Three.", "Four.", "Five.")
+REPLIES = ("One.", "Two.", "Three.", "Four.", "Five.", "Six.", "Seven.", "Eight.")
 
 
 @pytest.fixture
@@ -41,7 +45,9 @@ async def behind() -> AsyncIterator[Behind]:
     await service.end()
 
 
-async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behind, tmp_path: Path) -> None:
+async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once_in_a_story_too(
+    behind: Behind, tmp_path: Path
+) -> None:
     mine = AgentClient(behind.connect, Settings(reflect=False), name="chat")
     theirs: Served = await behind.client()
     app = make_app(cast(Any, mine), tmp_path)
@@ -57,42 +63,32 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once(behind: Behi
         await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Three."])
         await wait_until(pilot, lambda: app.view.state.reply is None)
         last(app, AssistantMessage).focus()
-        await pilot.press("r")
-        await wait_until(pilot, lambda: texts(app) == ["hello", "One.", "from there", "Four."])
+        await press(pilot, "r", until=lambda: texts(app) == ["hello", "One.", "from there", "Four."])
         wire = mine._wire
         assert wire is not None
         wire._transport.abort()
-        await wait_until(pilot, lambda: "has been started" in screen_text(app))
+        await sees(pilot, "has been started")
         await collect(theirs.send(session, "and again"))
         await wait_until(pilot, lambda: texts(app)[-2:] == ["and again", "Five."])
         assert texts(app) == [turn.text for turn in await theirs.chats.thread(session)]
         assert isinstance(said[0], TurnAccepted)
-        await app.leave()
 
-
-async def test_a_story_is_played_from_both_and_a_note_said_elsewhere_is_not_waited_for(
-    behind: Behind, tmp_path: Path
-) -> None:
-    session = await behind.agent.stories.begin("The Lighthouse", Card(name="Mara"), guest=Card(name="Jonas"), you="Ada")
-    mine = AgentClient(behind.connect, Settings(reflect=False), name="chat")
-    theirs: Served = await behind.client()
-    app = make_app(cast(Any, mine), tmp_path)
-    async with app.run_test() as pilot:
-        await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
-        await app.open_session(session)
+        story = await behind.agent.stories.begin(
+            "The Lighthouse", Card(name="Mara"), guest=Card(name="Jonas"), you="Ada"
+        )
+        await app.open_session(story)
         await wait_until(pilot, lambda: app.view.scene is not None)
-        await collect(theirs.send(session, "Hello. ((be rude))"))
-        await wait_until(pilot, lambda: texts(app) == ["((be rude))", "Hello.", "One."])
-        await collect(theirs.send(session, "((make it rain))"))
-        await wait_until(pilot, lambda: "((make it rain))" in screen_text(app))
+        await collect(theirs.send(story, "Hello. ((be rude))"))
+        await wait_until(pilot, lambda: texts(app) == ["((be rude))", "Hello.", "Six."])
+        await collect(theirs.send(story, "((make it rain))"))
+        await sees(pilot, "((make it rain))")
         assert [type(each) for each in app.view.transcript.messages] == [Aside, UserMessage, AssistantMessage, Aside]
         await wait_until(pilot, lambda: not app.view.state.waiting and app.view.state.reply is None)
-        app.view.composer.put("/whisper jonas The gold is here.")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: texts(app)[-2:] == ["The gold is here.", "Two."])
+        app.view.composer.focus()
+        await enter(app, pilot, "/whisper jonas The gold is here.")
+        await wait_until(pilot, lambda: texts(app)[-2:] == ["The gold is here.", "Seven."])
         await wait_until(pilot, lambda: app.view.transcript.messages[-1].cue == GUEST_ALONE)
-        await pilot.press("tab", "i")
-        await wait_until(pilot, lambda: texts(app)[-1] == "Three.")
+        await press(pilot, "tab", "i", until=lambda: texts(app)[-1] == "Eight.")
         await app.leave()
 
 
@@ -110,7 +106,7 @@ async def test_a_connection_that_is_lost_in_mid_reply_is_made_anew_and_the_reply
         async with other.run_test() as beside:
             await wait_until(beside, lambda: texts(other) == ["hello", "One."])
             model.gate.clear()
-            await pilot.press(*"and on", "enter")
+            await enter(one, pilot, "and on")
             await wait_until(pilot, lambda: one.view.state.reply is not None and other.view.state.reply is not None)
             for client in clients:
                 assert client._wire is not None
@@ -139,15 +135,16 @@ async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home
         variables.setenv("CLEW_LINGER", "1")
         variables.setenv("CLEW_OFFER_MODEL", "0")
         variables.setenv("CLEW_SAMPLING", '{"seed": 7}')  # one that tells long stories
-        one = real_app(home=home)
+        session = new_id()
+        with closing(Memory.open(Home(home, models_folder).memory, command="test")) as memory:
+            memory.append(SessionStarted(session=session, client="chat"))
+        one = real_app(home=home, session=session)
         async with one.run_test() as pilot:
             await wait_until(pilot, lambda: one.view.state.model.state == "ready")
-            await pilot.press(*"Hello.", "enter")
-            await wait_until(pilot, lambda: one.view.state.last is not None)
-            other = real_app(home=home, session=one.view.session)
+            other = real_app(home=home, session=session)
             async with other.run_test() as beside:
                 await wait_until(beside, lambda: other.view.state.model.state == "ready")
-                await pilot.press(*"Tell me a long story about a lighthouse and its keeper.", "enter")
+                await enter(one, pilot, "Tell me a long story about a lighthouse and its keeper.")
                 await wait_until(pilot, lambda: all(coming(app) > 20 for app in (one, other)))
                 for process in services(home):
                     process.kill()
@@ -155,21 +152,9 @@ async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home
                     await wait_until(with_it, lambda app=app: "has been started" in screen_text(app))  # type: ignore[misc]
                     await wait_until(with_it, lambda app=app: "this is the partial reply" in screen_text(app))  # type: ignore[misc]
                     assert app.view.state.reply is None
-                await wait_until(beside, lambda: len(texts(one)) == len(texts(other)) == 4, "the window is taken anew")
+                await wait_until(beside, lambda: len(texts(one)) == len(texts(other)) == 2, "the window is taken anew")
                 assert texts(one) == texts(other)
-                assert texts(one)[3], "what had come half a second before is kept"
+                assert texts(one)[1], "what had come half a second before is kept"
                 await other.leave()
             await one.leave()
         await end(Home(home, models_folder))
-
-
-async def test_of_an_agent_of_its_own_nothing_is_mirrored(tmp_path: Path) -> None:
-    agent: Agent = agent_of(Home.resolve(), FakeGenerator("One."), Settings(reflect=False, recall=False))
-    app = make_app(cast(Any, agent), tmp_path)
-    async with app.run_test() as pilot:
-        await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
-        await pilot.press(*"hello", "enter")
-        await wait_until(pilot, lambda: texts(app) == ["hello", "One."])
-        assert app.view.chat is not None
-        assert app.view.chat._mirror is None
-        await app.leave()

@@ -1,31 +1,37 @@
 """Files that go along with a message."""
 
 import os
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Event
 
 import pytest
+from textual.pilot import Pilot
 
 from tests.agent.references.web import Web, serving
 from tests.agent.test_recall import spelled
 from tests.fakes import FakeGenerator
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, sees_no_more
 from tui import composer_controller
+from tui.app import ClewApp
 from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attached, being_typed, file_names
 
+PHRASES = tomllib.loads(Path(__file__).with_name("attaching.toml").read_text(encoding="utf-8"))
 
-def test_a_named_file_is_attached_by_its_whole_path_once(tmp_path: Path) -> None:
+
+def test_a_named_file_is_attached_by_its_whole_path_once_and_an_address_without_what_closes_the_sentence(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.md").write_text("one", encoding="utf-8")
     assert attached("read @a.md twice: @a.md", tmp_path) == (str(tmp_path / "a.md"),)
     assert attached(f"@{tmp_path}/a.md", Path("/")) == (str(tmp_path / "a.md"),)
     assert attached("read @a.md and @./a.md", tmp_path) == (str(tmp_path / "a.md"),)
     assert attached("read @a.md now", tmp_path, before="read @a.md") == (str(tmp_path / "a.md"),)
     assert attached("read @gone.md now", tmp_path, before="read @gone.md") == ()
-
-
-def test_an_address_behind_an_at_is_attached_without_what_closes_the_sentence(tmp_path: Path) -> None:
     said = "sum up @https://example.org/a, @at://ada.example/app.bsky.feed.post/3k and @HTTP://localhost:8000/."
     assert attached(said, tmp_path) == (
         "https://example.org/a",
@@ -35,48 +41,12 @@ def test_an_address_behind_an_at_is_attached_without_what_closes_the_sentence(tm
     assert attached("see https://example.org/a", tmp_path) == (), "it is only mentioned"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ask @someone",
-        "me@home.example",
-        "mail me@home.md!",
-        "@alice.example.com wrote",
-        "@types/node and @angular/core",
-        "@app.route('/x.py')\n@pytest.fixture",
-        "@@ -1,2 +3,4 @@",
-        '@"a string"',
-        "@",
-        "@" + "x" * 5000,
-        "ask @joe.me and @open.ai",
-        "@~nobody",
-        "@\0",
-        "@.",
-    ],
-)
+@pytest.mark.parametrize("text", [*PHRASES["only_words"], "@" + "x" * 5000])
 def test_words_that_begin_with_an_at_are_left_as_they_are(text: str, tmp_path: Path) -> None:
     assert attached(text, tmp_path) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("sum up @nosuch.md", r"File not found: nosuch\.md \(in /"),
-        ("sum up @nosuch.md, please", r"File not found: nosuch\.md \(in /"),
-        ('sum up @"no such.txt"', r"File not found: no such\.txt \(in /"),
-        ("@report.docx", "File not found: report.docx"),
-        ("@photo.JPG", "File not found: photo.JPG"),
-        ("@Makefile", "File not found: Makefile"),
-        ("@docs/plan", r"File not found: docs/plan \(in /"),
-        ("@docs", "docs is a folder"),
-        ("@/etc", "/etc is a folder. Only files"),
-        ("@/no/such/place", r"File not found: /no/such/place\.$"),
-        ("@~nobody-here/x", "File not found: ~nobody-here/x"),
-        ("@./x", "File not found:"),
-        ("@pipe", "pipe is not a regular file"),
-        ("@a.md and @b.md", "found: a.md .* found: b.md"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), PHRASES["no_file"])
 def test_what_was_meant_for_a_file_and_is_none_is_told_and_may_be_words_after_all(
     text: str, says: str, tmp_path: Path
 ) -> None:
@@ -138,74 +108,59 @@ def test_what_cannot_go_along_is_told(data: bytes, says: str, tmp_path: Path) ->
         attached("see @f", tmp_path)
 
 
-async def test_a_message_with_a_file_is_sent_whole_and_one_that_cannot_go_stays(
-    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "good.txt").write_text("the words of the file", encoding="utf-8")
-    (tmp_path / "bad.bin").write_bytes(b"\0")
-    agent = ScriptedAgent()
-    async with chat(agent) as (app, pilot):
-        app.view.composer.put("see @bad.bin")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "neither a text nor a PDF" in screen_text(app))
-        assert app.view.composer.text == "see @bad.bin"
-        assert await agent.chats.all() == []
-        app.view.composer.put("see @good.txt")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.session)
-        session = here(app)
-        assert [each.reference.address for each in await agent.references.all(session)] == [str(tmp_path / "good.txt")]
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
-        assert (await agent.chats.thread(session))[0].text == "see @good.txt"
-        assert "the words of the file" in given(agent)
-
-
 def given(agent: ScriptedAgent) -> str:
     """What the model was given last."""
     assert isinstance(agent.model, FakeGenerator)
     return spelled(agent.model, agent.model.prompts[-1])
 
 
-async def test_a_name_that_is_no_file_is_told_before_anything_is_sent_and_goes_when_it_is_sent_again(
+async def attached_to(agent: ScriptedAgent, session: str) -> list[str]:
+    return [each.reference.address for each in await agent.references.all(session)]
+
+
+async def answered(app: ClewApp, pilot: Pilot[int], messages: int) -> None:
+    """Wait until so many messages are there, replies among them."""
+    await wait_until(pilot, lambda: len(app.view.transcript.messages) == messages, f"{messages} messages")
+
+
+async def test_a_message_with_a_file_is_sent_whole_and_one_that_names_none_is_sent_when_it_is_sent_again(
     chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.txt").write_text("the words of the file", encoding="utf-8")
+    (tmp_path / "bad.bin").write_bytes(b"\0")
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
-        app.view.composer.put("sum up @nosuch.md")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "File not found: nosuch.md" in screen_text(app))
+        await enter(app, pilot, "see @bad.bin", "neither a text nor a PDF")
+        assert app.view.composer.text == "see @bad.bin"
+        await enter(app, pilot, "read @nosuch.md", "File not found:")
+        await pilot.press("ctrl+u", "h", "i")
+        assert "File not found:" not in screen_text(app)
+        await enter(app, pilot, "sum up @nosuch.md", "File not found: nosuch.md")
         assert app.view.composer.text == "sum up @nosuch.md"
         await pilot.press("tab")
         assert app.view.composer.text == "sum up @nosuch.md"
         assert await agent.chats.all() == []
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.session)
+        await press(pilot, "enter", until=lambda: app.view.session)
         assert (await agent.chats.thread(here(app)))[0].text == "sum up @nosuch.md"
-        await pilot.press(*"thanks @someone", "enter")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4)
+        await enter(app, pilot, "thanks @someone")
+        await answered(app, pilot, 4)
         assert await agent.chats.said() == ["thanks @someone", "sum up @nosuch.md"]
+        assert await attached_to(agent, here(app)) == []
+        await enter(app, pilot, "see @good.txt")
+        await answered(app, pilot, 6)
+        assert await attached_to(agent, here(app)) == [str(tmp_path / "good.txt")]
+        assert (await agent.chats.thread(here(app)))[4].text == "see @good.txt"
+        assert "the words of the file" in given(agent)
 
 
-async def test_what_was_said_of_a_name_goes_when_another_message_is_written(
+async def test_an_at_offers_the_files_tab_or_enter_completes_the_name_and_typing_waits_for_no_folder(
     chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with chat(ScriptedAgent(), size=(120, 30)) as (app, pilot):
-        app.view.composer.put("read @nosuch.md")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "File not found:" in screen_text(app))
-        await pilot.press("ctrl+u", "h", "i")
-        assert "File not found:" not in screen_text(app)
-
-
-async def test_typing_a_name_waits_for_no_folder_and_no_file_is_chosen_that_it_rules_out(
-    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("notes.md", "novel.txt"):
-        (tmp_path / name).write_text("x")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "first plan.md").write_text("the plan")
+    (tmp_path / "novel.txt").write_text("once")
     quick = Event()
     quick.set()
 
@@ -214,49 +169,31 @@ async def test_typing_a_name_waits_for_no_folder_and_no_file_is_chosen_that_it_r
         return file_names(typed, folder, **more)
 
     monkeypatch.setattr(composer_controller, "file_names", slow)
-    async with chat(ScriptedAgent()) as (app, pilot):
-        await pilot.press(*"@n")
-        await wait_until(pilot, lambda: "notes.md" in screen_text(app))
+    agent = ScriptedAgent()
+    async with chat(agent) as (app, pilot):
+        await press(pilot, *"read @no", shows=("novel.txt", "notes/"))
+        await press(pilot, "tab", shows="first plan.md")
+        await press(pilot, "enter", until=lambda: app.view.composer.text == 'read @"notes/first plan.md" ')
+        await wait_until(pilot, lambda: not app.view.composer.choosing)
+        await press(pilot, *"or @nov", "left", until=lambda: not app.view.composer.choosing)
+        await pilot.press("right", "tab", *"?")
+        assert app.view.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
+        await press(pilot, *" @nope", "tab", shows="o file name starts with nope")
+        assert app.view.composer.has_focus
+        await press(pilot, *["backspace"] * 5, "enter", until=lambda: app.view.session)
+        assert len(await agent.references.all(here(app))) == 2
+
+        await answered(app, pilot, 2)
+        await press(pilot, *"@n", shows="notes/")
         quick.clear()
         try:
             await pilot.press(*"ov", "enter")
-            assert app.view.composer.text == "@novel.txt "
+            assert app.view.composer.text == "@novel.txt ", "no file is chosen that the letters rule out"
         finally:
             quick.set()
 
 
-async def test_an_at_offers_the_files_and_tab_or_enter_completes_the_name(
-    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "first plan.md").write_text("the plan")
-    (tmp_path / "novel.txt").write_text("once")
-    agent = ScriptedAgent()
-    async with chat(agent) as (app, pilot):
-        await pilot.press(*"read @no")
-        await wait_until(pilot, lambda: "novel.txt" in screen_text(app))
-        await wait_until(pilot, lambda: "notes/" in screen_text(app), "notes/")
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: "first plan.md" in screen_text(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.composer.text == 'read @"notes/first plan.md" ')
-        await wait_until(pilot, lambda: not app.view.composer.choosing)
-        await pilot.press(*"or @nov", "left")
-        await wait_until(pilot, lambda: not app.view.composer.choosing)
-        await pilot.press("right", "tab", *"?")
-        assert app.view.composer.text == 'read @"notes/first plan.md" or @novel.txt ?'
-        await pilot.press(*" @nope", "tab")
-        await wait_until(pilot, lambda: "o file name starts with nope" in screen_text(app))
-        assert app.view.composer.has_focus
-        await pilot.press(*["backspace"] * 5, "enter")
-        await wait_until(pilot, lambda: app.view.session)
-        assert len(await agent.references.all(here(app))) == 2
-
-
 # -- addresses --------------------------------------------------------------------------------------------------------
-
-OWN = "own:127.0.0.1"
 
 
 @pytest.fixture
@@ -267,117 +204,59 @@ async def web() -> AsyncIterator[Web]:
         yield server
 
 
-async def attached_to(agent: ScriptedAgent, session: str) -> list[str]:
-    return [each.reference.address for each in await agent.references.all(session)]
-
-
 @pytest.mark.process
-async def test_an_address_in_a_message_is_offered_and_read_after_a_yes(chat: Running, web: Web) -> None:
+async def test_an_address_in_a_message_is_offered_and_read_after_a_yes_and_listed_added_and_dropped_by_ref(
+    chat: Running, web: Web
+) -> None:
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
         said = f"What colour does {web.url('/a')} say?"
-        app.view.composer.put(said)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
-        assert f"Read {web.url('/a')} for this chat?" in screen_text(app)
-        assert "on this computer or in your network" in " ".join(screen_text(app).split())
+        await enter(app, pilot, said, "Tab: yes", f"Read {web.url('/a')} for this chat?")
+        await sees(pilot, "on this computer or in your network")
         assert app.view.composer.text == said
         assert web.asked == []
         await pilot.press("tab")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
+        await answered(app, pilot, 2)
         assert "The a is blue" in given(agent)
         assert await attached_to(agent, here(app)) == [web.url("/a")]
-        await wait_until(pilot, lambda: "read 1" in screen_text(app))
+        await sees(pilot, "read 1")
+        await press(pilot, "f7", shows=f"{web.url('/a')} ·")
         await pilot.press("f7")
-        await wait_until(pilot, lambda: f"{web.url('/a')} ·" in screen_text(app))
-        await pilot.press("f7")
-        app.view.composer.put(f"And {web.url('/b')}?")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4, "the host was allowed before")
+        await enter(app, pilot, f"And {web.url('/b')}?")
+        await answered(app, pilot, 4)  # the host was allowed before
         assert await attached_to(agent, here(app)) == [web.url("/a"), web.url("/b")]
 
-
-async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted(chat: Running, web: Web) -> None:
-    agent = ScriptedAgent()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
-        for count, name in enumerate("ab", start=1):
-            app.view.composer.put(f"Look: {web.url('/' + name)}")
-            await pilot.press("enter")
-            if count == 1:  # of a host it is asked once
-                await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
-                await pilot.press("enter")
-            told = 2 * count
-            await wait_until(pilot, lambda told=told: len(app.view.transcript.messages) == told)  # type: ignore[misc]
+        await app.open_session(None)
+        await enter(app, pilot, f"/ref {web.url('/a')}", "Say something first")
+        await enter(app, pilot, "Hello")
+        await answered(app, pilot, 2)
+        await enter(app, pilot, f"/ref add {web.url('/a')}", "Attached:")
+        await enter(app, pilot, "/ref", "What this chat refers to", "The a is blue", "45 characters")
+        await press(pilot, "d", shows="Dropped:")
         assert await attached_to(agent, here(app)) == []
-        assert web.asked == []
+        await enter(app, pilot, "/undo", "dropped")
 
 
-async def test_another_message_is_not_what_was_asked_about(chat: Running, web: Web) -> None:
+async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted_or_cannot_be_meant(
+    chat: Running, web: Web
+) -> None:
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
-        app.view.composer.put(f"Look: {web.url('/a')}")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
-        await pilot.press("x")
-        await wait_until(pilot, lambda: "Tab: yes" not in screen_text(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Tab: yes" in screen_text(app))
-        assert await agent.chats.all() == []
-
-
-async def test_a_text_with_many_addresses_is_only_a_text(chat: Running) -> None:
-    agent = ScriptedAgent()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
-        app.view.composer.put(" ".join(f"https://example.org/{number}" for number in range(9)))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
-        assert await attached_to(agent, here(app)) == []
-
-
-async def test_what_is_no_address_behind_an_at_is_told_and_the_message_stays(chat: Running) -> None:
-    agent = ScriptedAgent()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
-        app.view.composer.put("Read @at://ada.example/nothing")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "is no post" in screen_text(app))
+        await enter(app, pilot, "Read @at://ada.example/nothing", "is no post")
         assert app.view.composer.text == "Read @at://ada.example/nothing"
+        await enter(app, pilot, f"Look: {web.url('/a')}", "Tab: yes")
+        await pilot.press("x")
+        await sees_no_more(pilot, "Tab: yes")
+        await pilot.press("enter")
+        await sees(pilot, "Tab: yes")  # another message is not what was asked about
         assert await agent.chats.all() == []
-
-
-@pytest.mark.process
-async def test_what_a_chat_refers_to_is_listed_added_and_dropped(chat: Running, web: Web) -> None:
-    agent = ScriptedAgent(hosts=OWN)
-    async with chat(agent, size=(120, 30)) as (app, pilot):
-        app.view.composer.put(f"/ref {web.url('/a')}")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Say something first" in screen_text(app))
-        await pilot.press(*"Hello", "enter")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
-        app.view.composer.put(f"/ref add {web.url('/a')}")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Attached:" in screen_text(app))
-        app.view.composer.put("/ref")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "What this chat refers to" in screen_text(app))
-        await wait_until(pilot, lambda: "The a is blue" in screen_text(app))
-        assert "45 characters" in screen_text(app)
-        await pilot.press("d")
-        await wait_until(pilot, lambda: "Dropped:" in screen_text(app))
+        await answered(app, pilot, 2)
+        await enter(app, pilot, f"Look: {web.url('/b')}")  # of a host it is asked once
+        await answered(app, pilot, 4)
+        await enter(app, pilot, " ".join(f"https://example.org/{number}" for number in range(9)))
+        await answered(app, pilot, 6)  # a text with many addresses is only a text
+        await enter(app, pilot, f"/ref {web.url('/a')}", "Read 127.0.0.1?", "in a private network")
+        await press(pilot, "escape", shows="Nothing was attached.")
         assert await attached_to(agent, here(app)) == []
-        app.view.composer.put("/undo")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "dropped" in screen_text(app))
-
-
-async def test_a_host_is_asked_about_before_it_is_attached_by_hand(chat: Running, web: Web) -> None:
-    agent = ScriptedAgent()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
-        await pilot.press(*"Hello", "enter")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
-        app.view.composer.put(f"/ref {web.url('/a')}")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Read 127.0.0.1?" in screen_text(app))
-        assert "in a private network" in screen_text(app)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "Nothing was attached." in screen_text(app))
         assert (agent.settings.hosts, web.asked) == ("", [])

@@ -34,12 +34,9 @@ def test_side_branches_come_before_the_way_that_goes_on_and_are_set_in() -> None
     ]
 
 
-def test_off_the_path_the_newest_goes_on_straight() -> None:
+def test_off_the_path_the_newest_goes_on_straight_and_five_thousand_turns_deep_is_no_matter() -> None:
     rows = rows_of([branch("top", branch("old"), branch("new"))])
     assert [(row.branch.turn, row.depth) for row in rows] == [("top", 0), ("old", 1), ("new", 0)]
-
-
-def test_five_thousand_turns_deep_is_no_matter() -> None:
     tree = branch("last", on_path=True, head=True)
     for number in range(5_000):
         tree = branch(f"T{number}", tree, on_path=True)

@@ -14,13 +14,9 @@ def script(folder: Path, name: str, body: str) -> Path:
     return path
 
 
-def test_there_is_no_tool_without_a_desktop(tmp_path: Path) -> None:
+def test_the_tool_of_the_desktop_is_found_and_none_without_a_desktop(tmp_path: Path) -> None:
     script(tmp_path, "xclip", "cat")
     assert native_tool({"PATH": str(tmp_path)}, "linux") is None
-
-
-def test_the_tool_of_the_desktop_is_found(tmp_path: Path) -> None:
-    script(tmp_path, "xclip", "cat")
     script(tmp_path, "wl-copy", "cat")
     both = native_tool({"PATH": str(tmp_path), "DISPLAY": ":0", "WAYLAND_DISPLAY": "w"}, "linux")
     assert both is not None
@@ -31,14 +27,10 @@ def test_the_tool_of_the_desktop_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-async def test_the_text_reaches_the_tool(tmp_path: Path) -> None:
+async def test_the_text_reaches_the_tool_and_one_that_fails_or_is_gone_is_told(tmp_path: Path) -> None:
     tool = script(tmp_path, "copy", f'cat > "{tmp_path}/out"')
     assert await copy_native("häh\n", ClipboardTool("copy", (str(tool),)))
     assert (tmp_path / "out").read_text() == "häh\n"
-
-
-@pytest.mark.process
-async def test_a_tool_that_fails_or_is_gone_is_told(tmp_path: Path) -> None:
     tool = script(tmp_path, "copy", "exit 3")
     assert not await copy_native("x", ClipboardTool("copy", (str(tool),)))
     assert not await copy_native("x", ClipboardTool("gone", (str(tmp_path / "gone"),)))

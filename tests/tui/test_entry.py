@@ -16,20 +16,20 @@ from tui.exit_codes import ExitCode
 from tui.themes import first_theme
 
 
-def test_bare_words_are_commands_and_known_options_are_the_chat() -> None:
+def test_bare_words_are_commands_and_known_options_are_the_chat_which_resumes_by_default() -> None:
     assert chat_options([]) == {}
     assert chat_options(["--home", "/x", "--model=a.gguf", "--new"]) == {"home": "/x", "model": "a.gguf", "new": True}
     assert chat_options(["--home", "/x", "log"]) is None
     assert chat_options(["--session"]) is None
     assert chat_options(["ask", "hello"]) is None
+    assert Options() == Options(home=None, model=None, session=None, project=None, new=False)
 
 
-def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed_and_without_a_terminal_the_chat_says_what_to_use(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("clew ")
-
-
-def test_without_a_terminal_the_chat_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == ExitCode.USAGE
     assert "clew ask" in capsys.readouterr().err
 
@@ -66,7 +66,3 @@ def test_the_theme_of_the_first_paint_needs_no_valid_settings(tmp_path: Path) ->
     assert first_theme(config) == "clew-light"
     config.write_text("theme = [broken")
     assert first_theme(config) == "clew-dark"
-
-
-def test_the_options_of_a_chat_default_to_resuming() -> None:
-    assert Options() == Options(home=None, model=None, session=None, project=None, new=False)

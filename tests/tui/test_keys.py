@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from textual.app import App
 from textual.binding import Binding
@@ -30,7 +31,8 @@ def modules() -> Iterator[str]:
             yield found.name
 
 
-def own_widgets() -> list[type[DOMNode]]:
+@cache
+def own_widgets() -> tuple[type[DOMNode], ...]:
     """Every widget and screen of clew."""
     for name in modules():
         importlib.import_module(name)
@@ -41,7 +43,7 @@ def own_widgets() -> list[type[DOMNode]]:
         left.extend(each.__subclasses__())
         if each.__module__.startswith("tui.") and each not in found:
             found.append(each)
-    return found
+    return tuple(found)
 
 
 def pairs(rows: Iterable[KeyRow]) -> set[tuple[str, str]]:
@@ -79,26 +81,20 @@ def test_every_key_of_the_help_is_bound_or_heard() -> None:
         assert pairs(place.rows) <= keys, (place.title, pairs(place.rows) - keys)
 
 
-def test_no_key_is_dead() -> None:
+def test_no_key_is_dead_and_none_does_two_things() -> None:
     for widget in own_widgets():
         for key, action in bound(widget):
             where, _, name = action.partition("(")[0].rpartition(".")
             screens = tuple(each for each in own_widgets() if issubclass(each, Screen))
             there = {"app": (App,), "screen": screens}.get(where, (widget, App, Screen))
             assert any(hasattr(each, f"action_{name}") for each in there), (widget.__name__, key, action)
-
-
-def test_no_key_of_a_place_does_two_things() -> None:
     for widget in own_widgets():
         keys = [key for key, _ in bound(widget)]
         assert len(keys) == len(set(keys)), widget.__name__
 
 
-def test_every_key_on_a_message_has_its_deed_and_every_deed_its_key() -> None:
+def test_every_key_on_a_message_has_its_deed_and_no_letter_answers_a_question() -> None:
     assert set(actions_of((*keymaps.MESSAGE, *keymaps.STORY_MESSAGE)).values()) == set(HANDLERS)
-
-
-def test_no_letter_answers_a_question() -> None:
     asking = [each for each in own_widgets() if issubclass(each, (Question, Answers, Approval))]
     assert {ImpactScreen, Confirm} < set(asking)
     for widget in asking:

@@ -9,9 +9,12 @@ from textual.pilot import Pilot
 from agent.events import ApprovalWanted, Learned, Proposed, Reflecting, ReplyStarted, ToolDone
 from agent.ingesting import ingester
 from agent.ingesting.files import ReadFile, read
+from tests.examples import few
+from tests.tui.acting import enter, press
 from tests.tui.beliefs import BERLIN, CELLO, SISTER, learned_agent, screen_of, standing
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, words
 from tui.app import ClewApp
 from tui.fold import fold
 from tui.memories.screen import MemoriesScreen
@@ -30,77 +33,42 @@ def no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Approval, "guard_s", 0.0)
 
 
-def words(app: ClewApp) -> str:
-    return " ".join(screen_text(app).split())
-
-
 async def test_a_notice_takes_neither_focus_nor_room_and_f4_opens_what_it_tells(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent) as (app, pilot):
+        await press(pilot, "f8", shows=NOTHING_LEARNED[:40])
         await pilot.press(*"hel")
         height = app.view.transcript.size.height
         agent.tell(Learned("S000", ((BERLIN, "Moved to [Berlin]"), (SISTER, "x")), 1))
-        await wait_until(pilot, lambda: "Learned: Moved to [Berlin]" in words(app))
-        await wait_until(pilot, lambda: "+1 · 1 to review · F4 show · F8 undo" in words(app))
+        await sees(pilot, "Learned: Moved to [Berlin]", "+1 · 1 to review · F4 show · F8 undo")
         await pilot.press("l", "o")
         assert app.view.composer.text == "hello"
         assert app.view.transcript.size.height == height
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "History" in words(app))
+        await press(pilot, "f4", opens=MemoriesScreen, shows="History")
         chosen = screen_of(app).page.rows.chosen
         assert getattr(chosen, "id", None) == BERLIN
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "Learned:" not in words(app) and app.view.composer.text == "hello")
+        await press(pilot, "escape", until=lambda: "Learned:" not in words(app) and app.view.composer.text == "hello")
 
-
-async def test_what_another_program_proposes_is_a_quiet_line(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent) as (app, pilot):
-        await pilot.press(*"hello")
         agent.tell(Proposed(BERLIN, "Moved to [Berlin]", "Zed (over MCP)", 3))
-        await wait_until(pilot, lambda: "Proposed: Moved to [Berlin]" in words(app))
-        await wait_until(pilot, lambda: "Zed (over MCP) · 3 to review · /review" in words(app))
+        await sees(pilot, "Proposed: Moved to [Berlin]", "Zed (over MCP) · 3 to review · /review")
         assert app.view.composer.text == "hello"
-
-
-async def test_f8_takes_back_what_was_learned_and_brings_it_again(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent) as (app, pilot):
-        await pilot.press("f8")
-        await wait_until(pilot, lambda: NOTHING_LEARNED[:40] in words(app))
         agent.tell(Learned("S000", ((SISTER, "Has a sister"), (CELLO, "Cello")), 1))
-        await wait_until(pilot, lambda: "Learned: Has a sister" in words(app))
-        await pilot.press("f8")
-        await wait_until(pilot, lambda: "2 memories are no longer used. Press F8 again to restore." in words(app))
+        await sees(pilot, "Learned: Has a sister")
+        await press(pilot, "f8", shows="2 memories are no longer used. Press F8 again to restore.")
         assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["invalid", "invalid"]
-        await pilot.press("f8")
-        await wait_until(pilot, lambda: "Restored." in words(app))
+        await press(pilot, "f8", shows="Restored.")
         assert [(await standing(agent, each)).status for each in (SISTER, CELLO)] == ["active", "candidate"]
-
-
-async def test_a_long_notice_is_cut_and_its_keys_are_not(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent, size=(60, 20)) as (app, pilot):
-        agent.tell(Learned("S000", ((SISTER, "long \x1b[2J " * 5_000),), 0))
-        await wait_until(pilot, lambda: "F4 show · F8 undo" in words(app))
-        await pilot.resize_terminal(40, 20)
-        await wait_until(pilot, lambda: "… · F4 show · F8 undo" in words(app))
-        assert "\x1b" not in screen_text(app)
-
-
-async def test_reflecting_stands_in_the_status_bar(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent) as (app, pilot):
         agent.tell(Reflecting(1_200, "model"))
         await wait_until(pilot, lambda: "learning from 1,200 messages" in status_line(app))
         agent.tell(Reflecting(0, "model"))
         await wait_until(pilot, lambda: "learning" not in status_line(app))
 
-
-def asking_agent() -> ScriptedAgent:
-    agent = learned_agent(tools="on")
-    agent.take_steps({"tool": "remember", "text": WALNUTS})
-    return agent
+        await pilot.resize_terminal(60, 20)
+        agent.tell(Learned("S000", ((SISTER, "long \x1b[2J " * few(5_000)),), 0))
+        await sees(pilot, "F4 show · F8 undo")
+        await pilot.resize_terminal(40, 20)
+        await sees(pilot, "… · F4 show · F8 undo")
+        assert "\x1b" not in screen_text(app)
 
 
 class Leave:
@@ -119,60 +87,46 @@ async def remembers_walnuts(agent: ScriptedAgent) -> bool:
 
 
 async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
-    app.view.composer.put(text)
-    await pilot.press("enter")
+    await enter(app, pilot, text)
     shown = app.screen_stack[0].query_one(Approval)
     await wait_until(pilot, lambda: shown.display and shown.region.height > 0, "the question")
     return shown
 
 
-@pytest.mark.parametrize(("keys", "allowed"), [(("right", "enter"), True), (("enter",), False), (("escape",), False)])
-async def test_a_model_waits_for_leave_and_a_button_gives_or_refuses_it(
-    chat: Running, keys: tuple[str, ...], allowed: bool
+async def test_a_model_waits_for_leave_a_button_gives_or_refuses_it_and_no_letter_that_is_typed_is_a_yes(
+    chat: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent = asking_agent()
+    agent = learned_agent(tools="on")
+    agent.take_steps(*[{"tool": "remember", "text": WALNUTS}, {"tool": "answer"}] * 4)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
-        shown = await asked(app, pilot)
-        await wait_until(pilot, lambda: ASKED in words(app), ASKED)
-        await wait_until(pilot, lambda: shown.has_focus and "[ Deny ] [ Allow ]" in words(app))
-        assert "waiting for permission" in status_line(app)
-        await pilot.press(*keys)
-        await wait_until(pilot, lambda: app.view.state.last is not None and app.view.state.reply is None)
-        assert leave.answers == [allowed]
-        assert await remembers_walnuts(agent) == allowed
-        assert not shown.display
-        assert app.view.composer.has_focus
-
-
-async def test_typing_goes_on_while_it_waits_and_no_letter_of_it_is_a_yes(chat: Running) -> None:
-    agent = asking_agent()
-    leave = Leave(agent)
-    async with chat(agent) as (app, pilot):
-        shown = await asked(app, pilot)
+        for keys in (["enter"], ["escape"], ["right", "enter"]):
+            before, answered = app.view.state.last, leave.answers
+            shown = await asked(app, pilot)
+            await wait_until(pilot, lambda: ASKED in words(app), ASKED)
+            await wait_until(pilot, lambda shown=shown: shown.has_focus and "[ Deny ] [ Allow ]" in words(app))  # type: ignore[misc]
+            assert "waiting for permission" in status_line(app)
+            allowed = keys == ["right", "enter"]
+            if allowed:
+                await press(pilot, *"yes", until=lambda: app.view.composer.text == "yes")
+                assert leave.answers == answered
+                assert shown.display
+                await press(pilot, "tab", until=lambda shown=shown: shown.has_focus)  # type: ignore[misc]
+            await pilot.press(*keys)
+            await wait_until(
+                pilot,
+                lambda before=before: app.view.state.last is not before and app.view.state.reply is None,  # type: ignore[misc]
+            )
+            assert leave.answers == [*answered, allowed]
+            assert await remembers_walnuts(agent) == allowed
+            assert not shown.display
+            assert app.view.composer.has_focus
+        assert app.view.composer.text == "yes"
+        monkeypatch.setattr(Approval, "guard_s", 1e9)
+        answered, shown = leave.answers, await asked(app, pilot)
         await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press(*"many yes")
-        await wait_until(pilot, lambda: app.view.composer.text == "many yes")
-        assert leave.answers == []
-        assert shown.display
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press("right", "enter")
-        await wait_until(pilot, lambda: leave.answers != [])
-        assert leave.answers[0]
-        assert app.view.composer.text == "many yes"
-
-
-async def test_an_enter_that_was_on_its_way_answers_nothing(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Approval, "guard_s", 1e9)
-    agent = asking_agent()
-    leave = Leave(agent)
-    async with chat(agent) as (app, pilot):
-        shown = await asked(app, pilot)
-        await wait_until(pilot, lambda: shown.has_focus)
-        await pilot.press("enter", "right", "enter", "y")
-        await wait_until(pilot, lambda: app.view.composer.text == "y")
-        assert leave.answers == []
+        await press(pilot, "enter", "right", "enter", "y", until=lambda: app.view.composer.text == "y")
+        assert leave.answers == answered, "an Enter that was on its way answers nothing"
 
 
 async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running) -> None:
@@ -182,17 +136,14 @@ async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running)
     looking = agent.hold_search(SLOW)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
-        app.view.composer.put("hi")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.state.tool is not None)
+        await enter(app, pilot, "hi", until=lambda: app.view.state.tool is not None)
         await pilot.press(*"next")
         looking.set()
         shown = app.screen_stack[0].query_one(Approval)
         await wait_until(pilot, lambda: shown.display)
         assert app.view.composer.has_focus
-        await wait_until(pilot, lambda: "Tab answer it" in words(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: leave.answers == [False])
+        await sees(pilot, "Tab answer it")
+        await press(pilot, "escape", until=lambda: leave.answers == [False])
 
 
 def test_a_question_goes_when_its_tool_is_done_or_its_reply_begins() -> None:
@@ -221,14 +172,9 @@ async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
 
     monkeypatch.setattr(ingester, "read", slowly)
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        app.view.composer.put(f"/ingest {notes}")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Reading 1 of 3: second.md" in words(app))
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: app.view.state.last is not None)
+        await enter(app, pilot, f"/ingest {notes}", "Reading 1 of 3: second.md")
+        await press(pilot, *"hi", "enter", until=lambda: app.view.state.last is not None)
         await pilot.press("escape")
         go.set()
-        await wait_until(pilot, lambda: "Stopped. The files read so far are kept" in words(app))
-        app.view.composer.put(f"/ingest {notes}")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Documents: 2 added, 1 unchanged" in words(app))
+        await sees(pilot, "Stopped. The files read so far are kept")
+        await enter(app, pilot, f"/ingest {notes}", "Documents: 2 added, 1 unchanged")

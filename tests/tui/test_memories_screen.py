@@ -1,24 +1,21 @@
 """The memory screen: each key does what it says, the rest stays where it is, and any text is only text."""
 
-import pytest
 from textual.pilot import Pilot
 
 from agent.events import GraphProgress
 from graph.errors import GraphFailure
 from graph.values import Wanted
+from tests.examples import few
+from tests.tui.acting import closes, paste, press, some
 from tests.tui.beliefs import BERLIN, CELLO, MUNICH, SISTER, STARTER, learned_agent, screen_of, standing
-from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, sees_no_more, sees_screen
 from tui.app import ClewApp
 from tui.memories.observations import PAGE, Detail, Observations
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.dialogs import Confirm, Reader
 from tui.widgets.impact import ImpactScreen
-
-
-def words(app: ClewApp) -> str:
-    """What the screen says, on one line."""
-    return " ".join(screen_text(app).split())
 
 
 def listed(app: ClewApp) -> list[str]:
@@ -28,11 +25,14 @@ def listed(app: ClewApp) -> list[str]:
     return [each.id for each in observations(app).rows.items] if is_there else []
 
 
+async def lists(app: ClewApp, pilot: Pilot[int], *ids: str) -> None:
+    """Wait until these are on the page."""
+    await wait_until(pilot, lambda: listed(app) == [*ids], f"{ids}")
+
+
 async def opened(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str) -> MemoriesScreen:
-    await pilot.press("f4")
-    await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and app.focused is not None)
-    await pilot.press(*keys)
-    await wait_until(pilot, lambda: shows in words(app), shows)
+    await press(pilot, "f4", until=lambda: isinstance(app.screen, MemoriesScreen) and app.focused is not None)
+    await press(pilot, *keys, shows=shows)
     return screen_of(app)
 
 
@@ -57,6 +57,12 @@ async def ready(app: ClewApp, pilot: Pilot[int]) -> None:
     await wait_until(pilot, lambda: not screen_of(app).busy, "its end")
 
 
+async def does(app: ClewApp, pilot: Pilot[int], *keys: str, shows: str = "") -> None:
+    """Press keys, and wait until the screen says that and all that was asked for is done."""
+    await press(pilot, *keys, shows=shows)
+    await ready(app, pilot)
+
+
 async def chosen(app: ClewApp, pilot: Pilot[int], identity: str) -> None:
     """Put the mark at an observation, and wait until all about it is shown."""
     page = observations(app)
@@ -65,266 +71,221 @@ async def chosen(app: ClewApp, pilot: Pilot[int], identity: str) -> None:
     await wait_until(pilot, lambda: detail.story is not None and detail.story.observation.id == identity, identity)
 
 
-async def test_it_lists_what_is_current_and_tells_all_about_one(chat: Running) -> None:
-    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
+async def test_it_lists_what_is_current_tells_all_about_one_and_enter_goes_to_the_source_that_is_chosen(
+    chat: Running,
+) -> None:
+    agent = learned_agent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
         assert listed(app) == [STARTER, CELLO, SISTER, BERLIN]
         await chosen(app, pilot, BERLIN)
-        await wait_until(pilot, lambda: "History" in words(app))
-        await wait_until(pilot, lambda: "2025-06-03 ↷ Lives in Munich" in words(app), "2025-06-03 ↷ Lives in Munich")
-        await wait_until(pilot, lambda: "2025-06-03 → ● Moved to Berlin" in words(app))
-        await wait_until(pilot, lambda: "› 2025-06-02 you: “I moved to Berlin”" in words(app), "its proof")
-        await wait_until(pilot, lambda: "you (same statement): “Ada carried everything”" in words(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert app.focused is app.view.composer
-
-
-async def test_enter_goes_to_the_source_that_is_chosen(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, shows="Has a sister called Ada")
-        await chosen(app, pilot, BERLIN)
-        await pilot.press("right", "enter")
-        await wait_until(pilot, lambda: app.view.session == "S001")
+        await sees(pilot, "History", "2025-06-03 ↷ Lives in Munich", "2025-06-03 → ● Moved to Berlin")
+        await sees(pilot, "› 2025-06-02 you: “I moved to Berlin”", "you (same statement): “Ada carried everything”")
+        await press(pilot, "right", "enter", until=lambda: app.view.session == "S001")
         third = agent.turns["S001"][2]
         await wait_until(
             pilot, lambda: any(m.turn == third and m.has_class("-flash") for m in app.view.transcript.messages)
         )
-        await pilot.press("alt+left")
-        await wait_until(pilot, lambda: app.view.session == "S000")
+        await press(pilot, "alt+left", until=lambda: app.view.session == "S000")
         await opened(app, pilot, shows="Moved to Berlin")
         await wait_until(pilot, lambda: (found := observations(app).chosen) is not None and found.id == BERLIN)
+        await closes(pilot, "escape")
+        assert app.focused is app.view.composer
 
 
-async def test_every_filter_has_a_key_and_backspace_clears_them(chat: Running) -> None:
+async def test_while_the_graph_is_rebuilt_it_says_so_then_every_filter_has_a_key_and_backspace_clears_them(
+    chat: Running,
+) -> None:
     agent = learned_agent()
+    mend = agent.fail("memories.find", GraphFailure("The graph is behind [now]."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await opened(app, pilot, shows="Has a sister")
+        agent.tell(GraphProgress("rebuilding", 1, 4))
+        await wait_until(pilot, lambda: app.view.state.graph is not None and app.view.state.graph.total == 4)
+        await opened(app, pilot, shows="being rebuilt (25%)")
+        mend()
+        agent.tell(GraphProgress("ready"))
+        await sees(pilot, "Has a sister")
+        current = [STARTER, CELLO, SISTER, BERLIN]
         for keys, ids in (
-            ("S", [SISTER, BERLIN]),
-            ("SS", [STARTER, CELLO]),
-            ("SSS", [MUNICH]),
-            ("SSSSS", [STARTER, CELLO, SISTER, BERLIN, MUNICH]),
-            ("K", [STARTER, SISTER]),
-            ("KK", [BERLIN]),
-            ("KKK", [CELLO]),
-            ("KKKK", [STARTER, CELLO, SISTER, BERLIN]),
-            ("W", [CELLO, SISTER]),
-            ("T", [SISTER]),
-            ("P", [SISTER]),
-            ("PP", [STARTER, CELLO, BERLIN]),
+            (["S"], [SISTER, BERLIN]),
+            (["S"], [STARTER, CELLO]),
+            (["S"], [MUNICH]),
+            (["S", "S"], [*current, MUNICH]),
+            (["backspace", "K"], [STARTER, SISTER]),
+            (["K"], [BERLIN]),
+            (["K"], [CELLO]),
+            (["K"], current),
+            (["W"], [CELLO, SISTER]),
+            (["backspace", "T"], [SISTER]),
+            (["backspace", "P"], [SISTER]),
+            (["P"], [STARTER, CELLO, BERLIN]),
+            (["backspace"], current),
         ):
             await pilot.press(*keys)
-            await wait_until(pilot, lambda ids=ids: listed(app) == ids, keys)  # type: ignore[misc]
-            await pilot.press("backspace")
-            await wait_until(pilot, lambda: len(listed(app)) == 4, "all of them again")
+            await lists(app, pilot, *ids)
         await pilot.press("slash", *"ulysses", "enter")
-        await wait_until(pilot, lambda: listed(app) == [STARTER])
-        await wait_until(pilot, lambda: "“ulysses”" in words(app), "“ulysses”")
-        await pilot.press("T")
-        await wait_until(pilot, lambda: "No memories match these filters" in words(app))
+        await lists(app, pilot, STARTER)
+        await sees(pilot, "“ulysses”")
+        await press(pilot, "T", shows="No memories match these filters")
 
 
-async def test_p_pins_and_u_undoes(chat: Running) -> None:
+async def test_a_memory_is_pinned_corrected_and_made_from_two_by_one_key_each_and_u_undoes(chat: Running) -> None:
     agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+    async with chat(agent, size=(100, 30)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, BERLIN)
-        await pilot.press("p")
-        await wait_until(pilot, lambda: "Press u to undo" in words(app))
-        await ready(app, pilot)
+        await does(app, pilot, "p", shows="Pinned: the model will always see it")
+        await sees(pilot, "Press u to undo")
         pinned = await standing(agent, BERLIN)
         assert pinned.pinned
         await wait_until(pilot, lambda: observations(app).chosen == pinned)
-        await pilot.press("p")
-        await wait_until(pilot, lambda: "Unpinned. Press u to undo" in words(app))
-        await ready(app, pilot)
+        await does(app, pilot, "p", shows="Unpinned. Press u to undo")
         assert not (await standing(agent, BERLIN)).pinned
-        for back in ("Undone: it is pinned again.", "Undone: it is no longer pinned."):
-            await ready(app, pilot)
-            await pilot.press("u")
-            await wait_until(pilot, lambda back=back: back in words(app), back)  # type: ignore[misc]
+        await does(app, pilot, "u", shows="Undone: it is pinned again.")
+        await does(app, pilot, "u", shows="Undone: it is no longer pinned.")
         assert not (await standing(agent, BERLIN)).pinned
-        await ready(app, pilot)
-        await pilot.press("u")
         pinned_before = "You pinned the memory “Has a sister called Ada”; that has been undone."
-        await wait_until(pilot, lambda: pinned_before in words(app))
-        await ready(app, pilot)
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "nothing to undo" in words(app))
+        await does(app, pilot, "u", shows=pinned_before)
+        await does(app, pilot, "u", shows="nothing to undo")
 
-
-async def test_c_corrects_keeps_the_journey_and_is_undone(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, shows="Has a sister called Ada")
         await chosen(app, pilot, SISTER)
-        await pilot.press("c")
-        await wait_until(pilot, lambda: "What is true instead?" in words(app))
-        await pilot.press("ctrl+a", "ctrl+k", *"Has a cousin called Ada", "enter")
-        await wait_until(pilot, lambda: "Has a cousin called Ada" in words(app) and "Press u to undo" in words(app))
+        await press(pilot, "c", shows="What is true instead?")
+        await pilot.press("ctrl+a", "ctrl+k")
+        await paste(pilot, "Has a cousin", "enter")
+        await sees(pilot, "Has a cousin", "Press u to undo")
         await ready(app, pilot)
         assert (await standing(agent, SISTER)).status == "superseded"
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "Undone: it has its earlier text again." in words(app))
+        assert len((await agent.memories.story(SISTER)).revisions) == 2
+        await does(app, pilot, "u", shows="Undone: it has its earlier text again.")
         assert (await standing(agent, SISTER)).status == "active"
-        assert "Has a cousin called Ada" not in [each.text for each in await agent.memories.find()]
+        assert "Has a cousin" not in [each.text for each in await agent.memories.find()]
+
+        await chosen(app, pilot, SISTER)
+        await does(app, pilot, "m", shows="Marked “Has a sister called Ada”")
+        await does(app, pilot, "m", shows="No longer marked.")
+        await does(app, pilot, "m", shows="Marked “Has a sister called Ada”")
+        await chosen(app, pilot, BERLIN)
+        await press(pilot, "m", shows=("What do both say together?", "Has a sister called Ada. Moved to Berlin."))
+        await pilot.press("ctrl+a", "ctrl+k")
+        await paste(pilot, "Ada came", "enter", shows="Made from both. Press u to undo.")
+        await sees(pilot, "Made from", "Ada came")
+        made = next(each for each in await agent.memories.find() if each.text == "Ada came")
+        assert set(made.parents) == {SISTER, BERLIN}
+        await ready(app, pilot)
+        await press(pilot, "u", until=lambda: made.id not in listed(app))
+        await chosen(app, pilot, SISTER)
+        await does(app, pilot, "m", shows="Marked “Has a sister called Ada”")
+        await chosen(app, pilot, CELLO)
+        await does(app, pilot, "m", shows="is waiting for review. Nothing was stored.")
 
 
-@pytest.mark.parametrize("key", ["d", "delete"])
-async def test_forgetting_shows_what_goes_and_asks(chat: Running, key: str) -> None:
+async def test_forgetting_and_letting_a_document_go_show_what_goes_and_ask(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister")
         await chosen(app, pilot, BERLIN)
-        await pilot.press(key)
-        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and "cannot be undone" in words(app))
-        await wait_until(pilot, lambda: "“Lives in Munich”" in screen_text(app), "“Lives in Munich”")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
+        await press(pilot, "d", opens=ImpactScreen, shows=("cannot be undone", "“Lives in Munich”"))
+        await press(pilot, "escape", opens=MemoriesScreen)
         assert len(await agent.memories.find(Wanted(everything=True))) == 5
         await ready(app, pilot)
-        await pilot.press(key)
-        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: "Forgotten permanently." in words(app))
+        await pilot.press("delete")
+        await agree(pilot)
+        await sees(pilot, "Forgotten permanently.")
         await ready(app, pilot)
         assert listed(app) == [STARTER, CELLO, SISTER]
+
+        await does(app, pilot, "5", shows="/notes/field.md")
+        await sees(pilot, "markdown, 18 KB, 24 passages")
+        await press(pilot, "enter", opens=Reader)
+        await pilot.press("escape", "x")
+        await sees_screen(pilot, ImpactScreen, "Delete “Field notes” permanently?", "This cannot be undone.")
+        await press(pilot, "tab", "enter", shows=("Document deleted from the memory.", "bridges.pdf"))
+        await sees_no_more(pilot, "Field notes")
+        assert [document.title for document in await agent.documents.all()] == ["bridges.pdf"]
 
 
 async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: Running) -> None:
     agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, "2", shows="not fully supported by the proof below")
+    async with chat(agent, size=(100, 30)) as (app, pilot):
+        screen = await opened(app, pilot, "2", shows="not fully supported by the proof below")
         assert listed(app) == [STARTER, CELLO]
-        await wait_until(pilot, lambda: "a keep e edit x reject" in words(app), "a keep e edit x reject")
-        await pilot.press("a")
-        await wait_until(pilot, lambda: listed(app) == [CELLO] and "Kept: now in use" in words(app))
+        await sees(pilot, "a keep e edit x reject")
+        await does(app, pilot, "a", shows="Kept: now in use")
+        assert listed(app) == [CELLO]
         assert (await standing(agent, STARTER)).status == "active"
-        await ready(app, pilot)
-        await pilot.press("x")
-        await wait_until(pilot, lambda: "Nothing to review" in words(app))
+        await does(app, pilot, "x", shows="Nothing to review")
+        await sees(pilot, "Rejected")
         assert (await standing(agent, CELLO)).status == "invalid"
         for _ in range(2):
-            await ready(app, pilot)
-            await pilot.press("u")
-        await ready(app, pilot)
-        await wait_until(pilot, lambda: listed(app) == [STARTER, CELLO])
-        await pilot.press("home", "e")
-        await wait_until(pilot, lambda: "What is true instead?" in words(app))
+            await does(app, pilot, "u")
+        await lists(app, pilot, STARTER, CELLO)
+        await press(pilot, "home", "e", shows="What is true instead?")
         await pilot.press("exclamation_mark", "enter")
-        await wait_until(pilot, lambda: listed(app) == [CELLO])
+        await lists(app, pilot, CELLO)
         assert (await agent.memories.find())[0].text == "The starter is named Ulysses!"
-
-
-async def test_two_reviews_of_the_same_candidate_are_told_apart(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        screen = await opened(app, pilot, "2", shows="Ulysses")
-        before = await standing(agent, STARTER)
-        await agent.memories.promote(STARTER)
+        await ready(app, pilot)
+        before = await standing(agent, CELLO)
+        await agent.memories.promote(CELLO)  # as somebody else does who reviews it
         screen.do(screen.doing.promote(before))
-        await wait_until(pilot, lambda: "is already in use. Nothing was changed" in words(app))
+        await sees(pilot, "is already in use. Nothing was changed")
 
 
-async def test_blocks_are_written_edited_and_taken_away(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent, size=(80, 24)) as (app, pilot):
-        await opened(app, pilot, "3", shows="I am Noor.")
-        await pilot.press("n", *"scratchpad", "enter")
-        await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
-        await pilot.press(*"one", "ctrl+j", *"two", "enter")
-        await wait_until(pilot, lambda: "“scratchpad” saved" in words(app))
-        await ready(app, pilot)
-        assert (await blocks(agent))["scratchpad"] == "one\ntwo"
-        await pilot.press("e")
-        await wait_until(pilot, lambda: "Core block: scratchpad" in words(app))
-        await pilot.press(*" three", "enter")
-        await ready(app, pilot)
-        assert (await blocks(agent))["scratchpad"] == "one\ntwo three"
-        await pilot.press("u")
-        await ready(app, pilot)
-        assert (await blocks(agent))["scratchpad"] == "one\ntwo"
-        await wait_until(pilot, lambda: "Undone: “scratchpad” has its earlier text again." in words(app))
-        await pilot.press("d")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("tab", "enter")
-        await ready(app, pilot)
-        assert list(await blocks(agent)) == ["human", "persona"]
-
-
-async def test_turns_are_rated_anew_alone_and_in_bulk(chat: Running) -> None:
+async def test_blocks_are_written_edited_and_taken_away_and_turns_are_rated_anew_alone_and_in_bulk(
+    chat: Running,
+) -> None:
     agent = learned_agent()
     first, second, third, fourth = agent.turns["S001"]
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await opened(app, pilot, "4", shows="0 routine")
-        await wait_until(pilot, lambda: "I moved to Berlin" in words(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "0–3 rate" in words(app))
-        await pilot.press("end", "3")
-        await wait_until(pilot, lambda: "Rated 3" in words(app) and "3 pivotal" in words(app))
+        await opened(app, pilot, "3", shows="I am Noor.")
+        await press(pilot, "n", *"pad", "enter", shows="Core block: pad")
+        await does(app, pilot, *"one", "ctrl+j", *"two", "enter", shows="“pad” saved")
+        assert (await blocks(agent))["pad"] == "one\ntwo"
+        await press(pilot, "e", shows="Core block: pad")
+        await paste(pilot, " three", "enter")
         await ready(app, pilot)
+        assert (await blocks(agent))["pad"] == "one\ntwo three"
+        await does(app, pilot, "u", shows="Undone: “pad” has its earlier text again.")
+        assert (await blocks(agent))["pad"] == "one\ntwo"
+        await press(pilot, "d", opens=Confirm)
+        await does(app, pilot, "tab", "enter")
+        assert list(await blocks(agent)) == ["human", "persona"]
+
+        await does(app, pilot, "4", shows="0 routine")
+        await sees(pilot, "I moved to Berlin")
+        await does(app, pilot, "enter", shows="0–3 rate")
+        await does(app, pilot, "end", "3", shows="Rated 3")
+        await sees(pilot, "3 pivotal")
         assert await ratings(agent) == {first: 3, second: 0, third: 2, fourth: 0}
-        await pilot.press("A", "1")
-        await wait_until(pilot, lambda: "2 messages rated 1" in words(app))
-        await ready(app, pilot)
+        await does(app, pilot, "A", "1", shows="2 messages rated 1")
         assert await ratings(agent) == {first: 3, second: 1, third: 2, fourth: 1}
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "Undone: the rating of 2 messages was 1, now 0 again." in words(app))
-        await ready(app, pilot)
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "Undone: the rating was 3, now 0 again." in words(app))
-        await ready(app, pilot)
+        await does(app, pilot, "u", shows="Undone: the rating of 2 messages was 1, now 0 again.")
+        await does(app, pilot, "u", shows="Undone: the rating was 3, now 0 again.")
         assert await ratings(agent) == {first: 0, second: 0, third: 2, fourth: 0}
-        await pilot.press("5")
-        await wait_until(pilot, lambda: "Field notes" in words(app), "the digits choose pages again")
+        await press(pilot, "5", shows="Field notes")
 
 
-async def test_documents_are_read_and_let_go_after_asking(chat: Running) -> None:
-    agent = learned_agent()
+async def test_thousands_are_read_piece_by_piece_and_what_changes_meanwhile_does_not_move_the_mark(
+    chat: Running,
+) -> None:
+    agent, count = ScriptedAgent(), few(3_000)
+    agent.add_session("Here", ("What now?", "Whatever you like."))
+    agent.learn_many(f"fact {number}" for number in range(count))
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await opened(app, pilot, "5", shows="/notes/field.md")
-        await wait_until(pilot, lambda: "markdown, 18 KB, 24 passages" in words(app), "markdown, 18 KB, 24 passages")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
-        await pilot.press("escape", "x")
-        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await wait_until(pilot, lambda: "Delete “Field notes” permanently?" in words(app))
-        await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: "bridges.pdf" in words(app) and "Field notes" not in words(app))
-
-
-async def test_what_changes_meanwhile_comes_in_without_moving_the_mark(chat: Running) -> None:
-    agent = learned_agent()
-    agent.learn_many(f"fact {number}" for number in range(10, 200))
-    async with chat(agent, size=(80, 24)) as (app, pilot):
-        await opened(app, pilot, shows="fact 199")
-        rows = observations(app).rows
+        screen = await opened(app, pilot, shows=f"fact {count - 1}")
+        rows = screen.page.rows
+        assert len(rows.items) == PAGE
         rows.choose(120)
         identity, line = rows.items[120].id, rows.place * 2 - rows.scroll_y
         await agent.memories.remember("I am newer")
-        await agent.memories.remember("I am the newest")
-        await wait_until(pilot, lambda: len(rows.items) == 196)
+        newest = await agent.memories.remember("I am the newest")
+        await wait_until(pilot, lambda: rows.items[0].id == newest.id)
         assert rows.chosen is not None
         assert rows.chosen.id == identity
         assert rows.place * 2 - rows.scroll_y == line
-
-
-async def test_thousands_are_read_piece_by_piece(chat: Running) -> None:
-    agent = ScriptedAgent()
-    agent.add_session("Here", ("What now?", "Whatever you like."))
-    agent.learn_many(f"fact {number}" for number in range(3_000))
-    async with chat(agent, size=(80, 24)) as (app, pilot):
-        screen = await opened(app, pilot, shows="fact 2999")
-        rows = screen.page.rows
-        assert len(rows.items) == PAGE
-        while len(rows.items) < 3_000:
+        while len(rows.items) < count + 2:
             before = len(rows.items)
-            await pilot.press("end")
-            await wait_until(pilot, lambda before=before: len(rows.items) > before)  # type: ignore[misc]
-        await pilot.press("end")
-        await wait_until(pilot, lambda: "› ● fact 0" in words(app))
+            await press(pilot, "end", until=lambda before=before: len(rows.items) > before)  # type: ignore[misc]
+        await press(pilot, "end", shows="› ● fact 0")
         assert len(rows._rows) < 200
 
 
@@ -336,102 +297,40 @@ async def test_empty_pages_say_what_will_stand_there(chat: Running) -> None:
             ("3", "No core blocks yet"),
             ("4", "Nothing is rated yet"),
             ("5", "No documents yet"),
+            ("tab", "No memories yet"),
         ):
-            await pilot.press(key)
-            await wait_until(pilot, lambda told=told: told in words(app), told)  # type: ignore[misc]
-        await pilot.press("tab")
-        await wait_until(pilot, lambda: "No memories yet" in words(app))
-        await pilot.press("p", "c", "d", "a", "enter", "left", "space", "u")
-        await wait_until(pilot, lambda: "nothing to undo" in words(app))
-
-
-async def test_while_the_graph_is_rebuilt_it_says_so_and_comes_back_by_itself(chat: Running) -> None:
-    agent = learned_agent()
-    mend = agent.fail("memories.find", GraphFailure("The graph is behind [now]."))
-    async with chat(agent, size=(80, 24)) as (app, pilot):
-        agent.tell(GraphProgress("rebuilding", 1, 4))
-        await wait_until(pilot, lambda: app.view.state.graph is not None and app.view.state.graph.total == 4)
-        await opened(app, pilot, shows="being rebuilt (25%)")
-        mend()
-        agent.tell(GraphProgress("ready"))
-        await wait_until(pilot, lambda: "Has a sister" in words(app))
+            await press(pilot, key, shows=told)
+        await press(pilot, "p", "c", "d", "a", "enter", "left", "space", "u", shows="nothing to undo")
 
 
 HOSTILE = (
     "[red]not red[/red] [/] [@click=app.quit]x[/]",
     "\x1b[2J\x1b]0;title\x07 after",
     "\u202eright to left\u202c שלום עולם مرحبا",
-    "x" * 100_000,
-    "many\nlines\n" * 2_000,
+    "x" * few(100_000),
+    "many\nlines\n" * few(2_000),
     "\u200b",
     None,
 )
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 20), (20, 5)])
-async def test_any_text_is_only_text(chat: Running, size: tuple[int, int]) -> None:
+async def test_any_text_is_only_text_at_any_size(chat: Running) -> None:
     agent = ScriptedAgent()
     agent.add_session("Here", ("What now?", "Whatever you like."))
     for text in HOSTILE:
         session = agent.add_session(text, project=text)
         turn = agent.add_turn(session, text or "", speaker=text or "")
         agent.learn(text, turn, about=(text,) if text else (), tags=(text,) if text else ())
-    async with chat(agent, size=size) as (app, pilot):
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: len(listed(app)) == len(HOSTILE))
-        for identity in listed(app):
-            await chosen(app, pilot, identity)
-            await pilot.press("right", "space", "W")
+    async with chat(agent, size=(80, 24)) as (app, pilot):
+        await press(pilot, "f4", until=lambda: len(listed(app)) == len(HOSTILE))
+        for size in some((80, 24), (40, 20), (20, 5)):
+            await pilot.resize_terminal(*size)
+            for identity in listed(app):
+                await chosen(app, pilot, identity)
+                if identity == "OBS0000001" and size == (80, 24):
+                    await sees(pilot, "[red]not red[/red]")
+                await pilot.press("right", "space")
+                assert "\x1b" not in screen_text(app)
+        for _ in HOSTILE:  # each of them is a name as well
+            await does(app, pilot, "W")
             assert "\x1b" not in screen_text(app)
-            await pilot.press("backspace")
-            await wait_until(pilot, lambda: len(listed(app)) == len(HOSTILE))
-        if size == (80, 24):
-            await chosen(app, pilot, "OBS0000001")
-            await wait_until(pilot, lambda: "[red]not red[/red]" in words(app))
-
-
-async def test_it_stays_usable_when_the_terminal_shrinks_and_grows(chat: Running) -> None:
-    async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, shows="Has a sister called Ada")
-        for width, height in ((40, 20), (20, 5), (200, 60), (80, 24)):
-            await pilot.resize_terminal(width, height)
-            await pilot.press("down")
-            await wait_until(pilot, lambda: screen_of(app).page.rows.region.height > 0)
-            await pilot.press("2", "3", "4", "5", "1")
-            await wait_until(pilot, lambda: screen_of(app).page_name == "observations")
-        await wait_until(pilot, lambda: "Has a sister called Ada" in words(app))
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-
-
-async def test_a_memory_is_made_from_two_with_a_key_and_undone(chat: Running) -> None:
-    agent = learned_agent()
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        await opened(app, pilot, shows="Has a sister")
-        await chosen(app, pilot, SISTER)
-        await pilot.press("m")
-        await wait_until(pilot, lambda: "Marked “Has a sister called Ada”" in words(app))
-        await ready(app, pilot)
-        await pilot.press("m")
-        await wait_until(pilot, lambda: "No longer marked." in words(app))
-        await ready(app, pilot)
-        await pilot.press("m")
-        await ready(app, pilot)
-        await chosen(app, pilot, BERLIN)
-        await pilot.press("m")
-        await wait_until(pilot, lambda: "What do both say together?" in words(app))
-        await wait_until(pilot, lambda: "Has a sister called Ada. Moved to Berlin." in words(app))
-        await pilot.press("ctrl+a", "ctrl+k", *"Ada came to Berlin", "enter")
-        await wait_until(pilot, lambda: "Made from both. Press u to undo." in words(app))
-        await wait_until(pilot, lambda: "Made from" in words(app) and "Ada came to Berlin" in words(app))
-        made = next(each for each in await agent.memories.find() if each.text == "Ada came to Berlin")
-        assert set(made.parents) == {SISTER, BERLIN}
-        await ready(app, pilot)
-        await pilot.press("u")
-        await wait_until(pilot, lambda: made.id not in listed(app))
-        await chosen(app, pilot, SISTER)
-        await pilot.press("m")
-        await ready(app, pilot)
-        await chosen(app, pilot, CELLO)
-        await pilot.press("m")
-        await wait_until(pilot, lambda: "is waiting for review. Nothing was stored." in words(app))

@@ -56,7 +56,7 @@ def test_a_trend_is_drawn_a_bar_a_month_the_newest_last() -> None:
     assert words.sparkline([ago(-3)], NOW) == "▁▁▁▁▁▂"
 
 
-def test_a_filter_goes_round_and_comes_back_to_none() -> None:
+def test_a_filter_goes_round_and_comes_back_to_none_and_one_on_someone_who_is_gone_is_let_go() -> None:
     kinds = [ObservationKind.FACT, ObservationKind.PLAN]
     there = observations.There(["Ada", "Noor"], ["crete"], kinds, ["knows", "works_with"])
     for key, steps in (("S", 6), ("K", 3), ("R", 3), ("W", 3), ("J", 2), ("T", 6), ("P", 3)):
@@ -65,16 +65,15 @@ def test_a_filter_goes_round_and_comes_back_to_none() -> None:
             seen.append(observations.cycled(seen[-1], key, there))
         assert seen[-1] == Wanted(), key
         assert len(set(seen)) == steps, key
-
-
-def test_a_filter_on_someone_who_is_gone_is_let_go() -> None:
     gone = Wanted(about="Nobody")
     assert observations.cycled(gone, "W", observations.There(["Ada"])).about is None
 
 
-def test_the_kinds_to_filter_by_are_those_there_are() -> None:
+def test_the_kinds_to_filter_by_are_those_there_are_and_people_those_that_the_most_is_about() -> None:
     found = [belief(1, "a", kind=ObservationKind.PLAN), belief(2, "b"), belief(3, "c", kind=ObservationKind.PLAN)]
     assert observations.kinds_of(found) == [ObservationKind.FACT, ObservationKind.PLAN]
+    found = [belief(1, "x", about=("Ada", "Berlin")), belief(2, "y", about=("Berlin",))]
+    assert observations.people_of(found) == ["Berlin", "Ada"]
 
 
 def test_the_filters_stay_on_one_line_however_narrow() -> None:
@@ -103,11 +102,6 @@ def test_what_a_revision_corrects_is_told_as_that_below_its_own_proof() -> None:
     assert "your correction: “Porto!”" in told
 
 
-def test_people_are_those_that_the_most_is_about() -> None:
-    found = [belief(1, "x", about=("Ada", "Berlin")), belief(2, "y", about=("Berlin",))]
-    assert observations.people_of(found) == ["Berlin", "Ada"]
-
-
 def test_the_detail_of_a_huge_or_erased_observation_is_bounded() -> None:
     for text in ("[b]" * 100_000, None, "\x1b]0;x\x07"):
         story = Story(belief(1, text, about=("x" * 10_000,)), (belief(1, text),), {})
@@ -124,8 +118,5 @@ def test_a_row_names_the_program_that_proposed_it() -> None:
 
 
 def test_what_may_be_an_id_and_what_is_a_word() -> None:
-    assert looks_like_id("01JABC")
-    assert looks_like_id("0OBS1234")
-    assert not looks_like_id("Berlin")
-    assert not looks_like_id("01J")
-    assert not looks_like_id("my sister")
+    assert all(map(looks_like_id, ("01JABC", "0OBS1234")))
+    assert not any(map(looks_like_id, ("Berlin", "01J", "my sister")))

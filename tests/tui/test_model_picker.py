@@ -14,9 +14,11 @@ from agent.served import FoundServer, Served, ServedModel
 from agent.settings import Server, load_settings, write_server
 from models.servers import discovery
 from tests.models.discovered_server import Discovered, discovered, llama_server, ollama
+from tests.tui.acting import paste, perform, press
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.app import ClewApp
 from tui.widgets.model_picker import LOOK, ModelPicker, Newcomer
 
@@ -78,97 +80,101 @@ def marked(app: ClewApp) -> str:
     return next((line.strip() for line in screen_text(app).splitlines() if "›" in line), "")
 
 
-async def test_servers_are_asked_in_the_background_and_each_has_its_models_or_why_not(chat: Running) -> None:
-    servers = Scripted(FAR, Served("attic", ("localhost:1",), (), error="attic: nobody answers at localhost:1."))
+async def marks(app: ClewApp, pilot: Pilot[Any], row: str, *keys: str) -> None:
+    """Press keys, and wait until the row with the mark says that."""
+    await pilot.press(*keys)
+    await wait_until(pilot, lambda: row in marked(app), row)
+
+
+async def test_servers_are_asked_in_the_background_each_has_its_models_or_why_not_and_typing_finds_them(
+    chat: Running,
+) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted(FAR, Served("attic", ("localhost:1",), (), error="attic: nobody answers at localhost:1."))
         chosen = await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: "asking gpu …" in screen_text(app))
+        await sees(pilot, "asking gpu …")
         assert "asking attic …" in screen_text(app)
-        await pilot.press("down")
-        await wait_until(pilot, lambda: "qwen3-4b" in marked(app))
+        await marks(app, pilot, "qwen3-4b", "down")
         servers.go["attic"].set()
-        await wait_until(pilot, lambda: "attic: nobody answers at localhost:1." in screen_text(app))
+        await sees(pilot, "attic: nobody answers at localhost:1.")
         servers.go["gpu"].set()
-        await wait_until(pilot, lambda: "⇅ gpu.example:8443 · context 32,768" in screen_text(app))
+        await sees(pilot, "⇅ gpu.example:8443 · context 32,768")
         assert "asking" not in screen_text(app)
         assert "qwen3-4b" in marked(app)
-        await pilot.press("down")
-        await wait_until(pilot, lambda: "qwen3-32b@gpu" in marked(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: chosen == ["qwen3-32b@gpu"])
+        await marks(app, pilot, "qwen3-32b@gpu", "down")
+        await press(pilot, "enter", until=lambda: chosen == ["qwen3-32b@gpu"])
         assert servers.looked == 0
 
-
-async def test_the_mark_goes_to_the_model_in_use_when_it_comes_unless_it_was_moved(chat: Running) -> None:
-    servers = Scripted(FAR)
-    async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted(FAR)
         await opened(app, pilot, servers, "qwen3-32b@gpu")
-        await wait_until(pilot, lambda: "smollm2-135m" in marked(app))
+        await marks(app, pilot, "smollm2-135m")
         servers.go["gpu"].set()
-        await wait_until(pilot, lambda: "● qwen3-32b@gpu" in marked(app))
-
-
-async def test_typing_finds_models_of_servers_and_leaves_a_path_a_path(chat: Running) -> None:
-    servers = Scripted(FAR)
-    servers.go["gpu"].set()
-    async with chat(ScriptedAgent()) as (app, pilot):
-        chosen = await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: "qwen3-32b@gpu" in screen_text(app))
-        await pilot.press(*"@GPU")
-        await wait_until(pilot, lambda: "qwen3-32b@gpu" in marked(app) and "smollm2" not in screen_text(app))
-        assert LOOK not in screen_text(app)
-        await pilot.press("ctrl+u", *"usual")
-        await wait_until(pilot, lambda: "No models match." in screen_text(app))
-        await pilot.press("ctrl+u", *"/m/own.gguf")
-        await wait_until(pilot, lambda: "Press Enter to use this file." in screen_text(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: chosen == ["/m/own.gguf"])
-
-
-async def test_ports_are_asked_once_that_is_chosen_and_a_second_enter_meanwhile_chooses_nothing(chat: Running) -> None:
-    servers = Scripted(found=(FOUND,))
-    async with chat(ScriptedAgent()) as (app, pilot):
-        chosen = await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: LOOK in screen_text(app))
-        assert servers.looked == 0
-        await pilot.press("up", "enter")
-        await wait_until(pilot, lambda: "asking the usual ports …" in screen_text(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: LOOK in marked(app))
-        servers.look.set()
-        await wait_until(pilot, lambda: "qwen3@ollama" in marked(app))
-        assert "Ollama at 127.0.0.1:11434, to be added as ollama" in screen_text(app)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: chosen == [Newcomer(FOUND, "qwen3")])
-        assert servers.looked == 1
-
-
-async def test_where_nothing_is_found_that_is_said_and_it_can_be_looked_again(chat: Running) -> None:
-    servers = Scripted()
-    servers.look.set()
-    async with chat(ScriptedAgent()) as (app, pilot):
-        await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: LOOK in screen_text(app))
-        await pilot.press("up", "enter")
-        await wait_until(pilot, lambda: "No other model server answers" in screen_text(app))
-        await wait_until(pilot, lambda: LOOK in marked(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: servers.looked == 2)
-        await wait_until(pilot, lambda: LOOK in marked(app) and "asking the usual" not in screen_text(app))
-
-
-async def test_left_while_a_server_is_asked_it_is_gone(chat: Running) -> None:
-    servers = Scripted(FAR)
-    async with chat(ScriptedAgent()) as (app, pilot):
-        chosen = await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: "asking gpu …" in screen_text(app))
+        await wait_until(pilot, lambda: "● qwen3-32b@gpu" in marked(app), "the mark at the model in use")
         await pilot.press("escape")
-        await wait_until(pilot, lambda: chosen == [None])
+
+        servers = Scripted(FAR)
+        servers.go["gpu"].set()
+        chosen = await opened(app, pilot, servers)
+        await sees(pilot, "qwen3-32b@gpu")
+        await press(pilot, *"@GPU", until=lambda: "qwen3-32b@gpu" in marked(app) and "smollm2" not in screen_text(app))
+        assert LOOK not in screen_text(app)
+        await press(pilot, "ctrl+u", *"usual", shows="No models match.")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "/m/own.gguf")
+        await sees(pilot, "Press Enter to use this file.")
+        await press(pilot, "enter", until=lambda: chosen == ["/m/own.gguf"])
+
+        servers = Scripted(FAR)
+        chosen = await opened(app, pilot, servers)
+        await sees(pilot, "asking gpu …")
+        await press(pilot, "escape", until=lambda: chosen == [None])
         servers.go["gpu"].set()
         await wait_until(pilot, lambda: "● ready" in status_line(app))
 
 
-async def test_without_servers_in_the_settings_nobody_is_asked(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ports_are_asked_once_that_is_chosen_a_second_enter_chooses_nothing_and_the_mark_stays_in_view(
+    chat: Running,
+) -> None:
+    async with chat(ScriptedAgent()) as (app, pilot):
+        servers = Scripted(found=(FOUND,))
+        chosen = await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: LOOK in screen_text(app))
+        assert servers.looked == 0
+        await press(pilot, "up", "enter", shows="asking the usual ports …")
+        await marks(app, pilot, LOOK, "enter")
+        servers.look.set()
+        await marks(app, pilot, "qwen3@ollama")
+        assert "Ollama at 127.0.0.1:11434, to be added as ollama" in screen_text(app)
+        await press(pilot, "enter", until=lambda: chosen == [Newcomer(FOUND, "qwen3")])
+        assert servers.looked == 1
+
+        servers = Scripted()
+        servers.look.set()
+        await opened(app, pilot, servers)
+        await wait_until(pilot, lambda: LOOK in screen_text(app))
+        await press(pilot, "up", "enter", shows="No other model server answers")
+        await marks(app, pilot, LOOK)
+        await press(pilot, "enter", until=lambda: servers.looked == 2)
+        await wait_until(pilot, lambda: LOOK in marked(app) and "asking the usual" not in screen_text(app))
+        await pilot.press("escape")
+
+        many = tuple(ServedModel(f"model-{number:03}") for number in range(200))
+        servers = Scripted(Served("many", ("localhost:1",), (), many), FAR)
+        servers.go["many"].set()
+        await opened(app, pilot, servers)
+        await sees(pilot, "model-000@many")
+        await marks(app, pilot, "model-198@many", "up", "up", "up")
+        line = screen_text(app).splitlines().index(next(x for x in screen_text(app).splitlines() if "›" in x))
+        servers.go["gpu"].set()
+        rows = app.screen.query_one(OptionList)
+        await wait_until(pilot, lambda: rows.option_count == 200 + 2 + 1 + 1)
+        await marks(app, pilot, "model-198@many")
+        assert "›" in screen_text(app).splitlines()[line]
+
+
+async def test_without_servers_in_the_settings_nobody_is_asked_and_settings_that_cannot_be_read_are_told(
+    chat: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Any] = []
     monkeypatch.setattr("models.servers.client.ServerClient.ask", lambda *told, **more: asked.append(told))
     agent = ScriptedAgent()
@@ -178,6 +184,9 @@ async def test_without_servers_in_the_settings_nobody_is_asked(chat: Running, mo
         await wait_until(pilot, lambda: len(names) == 1 and LOOK in screen_text(app))
         await pilot.press("escape")
         assert asked == []
+        Home.resolve().config.write_text("contxt = 5\n")
+        await perform(app, pilot, "model", shows="contxt")
+        assert "smollm2-135m" in screen_text(app)
 
 
 async def test_a_model_of_a_server_is_used_and_kept_as_one_here(chat: Running, served: ExitStack) -> None:
@@ -187,10 +196,8 @@ async def test_a_model_of_a_server_is_used_and_kept_as_one_here(chat: Running, s
     used = agent.watch_calls("models.use")
     async with chat(agent, size=(120, 40)) as (app, pilot):
         app.perform("model")
-        await wait_until(pilot, lambda: "Small-Chat.Q4_1@den" in screen_text(app))
-        await wait_until(pilot, lambda: "nobody answers at 127.0.0.1:9" in screen_text(app))
-        await pilot.press(*"@den", "enter")
-        await wait_until(pilot, lambda: "Small-Chat.Q4_1@den answers from now on" in screen_text(app))
+        await sees(pilot, "Small-Chat.Q4_1@den", "nobody answers at 127.0.0.1:9")
+        await press(pilot, *"@den", "enter", shows="Small-Chat.Q4_1@den answers from now on")
         assert used == [(("Small-Chat.Q4_1@den",), {"session": None})]
         assert isinstance(app.view.backstage, FakeBackstage)
         assert app.view.backstage.kept == {"model": "Small-Chat.Q4_1@den"}
@@ -208,35 +215,8 @@ async def test_a_server_that_is_found_is_added_and_its_model_used(
         app.perform("model")
         await wait_until(pilot, lambda: LOOK in screen_text(app))
         assert server.asked == []
-        await pilot.press("up", "enter")
-        await wait_until(pilot, lambda: "qwen3:8b@local" in screen_text(app))
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: "qwen3:8b@local answers from now on" in screen_text(app))
+        await press(pilot, "up", "enter", shows="qwen3:8b@local")
+        await press(pilot, "down", "enter", shows="qwen3:8b@local answers from now on")
         assert used == [(("qwen3:8b@local",), {"session": None})]
         added = {"local": Server(address=server.address, kind="openai")}
         assert (agent.settings.servers, load_settings(Home.resolve().config).servers) == (added, added)
-
-
-async def test_settings_that_cannot_be_read_are_told_in_the_list(chat: Running) -> None:
-    Home.resolve().config.write_text("contxt = 5\n")
-    async with chat(ScriptedAgent()) as (app, pilot):
-        app.perform("model")
-        await wait_until(pilot, lambda: "contxt" in screen_text(app))
-        assert "smollm2-135m" in screen_text(app)
-
-
-async def test_the_mark_and_the_words_stay_in_view_while_much_comes(chat: Running) -> None:
-    many = tuple(ServedModel(f"model-{number:03}") for number in range(200))
-    servers = Scripted(Served("many", ("localhost:1",), (), many), FAR)
-    async with chat(ScriptedAgent()) as (app, pilot):
-        servers.go["many"].set()
-        await opened(app, pilot, servers)
-        await wait_until(pilot, lambda: "model-000@many" in screen_text(app))
-        await pilot.press("up", "up", "up")
-        await wait_until(pilot, lambda: "model-198@many" in marked(app))
-        line = screen_text(app).splitlines().index(next(x for x in screen_text(app).splitlines() if "›" in x))
-        servers.go["gpu"].set()
-        rows = app.screen.query_one(OptionList)
-        await wait_until(pilot, lambda: rows.option_count == 200 + 2 + 1 + 1)
-        await wait_until(pilot, lambda: "model-198@many" in marked(app))
-        assert "›" in screen_text(app).splitlines()[line]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from models.catalogue import CATALOGUE, entry
+from models.fetch import FetchProgress
 from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
 from tests.models.servers import Site, serving
 from tui import commands
@@ -51,11 +52,19 @@ def test_the_list_shows_every_model_and_which_are_in_use_and_there(
     assert "\x1b" not in shown
 
 
-def test_the_list_as_json_is_one_list_of_objects(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_as_json_is_one_list_of_objects_in_spite_of_a_wrong_setting_which_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
     assert clew("list", "--json") == ExitCode.OK
     rows = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in rows] == [each.name for each in CATALOGUE]
     assert {row["state"] for row in rows} == {"available"}
+    (home / "config.toml").write_text("contxt = 5\n")
+    assert clew("list", "--json") == ExitCode.OK
+    said = capsys.readouterr()
+    assert {row["name"] for row in json.loads(said.out) if row["in_use"]} == {DEFAULT_CHAT, DEFAULT_EMBEDDER}
+    assert "contxt" in said.err
+    assert "default models" in said.err
 
 
 @pytest.mark.process
@@ -111,14 +120,13 @@ def test_what_is_not_installed_no_gguf_or_unknown_is_not_chosen(home: Path, fold
     assert not (home / "config.toml").exists()
 
 
-def test_removing_the_one_in_use_says_what_to_do_next(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_removing_the_one_in_use_says_what_to_do_next_and_what_cannot_be_fetched_again_is_removed_when_that_is_meant(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / entry(DEFAULT_CHAT).file).write_bytes(GGUF)
     assert clew("rm", DEFAULT_CHAT) == ExitCode.OK
     assert "clew models use" in capsys.readouterr().err
     assert list(folder.iterdir()) == []
-
-
-def test_a_file_that_cannot_be_fetched_again_is_removed_only_when_that_is_meant(folder: Path) -> None:
     mine = folder / "mine.gguf"
     mine.write_bytes(GGUF)
     assert clew("rm", "mine") != ExitCode.OK
@@ -129,19 +137,6 @@ def test_a_file_that_cannot_be_fetched_again_is_removed_only_when_that_is_meant(
 
 @pytest.mark.parametrize("stage", ["waiting", "connecting", "fetching", "checking", "installing", "done"])
 def test_every_stage_of_a_fetch_has_words(stage: str) -> None:
-    from models.fetch import FetchProgress
-
     line = describe(FetchProgress("tiny", stage, 50_000_000, 100_000_000))  # type: ignore[arg-type]
     assert line.startswith("tiny: ")
     assert ("50 MB of 100 MB (50%)" in line) == (stage == "fetching")
-
-
-def test_the_list_is_shown_in_spite_of_a_wrong_setting_which_is_told(
-    folder: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (home / "config.toml").write_text("contxt = 5\n")
-    assert clew("list", "--json") == ExitCode.OK
-    said = capsys.readouterr()
-    assert {row["name"] for row in json.loads(said.out) if row["in_use"]} == {DEFAULT_CHAT, DEFAULT_EMBEDDER}
-    assert "contxt" in said.err
-    assert "default models" in said.err

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from graph.errors import GraphFailure
 from graph.events import Role
 from graph.readings.statistics import Speed, Statistics
+from tests.tui.acting import closes, press, some
 from tests.tui.beliefs import learned_agent
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.charts import Bars, Chart, ChartsScreen, Curve, charts_of, in_columns, lines_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -37,16 +39,13 @@ def counted() -> ScriptedAgent:
     return agent
 
 
-def test_each_chart_tells_its_numbers() -> None:
+def test_each_chart_tells_its_numbers_and_of_an_empty_memory_draws_nothing() -> None:
     told = {each.title: each.told for each in charts_of(FULL)}
     assert told["Messages"].startswith("1,093 in all, ")
     assert told["Memories"].startswith("74 in use or under review, 6 of them in")
     assert told["How much it matters"] == "67 messages are rated, 12 are not yet"
     assert told["Speed of replies"].startswith("19.5 tokens per second (median of the last 20 replies")
     assert told["Time to first word"].startswith("0.50 s")
-
-
-def test_of_an_empty_memory_each_says_so_and_draws_nothing() -> None:
     for each in charts_of(EMPTY):
         assert lines_of(each, 100)[2:] == []
 
@@ -56,8 +55,7 @@ def test_of_an_empty_memory_each_says_so_and_draws_nothing() -> None:
     [(1, "day"), (70, "day"), (71, "week"), (500, "week"), (501, "stretch of 30 days")],
 )
 def test_days_are_summed_up_until_they_fit(days: int, step: str) -> None:
-    found = Statistics(date(2020, 1, 1), (1,) * days, (0,) * days, {}, 0, {}, ())
-    messages = charts_of(Statistics(found.first_day, found.messages, found.memories, FULL.ratings, 0, {}, ()))[0]
+    messages = charts_of(Statistics(date(2020, 1, 1), (1,) * days, (0,) * days, FULL.ratings, 0, {}, ()))[0]
     assert isinstance(messages, Curve)
     assert sum(messages.values) == days
     assert f"{step}: " in messages.top
@@ -77,47 +75,29 @@ def test_columns_keep_every_peak(values: list[int], most: int) -> None:
     assert max(columns, default=0) == max(values, default=0)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 12), (20, 6)])
-async def test_the_screen_shows_them_at_any_size_and_closes(chat: Running, size: tuple[int, int]) -> None:
-    async with chat(counted(), size=size) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: len(app.screen.query(Chart)) == 6)
-        await wait_until(pilot, lambda: "Messages" in screen_text(app))
-        await pilot.press("end", "home", "j", "k", "pagedown", "pageup", "r", "escape")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-
-
-async def test_it_counts_again_and_says_why_it_cannot(chat: Running) -> None:
+async def test_the_screen_shows_them_at_any_size_counts_again_and_says_why_it_cannot(chat: Running) -> None:
     agent = counted()
     mend = agent.fail("graph.statistics", GraphFailure("The graph is being made anew. Try again in a moment."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "being made anew" in screen_text(app))
+        await press(pilot, "f9", shows="being made anew")
         mend()
-        await pilot.press("r")
-        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
+        await press(pilot, "r", shows="10 in all")
         assert isinstance(app.screen, ChartsScreen)
         assert "being made anew" not in screen_text(app)
+        await sees(pilot, "F1 help")
+        await press(pilot, "f1", shows=("Chart keys", "refresh"))
+        await press(pilot, "escape", opens=ChartsScreen)
 
-
-async def test_f1_tells_the_keys(chat: Running) -> None:
-    async with chat(counted(), size=(120, 40)) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "F1 help" in screen_text(app))
-        await pilot.press("f1")
-        await wait_until(pilot, lambda: "Chart keys" in screen_text(app) and "refresh" in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, ChartsScreen))
-
-
-async def test_charts_are_drawn_anew_when_the_terminal_changes(chat: Running) -> None:
-    async with chat(counted(), size=(120, 40)) as (app, pilot):
-        await pilot.press("f9")
-        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
-        first, second = list(app.screen.query(Chart))[:2]
-        assert first.region.y == second.region.y
+        await pilot.resize_terminal(120, 40)
+        first, second, *_ = charts = list(app.screen.query(Chart))
+        assert len(charts) == 6
+        await wait_until(pilot, lambda: first.region.y == second.region.y)
         await pilot.resize_terminal(70, 24)
         await wait_until(pilot, lambda: first.region.y < second.region.y)
-        for width in (20, 200, 21, 90, 1, 60):
+        for width in some(20, 200, 21, 90, 1, 60):
             await pilot.resize_terminal(width, 24)
-        await wait_until(pilot, lambda: "10 in all" in screen_text(app))
+        await sees(pilot, "10 in all")
+        for size in some((80, 24), (120, 40), (200, 60), (40, 12), (20, 6)):
+            await pilot.resize_terminal(*size)
+            await press(pilot, "end", "home", "j", "k", "pagedown", "pageup", shows="Messages")
+        await closes(pilot, "r", "escape")

@@ -50,6 +50,12 @@ class Drawing(App[None]):
         self.heard.append(("chosen", event.ref))
 
 
+def chosen(app: Drawing) -> Ref:
+    """The node that is chosen."""
+    assert app.view.chosen is not None
+    return app.view.chosen.ref
+
+
 def made(view: GraphView) -> Layout:
     assert view.picture is not None
     return view.picture.layout

@@ -12,7 +12,6 @@ from hypothesis import example, given
 from graph.values import Subgraph
 from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, graph, graphs
-from tui.drawing import svg
 from tui.drawing.layout import LayoutKind, layout, roomy
 from tui.drawing.svg import NoPng, ShapeText, paper, rasterized, save, shapes, to_png, to_svg
 
@@ -73,13 +72,18 @@ def test_a_file_is_for_the_owner_only_and_nothing_else_is_left(tmp_path: Path) -
 
 
 @pytest.mark.process
-def test_words_that_no_font_here_has_become_an_svg_and_that_is_said(tmp_path: Path) -> None:
+def test_words_that_no_font_here_has_and_a_picture_that_is_too_large_become_an_svg_and_that_is_said(
+    tmp_path: Path,
+) -> None:
     made = layout(graph(2, [(0, 1)], titles=("Oslo \U0010fffd", "Anna")), kind="force", width=80, height=22)
     kept = save(made, tmp_path / "drawing.png")
     assert kept.path == tmp_path / "drawing.svg"
     assert "“\U0010fffd”" in kept.words
     assert "Oslo \U0010fffd" in (tmp_path / "drawing.svg").read_text(encoding="utf-8")
     assert not (tmp_path / "drawing.png").exists()
+    kept = save(layout(SHAPES["one"], kind="force", width=800, height=240), tmp_path / "large.png")
+    assert kept.path == tmp_path / "large.svg"
+    assert "pixels" in kept.words
 
 
 @pytest.mark.process
@@ -90,34 +94,5 @@ def test_a_computer_without_any_font_writes_the_words_all_the_same_and_says_whic
     words = to_svg(layout(graph(2, [(0, 1)], titles=("Oslo", "東京")), kind="force", width=80, height=22))
     with pytest.raises(NoPng, match="No font on this computer can show “東”"):
         rasterized(words, own_font=True)
-
-
-@pytest.mark.process
-def test_what_is_no_svg_is_no_picture() -> None:
     with pytest.raises(NoPng, match="could not be drawn"):
         rasterized("<svg")
-
-
-def test_a_picture_that_is_too_large_becomes_an_svg(tmp_path: Path) -> None:
-    made = layout(SHAPES["star"], kind="force", width=800, height=240)
-    kept = save(made, tmp_path / "drawing.png")
-    assert kept.path == tmp_path / "drawing.svg"
-    assert "pixels" in kept.words
-
-
-def test_a_place_that_cannot_be_written_is_an_error_in_words(tmp_path: Path) -> None:
-    made = layout(SHAPES["one"], kind="force", width=80, height=22)
-    kept = save(made, tmp_path / "no" / "drawing.svg")
-    assert kept.failed
-    assert "drawing.svg" in kept.words
-
-
-@pytest.mark.process
-def test_a_drawing_is_kept_in_the_current_folder_under_a_new_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    kept = svg.keep(layout(SHAPES["one"], kind="force", width=80, height=22))
-    assert kept.path is not None
-    assert kept.path.parent == tmp_path
-    assert kept.path.exists()

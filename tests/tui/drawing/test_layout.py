@@ -113,27 +113,21 @@ def test_the_same_graph_gives_the_same_picture(kind: LayoutKind) -> None:
     assert first == second
 
 
-def test_a_larger_area_draws_more_and_what_is_left_out_is_counted() -> None:
+def test_a_larger_area_draws_more_what_is_left_out_is_counted_and_the_focus_is_drawn_if_it_comes_last() -> None:
     many = graph(210, [((at - 1) // 4, at) for at in range(1, 210)])
     small = layout(many, kind="force", width=80, height=22)
     large = layout(many, kind="force", width=160, height=44)
     assert (len(small.spots), small.more_nodes) == (40, 170)
     assert len(large.spots) > 100
     assert sum(len(line.onward) + len(line.back) for line in small.lines) + small.more_edges == len(many.edges)
-
-
-def test_a_list_has_an_end_that_is_told() -> None:
     made = layout(graph(1100, []), kind="force", width=20, height=10)
     assert (len(made.spots), made.more_nodes) == (1000, 100)
-
-
-def test_the_focus_is_drawn_even_if_it_comes_last() -> None:
     many = graph(100, [])
     made = layout(many, kind="force", width=80, height=22, focus=many.nodes[-1].ref)
     assert many.nodes[-1].ref in {spot.node.ref for spot in made.spots}
 
 
-def test_edges_between_two_nodes_share_a_line_with_all_their_names() -> None:
+def test_edges_between_two_nodes_share_a_line_one_to_itself_is_a_sign_and_one_to_nowhere_is_counted() -> None:
     made = layout(SHAPES["parallel"], kind="force", width=80, height=22)
     assert [(line.onward, line.back) for line in made.lines] == [
         (("KNOWS", "WORKS_WITH", "LIKES"), ()),
@@ -142,15 +136,9 @@ def test_edges_between_two_nodes_share_a_line_with_all_their_names() -> None:
     both = layout(SHAPES["both ways"], kind="force", width=80, height=22)
     assert {head for _, head in both.lines[0].way.heads} == {"▸", "◂"}
     assert "knows / likes" in "".join(text for text, _ in paint(both).row(both.spots[0].y))
-
-
-def test_an_edge_to_itself_is_a_sign_before_the_label() -> None:
     made = layout(SHAPES["to itself"], kind="force", width=80, height=22)
     assert made.spots[0].text.startswith("↺ ")
     assert made.loops == {0: ("MENTIONS",)}
-
-
-def test_an_edge_to_a_node_that_is_not_given_is_counted_and_not_drawn() -> None:
     node = Node(Ref("Turn", "1"), "here")
     made = layout(
         Subgraph((node, node), (Edge(node.ref, Ref("Turn", "2"), "REPLIES_TO"),)), kind="layered", width=80, height=22
@@ -158,12 +146,9 @@ def test_an_edge_to_a_node_that_is_not_given_is_counted_and_not_drawn() -> None:
     assert (len(made.spots), made.lines, made.more_edges) == (1, (), 1)
 
 
-def test_layers_lead_from_left_to_right() -> None:
+def test_layers_lead_from_left_to_right_and_a_long_chain_goes_down_the_page() -> None:
     made = layout(graph(6, [(0, 1), (1, 2), (3, 1), (2, 4), (4, 5)]), kind="layered", width=80, height=22)
     assert all(made.spots[line.start].x < made.spots[line.end].x for line in made.lines if line.onward)
-
-
-def test_a_long_chain_goes_down_the_page() -> None:
     made = layout(SHAPES["chain"], kind="layered", width=80, height=22)
     down = [made.spots[line.end].y - made.spots[line.start].y for line in made.lines]
     assert sum(0 < step <= 3 for step in down) >= 36

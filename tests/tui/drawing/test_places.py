@@ -28,14 +28,11 @@ def test_positions_are_within_the_unit_square(count: int) -> None:
         assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places)
 
 
-def test_pieces_that_nothing_joins_lie_apart() -> None:
+def test_joined_nodes_lie_nearer_than_others_and_pieces_that_nothing_joins_apart() -> None:
     triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
     places = force_positions(6, triangles)
     left, right = sorted((places[:3], places[3:]))
     assert max(x for x, _ in left) <= min(x for x, _ in right)
-
-
-def test_joined_nodes_lie_nearer_than_others() -> None:
     places = force_positions(10, [(at, at + 1) for at in range(9)])
     far = [abs(places[0][0] - places[at][0]) for at in range(10)]
     assert far == sorted(far)
@@ -68,41 +65,28 @@ def test_swapping_keeps_all_seats_and_never_makes_lines_longer(pairs: list[tuple
     assert all(now.kept >= min(before.kept, label) for now, before, label in zip(found, seats, labels, strict=True))
 
 
-def test_the_nearest_in_a_direction_is_rather_ahead_than_aside() -> None:
+def test_the_nearest_is_rather_ahead_than_aside_the_next_as_one_reads_and_a_click_on_a_label_means_its_node() -> None:
     found = spots((10, 10), (20, 10), (12, 16), (11, 9), (2, 10))
     assert nearest(found, 0, "right") == 1
     assert nearest(found, 0, "left") == 4
     assert nearest(found, 0, "down") == 2
     assert nearest(found, 0, "up") == 3
     assert nearest(found, 2, "down") is None
-
-
-def test_the_next_one_is_the_next_as_one_reads() -> None:
     found = spots((10, 10), (2, 3), (30, 3))
     assert [next_one(found, place, 1) for place in (1, 2, 0)] == [2, 0, 1]
     assert next_one(found, 1, -1) == 0
-
-
-def test_a_click_on_the_label_or_beside_it_means_its_node() -> None:
     found = spots((10, 10), (20, 10))
     assert [at_cell(found, x, 10) for x in (8, 9, 10, 14, 17, 18, 20, 27, 28)] == [None, 0, 0, 0, 0, None, 1, 1, None]
     assert at_cell(found, 10, 9) is None
 
 
 @pytest.mark.process
-def test_nothing_heavy_is_imported_before_something_is_drawn() -> None:
-    heavy = "{'numpy', 'networkx', 'resvg_py', 'kuzu'}"
-    code = f"import sys, tui.drawing.view, tui.charts; sys.exit(len({heavy} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
-
-
-@pytest.mark.process
-def test_no_layout_needs_scipy() -> None:
+def test_nothing_heavy_is_imported_before_something_is_drawn_and_no_layout_needs_scipy() -> None:
     code = """
-import sys
+import sys, tui.drawing.view, tui.charts
+assert not {"numpy", "networkx", "resvg_py", "kuzu"} & set(sys.modules)
 sys.modules["scipy"] = None
-from tui.drawing.force import force_positions
-from tui.drawing.force import layered_positions
+from tui.drawing.force import force_positions, layered_positions
 pairs = [(at, (at * 7 + 1) % 40) for at in range(40)]
 force_positions(40, pairs)
 layered_positions(40, pairs, 80, 22)

@@ -11,13 +11,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from graph.values import Edge, Node, Ref, Subgraph
+from tests.tui.acting import some
 from tests.tui.conftest import wait_until
 from tests.tui.drawing.graphs import SHAPES, TABLES, graph
-from tests.tui.drawing.running import Drawing, drawn, fits, made, text_of
+from tests.tui.drawing.running import Drawing, chosen, drawn, fits, made, text_of
 from tui.drawing import view as module
 from tui.drawing.cells import kind_of
 from tui.drawing.layout import Layout, layout
 from tui.drawing.picture import BETWEEN
+from tui.drawing.svg import save
 from tui.drawing.view import GraphView
 
 pytestmark = pytest.mark.ui
@@ -28,58 +30,73 @@ CROSS = Subgraph(
 )
 
 
-async def test_arrows_lead_to_the_nearest_node_in_their_direction() -> None:
-    async with drawn(CROSS, focus=Ref("Entity", "middle")) as (app, pilot):
+async def test_arrows_lead_to_the_nearest_node_in_their_direction_enter_and_a_second_click_choose() -> None:
+    middle = Ref("Entity", "middle")
+    async with drawn(CROSS, focus=middle) as (app, pilot):
         spots = {spot.node.ref.id: spot for spot in made(app.view).spots}
-        middle = spots["middle"]
         for key, across, down in (("left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1)):
-            app.view.show(CROSS, Ref("Entity", "middle"))
-            await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref.id == "middle")
+            app.view.show(CROSS, middle)
+            await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref == middle)
             await pilot.press(key)
-            assert app.view.chosen is not None
-            found = spots[app.view.chosen.ref.id]
-            assert (found.x - middle.x) * across + (found.y - middle.y) * down > 0
+            found = spots[chosen(app).id]
+            assert (found.x - spots["middle"].x) * across + (found.y - spots["middle"].y) * down > 0
+        app.view.show(CROSS, middle)
+        await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref == middle)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.heard[-1] == ("chosen", middle)
+        other = spots["b"]
+        for times, heard in ((1, "moved"), (2, "chosen")):
+            await pilot.click(GraphView, offset=(other.x, other.y), times=times)
+            await pilot.pause()
+            assert app.heard[-1] == (heard, Ref("Entity", "b"))
+        before = app.view.render_line(11)
+        app.theme = "clew-light"
+        await pilot.pause()
+        assert app.view.render_line(11) != before, "a new theme repaints"
 
 
-async def test_tab_reaches_every_node_and_comes_back() -> None:
+async def test_tab_reaches_every_node_and_comes_back_and_l_lays_out_the_other_way() -> None:
     async with drawn(SHAPES["dense"]) as (app, pilot):
         seen = []
         for _ in range(40):
-            assert app.view.chosen is not None
-            seen.append(app.view.chosen.ref)
+            seen.append(chosen(app))
             await pilot.press("tab")
         assert len(set(seen)) == 40
-        assert app.view.chosen is not None
-        assert app.view.chosen.ref == seen[0]
+        assert chosen(app) == seen[0]
         await pilot.press("shift+tab")
-        assert app.view.chosen.ref == seen[-1]
+        assert chosen(app) == seen[-1]
+        for kind in ("layered", "force"):
+            await pilot.press("l")
+            await wait_until(pilot, lambda kind=kind: made(app.view).kind == kind)  # type: ignore[misc]
 
 
-async def test_enter_and_a_second_click_choose() -> None:
-    async with drawn(CROSS, focus=Ref("Entity", "middle")) as (app, pilot):
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.heard[-1] == ("chosen", Ref("Entity", "middle"))
-        other = next(spot for spot in made(app.view).spots if spot.node.ref.id == "b")
-        await pilot.click(GraphView, offset=(other.x, other.y))
-        await pilot.pause()
-        assert app.heard[-1] == ("moved", Ref("Entity", "b"))
-        await pilot.click(GraphView, offset=(other.x, other.y), times=2)
-        await pilot.pause()
-        assert app.heard[-1] == ("chosen", Ref("Entity", "b"))
-
-
-async def test_the_foot_tells_the_chosen_node_in_full_and_what_is_left_out() -> None:
+async def test_the_foot_tells_the_chosen_node_in_full_and_what_is_left_out_and_no_word_of_it_is_cut() -> None:
     title = "a title that is longer than any label may be, and then some"
     many = graph(210, [], titles=(title,))
-    async with drawn(Subgraph(many.nodes, (), more_nodes=3)) as (app, _):
+    async with drawn(Subgraph(many.nodes, (), more_nodes=3)) as (app, pilot):
         about, foot = text_of(app).splitlines()[-2:]
         assert title in about
         assert "name" in about
         assert "40 of 213 nodes; + shows more" in foot
+        app.view.show(Subgraph(graph(3, []).nodes, (), more_nodes=12_340))
+        await wait_until(pilot, lambda: "3 of 12 343 nodes" in text_of(app))
+        assert "shows more" not in text_of(app)
+        app.view.show(SHAPES["pieces"])
+        for width in some(*range(30, 100, 7)):
+            await pilot.resize_terminal(width, 27)
+            await wait_until(pilot, lambda width=width: made(app.view).width == width)  # type: ignore[misc]
+            parts = text_of(app).splitlines()[-1].strip().split(BETWEEN)
+            whole = [f"{kind.sign} {kind.word}" for kind in map(kind_of, TABLES)]
+            assert set(parts[1:]) <= {*whole, "▸ mentions", "hollow: not in use"}
+        app.view.show(SHAPES["star"])
+        await pilot.resize_terminal(60, 20)
+        await wait_until(pilot, lambda: "of 40 nodes; + shows more" in text_of(app))
+        await pilot.press("plus", "plus", "plus", "plus")
+        await wait_until(pilot, lambda: "40 nodes" in text_of(app) and "shows more" not in text_of(app))
 
 
-async def test_zooming_draws_more_and_nought_fits_again() -> None:
+async def test_zooming_draws_more_keeps_the_chosen_node_in_view_and_nought_fits_again() -> None:
     async with drawn(graph(210, [(0, at) for at in range(1, 210)])) as (app, pilot):
         assert fits(app.view, 80, 22)
         await pilot.press("plus", "plus")
@@ -96,54 +113,33 @@ async def test_zooming_draws_more_and_nought_fits_again() -> None:
         await pilot.press("minus")
         assert fits(app.view, 80, 22)
         assert app.view.scroll_offset == (0, 0)
-
-
-async def test_the_chosen_node_stays_chosen_and_in_view_while_zooming() -> None:
-    async with drawn(SHAPES["tree"], focus=Ref("Entity", "36")) as (app, pilot):
+        app.view.show(SHAPES["tree"], Ref("Entity", "36"))
+        await wait_until(pilot, lambda: app.view.chosen and app.view.chosen.ref.id == "36")
         await pilot.press("plus", "plus", "plus", "plus")
         await wait_until(pilot, lambda: fits(app.view, 320, 88))
-        assert app.view.chosen is not None
-        assert app.view.chosen.ref.id == "36"
+        assert chosen(app).id == "36"
         spot = next(spot for spot in made(app.view).spots if spot.node.ref.id == "36")
         assert spot.text in text_of(app)
 
 
-async def test_l_lays_out_the_other_way() -> None:
-    async with drawn(SHAPES["chain"]) as (app, pilot):
-        await pilot.press("l")
-        await wait_until(pilot, lambda: made(app.view).kind == "layered")
-        await pilot.press("l")
-        await wait_until(pilot, lambda: made(app.view).kind == "force")
-
-
 @pytest.mark.process
-async def test_s_writes_a_picture_and_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_s_writes_a_picture_and_says_where_or_that_it_could_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     async with drawn(CROSS) as (app, pilot):
         await pilot.press("s")
         await wait_until(pilot, lambda: app.saved)
         (written,) = os.listdir(tmp_path)
         assert written in app.saved[0].words
-
-
-async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.setattr(module, "keep", lambda made, *, dark: module_keep_in(gone, made))
-    gone.rmdir()
-    async with drawn(CROSS) as (app, pilot):
+        monkeypatch.setattr(module, "keep", lambda made, *, dark: save(made, tmp_path / "gone" / "drawing.svg"))
         await pilot.press("s")
-        await wait_until(pilot, lambda: app.saved)
-        assert app.saved[0].failed
+        await wait_until(pilot, lambda: len(app.saved) == 2)
+        assert app.saved[1].failed
+        assert "drawing.svg" in app.saved[1].words
 
 
-def module_keep_in(folder: Path, layout: Layout) -> object:
-    from tui.drawing.svg import save
-
-    return save(layout, folder / "drawing.svg")
-
-
-async def test_twenty_columns_get_a_list_and_back_again_the_drawing() -> None:
+async def test_twenty_columns_get_a_list_and_back_again_the_drawing_and_any_size_is_painted_whole() -> None:
     async with drawn(SHAPES["tree"]) as (app, pilot):
         await pilot.press("plus")
         await wait_until(pilot, lambda: fits(app.view, 120, 33))
@@ -151,67 +147,38 @@ async def test_twenty_columns_get_a_list_and_back_again_the_drawing() -> None:
         await wait_until(pilot, lambda: made(app.view).kind == "list" and made(app.view).width == 20)
         assert len(made(app.view).spots) == 40
         await pilot.press("down", "down")
-        assert app.view.chosen is not None
-        assert app.view.chosen.ref == SHAPES["tree"].nodes[2].ref
+        assert chosen(app) == SHAPES["tree"].nodes[2].ref
         await pilot.press("shift+tab", "shift+tab", "shift+tab")
         assert "▲" in text_of(app)  # the last of the list is in view
         await pilot.press("0")
         await pilot.resize_terminal(80, 27)
         await wait_until(pilot, lambda: fits(app.view, 80, 22))
 
-
-@pytest.mark.parametrize("size", [(1, 4), (2, 5), (20, 5), (30, 10), (31, 11), (200, 60)])
-async def test_any_size_is_painted_whole(size: tuple[int, int]) -> None:
-    async with drawn(SHAPES["scripts"], size=size) as (app, pilot):
-        await pilot.press("tab", "down", "right", "plus", "l", "minus")
-        await pilot.pause()
-        width = app.view.size.width
-        assert all(app.view.render_line(y).cell_length == width for y in range(app.view.size.height))
-
-
-async def test_what_is_left_out_for_room_is_told_apart_from_what_is_not_there_to_draw() -> None:
-    cut_short = Subgraph(graph(3, []).nodes, (), more_nodes=12_340)
-    async with drawn(cut_short) as (app, pilot):
-        assert "3 of 12 343 nodes" in text_of(app)
-        assert "shows more" not in text_of(app)
-        app.view.show(SHAPES["star"])
-        await pilot.resize_terminal(60, 20)
-        await wait_until(pilot, lambda: "of 40 nodes; + shows more" in text_of(app))
-        await pilot.press("plus", "plus", "plus", "plus")
-        await wait_until(pilot, lambda: "40 nodes" in text_of(app) and "shows more" not in text_of(app))
+        app.view.show(SHAPES["scripts"])
+        await wait_until(pilot, lambda: "[bold red]mar" in text_of(app))  # markup is shown as words
+        assert "\x1b" not in text_of(app)
+        assert "\u202e" not in text_of(app)
+        for size in some((1, 4), (2, 5), (20, 5), (30, 10), (31, 11), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await pilot.press("tab", "down", "right", "plus", "l", "minus")
+            await pilot.pause()
+            width = app.view.size.width
+            assert all(app.view.render_line(y).cell_length == width for y in range(app.view.size.height))
 
 
-async def test_no_word_of_the_foot_is_cut() -> None:
-    for width in range(30, 100, 7):
-        async with drawn(SHAPES["pieces"], size=(width, 27)) as (app, _):
-            parts = text_of(app).splitlines()[-1].strip().split(BETWEEN)
-            whole = [f"{kind.sign} {kind.word}" for kind in map(kind_of, TABLES)]
-            assert set(parts[1:]) <= {*whole, "▸ mentions", "hollow: not in use"}
-
-
-async def test_a_view_that_was_given_nothing_yet_does_not_say_that_there_is_nothing() -> None:
+async def test_a_view_that_was_given_nothing_yet_does_not_say_that_there_is_nothing_to_draw() -> None:
     app = Drawing()
     async with app.run_test(size=(80, 27)) as pilot:
         await pilot.pause()
         assert "Drawing …" in text_of(app)
         app.view.show(SHAPES["star"])
         await wait_until(pilot, lambda: "40 nodes" in text_of(app))
-
-
-async def test_nothing_to_draw_is_said() -> None:
-    async with drawn(Subgraph((), ())) as (app, pilot):
-        assert "Nothing to draw." in text_of(app)
+        app.view.show(Subgraph((), ()))
+        await wait_until(pilot, lambda: "Nothing to draw." in text_of(app))
+        app.heard.clear()
         await pilot.press("tab", "down", "enter", "plus", "0", "l", "s", "shift+down")
         assert app.view.chosen is None
         assert app.heard == []
-
-
-async def test_markup_and_control_characters_are_shown_as_words() -> None:
-    async with drawn(SHAPES["scripts"]) as (app, _):
-        text = text_of(app)
-        assert "[bold red]mar" in text
-        assert "\x1b" not in text
-        assert "\u202e" not in text
 
 
 @pytest.mark.parametrize("no_color", [False, True])
@@ -254,7 +221,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     return held
 
 
-async def test_one_types_on_while_a_graph_is_laid_out(held: Held) -> None:
+async def test_one_types_on_while_a_graph_is_laid_out_and_a_view_that_is_removed_meanwhile_is_let_go(
+    held: Held,
+) -> None:
     app = Drawing()
     async with app.run_test(size=(80, 27)) as pilot:
         app.view.show(SHAPES["tree"])
@@ -267,6 +236,14 @@ async def test_one_types_on_while_a_graph_is_laid_out(held: Held) -> None:
         held.go.set()
         await wait_until(pilot, lambda: app.view.picture is not None)
         assert threading.main_thread().name not in held.threads
+        held.go.clear()
+        held.begun.clear()
+        app.view.show(CROSS)
+        await wait_until(pilot, held.begun.is_set)
+        await app.view.remove()
+        held.go.set()
+        await pilot.pause()
+        assert not app.query(GraphView)
 
 
 async def test_many_sizes_during_a_layout_cost_one_more(held: Held) -> None:
@@ -281,17 +258,6 @@ async def test_many_sizes_during_a_layout_cost_one_more(held: Held) -> None:
         await wait_until(pilot, lambda: fits(app.view, 99, 25))
         assert len(made(app.view).spots) == 5
         assert len(held.threads) == 2
-
-
-async def test_a_view_that_is_removed_during_a_layout_is_let_go(held: Held) -> None:
-    app = Drawing()
-    async with app.run_test(size=(80, 27)) as pilot:
-        app.view.show(SHAPES["tree"])
-        await wait_until(pilot, held.begun.is_set)
-        await app.view.remove()
-        held.go.set()
-        await pilot.pause()
-        assert not app.query(GraphView)
 
 
 @pytest.mark.parametrize("theme", ["clew-dark", "clew-light"])
@@ -316,11 +282,3 @@ def showing(subgraph: Subgraph, *keys: str) -> Callable[[Pilot[None]], Awaitable
         await pilot.pause()
 
     return run
-
-
-async def test_a_new_theme_repaints() -> None:
-    async with drawn(CROSS) as (app, pilot):
-        before = app.view.render_line(11)
-        app.theme = "clew-light"
-        await pilot.pause()
-        assert app.view.render_line(11) != before

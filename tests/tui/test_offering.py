@@ -13,6 +13,7 @@ from tests.models.servers import Site, serving
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tests.tui.seeing import after, said, shows
 from tui.app import ClewApp
 from tui.backstage import OFFERED_AGAIN, Choice, Options, RealBackstage
 
@@ -33,12 +34,9 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app)
         assert OFFER not in screen_text(app)
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await wait_until(pilot, lambda: "/better never" in screen_text(app), "/better never")
+        await after(pilot, *"hi", "enter", shows=(OFFER, "/better never"))
         assert (backstage.fetched, backstage.speeds) == ([], (50.0,))
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "qwen3-4b is now the model" in screen_text(app))
+        await after(pilot, "f5", shows="qwen3-4b is now the model")
         assert (backstage.fetched, backstage.kept) == (["qwen3-4b"], {"model": "qwen3-4b"})
         assert used == [(("qwen3-4b",), {"session": None})]
         await pilot.press(*"more", "enter")
@@ -48,50 +46,31 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
         assert len(backstage.speeds) == 1  # it is asked once
 
 
-async def test_escape_puts_the_offer_off_and_keeps_the_chat(chat: Running) -> None:
+async def test_escape_puts_the_offer_off_and_never_is_a_setting(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
         backstage = backstage_of(app)
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "You will be asked again" in screen_text(app))
+        await after(pilot, *"hi", "enter", shows=OFFER)
+        await after(pilot, "escape", shows="You will be asked again")
         assert backstage.put_off
         assert (app.view.state.offer, len(app.screen_stack), backstage.fetched) == (None, 1, [])
-
-
-async def test_never_is_a_setting(chat: Running) -> None:
-    async with chat(ScriptedAgent()) as (app, pilot):
-        backstage = backstage_of(app)
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await pilot.press(*"/better never", "enter")
-        await wait_until(pilot, lambda: "not be asked again" in screen_text(app))
+        await after(pilot, "f5", shows=OFFER)
+        await said(pilot, "/better never", shows="not be asked again")
         assert (backstage.kept, app.view.state.offer) == ({"offer_model": False}, None)
 
 
-async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(chat: Running) -> None:
-    async with chat(ScriptedAgent()) as (app, pilot):
-        backstage = backstage_of(app, None)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "No better model" in screen_text(app))
-        backstage.found = BETTER
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        assert backstage.fetched == []
-
-
-async def test_a_model_that_cannot_be_fetched_leaves_the_one_there_was(chat: Running) -> None:
+async def test_the_key_alone_fetches_nothing_and_a_failure_leaves_the_model_there_was(chat: Running) -> None:
     agent = ScriptedAgent()
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
-        backstage = backstage_of(app)
+        backstage = backstage_of(app, None)
+        await after(pilot, "f5", shows="No better model")
+        backstage.found = BETTER
+        await after(pilot, "f5", shows=OFFER)
+        assert backstage.fetched == []
         backstage.fetch_failure = "The connection broke off."
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "broke off" in screen_text(app))
+        await after(pilot, "f5", shows="broke off")
         assert (used, agent.settings.model, backstage.kept) == ([], MODEL, {})
-        await wait_until(pilot, lambda: "ready" in screen_text(app), "ready")
+        await shows(pilot, "ready")
 
 
 @pytest.fixture

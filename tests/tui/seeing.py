@@ -1,7 +1,4 @@
-"""Somebody before the screen: what they do, and what they wait for.
-
-That is words on the screen (`shows`, one text or several), or anything that becomes true (`until`).
-"""
+"""Somebody before the screen: what they do, and the words (`shows`) or whatever else (`until`) they wait for."""
 
 from collections.abc import Callable
 from typing import Any

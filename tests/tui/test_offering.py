@@ -1,15 +1,14 @@
 """A better model is offered after the first reply: shown, got by one key, put off, never offered again."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
-from agent.home import Home
+from agent.home import Home, offer_is_due, put_off_offer
 from models import fitting
 from tests.fakes import Reply
-from tests.models.servers import Site, serving
+from tests.models.servers import serving
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
@@ -17,7 +16,6 @@ from tests.tui.seeing import after, said, shows
 from tui.app import ClewApp
 from tui.backstage import OFFERED_AGAIN, Choice, Options, RealBackstage
 
-GB = 10**9
 BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
 OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"
 
@@ -73,41 +71,34 @@ async def test_the_key_alone_fetches_nothing_and_a_failure_leaves_the_model_ther
         await shows(pilot, "ready")
 
 
-@pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+@pytest.mark.process
+def test_what_fits_is_found_without_the_network_and_fetched_when_it_is_asked_for(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CLEW_MODELS", raising=False)
+    monkeypatch.setattr(fitting, "memory_for_a_model", lambda: 2 * 10**9)
+    monkeypatch.setattr(fitting, "has_disk", lambda folder, size: True)
+    monkeypatch.setattr(fitting, "has_way_out", lambda: True)
     with serving() as site:
         for key, value in site.environment.items():
             monkeypatch.setenv(key, value)
-        yield site
-
-
-@pytest.mark.process
-def test_what_fits_is_found_without_the_network_and_fetched_when_it_is_asked_for(
-    site: Site, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("CLEW_MODELS", raising=False)
-    monkeypatch.setattr(fitting, "memory_for_a_model", lambda: 2 * GB)
-    monkeypatch.setattr(fitting, "has_disk", lambda folder, size: True)
-    monkeypatch.setattr(fitting, "has_way_out", lambda: True)
-    site.put_hub("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0.gguf", b"GGUF" + bytes(1000))
-    backstage = RealBackstage(Home.resolve(home), Options(home=home))
-    found = backstage.better(70.0)
-    assert found is not None
-    assert (found.name, found.installed, site.offsets) == ("qwen3-0.6b", False, [])
-    backstage.fetch(found.name, lambda step: None)
-    assert site.offsets == [0]
-    again = backstage.better(70.0)
-    assert again is not None
-    assert again.installed
-    monkeypatch.setattr(fitting, "has_way_out", lambda: False)
-    assert backstage.better(70.0) == again  # it is here
-    next(home.rglob("Qwen3*.gguf")).unlink()
-    assert backstage.better(70.0) is None
+        site.put_hub("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0.gguf", b"GGUF" + bytes(1000))
+        backstage = RealBackstage(Home.resolve(home), Options(home=home))
+        found = backstage.better(70.0)
+        assert found is not None
+        assert (found.name, found.installed, site.offsets) == ("qwen3-0.6b", False, [])
+        backstage.fetch(found.name, lambda step: None)
+        assert site.offsets == [0]
+        again = backstage.better(70.0)
+        assert again is not None
+        assert again.installed
+        monkeypatch.setattr(fitting, "has_way_out", lambda: False)
+        assert backstage.better(70.0) == again  # it is here
+        next(home.rglob("Qwen3*.gguf")).unlink()
+        assert backstage.better(70.0) is None
 
 
 def test_an_offer_that_was_put_off_is_due_again_after_a_week_and_never_after_never(home: Path) -> None:
-    from agent.home import offer_is_due, put_off_offer
-
     place = Home.resolve(home)
     backstage = RealBackstage(place, Options(home=home))
     assert backstage.may_offer()

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import reduce
 from typing import Any
 
 from agent.events import EmbeddingProgress, GraphProgress, RecallDone
 from graph.values import Hit, Reason, Turn
+from tests.tui.test_state import folded
 from tui import panel_controller
 from tui.fold import fold
 from tui.panel_controller import PanelRequest, pack_of
@@ -92,7 +92,7 @@ def test_what_recall_cannot_use_now_is_said_with_what_was_found_too() -> None:
         ([ready, EmbeddingProgress("failed", "m", message="x")], "No embedder"),
         ([ready, EmbeddingProgress("embedding", "m", 1200, 10000)], "1,200 of 10,000 messages"),
     ):
-        state = reduce(fold, notices, State())
+        state = folded(*notices)
         assert words in made(PanelRequest(query="tide"), HIT, state=state).note
         assert words in made(PanelRequest(query="tide"), state=state).note
         assert made(PanelRequest("R", "T", "old", 1, newest=False), HIT, state=state).note == ""

@@ -48,11 +48,10 @@ def ready(app: ClewApp) -> bool:
     return isinstance(app.screen, ImpactScreen) and app.screen.plan is not None
 
 
-async def pressed_alone(app: ClewApp, clock: Clock, *keys: str) -> None:
-    for key in keys:
-        await press(app, key)
-        clock.pass_(LONG)
-        await press(app)
+async def pressed_alone(app: ClewApp, clock: Clock, key: str) -> None:
+    await press(app, key)
+    clock.pass_(LONG)
+    await press(app)
 
 
 async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_composer_with_a_word(chat: Running) -> None:

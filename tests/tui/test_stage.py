@@ -139,6 +139,7 @@ async def test_lines_and_numbers_are_set_and_pages_tell_what_was_learned_and_wha
 
         agent.reply = "The key is under the stone."
         await begun(app, pilot)
+        app.view.composer.focus()
         await replied(app, pilot, "Mara, where is the key?")
         await opened(app, pilot, "3")
         await pilot.press("n")

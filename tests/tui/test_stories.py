@@ -248,6 +248,8 @@ async def test_the_bar_and_the_chips_follow_presence_and_the_other_one_answers_n
         await performed(pilot, "speak", "mara", until=lambda: "Fourth." in words(app) and app.view.state.reply is None)
         assert cues(app)[-1] == "Mara"
         assert [each.text for each in app.view.transcript.messages[-3:]] == ["First.", "Third.", "Fourth."]
+        app.perform("speak")
+        await wait_until(pilot, lambda: cues(app)[-2:] == ["Mara", "Jonas"] and app.view.state.reply is None)
         await begun(app, pilot, guest=None)
         await performed(pilot, "speak", shows="Nobody else is here who could answer.")
 
@@ -404,7 +406,7 @@ async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets
         await tells(app, pilot, "● you ● Mara ● Jonas")
         assert saw(app.view.transcript.messages[0]) == "", "who was not there yet is no absent witness"
 
-        screen = await page(app, pilot, "The Lighthouse")
+        screen = await page(app, pilot, "The Cellar")
         fill(screen, you="Ada", host=mara, guest="Jonas", guest_is="A smuggler.")
         await shows(pilot, "Jonas is the guest", "Ada is played by you", "You came, Ada.")
         assert "Read as empty, since it was null: character_book." in words(app)
@@ -414,7 +416,7 @@ async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets
         await tells(app, pilot, "● you ● Mara ● Jonas")
         assert [each.text for each in app.view.transcript.messages] == ["Who is there?"]
         assert app.view.title.render() is not None
-        assert "The Lighthouse" in lines(app)[0]
+        assert "The Cellar" in lines(app)[0]
 
         screen = await page(app, pilot, "The Tower")
         fill(screen, you="Ada", host="Mara", scenario="It is dusk. A storm is raging.\nPlace: the lighthouse")

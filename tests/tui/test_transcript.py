@@ -5,7 +5,7 @@ from itertools import cycle, islice
 
 import pytest
 
-from tests.examples import soaking
+from tests.examples import few, soaking
 from tests.tui.conftest import Running, here, screen_text, settled, wait_until
 from tests.tui.scripted import ScriptedAgent
 from tests.tui.seeing import after, said, shows
@@ -13,7 +13,7 @@ from tui.app import ClewApp
 from tui.window import MOUNTED, PAGE
 
 
-def long_agent(count: int = 100) -> ScriptedAgent:
+def long_agent(count: int) -> ScriptedAgent:
     agent = ScriptedAgent(reply="word " * 200)
     agent.add_session("Long", *((f"question {i}", f"answer {i}\n\nwith two paragraphs") for i in range(count)))
     return agent
@@ -33,7 +33,8 @@ def first_line(app: ClewApp) -> str:
 
 
 async def test_a_long_chat_mounts_one_page_and_older_ones_move_no_line_that_is_read(chat: Running) -> None:
-    agent = long_agent()
+    exchanges = few(1000)
+    agent = long_agent(exchanges)
     reads = agent.watch_calls("chats.thread")
     async with chat(agent) as (app, pilot):
         transcript = app.view.transcript
@@ -51,7 +52,7 @@ async def test_a_long_chat_mounts_one_page_and_older_ones_move_no_line_that_is_r
         await pilot.pause()
         assert first_line(app) == before
         await after(pilot, "ctrl+end", until=lambda: transcript.window.at_tail and transcript.follow)
-        assert transcript.messages[-1].text.startswith("answer 99")
+        assert transcript.messages[-1].text.startswith(f"answer {exchanges - 1}")
 
         app.perform("top")
         await wait_until(pilot, lambda: transcript.messages[:1] and transcript.messages[0].text == "question 0")

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from textual.events import Key
@@ -15,23 +16,7 @@ NAMES = {" ": "space", ".": "full_stop", ",": "comma", "'": "apostrophe", "?": "
 FASTEST_S, SLOWEST_S = 0.06, 0.25  # between two keys of ordinary typing
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.31, 5.0
 ELSEWHERE = 25  # keys, about, until the focus is somewhere else
-SENTENCES = (
-    "exactly right, and yes please",
-    "hello, how are you?",
-    "oh no, I hope not",
-    "x marks the spot",
-    "please put the kettle on",
-    "just keep going",
-    "up and down the hill, you know",
-    "Quite so. Delete it? No, hide it!",
-    "open the door, honey",
-    "why don't you pin it to the board",
-    "y",
-    "n",
-    "ok",
-    "my house is by the park",
-    "every fox goes back home",
-)
+SENTENCES = Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines()
 
 
 @dataclass

@@ -1,90 +1,42 @@
 """Scripts of keys around private chats, and the search for what was typed in one: after every key, in every file.
 
-    python -m tests.tui.private_scripts [--scripts 40]
-
-lives through all of them and prints what was found; the suite takes the first few. A nonce is typed in private chats
-only, letter by letter, so that its beginnings count, too. Looked through are all files of the home (the tokens of KV
-states as words), the composer of every chat that is not private, its history, and the word "private" on the screen.
+A nonce is typed in private chats only, letter by letter, so that its beginnings count, too. Looked through are all
+files of the home (the tokens of KV states as words), the composer of every chat that is not private, its history, and
+the word "private" on the screen.
 """
 
-import argparse
-import asyncio
 import json
 import os
 import random
-import tempfile
+import tomllib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from agent.agent import Agent
 from agent.home import Home
-from agent.model_host import LoadedEmbedder
-from agent.settings import Settings
 from models.states import KVStates
-from tests.fakes import FakeEmbedder, FakeGenerator
+from tests.fakes import FakeGenerator
 from tests.tui.conftest import wait_until
+from tests.tui.test_recall_for_real import running
 from tui.app import ClewApp
-from tui.backstage import Backstage, Options, RealBackstage
 from tui.widgets.banner import Banner
 from tui.widgets.search import SearchScreen
 from tui.widgets.status import StatusBar, Title
 
 NONCE = "qzvxkwjy"
 SEEN = 5  # letters of it that are not met by chance
-SETTINGS = Settings(tools="off", reflect=False, bell_after_s=0)
-SCRIPTS = 40
+SETTINGS: dict[str, Any] = {"tools": "off", "reflect": False, "bell_after_s": 0}
 
-Step = str | tuple[str, ...]  # the name of a key, or a text typed key by key; several in one burst
+Step = str | list[str]  # the name of a key, or a text typed key by key; several in one burst
 
-# What is done in a private chat, and outside of one; {} is the nonce with a number.
-INSIDE: tuple[tuple[Step, ...], ...] = (
-    ("My boat is {}", "enter"),
-    (("{} and off", "enter", "ctrl+n"),),
-    (("{} and the list", "enter", "f2", "down", "enter"),),
-    ("Tell me of {}", ("enter", "escape")),
-    ("{} is not sent",),
-    ("{} is cleared", "ctrl+c"),
-    ("{} half", "up", "down", "up"),
-    ("{}", "ctrl+j", "{} again", "enter"),
-    ("/recall {}", "enter", "f7"),
-    ("/rename {}", "enter"),
-    ("/system You know {}", "enter", "escape"),
-    ("ctrl+f", "{}", "escape"),
-    ("f3", "MATCH (t:Turn) WHERE t.text = '{}' RETURN t", "f5", "escape", "escape"),
-    ("/graph", "enter", "who is {}", "escape", "escape"),
-    ("f2", "{}", "escape"),
-    ("I say {}", "enter", "/edit", "enter", "x{}", "escape"),
-    ("Of {}", "enter", "/regenerate", "enter"),
-    ("Copy {}", "enter", "tab", "c", "escape"),
-    ("/remember I own {}", "enter", "escape", "ctrl+c"),
-    ("/private {} at once", "enter"),
-    ("/rewind", "enter", "escape"),
-    ("/about {}", "enter", "escape"),
-)
-LEAVING: tuple[tuple[Step, ...], ...] = (
-    ("ctrl+n",),
-    ("alt+left",),
-    ("f2", "down", "enter"),
-    ("f2", "up", "enter"),
-    ("/new", "enter"),
-    (("ctrl+n", "up"),),
-)
-OUTSIDE: tuple[tuple[Step, ...], ...] = (
-    ("up", "up", "down", "down"),
-    ("up", "enter"),
-    ("What is the weather?", "enter"),
-    ("half a word",),
-    ("ctrl+f", "escape"),
-    ("f3", "escape"),
-    ("f2", "f2"),
-    ("alt+left",),
-    ("ctrl+underscore", "ctrl+underscore"),
-    ("f7", "f7"),
-)
+# What is done in a private chat, to leave it, and outside of one; {} is the nonce with a number.
+INSIDE, LEAVING, OUTSIDE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
 KEYS = frozenset(("enter", "up", "down", "left", "right", "escape", "tab", "f2", "f3", "f5", "f7"))
 
 
@@ -105,7 +57,7 @@ def script(seed: int) -> list[Step]:
     steps: list[Step] = ["Good morning", "enter"]
     number = 0
     for _ in range(chance.randint(2, 3)):
-        steps += ["ctrl+a", "ctrl+k", "/private", chance.choice(("enter", ("enter", f"{NONCE} typed on", "enter")))]
+        steps += ["ctrl+a", "ctrl+k", "/private", chance.choice(("enter", ["enter", f"{NONCE} typed on", "enter"]))]
         for _ in range(chance.randint(1, 3)):
             number += 1
             steps += [_with(step, f"{NONCE}{number}") for step in chance.choice(INSIDE)]
@@ -118,7 +70,7 @@ def script(seed: int) -> list[Step]:
 def _with(step: Step, nonce: str) -> Step:
     if isinstance(step, str):
         return step.replace("{}", nonce)
-    return tuple(each.replace("{}", nonce) for each in step)
+    return [each.replace("{}", nonce) for each in step]
 
 
 class Life:
@@ -203,9 +155,12 @@ class Life:
 
 
 def _bursts(step: Step) -> list[list[str]]:
-    if isinstance(step, str):
-        return [[key] for key in _keys(step)]
-    return [[key for each in step for key in _keys(each)]]
+    """Keys that come together: those of a burst, and of a text all up to where its nonce could be known."""
+    if not isinstance(step, str):
+        return [[key for each in step for key in _keys(each)]]
+    keys = _keys(step)
+    seen = step.find(NONCE) + SEEN if NONCE in step else len(keys)
+    return [keys[:seen], *([key] for key in keys[seen:])]
 
 
 def _keys(words: str) -> list[str]:
@@ -213,68 +168,21 @@ def _keys(words: str) -> list[str]:
 
 
 @asynccontextmanager
-async def life(folder: Path) -> AsyncIterator[Life]:
-    """A running app on a new home below `folder`; what lives in RAM is in a folder beside it."""
+async def life(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Life]:
+    """A running app; what lives in RAM is in a folder below `folder`. Raises Leak if something stays there."""
     ram = folder / "ram"
     ram.mkdir()
-    before = os.environ.get("XDG_RUNTIME_DIR")
-    os.environ["XDG_RUNTIME_DIR"] = str(ram)
-    home = Home.resolve(folder / "home")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(ram))
     model = FakeGenerator(_reply)
-    embedder = LoadedEmbedder(FakeEmbedder(), "fake@0")
-    agent = Agent(home, SETTINGS, client="chat", loader=lambda *_: model, embedder_loader=lambda name: embedder)
-    backstage = RealBackstage(home, Options(home.root))
-    backstage.service = agent
-
-    async def connect() -> Backstage:
-        return backstage
-
-    app = ClewApp(connect, home.cache)
-    try:
-        async with app.run_test(size=(100, 30)) as pilot:
-            await wait_until(pilot, lambda: app.view.chat is not None and app.view.chat.opened_once)
-            await wait_until(pilot, lambda: app.view.state.graph is not None and app.view.state.graph.state == "ready")
-            one = Life(app, pilot, agent, model, home.root)
-            yield one
-            await app.leave()
-        one.search(one.files())
-        if list(ram.iterdir()):
-            raise Leak(f"left in RAM after {one.done}")
-    finally:
-        if before is None:
-            del os.environ["XDG_RUNTIME_DIR"]
-        else:
-            os.environ["XDG_RUNTIME_DIR"] = before
+    async with running(folder, model, size=(100, 30), **SETTINGS) as (app, pilot, agent):
+        one = Life(app, pilot, agent, model, Home.resolve().root)
+        yield one
+    one.search(one.files())
+    if list(ram.iterdir()):
+        raise Leak(f"left in RAM after {one.done}")
 
 
 def _reply(prompt: str) -> str:
     """A reply that says the last nonce again, as models do."""
     said = [word for word in prompt.split() if NONCE[:SEEN] in word.lower()]
     return f"I see, {said[-1]}." if said else "I see."
-
-
-async def live_through(seed: int, folder: Path) -> None:
-    """One script, in a new home below `folder`. Raises Leak."""
-    async with life(folder) as one:
-        await one.live(script(seed))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--scripts", type=int, default=SCRIPTS)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args()
-    leaks = 0
-    for seed in range(options.first, options.scripts):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                asyncio.run(live_through(seed, Path(folder)))
-                print(f"script {seed}: nothing", flush=True)
-            except Leak as leak:
-                leaks += 1
-                print(f"script {seed}: {leak}", flush=True)
-    print(f"{leaks} of {options.scripts - options.first} scripts left a word of a private chat")
-
-
-if __name__ == "__main__":
-    main()

@@ -49,8 +49,6 @@ ERASED = "erased"
 REFLECTION = "REFLECTION"  # what came of one is no change by hand
 LONG = 500  # events of a chat: so many are stored in one moment
 STEP_S = 0.1  # between two words of a fetch that does not end
-
-
 Method = Callable[..., Any]
 
 
@@ -74,7 +72,7 @@ class ScriptedAgent(Agent):
         self.reply = reply
         self.model = model or FakeGenerator(context=CONTEXT, name=MODEL)
         if isinstance(self.model, FakeGenerator) and model is None:
-            self.model.replies = (Saying(self),)
+            self.model.replies = (self._say,)
         self.failure = failure
         self.fetching = threading.Event()
         if not fetching:
@@ -108,8 +106,7 @@ class ScriptedAgent(Agent):
     ) -> str:
         """A chat that was had before, a day before the one that was added last."""
         session = f"S{len(self.turns):03}"
-        began = SessionStarted(session=session, client="chat", project=project, source=source)
-        self._script.begin(session, began)
+        self._script.add(session, SessionStarted(session=session, client="chat", project=project, source=source))
         self.turns[session] = []
         if name is not None:
             self._script.add(session, SessionTitled(session=session, sources=(), text=name))
@@ -326,6 +323,10 @@ class ScriptedAgent(Agent):
         await super().close()
         self.closed = True
 
+    def _say(self, prompt: str) -> str | Reply:
+        """What `reply` is at the moment the model is asked."""
+        return self.reply(prompt) if callable(self.reply) else self.reply
+
     def _load_model(self, name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
         progress(FETCHING if not self.fetching.is_set() else ModelProgress("loading", name))
         while not self.fetching.wait(STEP_S):
@@ -344,17 +345,6 @@ def _another(model: FakeGenerator, name: str) -> FakeGenerator:
     made.answers, made.structured_replies = model.answers, model.structured_replies
     made.gate, made.waiting = model.gate, model.waiting
     return made
-
-
-class Saying:
-    """What the agent's `reply` is at the moment the model is asked."""
-
-    def __init__(self, agent: ScriptedAgent) -> None:
-        self._agent = agent
-
-    def __call__(self, prompt: str) -> str | Reply:
-        reply = self._agent.reply
-        return reply(prompt) if callable(reply) else reply
 
 
 class HeldEmbedder(FakeEmbedder):
@@ -381,13 +371,9 @@ class Script:
         self._rest: list[tuple[Event, ...]] = []
         self._names: dict[str, str] = {}
 
-    def begin(self, session: str, event: Event) -> None:
-        """A chat."""
-        self._sessions[session] = [event]
-
     def add(self, session: str, event: Event) -> None:
         """What happened in a chat."""
-        self._sessions[session].append(event)
+        self._sessions.setdefault(session, []).append(event)
 
     def then(self, *events: Event) -> None:
         """What happened after all chats, one after the other."""

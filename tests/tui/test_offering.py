@@ -1,22 +1,21 @@
 """A better model is offered after the first reply: shown, got by one key, put off, never offered again."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
-from agent.home import Home
+from agent.home import Home, offer_is_due, put_off_offer
 from models import fitting
 from tests.fakes import Reply
-from tests.models.servers import Site, serving
+from tests.models.servers import serving
 from tests.tui.conftest import Running, here, screen_text, wait_until
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tests.tui.doing import after, said, shows
 from tui.app import ClewApp
 from tui.backstage import OFFERED_AGAIN, Choice, Options, RealBackstage
 
-GB = 10**9
 BETTER = Choice("qwen3-4b", 2_500_000_000, False, "much better answers")
 OFFER = "A better model fits this computer: qwen3-4b, 2.5 GB"
 
@@ -33,12 +32,9 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app)
         assert OFFER not in screen_text(app)
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await wait_until(pilot, lambda: "/better never" in screen_text(app), "/better never")
+        await after(pilot, *"hi", "enter", shows=(OFFER, "/better never"))
         assert (backstage.fetched, backstage.speeds) == ([], (50.0,))
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "qwen3-4b is now the model" in screen_text(app))
+        await after(pilot, "f5", shows="qwen3-4b is now the model")
         assert (backstage.fetched, backstage.kept) == (["qwen3-4b"], {"model": "qwen3-4b"})
         assert used == [(("qwen3-4b",), {"session": None})]
         await pilot.press(*"more", "enter")
@@ -48,87 +44,61 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
         assert len(backstage.speeds) == 1  # it is asked once
 
 
-async def test_escape_puts_the_offer_off_and_keeps_the_chat(chat: Running) -> None:
+async def test_escape_puts_the_offer_off_and_never_is_a_setting(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
         backstage = backstage_of(app)
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "You will be asked again" in screen_text(app))
+        await after(pilot, *"hi", "enter", shows=OFFER)
+        await after(pilot, "escape", shows="You will be asked again")
         assert backstage.put_off
         assert (app.view.state.offer, len(app.screen_stack), backstage.fetched) == (None, 1, [])
-
-
-async def test_never_is_a_setting(chat: Running) -> None:
-    async with chat(ScriptedAgent()) as (app, pilot):
-        backstage = backstage_of(app)
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await pilot.press(*"/better never", "enter")
-        await wait_until(pilot, lambda: "not be asked again" in screen_text(app))
+        await after(pilot, "f5", shows=OFFER)
+        await said(pilot, "/better never", shows="not be asked again")
         assert (backstage.kept, app.view.state.offer) == ({"offer_model": False}, None)
 
 
-async def test_the_key_alone_shows_what_would_be_fetched_and_fetches_nothing(chat: Running) -> None:
-    async with chat(ScriptedAgent()) as (app, pilot):
-        backstage = backstage_of(app, None)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "No better model" in screen_text(app))
-        backstage.found = BETTER
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        assert backstage.fetched == []
-
-
-async def test_a_model_that_cannot_be_fetched_leaves_the_one_there_was(chat: Running) -> None:
+async def test_the_key_alone_fetches_nothing_and_a_failure_leaves_the_model_there_was(chat: Running) -> None:
     agent = ScriptedAgent()
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
-        backstage = backstage_of(app)
+        backstage = backstage_of(app, None)
+        await after(pilot, "f5", shows="No better model")
+        backstage.found = BETTER
+        await after(pilot, "f5", shows=OFFER)
+        assert backstage.fetched == []
         backstage.fetch_failure = "The connection broke off."
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: OFFER in screen_text(app))
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "broke off" in screen_text(app))
+        await after(pilot, "f5", shows="broke off")
         assert (used, agent.settings.model, backstage.kept) == ([], MODEL, {})
-        await wait_until(pilot, lambda: "ready" in screen_text(app), "ready")
-
-
-@pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    with serving() as site:
-        for key, value in site.environment.items():
-            monkeypatch.setenv(key, value)
-        yield site
+        await shows(pilot, "ready")
 
 
 @pytest.mark.process
 def test_what_fits_is_found_without_the_network_and_fetched_when_it_is_asked_for(
-    site: Site, home: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CLEW_MODELS", raising=False)
-    monkeypatch.setattr(fitting, "memory_for_a_model", lambda: 2 * GB)
+    monkeypatch.setattr(fitting, "memory_for_a_model", lambda: 2 * 10**9)
     monkeypatch.setattr(fitting, "has_disk", lambda folder, size: True)
     monkeypatch.setattr(fitting, "has_way_out", lambda: True)
-    site.put_hub("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0.gguf", b"GGUF" + bytes(1000))
-    backstage = RealBackstage(Home.resolve(home), Options(home=home))
-    found = backstage.better(70.0)
-    assert found is not None
-    assert (found.name, found.installed, site.offsets) == ("qwen3-0.6b", False, [])
-    backstage.fetch(found.name, lambda step: None)
-    assert site.offsets == [0]
-    again = backstage.better(70.0)
-    assert again is not None
-    assert again.installed
-    monkeypatch.setattr(fitting, "has_way_out", lambda: False)
-    assert backstage.better(70.0) == again  # it is here
-    next(home.rglob("Qwen3*.gguf")).unlink()
-    assert backstage.better(70.0) is None
+    with serving() as site:
+        for key, value in site.environment.items():
+            monkeypatch.setenv(key, value)
+        site.put_hub("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0.gguf", b"GGUF" + bytes(1000))
+        backstage = RealBackstage(Home.resolve(home), Options(home=home))
+        found = backstage.better(70.0)
+        assert found is not None
+        assert (found.name, found.installed, site.offsets) == ("qwen3-0.6b", False, [])
+        backstage.fetch(found.name, lambda step: None)
+        assert site.offsets == [0]
+        again = backstage.better(70.0)
+        assert again is not None
+        assert again.installed
+        monkeypatch.setattr(fitting, "has_way_out", lambda: False)
+        assert backstage.better(70.0) == again  # it is here
+        next(home.rglob("Qwen3*.gguf")).unlink()
+        assert backstage.better(70.0) is None
 
 
 def test_an_offer_that_was_put_off_is_due_again_after_a_week_and_never_after_never(home: Path) -> None:
-    from agent.home import offer_is_due, put_off_offer
-
     place = Home.resolve(home)
     backstage = RealBackstage(place, Options(home=home))
     assert backstage.may_offer()

@@ -1,12 +1,12 @@
 """What the memory panel says, without an app: its items, and why there is nothing."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from agent.events import EmbeddingProgress, GraphProgress, RecallDone
 from graph.values import Hit, Reason, Turn
+from tests.tui.test_state import folded
 from tui import panel_controller
 from tui.fold import fold
 from tui.panel_controller import PanelRequest, pack_of
@@ -34,15 +34,18 @@ def recalled(note: str = "", *hits: Hit) -> State:
     return fold(READY, RecallDone("S", "Q", "recall", hits, 1.0, note))
 
 
-def test_an_item_says_when_who_where_what_and_why() -> None:
+def test_an_item_says_when_who_where_what_and_why_and_is_marked_where_recall_leaves_it_out() -> None:
     item = made(ASKED, HIT).recalled[0]
     assert item.head == "yesterday · you · Crete"
     assert item.words.startswith("Tide pools at dawn")
     assert len(item.words) <= panel_controller.LONGEST
     assert item.why == "by its words (rank 1)"
+    assert made(ASKED, HIT, hidden=frozenset({"T1"})).recalled[0].hidden
+    same = replace(HIT, session_name="Tide pools at…", text="Tide pools at dawn")
+    assert made(ASKED, same).recalled[0].head == "yesterday · you", "a chat named by the very words"
 
 
-def test_of_long_words_an_item_shows_the_stretch_that_answers_what_was_asked() -> None:
+def test_an_item_shows_the_stretch_that_answers_and_pins_stand_on_top_bounded() -> None:
     rows = [f"Row {number} of the export." for number in range(9000)]
     rows[4000] = "The ferry to Naxos leaves at dawn."
     long = Hit("turn", "T1", "S1", "Crete", "user", "you", "\n".join(rows), AT, 1.0)
@@ -51,9 +54,6 @@ def test_of_long_words_an_item_shows_the_stretch_that_answers_what_was_asked() -
     assert item.words.startswith("…")
     assert len(item.words) <= panel_controller.LONGEST
     assert made(PanelRequest(query="ferry Naxos"), long).recalled[0].words == item.words
-
-
-def test_pins_stand_on_top_bounded_and_mark_the_hits_they_are() -> None:
     many = made(ASKED, HIT, pins=[*(pinned(number) for number in range(20))])
     assert len(many.pinned) == panel_controller.MOST_PINNED
     assert many.more_pinned == 20 - panel_controller.MOST_PINNED
@@ -61,63 +61,43 @@ def test_pins_stand_on_top_bounded_and_mark_the_hits_they_are() -> None:
     assert made(ASKED, HIT, pins=[own]).recalled[0].pinned
 
 
-def test_what_recall_leaves_out_is_marked() -> None:
-    assert made(ASKED, HIT, hidden=frozenset({"T1"})).recalled[0].hidden
-
-
-@pytest.mark.parametrize(
-    ("wanted", "state", "on", "words"),
-    [
+def test_where_there_is_nothing_it_says_why() -> None:
+    old, recall_off = PanelRequest("R", "T", "old"), panel_controller.RECALL_OFF
+    for wanted, state, on, words in (
         (PanelRequest(), READY, True, panel_controller.NO_REPLY),
-        (PanelRequest(), READY, False, panel_controller.RECALL_OFF),
-        (ASKED, READY, False, panel_controller.RECALL_OFF),
+        (PanelRequest(), READY, False, recall_off),
+        (ASKED, READY, False, recall_off),
         (ASKED, READY, True, panel_controller.LOOKING),
         (ASKED, recalled(), True, panel_controller.NOTHING_FITS),
         (ASKED, recalled("Nothing is older than this chat."), True, "Nothing is older than this chat."),
-        (PanelRequest("R", "T", "old"), READY, True, panel_controller.NOTHING_FITS),
-        (PanelRequest("R", "T", "old", newest=False), READY, True, panel_controller.NOTHING_THEN),
-        (PanelRequest("R", "T", "old", recalled=2), READY, True, panel_controller.GONE),
+        (old, READY, True, panel_controller.NOTHING_FITS),
+        (replace(old, newest=False), READY, True, panel_controller.NOTHING_THEN),
+        (replace(old, recalled=2), READY, True, panel_controller.GONE),
         (PanelRequest(query="tide"), READY, False, panel_controller.NOTHING_FITS),
-    ],
-)
-def test_where_there_is_nothing_it_says_why(wanted: PanelRequest, state: State, on: bool, words: str) -> None:
-    assert made(wanted, state=state, on=on).note == words
-
-
-def test_why_a_reply_was_given_nothing_is_still_told_when_that_was_long_ago() -> None:
-    old = PanelRequest("R", "T", "old", newest=False)
-    note = panel_controller.note_of(old, False, READY, recall_on=True, missed="Nothing was said on 2026-11-19.")
+    ):
+        assert made(wanted, state=state, on=on).note == words
+    missed = "Nothing was said on 2026-11-19."  # which is still told when that was long ago
+    note = panel_controller.note_of(replace(old, newest=False), False, READY, recall_on=True, missed=missed)
     assert note.endswith("11-19.")
 
 
-@pytest.mark.parametrize(
-    ("notices", "words"),
-    [
+def test_what_recall_cannot_use_now_is_said_with_what_was_found_too() -> None:
+    ready = GraphProgress("ready")
+    notices: list[Any]
+    for notices, words in (
         ([], "still opening"),
         ([GraphProgress("rebuilding", 43, 100)], "being rebuilt (43%)"),
         ([GraphProgress("failed", message="x")], "clew doctor"),
-        ([GraphProgress("ready"), EmbeddingProgress("loading", "m")], "embedder is still loading"),
-        ([GraphProgress("ready"), EmbeddingProgress("failed", "m", message="x")], "No embedder"),
-        ([GraphProgress("ready"), EmbeddingProgress("embedding", "m", 1200, 10000)], "1,200 of 10,000 messages"),
-    ],
-)
-def test_what_recall_cannot_use_now_is_said_with_what_was_found_too(notices: list[Any], words: str) -> None:
-    state = State()
-    for notice in notices:
-        state = fold(state, notice)
-    assert words in made(PanelRequest(query="tide"), HIT, state=state).note
-    assert words in made(PanelRequest(query="tide"), state=state).note
-    assert made(PanelRequest("R", "T", "old", 1, newest=False), HIT, state=state).note == ""
-
-
-def test_another_way_of_looking_is_said() -> None:
+        ([ready, EmbeddingProgress("loading", "m")], "embedder is still loading"),
+        ([ready, EmbeddingProgress("failed", "m", message="x")], "No embedder"),
+        ([ready, EmbeddingProgress("embedding", "m", 1200, 10000)], "1,200 of 10,000 messages"),
+    ):
+        state = folded(*notices)
+        assert words in made(PanelRequest(query="tide"), HIT, state=state).note
+        assert words in made(PanelRequest(query="tide"), state=state).note
+        assert made(PanelRequest("R", "T", "old", 1, newest=False), HIT, state=state).note == ""
     state = fold(READY, RecallDone("S", "Q", "recent", (HIT,), 1.0))
-    assert made(ASKED, HIT, state=state).note == panel_controller.ROUTES["recent"]
-
-
-def test_a_chat_named_by_the_very_words_is_not_named_again() -> None:
-    same = Hit("turn", "T1", "S1", "Tide pools at…", "user", "you", "Tide pools at dawn", AT, 1.0)
-    assert made(ASKED, same).recalled[0].head == "yesterday · you"
+    assert made(ASKED, HIT, state=state).note == panel_controller.ROUTES["recent"], "another way of looking"
 
 
 def test_words_of_the_memory_can_do_nothing_to_the_screen() -> None:

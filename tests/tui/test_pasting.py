@@ -1,6 +1,5 @@
 """A paste is one event and presses no key, however it is split into reads."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
@@ -8,8 +7,9 @@ from textual.drivers import linux_driver
 from textual.message import Message
 
 from agent.text import clean_message
-from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.conftest import Running, screen_text
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.doing import performed, shows
 from tui import terminal
 from tui.terminal import PasteParser
 from tui.widgets.dialogs import AskText, LinesInput
@@ -41,13 +41,10 @@ EXPECTED = [("key", "a"), ("key", "up"), ("paste", NASTY), ("key", "b"), ("paste
 STREAM = f"a\x1b[A{START}{NASTY}{END}b{START}{END}\r"
 
 
-@pytest.mark.parametrize("place", range(1, len(STREAM)))
-def test_escape_codes_in_a_paste_press_no_key_wherever_the_reads_are_split(place: int) -> None:
-    assert told(read(STREAM[:place], STREAM[place:])) == EXPECTED
-
-
-def test_a_paste_read_one_character_at_a_time_is_one_event() -> None:
-    assert told(read(*STREAM)) == EXPECTED
+def test_escape_codes_in_a_paste_press_no_key_wherever_the_reads_are_split() -> None:
+    for place in range(1, len(STREAM)):
+        assert told(read(STREAM[:place], STREAM[place:])) == EXPECTED, place
+    assert told(read(*STREAM)) == EXPECTED, "one character at a time"
 
 
 @given(st.text().filter(lambda text: END not in text + END[:-1]), st.integers(1, 9))
@@ -57,20 +54,14 @@ def test_any_paste_arrives_whole_but_for_its_nul(text: str, size: int) -> None:
     assert told(read(*chunks)) == [("paste", text.replace("\x00", "")), ("key", "x")]
 
 
-def test_a_large_paste_of_many_reads_is_one_event() -> None:
-    text = "words \x1b[1mand\x1b[0m lines\n" * 10_000
+def test_a_large_paste_is_one_event_and_the_driver_of_the_terminal_reads_so() -> None:
+    text = "words \x1b[1mand\x1b[0m lines\n" * 1_000
     stream = START + text + END
     assert told(read(*(stream[at : at + 4096] for at in range(0, len(stream), 4096)))) == [("paste", text)]
-
-
-def test_keys_after_a_paste_are_keys_and_the_end_of_input_ends_it() -> None:
     parser = PasteParser()
     assert told(list(parser.feed(f"{START}one{END}\x1b[B"))) == [("paste", "one"), ("key", "down")]
     assert list(parser.feed("")) == []
-    assert parser.is_eof
-
-
-def test_the_driver_of_the_terminal_reads_with_it() -> None:
+    assert parser.is_eof, "the end of input ends it"
     assert terminal.TerminalDriver.__mro__[1] is linux_driver.LinuxDriver
     assert vars(linux_driver)["XTermParser"] is PasteParser  # the name that run_input_thread looks up
 
@@ -78,14 +69,13 @@ def test_the_driver_of_the_terminal_reads_with_it() -> None:
 async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without_its_escapes(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
         app.view.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
-        await wait_until(pilot, lambda: "\ufffd[32mgreen\ufffd[0m" in screen_text(app))
+        await shows(pilot, "\ufffd[32mgreen\ufffd[0m")
         assert app.view.composer.text == clean_message("\x1b[32mgreen\x1b[0m\nsecond\x11")
-        await wait_until(pilot, lambda: "second\ufffd" in screen_text(app), "second\ufffd")
+        await shows(pilot, "second\ufffd")
         assert "\x1b" not in screen_text(app)
         app.view.composer.put("")
-        app.perform("system", "")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskText))
+        await performed(pilot, "system", "", until=lambda: isinstance(app.screen, AskText))
         app.screen.query_one(LinesInput).post_message(events.Paste("\x1b[31mred"))
-        await wait_until(pilot, lambda: "␛[31mred" in screen_text(app))
+        await shows(pilot, "␛[31mred")
         assert "\x1b" not in screen_text(app)
         await pilot.press("escape")

@@ -17,23 +17,7 @@ from tui.app import ClewApp
 from tui.widgets.search import SearchScreen
 
 Compare = Callable[..., bool]
-
-REPLY = """Three things are worth your time:
-
-1. The **palace of Knossos**, early in the morning.
-2. The *Samaria gorge*, if it is open.
-
-```python
-def pack(days: int) -> list[str]:
-    return ["water"] * days
-```
-
-| Place | Hours |
-|---|---|
-| Knossos | 2 |
-
-<div>[bold]Words[/] that look like tags stay words.</div>
-"""
+REPLY = Path(__file__).with_name("a_reply.md").read_text("utf-8")
 
 
 def full_agent() -> ScriptedAgent:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from graph.values import StageLine, Turn
 from tui.scene import bar_content, cue_of, facts_of, hearing, hearing_content, moves_in, newest_of, whispered
 from tui.state import CastMember, Cue, Scene
@@ -25,52 +23,36 @@ def said(text: str, by: CastMember = ADA, saw: tuple[CastMember, ...] = SCENE.ca
     return Turn(id, "S", None, 0, role, by.name, text, at, "chat", member=by.id, witnesses=witnesses)
 
 
-def test_a_message_that_everybody_saw_says_only_who_speaks() -> None:
+def test_a_message_says_who_speaks_and_names_who_saw_it_where_not_everybody_did() -> None:
     assert cue_of(said("Hello."), SCENE) == Cue("Ada", "you")
     assert cue_content(cue_of(said("Hello.", MARA), SCENE), brief=False).plain == "Mara Vance"
-
-
-def test_a_message_that_not_everybody_saw_names_them() -> None:
     cue = cue_of(said("The log.", saw=(ADA, MARA)), SCENE)
     assert cue_content(cue, brief=False).plain == "Ada   ● Ada ● Mara Vance ○ Jonas"
     assert cue_content(cue, brief=True).plain == "Ada   ● A ● M ○ J"
-
-
-def test_initials_are_as_long_as_it_takes_to_tell_them_apart() -> None:
-    cue = Cue("Mara", "host", (("Mara", "host", True), ("Mark", "guest", False)))
-    assert cue_content(cue, brief=True).plain == "Mara   ● Mara ○ Mark"
-    assert (
-        cue_content(Cue("Jo", "you", (("Jo", "you", True), ("Jan", "host", False))), brief=True).plain
-        == "Jo   ● Jo ○ Ja"
-    )
-
-
-def test_who_came_later_is_no_absent_witness_of_what_was_said_before() -> None:
-    assert cue_of(said("Hello.", saw=(ADA, MARA), id="01B9"), SCENE).saw == ()
+    alike = Cue("Mara", "host", (("Mara", "host", True), ("Mark", "guest", False)))
+    assert cue_content(alike, brief=True).plain == "Mara   ● Mara ○ Mark"
+    alike = Cue("Jo", "you", (("Jo", "you", True), ("Jan", "host", False)))
+    assert cue_content(alike, brief=True).plain == "Jo   ● Jo ○ Ja"
+    assert cue_of(said("Hello.", saw=(ADA, MARA), id="01B9"), SCENE).saw == (), "who came later is not absent"
     assert cue_of(said("Hello.", saw=(ADA, MARA), id="01C9"), SCENE).saw[-1] == ("Jonas", "guest", False)
 
 
-def test_the_bar_names_the_story_where_that_is_not_said_above_it_and_cuts_the_name_first() -> None:
-    assert bar_content(ALONE, 80, named=True).plain == "The Lighthouse · ● you ● Mara Vance ○ Jonas"
-    assert bar_content(ALONE, 80, named=False).plain == "● you ● Mara Vance ○ Jonas"
-    assert bar_content(ALONE, 40, named=True).plain == "The Lighth… · ● you ● Mara Vance ○ Jonas"
-    for width in range(1, 60):
-        assert bar_content(ALONE, width, named=True).cell_length <= width
-
-
-def test_the_bar_tells_where_the_story_stands_as_far_as_there_is_room() -> None:
-    there = replace(ALONE, facts=("Act one", "the lamp room", "dusk, storm"))
+def test_the_bar_names_the_story_and_where_it_stands_as_far_as_there_is_room() -> None:
     cast = "● you ● Mara Vance ○ Jonas"
-    assert (
-        bar_content(there, 90, named=True).plain == f"The Lighthouse · Act one · the lamp room · dusk, storm · {cast}"
-    )
+    assert bar_content(ALONE, 80, named=True).plain == f"The Lighthouse · {cast}"
+    assert bar_content(ALONE, 80, named=False).plain == cast
+    assert bar_content(ALONE, 40, named=True).plain == f"The Lighth… · {cast}"
+    there = replace(ALONE, facts=("Act one", "the lamp room", "dusk, storm"))
+    whole = f"The Lighthouse · Act one · the lamp room · dusk, storm · {cast}"
+    assert bar_content(there, 90, named=True).plain == whole
     assert bar_content(there, 60, named=False).plain == f"Act one · the lamp room · {cast}"
     assert bar_content(there, 60, named=False, brief=True).plain == f"Act one · {cast}"
     for width in range(1, 100):
+        assert bar_content(ALONE, width, named=True).cell_length <= width
         assert bar_content(there, width, named=True).cell_length <= width
 
 
-def test_the_facts_of_a_scene_are_those_of_the_world() -> None:
+def test_facts_are_those_of_the_world_and_what_a_beginning_says_is_offered_to_be_set() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
 
     def line(owner: str, aspect: str, text: str | None) -> StageLine:
@@ -82,9 +64,6 @@ def test_the_facts_of_a_scene_are_those_of_the_world() -> None:
     ]  # fmt: skip
     assert facts_of(stage) == ("the lamp room", "dusk, storm")
     assert facts_of([]) == ()
-
-
-def test_what_a_beginning_says_is_offered_to_be_set() -> None:
     names = (("you", "Ada"), ("host", "Mara Vance"), ("guest", "Jonas"))
     read = settings_in(
         Beginning("It is dusk. A storm is raging.\nPlace: the lighthouse\nJonas is in the cellar.", names)
@@ -96,33 +75,29 @@ def test_what_a_beginning_says_is_offered_to_be_set() -> None:
     assert settings_in(Beginning("", names)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("", "→ Mara Vance"),
-        ("Hello there.", "→ Mara Vance"),
-        ("Jonas, whose boat is it?", "→ Jonas"),
-        ("Tell Jonas I'm fine, Mara.", "→ Mara Vance"),
-        ("/whisper jonas Run.", "whisper → Jonas"),
-        ("/whisper mara vance The log.", "whisper → Mara Vance"),
-        ("/whisper", "whisper → ?"),
-        ("((make it rain))", "out of character: nobody in the story hears it"),
-        ("/cast", None),
-        ("/nonsense", None),
-    ],
-)
-def test_it_is_known_to_whom_a_message_goes(text: str, told: str | None) -> None:
-    found = hearing(text, SCENE)
-    assert (hearing_content(found).plain if found is not None else None) == told
+def hears(text: str, scene: Scene = SCENE) -> str | None:
+    found = hearing(text, scene)
+    return hearing_content(found).plain if found is not None else None
 
 
-def test_only_who_is_present_is_spoken_to() -> None:
-    found = hearing("Jonas, come!", ALONE)
-    assert found is not None
-    assert hearing_content(found).plain == "→ Mara Vance"
-    nobody = hearing("Hello?", Scene("S", "W", "Empty", (ADA,)))
-    assert nobody is not None
-    assert hearing_content(nobody).plain == "nobody is here to answer · /cast"
+HEARD = {
+    "": "→ Mara Vance",
+    "Hello there.": "→ Mara Vance",
+    "Jonas, whose boat is it?": "→ Jonas",
+    "Tell Jonas I'm fine, Mara.": "→ Mara Vance",
+    "/whisper jonas Run.": "whisper → Jonas",
+    "/whisper mara vance The log.": "whisper → Mara Vance",
+    "/whisper": "whisper → ?",
+    "((make it rain))": "out of character: nobody in the story hears it",
+    "/cast": None,
+    "/nonsense": None,
+}
+
+
+def test_it_is_known_to_whom_a_message_goes_of_those_who_are_present() -> None:
+    assert {text: hears(text) for text in HEARD} == HEARD
+    assert hears("Jonas, come!", ALONE) == "→ Mara Vance"
+    assert hears("Hello?", Scene("S", "W", "Empty", (ADA,))) == "nobody is here to answer · /cast"
 
 
 def test_a_whisper_is_to_a_whole_name_or_to_a_word_of_it() -> None:
@@ -133,7 +108,7 @@ def test_a_whisper_is_to_a_whole_name_or_to_a_word_of_it() -> None:
     assert whispered("", SCENE.voices) == (None, "")
 
 
-def test_who_seems_to_have_left_is_told_at_the_message_that_says_so() -> None:
+def test_who_left_is_told_at_the_message_that_says_so_and_the_newest_exchange_is_known() -> None:
     left = said("*Jonas leaves the room*", id="03A")
     assert moves_in([left], SCENE)["03A"].name == "Jonas"
     assert moves_in([left], ALONE) == {}, "he is away already"
@@ -141,9 +116,6 @@ def test_who_seems_to_have_left_is_told_at_the_message_that_says_so() -> None:
     assert moves_in([said("Hello, Jonas.")], SCENE) == {}
     back = moves_in([said("*Jonas comes back into the room*", id="03B")], ALONE)
     assert [(move.name, move.here) for move in back.values()] == [("Jonas", True)]
-
-
-def test_the_newest_exchange_begins_with_the_last_message_of_the_user() -> None:
     turns = [said("One."), said("Two.", MARA), said("Three."), said("Four.", MARA), said("Five.", JONAS)]
     assert [turn.text for turn in newest_of(turns)] == ["Three.", "Four.", "Five."]
     assert [turn.text for turn in newest_of(turns[1:2])] == ["Two."]

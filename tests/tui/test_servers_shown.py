@@ -1,5 +1,6 @@
 """Where words go is on the screen whenever they leave this computer; how servers are is on the page of /status."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from tests.agent.service.behind import Behind, agent_of
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, make_app, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.doing import performed, shows
 from tui.commands.serve import _lines
 from tui.fold import fold
 from tui.servers import server_rows
@@ -43,22 +45,16 @@ class Away(FakeGenerator):
         self._info = ModelInfo(name, Path(name), "fake", 0, 8192, "fake", away=GPU)
 
 
-@pytest.mark.parametrize("width", [20, 40, 80, 200])
-@pytest.mark.parametrize("keys", [(), KEYS_ALWAYS])
-def test_the_host_is_on_the_line_however_narrow_it_is_and_whatever_else_is_shown(width: int, keys: Any) -> None:
+def test_the_host_is_on_the_line_however_narrow_it_is_and_whatever_else_is_shown() -> None:
     state = fold(fold(State(), ModelReady("big@gpu", 8192)), WordsLeave((GPU,)))
-    for each in (
-        state,
-        fold(state, ModelProgress("fetching", "qwen3-4b", 1, 2)),
-        fold(state, ModelFailed("other", "No.")),
-    ):
-        assert f"⇅ {GPU}" in compose_line(each, None, width, 0, keys).plain
-    assert "⇅" not in compose_line(fold(state, WordsLeave(())), None, width, 0, keys).plain
-
-
-def test_several_hosts_are_counted_and_a_strange_one_harms_nothing() -> None:
-    state = fold(State(), WordsLeave(("one:1", "two:2", "three:3")))
-    assert "⇅ one:1 +2" in compose_line(state, None, 80, 0).plain
+    fetching = fold(state, ModelProgress("fetching", "qwen3-4b", 1, 2))
+    failed = fold(state, ModelFailed("other", "No."))
+    for width, keys in product((20, 40, 80, 200), ((), KEYS_ALWAYS)):
+        for each in (state, fetching, failed):
+            assert f"⇅ {GPU}" in compose_line(each, None, width, 0, keys).plain
+        assert "⇅" not in compose_line(fold(state, WordsLeave(())), None, width, 0, keys).plain
+    several = fold(State(), WordsLeave(("one:1", "two:2", "three:3")))
+    assert "⇅ one:1 +2" in compose_line(several, None, 80, 0).plain
     assert "\x1b" not in compose_line(fold(State(), WordsLeave(("o\x1b[31mne",))), None, 80, 0).plain
 
 
@@ -90,10 +86,7 @@ def test_the_status_of_a_service_says_where_the_model_is_also_of_one_that_does_n
 
 
 @pytest.mark.ui
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_the_page_asks_the_servers_of_the_model_once(
-    chat: Running, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
-) -> None:
+async def test_the_page_asks_the_servers_of_the_model_once(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
     async def in_use(servers: ModelServers) -> ModelServer:
@@ -102,33 +95,27 @@ async def test_the_page_asks_the_servers_of_the_model_once(
 
     monkeypatch.setattr(ModelServers, "in_use", in_use)
     monkeypatch.setattr(ModelServers, "known", POOL)
-    async with chat(ScriptedAgent(), size=size) as (app, pilot):
+    async with chat(ScriptedAgent()) as (app, pilot):
         app.perform("status")
-        await wait_until(pilot, lambda: "full · 2 of 2 slots in use" in screen_text(app))
-        assert "model file" not in screen_text(app)
+        for size in ((80, 24), (120, 40)):
+            await pilot.resize_terminal(*size)
+            await shows(pilot, "full · 2 of 2 slots in use")
+            assert "model file" not in screen_text(app)
         assert len(asked) == 1
 
 
 @pytest.mark.ui
-async def test_the_page_of_a_model_here_asks_nobody(chat: Running) -> None:
-    agent = ScriptedAgent()
-    asked = agent.watch_calls("models.servers.in_use")
-    async with chat(agent) as (app, pilot):
-        app.perform("status")
-        await wait_until(pilot, lambda: "model file" in screen_text(app))
-        assert (asked, "model server" in screen_text(app)) == ([], False)
-
-
-@pytest.mark.ui
-async def test_the_first_words_on_the_screen_are_true(chat: Running) -> None:
+async def test_the_first_words_on_the_screen_are_true_and_the_page_of_a_model_here_asks_nobody(chat: Running) -> None:
     agent = ScriptedAgent(model=Away())
     async with chat(agent) as (app, pilot):
         await wait_until(pilot, lambda: f"⇅ {GPU} · ● ready" in status_line(app))
         assert "Everything stays on this computer." not in screen_text(app)
         await wait_until(pilot, lambda: f"goes to ⇅ {GPU}." in screen_text(app))
-        app.perform("model", "small")
-        await wait_until(pilot, lambda: "⇅" not in screen_text(app))
+        await performed(pilot, "model", "small", until=lambda: "⇅" not in screen_text(app))
         assert "Everything stays on this computer." in screen_text(app)
+        asked = agent.watch_calls("models.servers.in_use")
+        await performed(pilot, "status", shows="model file")
+        assert (asked, "model server" in screen_text(app)) == ([], False)
 
 
 @pytest.mark.ui

@@ -6,16 +6,20 @@ import os
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pytest
+from textual.events import Paste
 from textual.widgets import Input
 
 from agent.home import Home
+from tests.examples import few, soaking
 from tests.fakes import FakeGenerator
-from tests.tui.conftest import Running, screen_text, wait_until
+from tests.tui.conftest import Running, wait_until
 from tests.tui.keystrokes import Clock, burst, press, type_away
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.doing import after, shows
 from tests.tui.test_branching import crete, last, texts, words
 from tests.tui.test_recall_for_real import running, say
 from tests.tui.test_sessions import agent_with_chats
@@ -29,7 +33,7 @@ from tui.widgets.search import SearchScreen
 
 SLIPS = ("turn.hidden", "turn.deleted", "turn.withheld", "pin.set", "session.deleted", "session.archived")
 # The bar is 20 seeds of 3,000 keys: CLEW_TEST_TYPED=20x3000 python -m pytest tests/tui/test_slips.py -k typed
-SEEDS, KEYS = (int(part) for part in os.environ.get("CLEW_TEST_TYPED", "1x250").split("x"))
+SEEDS, KEYS = (int(part) for part in os.environ.get("CLEW_TEST_TYPED", f"1x{few(400)}").split("x"))
 SHORT = 0.1  # seconds between two keys
 LONG = 5.0
 
@@ -44,20 +48,23 @@ def ready(app: ClewApp) -> bool:
     return isinstance(app.screen, ImpactScreen) and app.screen.plan is not None
 
 
-async def pressed_alone(app: ClewApp, clock: Clock, *keys: str) -> None:
-    for key in keys:
-        await press(app, key)
-        clock.pass_(LONG)
-        await press(app)
+async def pressed_alone(app: ClewApp, clock: Clock, key: str) -> None:
+    await press(app, key)
+    clock.pass_(LONG)
+    await press(app)
 
 
-async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat: Running) -> None:
+async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_composer_with_a_word(chat: Running) -> None:
     agent, clock = crete(), Clock()
-    async with chat(agent, later=clock.later) as (app, pilot):
-        await press(app, "tab")
-        for key in "exactly right":
+
+    async def type_letters(words: str) -> None:
+        for key in words:
             await press(app, key)
             clock.pass_(SHORT)
+
+    async with chat(agent, later=clock.later) as (app, pilot):
+        await press(app, "tab")
+        await type_letters("exactly right")
         await wait_until(pilot, lambda: app.view.composer.text == "exactly right" and app.view.composer.has_focus)
         await wait_until(pilot, lambda: TYPED.split(":")[0] in words(app), "the first words")
         clock.pass_(LONG)
@@ -65,40 +72,28 @@ async def test_what_is_typed_on_a_message_goes_to_the_composer_with_a_word(chat:
         assert len(app.screen_stack) == 1
         assert len(texts(app)) == 4
 
-
-async def test_a_letter_acts_once_no_other_key_followed_it(chat: Running) -> None:
-    clock = Clock()
-    async with chat(crete(), later=clock.later) as (app, pilot):
+        app.view.composer.put("")
         await press(app, "tab", "x")
         clock.pass_(ALONE_S - 0.01)
         await pilot.pause()
-        assert len(app.screen_stack) == 1
+        assert len(app.screen_stack) == 1, "another key may follow it"
         clock.pass_(0.02)
         await wait_until(pilot, lambda: ready(app))
         assert app.view.composer.text == ""
-
-
-@pytest.mark.parametrize("key", ["enter", "up", "f2", "backspace"])
-async def test_any_other_key_behind_a_letter_brings_it_to_the_composer_and_sends_nothing(
-    chat: Running, key: str
-) -> None:
-    agent, clock = crete(), Clock()
-    async with chat(agent, later=clock.later) as (app, pilot):
-        await press(app, "tab", "h", key)
-        clock.pass_(LONG)
-        await pilot.pause()
-        assert not any(turn.hidden for turn in await agent.chats.thread("S000"))
+        await type_letters("ylophone")  # which is no answer to the question
+        await wait_until(pilot, lambda: app.view.composer.text == "xylophone")
+        await shows(pilot, "Nothing was changed.")
         assert len(app.screen_stack) == 1
-        if key == "enter":
-            assert app.view.composer.text == "h"
-            assert len(await agent.chats.thread("S000")) == 4
-            await press(app, key)
-            await wait_until(pilot, lambda: texts(app)[4:5] == ["h"])
-        elif key == "f2":
-            await wait_until(pilot, lambda: app.view.sessions.display and app.view.composer.text == "h")
+        assert len(await agent.chats.thread("S000")) == 4
+
+        app.view.composer.put("")
+        last(app, UserMessage).focus()
+        await pilot.pause()
+        app.post_message(Paste("two words"))
+        await wait_until(pilot, lambda: app.view.composer.text == "two words" and app.view.composer.has_focus)
 
 
-async def test_a_burst_of_moves_moves_as_often_and_the_letter_after_it_is_for_that_message(chat: Running) -> None:
+async def test_a_burst_of_moves_moves_as_often_before_the_key_that_follows_it_and_is_never_sent(chat: Running) -> None:
     agent, clock = long_chat(), Clock()
     async with chat(agent, later=clock.later) as (app, pilot):
         messages = app.view.transcript.messages
@@ -111,12 +106,7 @@ async def test_a_burst_of_moves_moves_as_often_and_the_letter_after_it_is_for_th
         burst(app, *"kkkhello k")
         await wait_until(pilot, lambda: app.view.composer.text == "kkkhello k")
         assert app.view.composer.has_focus
-
-
-async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(chat: Running) -> None:
-    agent, clock = long_chat(), Clock()
-    async with chat(agent, later=clock.later) as (app, pilot):
-        messages = app.view.transcript.messages
+        app.view.composer.put("")
         messages[4].focus()
         await pilot.pause()
         burst(app, "k", "up")
@@ -129,98 +119,76 @@ async def test_a_move_is_made_before_the_key_that_follows_it_and_is_never_sent(c
         assert len(await agent.chats.thread("S000")) == 16
 
 
-async def test_what_is_typed_over_a_question_is_no_answer_and_no_word_is_lost(chat: Running) -> None:
+async def test_enter_or_any_other_key_after_a_letter_leaves_everything_as_it_is(chat: Running) -> None:
     agent, clock = crete(), Clock()
+    pairs = list(product(("p", "o", "h", "x", "delete"), ("enter", "y", "escape")))
     async with chat(agent, later=clock.later) as (app, pilot):
-        last(app, UserMessage).focus()
-        await pilot.pause()
-        await pressed_alone(app, clock, "x")
-        await wait_until(pilot, lambda: ready(app))
-        for key in "ylophone":
-            await press(app, key)
-            clock.pass_(SHORT)
-        await wait_until(pilot, lambda: app.view.composer.text == "xylophone")
-        await wait_until(pilot, lambda: "Nothing was changed." in words(app), "Nothing was changed.")
-        assert len(app.screen_stack) == 1
-        assert len(await agent.chats.thread("S000")) == 4
-
-
-@pytest.mark.parametrize("key", ["p", "o", "h", "x", "delete"])
-async def test_enter_after_a_letter_leaves_everything_as_it_is(chat: Running, key: str) -> None:
-    agent, clock = crete(), Clock()
-    async with chat(agent, later=clock.later) as (app, pilot):
-        for answer in (("enter",), ("y",), ("escape",)):
+        for key, answer in pairs if soaking() else pairs[::2]:  # which still has every key and every answer
             last(app, AssistantMessage).focus()
             await pilot.pause()
             await pressed_alone(app, clock, key)
             await wait_until(pilot, lambda: isinstance(app.screen, (Confirm, ImpactScreen)))
-            await pilot.press(*answer)
-            await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+            await after(pilot, answer, until=lambda: len(app.screen_stack) == 1)
         await pilot.pause()
         thread = await agent.chats.thread("S000")
         assert len(thread) == 4
         assert not any(turn.pinned or turn.hidden or turn.withheld for turn in thread)
 
+        for key in ("up", "backspace", "f2", "enter"):
+            app.view.composer.put("")
+            await press(app, "tab", "h", key)
+            clock.pass_(LONG)
+            await pilot.pause()
+            assert not any(turn.hidden for turn in await agent.chats.thread("S000"))
+            assert len(app.screen_stack) == 1
+            if key == "f2":
+                await wait_until(pilot, lambda: app.view.sessions.display and app.view.composer.text == "h")
+                await press(app, key)
+        assert app.view.composer.text == "h"
+        assert len(await agent.chats.thread("S000")) == 4
+        await press(app, "enter")
+        await wait_until(pilot, lambda: texts(app)[4:5] == ["h"])
 
-async def test_what_is_pasted_on_a_message_goes_to_the_composer(chat: Running) -> None:
-    from textual.events import Paste
 
-    async with chat(crete()) as (app, pilot):
-        last(app, UserMessage).focus()
-        await pilot.pause()
-        app.post_message(Paste("two words"))
-        await wait_until(pilot, lambda: app.view.composer.text == "two words" and app.view.composer.has_focus)
-
-
-@pytest.mark.parametrize("where", ["message", "f7", "f2", "composer"])
-async def test_esc_stops_the_reply_wherever_the_focus_is(chat: Running, where: str) -> None:
+async def test_esc_stops_the_reply_wherever_the_focus_is(chat: Running) -> None:
     agent = long_chat()
-    agent.go.clear()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await pilot.press(*"hi", "enter")
-        await wait_until(pilot, lambda: app.view.state.reply is not None)
-        if where == "message":
-            last(app, UserMessage).focus()
-        elif where != "composer":
-            await pilot.press(where)
-        await pilot.pause()
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.view.state.reply is None)
-        assert app.view.sessions.display is (where == "f2")
+        for where in ("message", "composer", "f7", "f2"):
+            agent.go.clear()
+            app.view.composer.focus()
+            await after(pilot, *"hi", "enter", until=lambda: app.view.state.reply is not None)
+            if where == "message":
+                last(app, UserMessage).focus()
+            elif where != "composer":
+                await pilot.press(where)
+            await pilot.pause()
+            await after(pilot, "escape", until=lambda: app.view.state.reply is None)
+            assert app.view.sessions.display is (where == "f2")
 
 
-async def test_letters_and_editing_keys_belong_to_the_search_box_of_the_list_of_chats(chat: Running) -> None:
+async def test_letters_belong_to_the_search_of_the_list_which_points_to_messages(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: app.view.sessions.chosen is not None)
+        await after(pilot, "f2", until=lambda: app.view.sessions.chosen is not None)
         box = app.view.sessions.query_one(Input)
-        await pilot.press(*"urk", "ctrl+a", "x")
-        await wait_until(pilot, lambda: box.value == "xurk")
+        await after(pilot, *"urk", "ctrl+a", "x", until=lambda: box.value == "xurk")
         await pilot.press("right", "right", "right", "ctrl+u", "tab", *"bur", "backspace")
         await wait_until(pilot, lambda: box.value == "bu")
         assert app.view.sessions.query_one(Rows).has_focus
-        await pilot.press("ctrl+u", "ctrl+a", "u")
-        await wait_until(pilot, lambda: box.value == "u")
+        await after(pilot, "ctrl+u", "ctrl+a", "u", until=lambda: box.value == "u")
         assert await agent.history.changes() == []
         assert not await agent.chats.all(archived=True)
 
-
-async def test_a_list_without_a_match_points_to_the_search_which_takes_the_words(chat: Running) -> None:
-    async with chat(agent_with_chats(), size=(120, 40)) as (app, pilot):
-        await pilot.press("f2", *"tide pools")
-        await wait_until(pilot, lambda: "Press Ctrl+F to search" in screen_text(app))
+        await after(pilot, "ctrl+u", *"tide pools", shows="Press Ctrl+F to search")
         await pilot.press("enter", "ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and app.screen.text == "tide pools")
         app.screen.query_one(Rows).focus()
         await pilot.press("s", "backspace")
-        await wait_until(pilot, lambda: app.screen.query_one(Input).value == "tide pools")
+        box = app.screen.query_one(Input)
+        await wait_until(pilot, lambda: box.value == "tide pools")
 
-
-async def test_an_answer_that_comes_while_the_search_closes_is_not_shown(chat: Running) -> None:
-    async with chat(agent_with_chats()) as (app, pilot):
-        await pilot.press("ctrl+f", *"br")
-        await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and "found" in words(app))
+        box.value = "br"
+        await shows(pilot, "found")
         screen = app.screen
         assert isinstance(screen, SearchScreen)
         screen.dismiss(None)

@@ -1,5 +1,7 @@
 """The fold of events into what the screen knows, without an app."""
 
+from functools import reduce
+
 from agent.events import (
     AgentEvent,
     Compaction,
@@ -26,34 +28,40 @@ from agent.events import (
 from tui.fold import fold
 from tui.state import RECALLS_KEPT, State, activity, model_label, model_step, resumed
 
-READY: list[AgentEvent | Notice] = [MemoryReady(0, 0), ModelReady("m", 8192)]
-
-
-def folded(*events: AgentEvent | Notice) -> State:
-    state = State()
-    for event in events:
-        state = fold(state, event)
-    return state
-
 
 def accepted(turn: str, *, queued: bool = False, session: str = "S") -> TurnAccepted:
     return TurnAccepted(session, turn, f"text {turn}", queued, False)
 
 
-def ended(turn: str, reply: str, *, session: str = "S") -> ReplyEnded:
-    return ReplyEnded(session, turn, reply, "Hi.", False, "end", None, 10, 4, 3, 50.0, 100.0, 13, 8192)
+READY: tuple[AgentEvent | Notice, ...] = (MemoryReady(0, 0), ModelReady("m", 8192))
+BEGUN = (*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10))
+ENDED = ReplyEnded("S", "T1", "R1", "Hi.", False, "end", None, 10, 4, 3, 50.0, 100.0, 13, 8192)
 
 
-def test_a_message_waits_until_its_reply_starts() -> None:
+def folded(*events: AgentEvent | Notice, state: State | None = None) -> State:
+    return reduce(fold, events, state or State())
+
+
+def test_a_message_waits_until_its_reply_starts_which_grows_with_its_own_tokens_and_ends() -> None:
     state = folded(*READY, accepted("T1"))
     assert [message.turn for message in state.waiting_in("S")] == ["T1"]
     assert activity(state, "S") == "waiting"
-    state = fold(state, ReplyStarted("S", "T1", "R1", "m", 10))
-    assert state.waiting == ()
+    state = folded(BEGUN[-1], accepted("T2", queued=True), state=state)
+    assert [message.turn for message in state.waiting_in("S")] == ["T2"]
     assert activity(state, "S") == "thinking"
+    for token in (("R1", "Hel", 1, 9.0), ("other", "no", 1, 9.0), ("R1", "lo", 2, 10.0)):
+        state = fold(state, TokensArrived("S", *token))
+    assert state.reply is not None
+    assert (state.reply.text, state.reply.tokens, state.reply.tokens_per_second) == ("Hello", 2, 10.0)
+    assert activity(state, "S") == "writing"
+    assert activity(state, "elsewhere") == "replying in another chat"
+    state = fold(state, ENDED)
+    assert (state.reply, state.context["S"]) == (None, (13, 8192))
+    assert [(message.turn, message.queued) for message in state.waiting_in("S")] == [("T2", True)], "the queued stay"
+    assert activity(folded(*BEGUN, ENDED), "S") == "ready"
 
 
-def test_between_two_tool_calls_it_is_still_looking_things_up_and_then_writes() -> None:
+def test_between_two_tool_calls_it_looks_things_up_and_only_so_many_recalls_are_kept() -> None:
     state = folded(*READY, accepted("T1"), RecallDone("S", "T1", "recall", (), 1.0))
     assert state.recall_for("T1") is not None
     assert state.recall_for("T2") is None
@@ -63,43 +71,23 @@ def test_between_two_tool_calls_it_is_still_looking_things_up_and_then_writes() 
     state = fold(state, ToolDone("S", "T1", "C1", "themes", "none"))
     assert activity(state, "S") == "looking it up"
     assert activity(fold(state, Failed("gone", "T1")), "S") == "ready"
-    state = fold(state, ReplyStarted("S", "T1", "R1", "m", 10))
+    state = fold(state, BEGUN[-1])
     assert activity(state, "S") == "thinking"
     assert state.tool is None
-
-
-def test_only_so_many_recalls_are_kept() -> None:
     state = folded(*(RecallDone("S", f"T{number}", "recall", (), 1.0) for number in range(3 * RECALLS_KEPT)))
     assert len(state.recalls) == RECALLS_KEPT
     assert state.recall_for(f"T{3 * RECALLS_KEPT - 1}") is not None
 
 
-def test_the_reply_grows_with_its_own_tokens_only() -> None:
-    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10))
-    state = fold(state, TokensArrived("S", "R1", "Hel", 1, 9.0))
-    state = fold(state, TokensArrived("S", "other", "no", 1, 9.0))
-    state = fold(state, TokensArrived("S", "R1", "lo", 2, 10.0))
-    assert state.reply is not None
-    assert (state.reply.text, state.reply.tokens, state.reply.tokens_per_second) == ("Hello", 2, 10.0)
-    assert activity(state, "S") == "writing"
-    assert activity(state, "elsewhere") == "replying in another chat"
-
-
-def test_the_end_clears_the_reply_and_tells_the_context() -> None:
-    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), ended("T1", "R1"))
-    assert state.reply is None
-    assert state.context["S"] == (13, 8192)
-    assert activity(state, "S") == "ready"
-
-
-def test_reading_a_long_prompt_is_told_until_the_first_word() -> None:
-    read = PromptRead("S", "T1", 3_100, 8_000)
-    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), read)
+def test_reading_a_long_prompt_is_told_until_the_first_word_and_a_failure_ends_its_own_reply_only() -> None:
+    state = folded(*BEGUN, PromptRead("S", "T1", 3_100, 8_000))
     assert activity(state, "S") == "reading 3,100 of 8,000 tokens"
     assert activity(state, "elsewhere") == "replying in another chat"
     assert activity(fold(state, TokensArrived("S", "R1", "", 0, 0.0, thinking=True)), "S") == "thinking"
-    assert fold(state, ended("T1", "R1")).read is None
-    assert fold(state, Failed("no", "T1")).read is None
+    assert fold(state, ENDED).read is None
+    assert fold(state, Failed("no", None)).reply is state.reply
+    after = fold(state, Failed("no", "T1"))
+    assert (after.read, after.reply, after.trouble) == (None, None, "no")
 
 
 def test_a_queued_message_is_on_hold_until_it_is_looked_for_or_taken_back() -> None:
@@ -112,21 +100,7 @@ def test_a_queued_message_is_on_hold_until_it_is_looked_for_or_taken_back() -> N
     assert [message.turn for message in state.waiting_in("S")] == ["T1"]
 
 
-def test_queued_messages_stay_when_the_reply_before_them_ends() -> None:
-    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), accepted("T2", queued=True))
-    state = fold(state, ended("T1", "R1"))
-    assert [(message.turn, message.queued) for message in state.waiting_in("S")] == [("T2", True)]
-
-
-def test_a_failure_ends_its_own_reply_only() -> None:
-    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10))
-    assert fold(state, Failed("no", None)).reply is state.reply
-    after = fold(state, Failed("no", "T1"))
-    assert after.reply is None
-    assert after.trouble == "no"
-
-
-def test_the_model_goes_from_fetching_to_ready_or_failed() -> None:
+def test_the_model_goes_from_fetching_to_ready_or_failed_which_leaves_the_one_that_is() -> None:
     state = folded(MemoryReady(3, 1), ModelProgress("fetching", "m", 5, 10))
     assert state.recovered == 1
     assert activity(state, None) == "downloading a model"
@@ -135,44 +109,23 @@ def test_the_model_goes_from_fetching_to_ready_or_failed() -> None:
     assert activity(fold(state, ModelProgress("loading", "m")), None) == "loading the model"
     assert activity(fold(state, ModelFailed("m", "not a GGUF")), None) == "no model"
     assert activity(State(), None) == "opening"
-
-
-def test_a_model_that_cannot_be_loaded_leaves_the_one_that_is() -> None:
     state = folded(*READY, ModelProgress("loading", "x"), ModelFailed("x", "not a GGUF"))
     assert activity(state, None) == "ready"
     assert (state.model.name, state.trouble) == ("m", "not a GGUF")
-
-
-def test_a_model_is_labelled_by_its_name_or_its_file() -> None:
     assert model_label("smollm2-135m") == "smollm2-135m"
     assert model_label("/some/where/tiny.Q4_0.gguf") == "tiny.Q4_0"
 
 
-def test_compaction_shows_while_it_runs_and_shrinks_the_context() -> None:
-    state = folded(*READY, accepted("T1"), ReplyStarted("S", "T1", "R1", "m", 10), ended("T1", "R1"))
-    state = fold(state, Compaction("S", "started", 6100, 0))
+def test_the_context_is_that_of_the_last_reply_of_a_compaction_or_of_a_model_with_another_size() -> None:
+    state = folded(*BEGUN, ENDED, Compaction("S", "started", 6100, 0))
     assert state.compacting == "S"
     state = fold(state, Compaction("S", "done", 6100, 2900))
-    assert state.compacting is None
-    assert state.context["S"] == (2900, 8192)
-
-
-def test_a_model_loaded_with_another_context_has_that_size_in_every_chat() -> None:
-    state = fold(folded(ended("T1", "R1")), ModelReady("m", 16384))
-    assert state.context["S"] == (13, 16384)
-
-
-def test_an_interrupted_compaction_leaves_the_context_as_it_was() -> None:
-    state = folded(*READY, ended("T1", "R1"), Compaction("S", "started", 9, 0), Compaction("S", "interrupted", 9, 9))
-    assert (state.compacting, state.context["S"]) == (None, (13, 8192))
-
-
-def test_resuming_tells_the_context_unless_it_is_known() -> None:
+    assert (state.compacting, state.context["S"]) == (None, (2900, 8192))
+    state = folded(*READY, ENDED, Compaction("S", "started", 9, 0), Compaction("S", "interrupted", 9, 9))
+    assert (state.compacting, state.context["S"]) == (None, (13, 8192)), "as it was"
+    assert folded(ENDED, ModelReady("m", 16384)).context["S"] == (13, 16384)
     assert resumed(State(), "S", 40).context["S"] == (40, 0)
-    assert resumed(folded(ended("T1", "R1")), "S", 40).context["S"] == (13, 8192)
-
-
-def test_notices_without_a_place_in_the_state_change_nothing_else() -> None:
+    assert resumed(folded(ENDED), "S", 40).context["S"] == (13, 8192), "it is known"
     state = folded(*READY)
     assert fold(state, SessionsChanged("S")) == state
     assert fold(state, Warned("careful")).trouble == "careful"

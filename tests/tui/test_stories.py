@@ -2,20 +2,19 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from agent.story.cards import Card, read_card
 from tests.agent.story.cards import make
+from tests.examples import soaking
 from tests.tui.conftest import Running, agree, here, screen_text, settled, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.test_branching import words
+from tests.tui.doing import after, performed, said, shows, words
 from tui.app import ClewApp
 from tui.stories.begin import StoryScreen
 from tui.stories.cast import CastScreen
@@ -31,13 +30,17 @@ MARA = Card(
     scenario="A storm at {{char}}'s tower.",
 )
 JONAS = Card(name="Jonas", description="A smuggler.")
-SIZES = [(40, 24), (72, 24), (104, 30), (160, 44)]
+SIZES = ((40, 24), (72, 24), (104, 30), (160, 44))
 
 
-def storyteller(*replies: str) -> ScriptedAgent:
-    """A model that gives these replies, and the last again and again."""
-    left = list(replies or ("Hm.",))
-    return ScriptedAgent(reply=lambda prompt: left.pop(0) if len(left) > 1 else left[0], tools="off", recall=False)
+def in_turn(*replies: str) -> Callable[[str], str]:
+    """These replies one after another, and the last again and again."""
+    left = list(replies)
+    return lambda prompt: left.pop(0) if len(left) > 1 else left[0]
+
+
+def storyteller(reply: str = "Hm.") -> ScriptedAgent:
+    return ScriptedAgent(reply=reply, tools="off", recall=False)
 
 
 async def begun(app: ClewApp, pilot: Pilot[int], *, guest: Card | None = JONAS) -> str:
@@ -49,21 +52,19 @@ async def begun(app: ClewApp, pilot: Pilot[int], *, guest: Card | None = JONAS) 
     return session
 
 
-async def say(app: ClewApp, pilot: Pilot[int], text: str, shows: Callable[[], object]) -> None:
-    app.view.composer.put(text)
-    await pilot.press("enter")
-    await wait_until(pilot, lambda: shows() and app.view.state.reply is None and not app.view.state.waiting, text)
+async def say(app: ClewApp, pilot: Pilot[int], text: str, there: Callable[[], object]) -> None:
+    await said(pilot, text, until=lambda: there() and app.view.state.reply is None and not app.view.state.waiting)
 
 
-async def replied(app: ClewApp, pilot: Pilot[int], text: str) -> None:
+async def replied(app: ClewApp, pilot: Pilot[int], text: str, **then: Any) -> None:
     """Say something, and wait for the whole reply to it."""
-    before = sum(turn.role == "assistant" for turn in app.view.transcript.window.turns)
-    await say(
-        app,
-        pilot,
-        text,
-        lambda: sum(turn.role == "assistant" for turn in app.view.transcript.window.turns) > before,
-    )
+
+    def replies() -> int:
+        return sum(turn.role == "assistant" for turn in app.view.transcript.window.turns)
+
+    before = replies()
+    await say(app, pilot, text, lambda: replies() > before)
+    await after(pilot, **then)
 
 
 def cues(app: ClewApp) -> list[str]:
@@ -92,16 +93,22 @@ def bar(app: ClewApp) -> str:
     return str(found.first().render()) if found and found.first().display else ""
 
 
-def contains(app: ClewApp, told: str) -> bool:
-    """Whether these words are on the screen."""
-    return told in words(app)
+async def tells(app: ClewApp, pilot: Pilot[int], line: str) -> None:
+    """Wait until the line below the title says that."""
+    await wait_until(pilot, lambda: bar(app) == line, line)
+
+
+def stories_of(app: ClewApp) -> Any:
+    assert app.view.chat is not None
+    return app.view.chat.service.stories
 
 
 # The chat
 
 
-async def test_a_storys_chat_says_who_speaks_and_what_is_done_in_italics(chat: Running) -> None:
-    async with chat(storyteller("*nods* Fine."), size=(100, 30)) as (app, pilot):
+async def test_a_storys_chat_says_who_speaks_to_whom_a_message_goes_and_who_saw_a_whisper(chat: Running) -> None:
+    agent = storyteller("*nods* Fine.")
+    async with chat(agent, size=(100, 30)) as (app, pilot):
         await begun(app, pilot)
         await replied(app, pilot, "*shakes off the rain* Mara, how are you?")
         assert cues(app) == ["Mara", "Ada", "Mara"]
@@ -112,15 +119,8 @@ async def test_a_storys_chat_says_who_speaks_and_what_is_done_in_italics(chat: R
         assert [each.has_class("-host") for each in app.view.transcript.messages] == [True, False, True]
         assert all(saw(each) == "" for each in app.view.transcript.messages)
 
-
-async def test_the_name_stands_above_a_reply_from_its_first_word_on(chat: Running) -> None:
-    agent = storyteller("One two three.")
-    async with chat(agent) as (app, pilot):
-        await begun(app, pilot)
         agent.go.clear()
-        app.view.composer.put("Jonas?")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.state.reply is not None, "a reply")
+        await said(pilot, "Jonas?", until=lambda: app.view.state.reply is not None)
         answer = app.view.transcript.messages[-1]
         assert isinstance(answer, AssistantMessage)
         assert answer.cue is not None
@@ -128,12 +128,20 @@ async def test_the_name_stands_above_a_reply_from_its_first_word_on(chat: Runnin
         agent.let_go()
         await wait_until(pilot, lambda: app.view.state.reply is None)
 
-
-async def test_a_whisper_and_its_answer_say_who_saw_them(chat: Running) -> None:
-    async with chat(storyteller("Ssh."), size=(100, 30)) as (app, pilot):
         await begun(app, pilot)
-        app.view.composer.put("/whisper mara The log is hidden.")
-        await wait_until(pilot, lambda: address(app) == "whisper → Mara", "to whom")
+        for typed, to in (
+            ("", "→ Mara"),
+            (f"{'It rains. ' * 80}Do you hear it, Jonas?", "→ Jonas"),
+            ("/cast", ""),
+            ("/whisper mara The log is hidden.", "whisper → Mara"),
+        ):
+            app.view.composer.put(typed)
+            await wait_until(pilot, lambda to=to: address(app) == to, to)  # type: ignore[misc]
+        for typed in ("/whisper Zoe Hello.", "/whisper Mara"):
+            await pilot.press("ctrl+c")
+            await said(pilot, typed, shows="Write /whisper NAME")
+            assert app.view.composer.text == typed
+        assert len(app.view.transcript.messages) == 1
         await replied(app, pilot, "/whisper mara The log is hidden.")
         whispered, answer = app.view.transcript.messages[-2:]
         assert whispered.text == "The log is hidden."
@@ -141,55 +149,19 @@ async def test_a_whisper_and_its_answer_say_who_saw_them(chat: Running) -> None:
         assert "Ada   ● Ada ● Mara ○ Jonas" in lines(app)
 
 
-async def test_of_a_long_message_it_is_told_too_to_whom_it_goes(chat: Running) -> None:
-    async with chat(storyteller()) as (app, pilot):
-        await begun(app, pilot)
-        await wait_until(pilot, lambda: address(app) == "→ Mara", "the host")
-        app.view.composer.put(f"{'It rains. ' * 80}Do you hear it, Jonas?")
-        await wait_until(pilot, lambda: address(app) == "→ Jonas", "the one who is called")
-        app.view.composer.put("/cast")
-        await wait_until(pilot, lambda: address(app) == "", "a command")
-
-
-async def test_a_whisper_to_nobody_stays_in_the_composer(chat: Running) -> None:
-    async with chat(storyteller()) as (app, pilot):
-        await begun(app, pilot)
-        for typed in ("/whisper Zoe Hello.", "/whisper Mara"):
-            await pilot.press("ctrl+c")
-            app.view.composer.put(typed)
-            await pilot.press("enter")
-            await wait_until(pilot, lambda: "Write /whisper NAME" in words(app), "how to")
-            assert app.view.composer.text == typed
-        assert len(app.view.transcript.messages) == 1
-
-
-async def test_what_is_said_out_of_character_is_dimmed_and_nobody_is_waited_for(chat: Running) -> None:
-    agent = storyteller("Hm.")
-    async with chat(agent) as (app, pilot):
-        await begun(app, pilot)
-        await say(app, pilot, "((make it rain))", lambda: isinstance(app.view.transcript.messages[-1], Aside))
-        assert "((make it rain))" in lines(app)
-        assert "ready" in status_line(app)
-        await replied(app, pilot, "Good evening. ((she should be angry))")
-        kinds = [(type(each), each.text) for each in app.view.transcript.messages[2:]]
-        assert kinds == [
-            (Aside, "((she should be angry))"), (UserMessage, "Good evening."), (AssistantMessage, "Hm."),
-        ]  # fmt: skip
-
-
-async def test_a_note_stands_above_its_message_from_the_first_moment_and_after_a_look_elsewhere(chat: Running) -> None:
-    agent = storyteller("Hm.")
+async def test_a_note_stands_above_its_message_now_and_later_and_is_deleted_for_good(chat: Running) -> None:
+    agent = storyteller()
     other = agent.add_session("Bread", ("How long?", "Overnight."))
-    async with chat(agent) as (app, pilot):
+    async with chat(agent, size=(100, 30)) as (app, pilot):
         session = await begun(app, pilot)
         agent.go.clear()
-        app.view.composer.put("Good evening. ((be rude))")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4, "message and reply")
+        await said(pilot, "Good evening. ((be rude))", until=lambda: len(app.view.transcript.messages) == 4)
         expected = [AssistantMessage, Aside, UserMessage, AssistantMessage]
-        assert [type(each) for each in app.view.transcript.messages] == expected
+        assert [type(each) for each in app.view.transcript.messages] == expected, "from the first moment"
         agent.let_go()
         await wait_until(pilot, lambda: app.view.state.reply is None)
+        texts = [each.text for each in app.view.transcript.messages[1:]]
+        assert texts == ["((be rude))", "Good evening.", "Hm."]
         await app.open_session(other)
         assert bar(app) == ""
         assert cues(app) == []
@@ -197,80 +169,74 @@ async def test_a_note_stands_above_its_message_from_the_first_moment_and_after_a
         await app.open_session(session)
         await wait_until(pilot, lambda: bar(app) != "", "the bar")
         assert [type(each) for each in app.view.transcript.messages] == expected
+        await say(app, pilot, "((make it rain))", lambda: isinstance(app.view.transcript.messages[-1], Aside))
+        assert "((make it rain))" in lines(app)
+        assert "ready" in status_line(app), "nobody is waited for"
+        await pilot.press("tab", "x")
+        await agree(pilot)
+        await wait_until(pilot, lambda: "make it rain" not in words(app), "deleted")
 
 
-async def test_what_you_tell_of_time_and_places_is_proposed_and_one_key_agrees(chat: Running) -> None:
-    async with chat(storyteller("Hm."), size=(100, 30)) as (app, pilot):
+async def test_what_you_tell_of_time_places_and_who_left_is_proposed_and_one_key_agrees(chat: Running) -> None:
+    async with chat(storyteller(), size=(100, 30)) as (app, pilot):
         session = await begun(app, pilot)
-        await replied(app, pilot, "*we walk over to the old chapel*")
-        await wait_until(pilot, lambda: "To the old chapel" in words(app), "a place is proposed")
-        await pilot.press("tab", "a")
-        await wait_until(pilot, lambda: bar(app).startswith("the old chapel"), "the scene")
+        await replied(app, pilot, "*we walk over to the old chapel*", shows="To the old chapel")
+        await after(pilot, "tab", "a", until=lambda: bar(app).startswith("the old chapel"))
         await wait_until(pilot, lambda: "To the old chapel · Tab" not in words(app), "it is settled")
         app.view.composer.focus()
         await replied(app, pilot, "I saw him three days later.")
-        await replied(app, pilot, "Three days later, the ferry is back.")
-        await wait_until(pilot, lambda: "Time passes: Three days later" in words(app), "time is proposed")
-        await pilot.press("tab", "a")
-        await wait_until(pilot, lambda: isinstance(app.screen, SkipScreen), "how it passes")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Three days later" in bar(app), "it passed")
-        assert app.view.chat is not None
-        scenes = await app.view.chat.service.stories.scenes(session)
+        await replied(app, pilot, "Three days later, the ferry is back.", shows="Time passes: Three days later")
+        await after(pilot, "tab", "a", until=lambda: isinstance(app.screen, SkipScreen))
+        await after(pilot, "enter", until=lambda: "Three days later" in bar(app))
+        scenes = await stories_of(app).scenes(session)
         assert [(each.title, each.open) for each in scenes] == [("the old chapel", False)]
         app.view.composer.focus()
         await replied(app, pilot, "Fade to black.")
         await settled(pilot, app)
         assert "seems to be over" not in words(app), "no scene is open"
+        await begun(app, pilot)
+        await replied(app, pilot, "Mara, look. *Jonas leaves the tower*")
+        told = "Jonas seems to have left · Tab, a takes them off the scene"
+        await wait_until(pilot, lambda: told in lines(app), "the guess")
+        assert bar(app) == "● you ● Mara ● Jonas", "never by itself"
+        await pilot.press("tab", "a")
+        await tells(app, pilot, "● you ● Mara ○ Jonas")
+        await wait_until(pilot, lambda: told not in lines(app), "settled")
 
 
-async def test_the_bar_and_the_chips_follow_presence_and_going_back(chat: Running) -> None:
-    async with chat(storyteller("Hm."), size=(100, 30)) as (app, pilot):
+async def test_the_bar_and_the_chips_follow_presence_and_the_other_one_answers_next(chat: Running) -> None:
+    agent = storyteller()
+    async with chat(agent, size=(100, 30)) as (app, pilot):
         session = await begun(app, pilot)
+        for name in ("present", "away", "speak", "seen"):
+            app.view.ui.unsay()
+            await performed(pilot, name, "Zoe", shows="Who plays: Ada, Mara, Jonas.")
         app.perform("away", "jonas")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ○ Jonas", "he is away")
-        await wait_until(pilot, lambda: "/present Jonas is the way back" in words(app), "how to undo it")
+        await tells(app, pilot, "● you ● Mara ○ Jonas")
+        await shows(pilot, "/present Jonas is the way back")
         await replied(app, pilot, "The treasure is under the stairs.")
         assert saw(app.view.transcript.messages[-1]) == "Ada Mara -Jonas"
-        app.perform("away", "jonas")
-        await wait_until(pilot, lambda: "Jonas is away already." in words(app), "told")
+        await performed(pilot, "away", "jonas", shows="Jonas is away already.")
         app.perform("present", "")  # the only one who can be meant
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ● Jonas", "he is back")
-        assert app.view.chat is not None
-        service = app.view.chat.service
+        await tells(app, pilot, "● you ● Mara ● Jonas")
         app.perform("undo", "")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ○ Jonas", "undone")
+        await tells(app, pilot, "● you ● Mara ○ Jonas")
         await replied(app, pilot, "Where is he?")
         app.perform("present", "")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ● Jonas", "he is back")
+        await tells(app, pilot, "● you ● Mara ● Jonas")
+        assert app.view.chat is not None
+        service = app.view.chat.service
         await service.branches.rewind(session, (await service.chats.thread(session))[2].id)
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ○ Jonas", "as it was then")
+        await tells(app, pilot, "● you ● Mara ○ Jonas")
 
-
-async def test_the_other_one_answers_next_below_the_first(chat: Running) -> None:
-    async with chat(storyteller("First.", "Second.", "Third."), size=(100, 30)) as (app, pilot):
+        agent.reply = in_turn("First.", "Second.", "Third.")
         await begun(app, pilot)
         await replied(app, pilot, "Mara?")
-        await pilot.press("tab", "i")
-        await wait_until(pilot, lambda: "Second." in words(app) and app.view.state.reply is None, "the other")
+        await after(pilot, "tab", "i", until=lambda: "Second." in words(app) and app.view.state.reply is None)
         await wait_until(pilot, lambda: len(app.view.transcript.window.turns) == 4, "settled")
         assert cues(app) == ["Mara", "Ada", "Mara", "Jonas"]
-        app.perform("speak", "mara")
-        await wait_until(pilot, lambda: "Third." in words(app) and app.view.state.reply is None, "by name")
-        assert cues(app)[-1] == "Mara"
-        assert [each.text for each in app.view.transcript.messages[-3:]] == ["First.", "Second.", "Third."]
-
-
-async def test_a_second_answer_made_anew_leaves_the_first_where_it_is(chat: Running) -> None:
-    agent = storyteller("First.", "Second.", "Third.")
-    async with chat(agent, size=(100, 30)) as (app, pilot):
-        await begun(app, pilot)
-        await replied(app, pilot, "Mara?")
-        app.perform("speak")
-        await wait_until(pilot, lambda: len(app.view.transcript.window.turns) == 4, "both")
         agent.go.clear()
-        app.perform("regenerate")
-        await wait_until(pilot, lambda: app.view.state.reply is not None, "a reply")
+        await performed(pilot, "regenerate", until=lambda: app.view.state.reply is not None)
         assert [each.text for each in app.view.transcript.messages[:3]][1:] == ["Mara?", "First."]
         assert cues(app) == ["Mara", "Ada", "Mara", "Jonas"]
         agent.let_go()
@@ -278,187 +244,128 @@ async def test_a_second_answer_made_anew_leaves_the_first_where_it_is(chat: Runn
         await settled(pilot, app)
         assert [each.text for each in app.view.transcript.messages[1:]] == ["Mara?", "First.", "Third."]
         assert app.view.transcript.messages[-1].alternatives is not None
-
-
-async def test_nobody_else_who_could_answer_is_told(chat: Running) -> None:
-    async with chat(storyteller()) as (app, pilot):
-        await begun(app, pilot, guest=None)
+        agent.reply = "Fourth."
+        await performed(pilot, "speak", "mara", until=lambda: "Fourth." in words(app) and app.view.state.reply is None)
+        assert cues(app)[-1] == "Mara"
+        assert [each.text for each in app.view.transcript.messages[-3:]] == ["First.", "Third.", "Fourth."]
         app.perform("speak")
-        await wait_until(pilot, lambda: "Nobody else is here who could answer." in words(app), "told")
-
-
-async def test_the_letters_of_a_story_are_typed_in_any_other_chat(chat: Running) -> None:
-    agent = storyteller()
-    agent.add_session("Bread", ("How long?", "Overnight."))
-    async with chat(agent) as (app, pilot):
-        await pilot.press("tab", "i")
-        await wait_until(pilot, lambda: app.view.composer.text == "i", "typed")
-
-
-async def test_a_guess_who_left_is_a_line_that_one_key_confirms(chat: Running) -> None:
-    async with chat(storyteller("Hm."), size=(100, 30)) as (app, pilot):
-        await begun(app, pilot)
-        await replied(app, pilot, "Mara, look. *Jonas leaves the tower*")
-        told = "Jonas seems to have left · Tab, a takes them off the scene"
-        await wait_until(pilot, lambda: told in lines(app), "the guess")
-        assert bar(app) == "● you ● Mara ● Jonas", "never by itself"
-        await pilot.press("tab", "a")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ○ Jonas", "confirmed")
-        await wait_until(pilot, lambda: told not in lines(app), "settled")
+        await wait_until(pilot, lambda: cues(app)[-2:] == ["Mara", "Jonas"] and app.view.state.reply is None)
+        await begun(app, pilot, guest=None)
+        await performed(pilot, "speak", shows="Nobody else is here who could answer.")
 
 
 # Who saw it
 
 
-async def test_who_saw_a_message_is_put_right_by_hand(chat: Running) -> None:
-    async with chat(storyteller("Hm."), size=(100, 30)) as (app, pilot):
+async def test_who_saw_a_message_is_put_right_by_hand_and_the_story_is_read_as_somebody_saw_it(chat: Running) -> None:
+    async with chat(storyteller(), size=(100, 30)) as (app, pilot):
         session = await begun(app, pilot)
-        await replied(app, pilot, "The treasure is under the stairs.")
-        await pilot.press("tab", "k", "W")
-        await wait_until(pilot, lambda: isinstance(app.screen, WitnessScreen) and "Who saw this?" in words(app))
-        assert "taken out of its prompt" in words(app)
-        await pilot.press("down", "down", "space", "enter")
-        await wait_until(pilot, lambda: saw(app.view.transcript.messages[1]) == "Ada Mara -Jonas", "the chips")
-        assert app.view.chat is not None
-        stories = app.view.chat.service.stories
-        seen = await stories.seen_by(session, await stories.named(session, "Jonas"))
-        assert [turn.text for turn in seen] == ["*looks up* You came, Ada.", "Hm."]
-
-
-async def test_nothing_changes_where_the_witnesses_are_left(chat: Running) -> None:
-    async with chat(storyteller("Hm.")) as (app, pilot):
-        await begun(app, pilot)
-        await pilot.press("tab", "W")
-        await wait_until(pilot, lambda: isinstance(app.screen, WitnessScreen))
-        await pilot.press("space", "escape")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        assert saw(app.view.transcript.messages[0]) == ""
+        await after(pilot, "tab", "W", until=lambda: isinstance(app.screen, WitnessScreen))
+        await after(pilot, "space", "escape", until=lambda: len(app.screen_stack) == 1)
+        assert saw(app.view.transcript.messages[0]) == "", "the page was left"
         await pilot.press("escape")
         await say(app, pilot, "((hm))", lambda: isinstance(app.view.transcript.messages[-1], Aside))
         app.view.transcript.messages[-1].focus()
         await pilot.press("W")
         assert len(app.screen_stack) == 1, "nobody hears a note"
 
+        await replied(app, pilot, "The treasure is under the stairs.")
+        await pilot.press("tab", "k", "W")
+        await wait_until(pilot, lambda: isinstance(app.screen, WitnessScreen) and "Who saw this?" in words(app))
+        assert "taken out of its prompt" in words(app)
+        await pilot.press("down", "down", "space", "enter")
+        await wait_until(pilot, lambda: saw(app.view.transcript.messages[2]) == "Ada Mara -Jonas", "the chips")
+        stories = stories_of(app)
+        seen = await stories.seen_by(session, await stories.named(session, "Jonas"))
+        assert [turn.text for turn in seen] == ["*looks up* You came, Ada.", "Hm."]
 
-async def test_the_story_can_be_read_as_somebody_saw_it(chat: Running) -> None:
-    async with chat(storyteller("Ssh."), size=(100, 30)) as (app, pilot):
-        await begun(app, pilot)
-        await replied(app, pilot, "/whisper Mara The gold is here.")
-        app.perform("seen", "jonas")
-        await wait_until(pilot, lambda: "as Jonas saw it" in words(app), "a page")
+        await performed(pilot, "seen", "jonas", shows="as Jonas saw it")
         assert "You came, Ada." in words(app)
-        assert "gold" not in words(app)
+        assert "treasure" not in words(app)
         await pilot.press("escape")
-        app.perform("seen")
-        await wait_until(pilot, lambda: "The story as whom?" in words(app), "a choice")
-        await pilot.press("up", "enter")
-        await wait_until(pilot, lambda: "as Mara saw it" in words(app), "hers")
-        assert "gold" in words(app)
+        await performed(pilot, "seen", shows="The story as whom?")
+        await after(pilot, "up", "enter", shows="as Mara saw it")
+        assert "treasure" in words(app)
 
 
 # The cast
 
 
 async def cast(app: ClewApp, pilot: Pilot[int]) -> CastScreen:
-    app.perform("cast")
-    await wait_until(pilot, lambda: isinstance(app.screen, CastScreen) and "the host" in words(app), "the cast")
+    await performed(pilot, "cast", until=lambda: isinstance(app.screen, CastScreen) and "the host" in words(app))
     assert isinstance(app.screen, CastScreen)
     return app.screen
 
 
-async def answer(pilot: Pilot[int], title: str, line: str) -> None:
+async def answer(pilot: Pilot[int], title: str, line: str, **then: Any) -> None:
     """Fill in the line that is asked for."""
-    app = pilot.app
-    await wait_until(pilot, lambda: title in " ".join(screen_text(app).split()), title)
-    app.screen.query_one(Input).value = line
-    await pilot.press("enter")
+    await shows(pilot, title)
+    pilot.app.screen.query_one(Input).value = line
+    await after(pilot, "enter", **then)
 
 
-async def test_the_cast_comes_and_goes_and_is_renamed(chat: Running, tmp_path: Path) -> None:
+async def test_the_cast_comes_and_goes_is_renamed_reset_and_written_into_files(chat: Running, tmp_path: Path) -> None:
     (tmp_path / "jonas.json").write_text(json.dumps({"name": "Jonas", "description": "A smuggler."}))
+    picture, mara_json, mara_png = tmp_path / "face.png", tmp_path / "mara.json", tmp_path / "mara.png"
+    picture.write_bytes(make.png())
     async with chat(storyteller(), size=(120, 40)) as (app, pilot):
         await begun(app, pilot, guest=None)
         await cast(app, pilot)
-        await pilot.press("down", "space")
-        await wait_until(pilot, lambda: "the host · away" in words(app), "away")
-        await pilot.press("space")
-        await wait_until(pilot, lambda: "the host · on the scene" in words(app), "back")
+        await after(pilot, "down", "space", shows="the host · away")
+        await after(pilot, "space", shows="the host · on the scene")
         await pilot.press("n")
-        await answer(pilot, "Whose card joins", str(tmp_path / "nothing.json"))
-        await wait_until(pilot, lambda: "cannot be read" in words(app), "refused")
-        await answer(pilot, "Whose card joins", str(tmp_path / "jonas.json"))
-        await wait_until(pilot, lambda: "the guest · on the scene" in words(app), "joined")
+        await answer(pilot, "Whose card joins", str(tmp_path / "nothing.json"), shows="cannot be read")
+        await answer(pilot, "Whose card joins", str(tmp_path / "jonas.json"), shows="the guest · on the scene")
         await pilot.press("n")
-        await answer(pilot, "Whose card joins", str(tmp_path / "jonas.json"))
-        await wait_until(pilot, lambda: "There is a guest already." in words(app), "there is no other seat")
+        await answer(pilot, "Whose card joins", str(tmp_path / "jonas.json"), shows="There is a guest already.")
         await pilot.press("end", "e")
-        await answer(pilot, "What are they called?", "Mara")
-        await wait_until(pilot, lambda: "Mara plays already." in words(app), "not twice")
+        await answer(pilot, "What are they called?", "Mara", shows="Mara plays already.")
         await pilot.press("e")
-        await answer(pilot, "What are they called?", "Jon")
-        await wait_until(pilot, lambda: "Jonas is called Jon from here on." in words(app), "renamed")
-        await pilot.press("l")
-        await wait_until(pilot, lambda: "Jon has left the story." in words(app), "left")
-        await wait_until(pilot, lambda: "the guest" not in words(app), "gone")
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "the guest" in words(app), "undone")
-        await pilot.press("home", "l")
-        await wait_until(pilot, lambda: "Only a guest can leave the cast." in words(app), "you stay")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ● Jon", "the bar")
+        await answer(pilot, "What are they called?", "Jon", shows="Jonas is called Jon from here on.")
+        await after(pilot, "l", shows="Jon has left the story.", until=lambda: "the guest" not in words(app))
+        await after(pilot, "u", shows="the guest")
+        await after(pilot, "home", "l", shows="Only a guest can leave the cast.")
+        await after(pilot, "escape", until=lambda: bar(app) == "● you ● Mara ● Jon")
 
-
-async def test_a_reset_asks_first_and_is_undone(chat: Running) -> None:
-    agent = storyteller("Hm.")
-    async with chat(agent, size=(120, 40)) as (app, pilot):
         session = await begun(app, pilot)
         await replied(app, pilot, "The treasure is under the stairs.")
-        assert app.view.chat is not None
-        stories = app.view.chat.service.stories
+        stories = stories_of(app)
         mara = await stories.named(session, "Mara")
         await cast(app, pilot)
-        await pilot.press("down", "R")
-        await wait_until(pilot, lambda: "Reset Mara?" in words(app), "a question")
-        assert "/undo undoes it" in words(app)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, CastScreen), "cancelled")
+        await after(pilot, "down", "R", shows=("Reset Mara?", "/undo undoes it"))
+        await after(pilot, "enter", until=lambda: isinstance(app.screen, CastScreen))
         assert len(await stories.seen_by(session, mara)) == 3
         await pilot.press("R")
         await agree(pilot)
-        await wait_until(pilot, lambda: "Mara has forgotten everything so far." in words(app), "reset")
+        await shows(pilot, "Mara has forgotten everything so far.")
         assert await stories.seen_by(session, mara) == []
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "that has been undone" in words(app), "undone")
+        await after(pilot, "u", shows="that has been undone")
         assert len(await stories.seen_by(session, mara)) == 3
 
-
-async def test_a_card_is_written_as_json_and_into_a_picture(chat: Running, tmp_path: Path) -> None:
-    picture = tmp_path / "face.png"
-    picture.write_bytes(make.png())
-    async with chat(storyteller(), size=(120, 40)) as (app, pilot):
-        await begun(app, pilot)
-        await cast(app, pilot)
-        await pilot.press("down", "x")
-        await answer(pilot, "Write the card of Mara to which file?", str(tmp_path / "mara.json"))
-        await wait_until(pilot, lambda: "Written to" in words(app), "written")
-        assert read_card((tmp_path / "mara.json").read_bytes()).greetings == MARA.greetings
+        to, into = "Write the card of Mara to which file?", "Into which PNG picture?"
         await pilot.press("x")
-        await answer(pilot, "Write the card of Mara to which file?", str(tmp_path / "mara.png"))
-        await answer(pilot, "Into which PNG picture?", str(picture))
-        await wait_until(pilot, lambda: (tmp_path / "mara.png").exists(), "a picture")
-        assert read_card((tmp_path / "mara.png").read_bytes()).name == "Mara"
+        await answer(pilot, to, str(mara_json), shows="Written to")
+        assert read_card(mara_json.read_bytes()).greetings == MARA.greetings
         await pilot.press("x")
-        await answer(pilot, "Write the card of Mara to which file?", str(tmp_path / "mara.png"))
-        await wait_until(pilot, lambda: "Overwrite mara.png?" in words(app), "asked first")
-        await pilot.press("escape")
+        await answer(pilot, to, str(mara_png))
+        await answer(pilot, into, str(picture), until=mara_png.exists)
+        assert read_card(mara_png.read_bytes()).name == "Mara"
         await pilot.press("x")
-        await answer(pilot, "Write the card of Mara to which file?", str(tmp_path / "other.png"))
-        await answer(pilot, "Into which PNG picture?", str(tmp_path / "mara.json"))
-        await wait_until(pilot, lambda: "The picture is not a whole PNG" in words(app), "refused")
+        await answer(pilot, to, str(mara_png), shows="Overwrite mara.png?")
+        await pilot.press("escape", "x")
+        await answer(pilot, to, str(tmp_path / "other.png"))
+        await answer(pilot, into, str(mara_json), shows="The picture is not a whole PNG")
         assert not (tmp_path / "other.png").exists()
 
 
 # Beginning
+
+
+def card_file(folder: Path, file: str, **told: Any) -> str:
+    """Where a card of that is."""
+    path = folder / f"{file}.json"
+    path.write_text(json.dumps(told))
+    return str(path)
 
 
 async def page(app: ClewApp, pilot: Pilot[int], argument: str = "") -> StoryScreen:
@@ -477,122 +384,117 @@ def fill(screen: StoryScreen, **fields: str) -> None:
             field.text = text
 
 
-async def test_a_story_is_begun_from_cards_with_what_was_put_right_and_another_greeting(
+async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets_the_stage(
     chat: Running, tmp_path: Path
 ) -> None:
-    raw: dict[str, Any] = {
-        "name": "Mara",
-        "description": "A keeper.",
-        "first_mes": "You came, {{user}}.",
-        "alternate_greetings": ["Who is there?"],
-        "character_book": None,
-    }
-    (tmp_path / "mara.json").write_text(json.dumps({"spec": "chara_card_v2", "data": raw}))
-    async with chat(storyteller("Hm."), size=(120, 40)) as (app, pilot):
-        screen = await page(app, pilot, "The Lighthouse")
-        fill(screen, you="Ada", host=str(tmp_path / "mara.json"), guest="Jonas", guest_is="A smuggler.")
-        await wait_until(pilot, lambda: "Jonas is the guest" in words(app), "who is who")
-        assert "Ada is played by you" in words(app)
-        assert "Read as empty, since it was null: character_book." in words(app)
-        assert "You came, Ada." in words(app)
-        screen.query_one("Greetings").focus()
-        await pilot.press("right")
-        await wait_until(pilot, lambda: "‹2/2›" in words(app) and "Who is there?" in words(app), "the other")
+    dry = card_file(tmp_path, "dry", name="Mara", description="Keeps {{user}} dry.", tags="sea")
+    jonas = card_file(tmp_path, "jonas", name="Jonas", description="A smuggler.")
+    greetings: dict[str, Any] = {"first_mes": "You came, {{user}}.", "alternate_greetings": ["Who is there?"]}
+    data = {"name": "Mara", "description": "A keeper.", "character_book": None, **greetings}
+    mara = card_file(tmp_path, "mara", spec="chara_card_v2", data=data)
+    async with chat(storyteller(), size=(120, 40)) as (app, pilot):
+        await performed(pilot, "card", str(tmp_path / "none.json"), shows="cannot be read")
+        await performed(pilot, "card", dry, shows=("The card of Mara", "Keeps {{user}} dry.", "commas: tags"))
+        await pilot.press("g")
+        assert "The card of Mara" in words(app), "there is no story to join"
+        await after(pilot, "h", shows="Mara is the host")
         await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ● Jonas", "the story")
+        await tells(app, pilot, "● you ● Mara")
+        await begun(app, pilot, guest=None)
+        await performed(pilot, "card", jonas, shows="join as guest")
+        await pilot.press("g")
+        await tells(app, pilot, "● you ● Mara ● Jonas")
+        assert saw(app.view.transcript.messages[0]) == "", "who was not there yet is no absent witness"
+
+        screen = await page(app, pilot, "The Cellar")
+        fill(screen, you="Ada", host=mara, guest="Jonas", guest_is="A smuggler.")
+        await shows(pilot, "Jonas is the guest", "Ada is played by you", "You came, Ada.")
+        assert "Read as empty, since it was null: character_book." in words(app)
+        screen.query_one("Greetings").focus()
+        await after(pilot, "right", shows=("‹2/2›", "Who is there?"))
+        await pilot.press("ctrl+s")
+        await tells(app, pilot, "● you ● Mara ● Jonas")
         assert [each.text for each in app.view.transcript.messages] == ["Who is there?"]
         assert app.view.title.render() is not None
-        assert "The Lighthouse" in lines(app)[0]
+        assert "The Cellar" in lines(app)[0]
 
-
-async def test_what_the_beginning_says_is_confirmed_and_set_on_the_stage(chat: Running) -> None:
-    async with chat(storyteller("Hm."), size=(120, 40)) as (app, pilot):
-        screen = await page(app, pilot, "The Lighthouse")
+        screen = await page(app, pilot, "The Tower")
         fill(screen, you="Ada", host="Mara", scenario="It is dusk. A storm is raging.\nPlace: the lighthouse")
-        await wait_until(pilot, lambda: "✓ Weather: storm" in words(app), "read")
+        await shows(pilot, "✓ Weather: storm")
         screen.query_one("Settings").focus()
-        await pilot.press("end", "space")
-        await wait_until(pilot, lambda: "✓ Weather" not in words(app), "not that")
+        await after(pilot, "end", "space", until=lambda: "✓ Weather" not in words(app))
         assert "Space set it" in words(app)
         await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: bar(app) == "the lighthouse · dusk · ● you ● Mara", "the stage")
+        await tells(app, pilot, "the lighthouse · dusk · ● you ● Mara")
         app.perform("undo")
-        await wait_until(pilot, lambda: bar(app) == "the lighthouse · ● you ● Mara", "undone")
+        await tells(app, pilot, "the lighthouse · ● you ● Mara")
 
 
-async def test_what_is_wrong_is_said_on_the_page_and_what_was_typed_stays(chat: Running, tmp_path: Path) -> None:
+async def test_the_page_says_what_is_wrong_keeps_what_was_typed_and_completes_paths(
+    chat: Running, tmp_path: Path
+) -> None:
     (tmp_path / "broken.json").write_text("{nope")
-    async with chat(storyteller("Hm."), size=(100, 40)) as (app, pilot):
+    (tmp_path / "cards").mkdir()
+    card_file(tmp_path / "cards", "mara", name="Mara", description="A keeper.")
+    (tmp_path / "cards" / "mara.txt").write_text("")
+    async with chat(storyteller(), size=(100, 40)) as (app, pilot):
         screen = await page(app, pilot)
-        await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: "A story needs a host" in words(app), "no host")
+        await after(pilot, "ctrl+s", shows="A story needs a host")
         fill(screen, name="Twins", you="Mara", host="Mara", host_is="A keeper.", scenario="A storm.")
-        await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: "Two of the cast would be called Mara." in words(app), "two of a name")
+        await after(pilot, "ctrl+s", shows="Two of the cast would be called Mara.")
         fill(screen, host=str(tmp_path / "broken.json"))
-        await wait_until(pilot, lambda: "JSON cannot be read" in words(app), "told while it is typed")
+        await shows(pilot, "JSON cannot be read")  # while it is typed
         await pilot.press("ctrl+s")
         await settled(pilot, app)
         assert isinstance(app.screen, StoryScreen)
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+
         screen = await page(app, pilot)
         kept = {each.id: each.value for each in screen.query(Input)}
         assert kept["story-name"] == "Twins"
         assert kept["story-host"] == str(tmp_path / "broken.json")
         assert screen.query_one("#story-scenario", TextArea).text == "A storm."
-        fill(screen, host="Ann", you="")
-        await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: bar(app) == "storm · ● you ● Ann", "begun")
-        assert app.view.story_draft is None
 
-
-async def test_the_path_of_a_card_is_completed(chat: Running, tmp_path: Path) -> None:
-    (tmp_path / "cards").mkdir()
-    (tmp_path / "cards" / "mara.json").write_text(json.dumps({"name": "Mara", "description": "A keeper."}))
-    (tmp_path / "cards" / "mara.txt").write_text("")
-    async with chat(storyteller(), size=(100, 40)) as (app, pilot):
-        screen = await page(app, pilot)
         field = screen.query_one("#story-host", Input)
         field.focus()
         field.value = f"{tmp_path}/cards/m"
         field.cursor_position = len(field.value)
-        await wait_until(pilot, lambda: "Mara" not in words(app) and field._suggestion.endswith("mara.json"), "offered")
+        await wait_until(pilot, lambda: field._suggestion.endswith("mara.json"), "offered")
+        assert "Mara is the host" not in words(app)
         await pilot.press("right")
         assert field.value == f"{tmp_path}/cards/mara.json"
-        await wait_until(pilot, lambda: "Mara is the host" in words(app), "read")
+        await shows(pilot, "Mara is the host")
+
+        fill(screen, host="Ann", you="")
+        await pilot.press("ctrl+s")
+        await tells(app, pilot, "storm · ● you ● Ann")
+        assert app.view.story_draft is None
 
 
-async def test_stories_are_listed_and_opened_by_name(chat: Running) -> None:
-    agent = storyteller("Hm.")
+async def test_stories_are_marked_found_and_opened_and_another_chat_plays_in_none(chat: Running) -> None:
+    agent = storyteller()
     other = agent.add_session("Bread", ("How long?", "Overnight."))
     async with chat(agent, size=(120, 40)) as (app, pilot):
+        await after(pilot, "tab", "i", until=lambda: app.view.composer.text == "i")
+        for name in ("cast", "present", "away", "speak", "seen"):
+            app.view.ui.unsay()
+            await wait_until(pilot, lambda: "This chat plays in no story." not in words(app))
+            await performed(pilot, name, "Mara", shows="This chat plays in no story.")
         session = await begun(app, pilot)
-        await app.open_session(other)
-        app.perform("story", "the lighthouse")
-        await wait_until(pilot, lambda: app.view.session == session and bar(app) != "", "opened by name")
-        await app.open_session(other)
-        app.perform("story")
-        await wait_until(pilot, lambda: "Stories" in words(app) and "1 chat" in words(app), "the list")
-        await wait_until(pilot, lambda: "Mara: *looks up* You came, Ada." in words(app), "the preview")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.session == session, "opened")
-        app.perform("story")
-        await wait_until(pilot, lambda: "1 chat" in words(app), "the list")
-        await pilot.press("n")
-        await wait_until(pilot, lambda: isinstance(app.screen, StoryScreen), "a new one")
+        await replied(app, pilot, "The treasure is here.")
+        await performed(pilot, "search", "treasure", shows="story The Lighthouse")
         await pilot.press("escape")
-
-
-async def test_the_list_of_chats_marks_a_story(chat: Running) -> None:
-    agent = storyteller("Hm.")
-    agent.add_session("Bread", ("How long?", "Overnight."))
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        session = await begun(app, pilot)
+        await app.open_session(other)
+        await performed(pilot, "story", "the lighthouse", until=lambda: app.view.session == session and bar(app) != "")
+        await app.open_session(other)
+        await performed(pilot, "story", shows=("Stories", "1 chat", "Mara: *looks up* You came, Ada."))
+        await after(pilot, "enter", until=lambda: app.view.session == session)
+        await performed(pilot, "story", shows="1 chat")
+        await after(pilot, "n", until=lambda: isinstance(app.screen, StoryScreen))
+        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
         assert app.view.chat is not None
         fork = await app.view.chat.service.branches.fork(session, what_if=True, name="Another night")
-        app.perform("sessions")
-        await wait_until(pilot, lambda: words(app).count("✎ story · ") == 2, "both")
+        await performed(pilot, "sessions", until=lambda: words(app).count("✎ story · ") == 2)
         assert "✎ story · what-if ·" in words(app)
         assert "what-if" not in status_line(app)
         await app.open_session(fork)
@@ -600,97 +502,25 @@ async def test_the_list_of_chats_marks_a_story(chat: Running) -> None:
         assert bar(app) == "The Lighthouse · ● you ● Mara ● Jonas"
 
 
-# Cards
-
-
-async def test_a_card_is_shown_and_begins_a_story(chat: Running, tmp_path: Path) -> None:
-    (tmp_path / "mara.json").write_text(
-        json.dumps({"name": "Mara", "description": "Keeps {{user}} dry.", "tags": "sea"})
-    )
-    async with chat(storyteller(), size=(100, 40)) as (app, pilot):
-        app.perform("card", str(tmp_path / "none.json"))
-        await wait_until(pilot, lambda: "cannot be read" in words(app), "refused")
-        app.perform("card", str(tmp_path / "mara.json"))
-        await wait_until(pilot, lambda: "The card of Mara" in words(app), "the page")
-        assert "Keeps {{user}} dry." in words(app)
-        assert "split at its commas: tags" in words(app)
-        await pilot.press("g")
-        assert "The card of Mara" in words(app), "there is no story to join"
-        await pilot.press("h")
-        await wait_until(pilot, lambda: "Mara is the host" in words(app), "a new story")
-        await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara", "begun")
-
-
-async def test_a_card_joins_a_story_as_its_guest(chat: Running, tmp_path: Path) -> None:
-    (tmp_path / "jonas.json").write_text(json.dumps({"name": "Jonas", "description": "A smuggler."}))
-    async with chat(storyteller(), size=(100, 40)) as (app, pilot):
-        await begun(app, pilot, guest=None)
-        app.perform("card", str(tmp_path / "jonas.json"))
-        await wait_until(pilot, lambda: "join as guest" in words(app), "offered")
-        await pilot.press("g")
-        await wait_until(pilot, lambda: bar(app) == "● you ● Mara ● Jonas", "joined")
-        assert saw(app.view.transcript.messages[0]) == "", "who was not there yet is no absent witness"
-
-
 # Elsewhere
 
 
-@pytest.mark.parametrize("name", ["cast", "present", "away", "speak", "seen"])
-async def test_commands_of_stories_say_so_where_there_is_none(chat: Running, name: str) -> None:
-    agent = storyteller()
-    agent.add_session("Bread", ("How long?", "Overnight."))
-    async with chat(agent) as (app, pilot):
-        app.perform(name, "Mara")
-        await wait_until(pilot, lambda: "This chat plays in no story." in words(app), "told")
-
-
-async def test_somebody_who_does_not_play_is_told_with_who_does(chat: Running) -> None:
-    async with chat(storyteller(), size=(100, 24)) as (app, pilot):
-        await begun(app, pilot)
-        for name in ("present", "away", "speak", "seen"):
-            app.view.ui.unsay()
-            app.perform(name, "Zoe")
-            await wait_until(pilot, lambda: "Who plays: Ada, Mara, Jonas." in words(app), name)
-
-
-async def test_a_search_says_of_which_story_a_message_is(chat: Running) -> None:
-    async with chat(storyteller("Hm."), size=(100, 30)) as (app, pilot):
-        await begun(app, pilot)
-        await replied(app, pilot, "The treasure is here.")
-        app.perform("search", "treasure")
-        await wait_until(pilot, lambda: "story The Lighthouse" in words(app), "found")
-
-
-async def test_a_note_is_deleted_for_good(chat: Running) -> None:
-    async with chat(storyteller("Hm."), size=(100, 30)) as (app, pilot):
-        await begun(app, pilot)
-        await say(app, pilot, "((make it rain))", lambda: isinstance(app.view.transcript.messages[-1], Aside))
-        await pilot.press("tab", "x")
-        await agree(pilot)
-        await wait_until(pilot, lambda: "make it rain" not in words(app), "deleted")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_every_screen_of_a_story_stands_in_any_width(chat: Running, size: tuple[int, int]) -> None:
-    async with chat(storyteller("Ssh."), size=size) as (app, pilot):
+async def test_every_screen_of_a_story_stands_in_any_width(chat: Running) -> None:
+    async with chat(storyteller("Ssh."), size=(100, 24)) as (app, pilot):
         session = await begun(app, pilot)
         await replied(app, pilot, "/whisper Mara The log is hidden.")
-        chips = "● Ada ● Mara ○ Jonas" if size[0] >= 72 else "● A ● M ○ J"
-        await wait_until(pilot, lambda: chips in words(app), "the chips")
-        assert "● you ● Mara ● Jonas" in words(app)
-        for name, argument, shows in (
-            ("cast", "", "the host"), ("story", "Another", "A new story"), ("story", "", "1 chat"),
-            ("seen", "Mara", "as Mara saw it"),
-        ):  # fmt: skip
-            app.perform(name, argument)
-            await wait_until(pilot, partial(contains, app, shows), shows)
-            assert all(len(one_line(line)) <= size[0] for line in screen_text(app).splitlines())
-            await pilot.press("escape")
-            await wait_until(pilot, lambda: len(app.screen_stack) == 1)
-        await pilot.press("tab", "W")
-        await wait_until(pilot, lambda: "Who saw this?" in words(app), "the witnesses")
-        await pilot.press("escape", "escape")
+        for width, height in SIZES if soaking() else SIZES[::3]:
+            await pilot.resize_terminal(width, height)
+            await shows(pilot, "● Ada ● Mara ○ Jonas" if width >= 72 else "● A ● M ○ J", "● you ● Mara ● Jonas")
+            for name, argument, told in (
+                ("cast", "", "the host"), ("story", "Another", "A new story"), ("story", "", "1 chat"),
+                ("seen", "Mara", "as Mara saw it"),
+            ):  # fmt: skip
+                await performed(pilot, name, argument, shows=told)
+                assert all(len(one_line(line)) <= width for line in screen_text(app).splitlines())
+                await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+            await after(pilot, "tab", "W", shows="Who saw this?")
+            await pilot.press("escape", "escape")
         for width in (*range(40, 201, 40), 71, 72, 103, 104):
             await pilot.resize_terminal(width, 24)
         assert here(app) == session

@@ -10,6 +10,7 @@ from textual.driver import Driver
 
 from tests.tui.conftest import Running, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.doing import after
 from tui.terminal import BEHIND, CaughtUp, TerminalWriter, Unhurried
 from tui.web import driver as web
 
@@ -43,6 +44,7 @@ def test_writing_does_not_wait_for_the_reader_and_keeps_the_order(pipe: tuple[in
     assert read(pipe[0], len(MUCH) + 6) == MUCH + b"onetwo"
     writer.stop()
     assert writer.closed
+    assert issubclass(web.Driver, Unhurried), "a page in a browser is not waited for either"
 
 
 def test_a_reader_that_has_caught_up_is_told_once_and_only_if_something_was_missed(pipe: tuple[int, int]) -> None:
@@ -68,7 +70,7 @@ def test_a_reader_that_has_caught_up_is_told_once_and_only_if_something_was_miss
     writer.stop()
 
 
-def test_stopping_gives_up_on_a_reader_that_does_not_read(
+def test_stopping_gives_up_on_a_reader_that_does_not_read_and_one_that_is_gone_takes_everything(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tui.terminal.STOP_S", 0.05)
@@ -78,16 +80,12 @@ def test_stopping_gives_up_on_a_reader_that_does_not_read(
     writer.stop()  # returns, though most of it waits
     assert writer.write(b"more") == 4
     os.close(pipe[0])
-
-
-def test_a_reader_that_is_gone_takes_everything(pipe: tuple[int, int]) -> None:
-    os.close(pipe[0])
-    writer = TerminalWriter(pipe[1])
-    writer.start()
-    writer.write(b"words")
-    writer.stop()
-    assert writer.closed
-    assert writer.write(b"more") == 4
+    gone = TerminalWriter(pipe[1])
+    gone.start()
+    gone.write(b"words")
+    gone.stop()
+    assert gone.closed
+    assert gone.write(b"more") == 4
 
 
 class Slow:
@@ -115,14 +113,9 @@ async def test_a_frame_that_would_only_wait_is_not_painted_and_all_of_it_is_when
         slow = Slow(app._driver)
         monkeypatch.setattr("textual.app.App._display", lambda *_: shown.append(screen_text(app)))
         app._driver = cast(Driver, slow)
-        await pilot.press(*"words")
-        await wait_until(pilot, lambda: app.view.composer.text == "words")
+        await after(pilot, *"words", until=lambda: app.view.composer.text == "words")
         assert shown == []
         slow.late = False
         app.post_message(CaughtUp())
         await wait_until(pilot, lambda: shown and "words" in shown[-1])
         app._driver = slow._driver
-
-
-def test_a_page_in_a_browser_is_not_waited_for_either() -> None:
-    assert issubclass(web.Driver, Unhurried)

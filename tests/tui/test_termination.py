@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from tui.termination import Termination
 
 pytestmark = pytest.mark.process
 
-Start = Callable[..., subprocess.Popen[str]]
 BEGIN = """
 import os, signal, subprocess, sys, threading
 from tui.termination import Termination
@@ -33,22 +33,22 @@ with Termination(patience_s=0.2) as termination:
 """
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Start:
-    """Starts Python with this code; its words come line by line."""
-
-    def begin(code: str, **how: Any) -> subprocess.Popen[str]:
-        script = tmp_path / "script.py"
-        script.write_text(BEGIN + code)
-        return subprocess.Popen(
-            [sys.executable, str(script)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-            **how,
-        )
-
-    return begin
+@contextmanager
+def started(
+    folder: Path, code: str, *, first: str = "ready", hang_up: signal.Handlers = signal.SIG_DFL, **how: Any
+) -> Iterator[subprocess.Popen[str]]:
+    """Python with this code, once it has said that. Whoever runs the tests may ignore hang-ups: it does not."""
+    script = folder / "script.py"
+    script.write_text(BEGIN + code)
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, str(script)]
+    how |= {"preexec_fn": lambda: signal.signal(signal.SIGHUP, hang_up)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, **how) as process:
+        try:
+            assert heard(process) == first
+            yield process
+        finally:
+            process.kill()
 
 
 def heard(process: subprocess.Popen[str]) -> str:
@@ -56,70 +56,61 @@ def heard(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_program_that_is_stuck_is_told_and_then_ended(start: Start, number: int, code: int) -> None:
-    with start(STUCK) as process:
+PATIENT = STUCK.replace("0.2", "3600")
+TOLD = {  # the code, signals and what is told of them, and how it ends
+    "it is told and then ended": (STUCK, (signal.SIGTERM, "told 143"), 143),
+    "its terminal hangs up": (STUCK, (signal.SIGHUP, "told 129"), 129),
+    "there is nobody to tell yet": (PATIENT.replace("termination.listen(told)", ""), (signal.SIGTERM,), 143),
+    "a second Ctrl+C is not waited for": (
+        PATIENT.replace("Termination(", "Termination(signals=(signal.SIGINT,), "),
+        (signal.SIGINT, "told 130", signal.SIGINT),
+        130,
+    ),
+    "everything is kept": (
+        PATIENT.replace("flush=True)\nwith", "flush=True)\n    termination.kept()\nwith"),
+        (signal.SIGTERM, "told 143"),
+        143,
+    ),
+}
+
+
+def test_a_program_that_is_stuck_is_told_and_ends_with_its_code(tmp_path: Path) -> None:
+    for why, (code, steps, ended) in TOLD.items():
+        with started(tmp_path, code) as process:
+            for step in steps:
+                if isinstance(step, str):
+                    assert heard(process) == step, why
+                else:
+                    process.send_signal(step)
+            assert process.wait() == ended, why
+
+
+def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
+    child = "child = subprocess.Popen(['sleep', '600']); print('child', flush=True)\n"
+    with started(tmp_path, child + STUCK, first="child") as process:
         assert heard(process) == "ready"
-        process.send_signal(number)
-        assert heard(process) == f"told {code}"
-        assert process.wait() == code
-
-
-def test_before_there_is_a_program_to_tell_it_ends_at_once(start: Start) -> None:
-    with start(STUCK.replace("termination.listen(told)", "").replace("0.2", "3600")) as process:
-        assert heard(process) == "ready"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait() == 143
-
-
-def test_what_it_has_started_ends_with_it(start: Start) -> None:
-    child = "child = subprocess.Popen(['sleep', '600']); print(child.pid, flush=True)\n"
-    with start(child + STUCK) as process:
-        pid = int(heard(process))
-        kept = psutil.Process(pid)
-        assert heard(process) == "ready"
+        (kept,) = psutil.Process(process.pid).children()
         process.send_signal(signal.SIGTERM)
         assert process.wait() == 143
         psutil.wait_procs([kept], timeout=60)
         assert not kept.is_running() or kept.status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_second_ctrl_c_is_not_waited_for(start: Start) -> None:
-    patient = STUCK.replace("patience_s=0.2", "signals=(signal.SIGINT,), patience_s=3600")
-    with start(patient) as process:
-        assert heard(process) == "ready"
-        process.send_signal(signal.SIGINT)
-        assert heard(process) == "told 130"
-        process.send_signal(signal.SIGINT)
-        assert process.wait() == 130
-
-
-def test_a_hang_up_that_was_to_be_ignored_is(start: Start) -> None:
-    with start(STUCK, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
-        assert heard(process) == "ready"
+def test_a_hang_up_that_was_to_be_ignored_is(tmp_path: Path) -> None:
+    with started(tmp_path, STUCK, hang_up=signal.SIG_IGN) as process:
         process.send_signal(signal.SIGHUP)
         process.send_signal(signal.SIGTERM)
         assert heard(process) == "told 143"
         assert process.wait() == 143
 
 
-def test_a_terminal_that_goes_away_is_noticed_without_a_signal(start: Start) -> None:
+def test_a_terminal_that_goes_away_is_noticed_without_a_signal(tmp_path: Path) -> None:
     leader, follower = os.openpty()
-    with start(STUCK.replace("Termination(", "Termination(0, "), stdin=follower) as process:
+    with started(tmp_path, STUCK.replace("Termination(", "Termination(0, "), stdin=follower) as process:
         os.close(follower)
-        assert heard(process) == "ready"
         os.close(leader)
         assert heard(process) == "told 129"
         assert process.wait() == 129
-
-
-def test_when_everything_is_kept_it_is_not_waited_for_long(start: Start) -> None:
-    closing = STUCK.replace("flush=True)\nwith", "flush=True)\n    termination.kept()\nwith").replace("0.2", "3600")
-    with start(closing) as process:
-        assert heard(process) == "ready"
-        process.send_signal(signal.SIGTERM)
-        assert heard(process) == "told 143"
-        assert process.wait() == 143
 
 
 def test_afterwards_signals_go_the_way_they_went_before() -> None:

@@ -16,20 +16,16 @@ ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
 
 
 @given(ANY_TEXT)
-def test_nothing_shown_is_a_control_a_surrogate_or_an_override(text: str) -> None:
+def test_nothing_shown_or_stored_is_a_control_a_surrogate_or_an_override(text: str) -> None:
     for character in shown(text):
         assert character == "\n" or unicodedata.category(character) not in ("Cc", "Cs")
-        assert unicodedata.bidirectional(character) not in (
-            "RLO",
-            "LRO",
-            "RLE",
-            "LRE",
-            "PDF",
-            "RLI",
-            "LRI",
-            "FSI",
-            "PDI",
-        )
+        assert unicodedata.bidirectional(character) not in OVERRIDES
+    assert shown(shown(text)) == shown(text)
+    assert "\r" not in clean(text)
+    clean(text).encode("utf-8")  # as it is stored
+    with suppress(EmptyMessage):  # as it will be kept
+        assert clean_message(as_sent(text)) == clean_message(text)
+        assert as_sent(text).strip() == clean_message(text)
 
 
 def test_no_character_that_reorders_or_hides_words_is_shown_even_if_it_is_the_only_one() -> None:
@@ -41,39 +37,12 @@ def test_no_character_that_reorders_or_hides_words_is_shown_even_if_it_is_the_on
     assert [each for each in hiding if each != "\n" and each in shown(f"a{each}b")] == []
 
 
-@given(ANY_TEXT)
-def test_showing_twice_changes_nothing(text: str) -> None:
-    assert shown(shown(text)) == shown(text)
-
-
-@given(ANY_TEXT)
-def test_cleaned_text_can_be_stored(text: str) -> None:
-    assert "\r" not in clean(text)
-    clean(text).encode("utf-8")
-
-
-def test_an_escape_sequence_is_shown_as_words() -> None:
-    assert shown("\x1b[31mred\x1b[0m") == "␛[31mred␛[0m"
-
-
-@given(ANY_TEXT)
-def test_a_message_is_written_as_it_will_be_kept(text: str) -> None:
-    with suppress(EmptyMessage):
-        assert clean_message(as_sent(text)) == clean_message(text)
-        assert as_sent(text).strip() == clean_message(text)
-
-
-def test_plain_text_is_never_markup() -> None:
+def test_plain_text_is_never_markup_an_escape_is_words_one_line_is_one_and_sizes_are_for_people() -> None:
     for words in ("[bold", "[/]", "[@click=app.quit]x[/]", "\\[red]"):
         assert plain(words).plain == words
         assert plain(words).spans == []
-
-
-def test_one_line_has_no_line_ends() -> None:
+    assert shown("\x1b[31mred\x1b[0m") == "␛[31mred␛[0m"
     assert one_line("a\n\tb\u2028c") == "a b c"
-
-
-def test_sizes_are_for_people() -> None:
     assert [size_of(n) for n in (12, 204_800, 98_362_432, 2_497_281_312)] == ["12 B", "205 KB", "98 MB", "2.5 GB"]
 
 

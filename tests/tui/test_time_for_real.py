@@ -3,9 +3,10 @@
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from textual.widgets import Static
+from textual.pilot import Pilot
 
 from agent.agent import Agent
 from graph.events import ObservationKind, ObservationMade
@@ -13,9 +14,11 @@ from graph.ids import new_id
 from graph.values import Wanted
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import agree, status_line, wait_until
-from tests.tui.test_branching import last, texts, words
+from tests.tui.doing import after, said, shows, words
+from tests.tui.test_branching import last, texts
 from tests.tui.test_memories_screen import listed
 from tests.tui.test_recall_for_real import running, say
+from tui.app import ClewApp
 from tui.memories.screen import MemoriesScreen
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import ForkScreen
@@ -25,113 +28,143 @@ from tui.widgets.message import AssistantMessage, UserMessage
 pytestmark = pytest.mark.ui
 
 
-async def test_a_chat_branches_goes_back_and_forward_again_and_every_word_is_still_there(tmp_path: Path) -> None:
-    replies = FakeGenerator("One.", "Two.", "Three.", "Four.")
-    async with running(tmp_path, replies, reflect=False) as (app, pilot, _agent):
-        await say(app, pilot, "Where do I live?")
-        last(app, AssistantMessage).focus()
-        await pilot.press("r")
-        await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "Two."])
-        await wait_until(pilot, lambda: "‹2/2›" in words(app) and app.focused is last(app, AssistantMessage))
-        await pilot.press("left")
-        await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One."])
-        last(app, UserMessage).focus()
-        await pilot.press("e", "ctrl+a", "ctrl+k", *"Where do you live?", "enter")
-        await wait_until(pilot, lambda: texts(app) == ["Where do you live?", "Three."])
-        await wait_until(pilot, lambda: app.view.state.reply is None and "‹2/2›" in words(app))
-        await pilot.press("escape", "escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: texts(app) == [] and app.view.composer.text == "Where do you live?")
-        await pilot.press("ctrl+c", *"/undo", "enter")
-        await wait_until(pilot, lambda: texts(app) == ["Where do you live?", "Three."])
-        await pilot.press("f6")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "Two." in words(app))
-        await pilot.press("home", "down", "down", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "Two."])
+async def in_atlantis(app: ClewApp, pilot: Pilot[int]) -> str:
+    """A what-if of this chat is on the screen; its world."""
+    await said(pilot, "/fork what-if Atlantis", until=lambda: "what-if Atlantis" in status_line(app))
+    return app.view.state.world
 
 
-async def test_what_a_what_if_learns_by_hand_is_shown_there_and_the_past_is_shown_on_its_day(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeGenerator("Fine.", "Well."), reflect=False) as (app, pilot, agent):
-        await say(app, pilot, "I live in Berlin")
-        await agent.memories.remember("I live in Berlin")
-        await pilot.press(*"/fork what-if Atlantis", "enter")
-        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
-        await wait_until(pilot, lambda: "The what-if “Atlantis” · w to switch" in words(app))
-        await pilot.press("p")
-        await wait_until(pilot, lambda: "Pinned" in words(app) and "Press u to undo" in words(app))
-        await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
-        await pilot.press("w")
-        await wait_until(pilot, lambda: "what-if" not in words(app) and len(listed(app)) == 1)
-        assert not (await agent.memories.find())[0].pinned, "a pin in the what-if is none in the main world"
-        await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
-        await pilot.press("at", *"2020-01-01", "enter")
-        await wait_until(pilot, lambda: "There was nothing at" in words(app))
-        await pilot.press("ctrl+u", *"0s", "enter")  # the field stays, with what is wrong with its text
-        await wait_until(pilot, lambda: "As clew knew it on" in words(app) and len(listed(app)) == 1)
-        await wait_until(pilot, lambda: not app.screen.busy)  # type: ignore[attr-defined]
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "As clew knew it on" not in words(app))
-
-
-async def test_a_delete_is_shown_before_it_happens_and_cannot_be_undone(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
-        await say(app, pilot, "my secret is xyzzy")
-        last(app, UserMessage).focus()
-        await pilot.press("x")
-        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        await wait_until(pilot, lambda: "1 message will be deleted" in words(app))
-        await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: texts(app) == ["Fine."])
-        assert await agent.search.words("xyzzy") == []
-        await pilot.press(*"/undo", "enter")
-        await wait_until(pilot, lambda: "cannot be undone" in words(app))
-        last(app, AssistantMessage).focus()
-        await pilot.press("h")
-        await agree(pilot)
-        await wait_until(pilot, lambda: "hidden · h to unhide" in words(app))
-        await pilot.press("escape", *"/undo", "enter")
-        await wait_until(pilot, lambda: "; that has been undone." in words(app) and "h to unhide" not in words(app))
-
-
-async def test_a_correction_in_a_what_if_holds_there_and_not_in_the_main_world(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
-        await say(app, pilot, "I live in Berlin")
-        known = await agent.memories.remember("I live in Berlin")
-        await pilot.press(*"/fork what-if Atlantis", "enter")
-        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
-        here = app.view.state.world
-        app.view.composer.put(f"/correct {known.id} I live in Atlantis")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Corrected in this what-if: I live in Atlantis" in words(app))
-        await pilot.press(*"/remember I breathe water", "enter")
-        await wait_until(pilot, lambda: "Remembered in this what-if: I breathe water" in words(app))
-        assert await believed(agent, here) == {"I live in Atlantis", "I breathe water"}
-        assert await believed(agent, "main") == {"I live in Berlin"}
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 2)
-        await wait_until(pilot, lambda: app.screen.page.rows.chosen.text == "I breathe water")  # type: ignore[attr-defined]
-        await pilot.press("c", "ctrl+u", *"I breathe wine", "enter")
-        await wait_until(pilot, lambda: "Corrected" in words(app) and not app.screen.busy)  # type: ignore[attr-defined]
-        assert await believed(agent, here) == {"I live in Atlantis", "I breathe wine"}
-        await pilot.press("w")
-        await wait_until(pilot, lambda: "what-if" not in words(app) and len(listed(app)) == 1)
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "it has its earlier text again" in words(app))
-        assert await believed(agent, here) == {"I live in Atlantis", "I breathe water"}
-        assert await believed(agent, "main") == {"I live in Berlin"}
+async def listing(app: ClewApp, pilot: Pilot[int], count: int) -> MemoriesScreen:
+    """The memory screen, when it lists so many and nothing is being done."""
+    await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == count)
+    screen = app.screen
+    assert isinstance(screen, MemoriesScreen)
+    await wait_until(pilot, lambda: not screen.busy)
+    return screen
 
 
 async def believed(agent: Agent, world: str) -> set[str]:
     return {each.text or "" for each in await agent.memories.find(Wanted(world=world))}
 
 
-async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_takes_that_back(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeGenerator("One.", "Two."), reflect=False) as (app, pilot, agent):
+async def test_a_fork_knows_nothing_of_what_came_later_and_branches_keep_every_word(tmp_path: Path) -> None:
+    replies = FakeGenerator("One.", "Two.", "One.", "Two.", "Three.", "Four.")
+    async with running(tmp_path, replies, reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "Where do I live?")
+        await say(app, pilot, "And where do you?")
+        app.view.transcript.messages[1].focus()
+        await after(pilot, "f", until=lambda: isinstance(app.screen, ForkScreen))
+        await after(pilot, "tab", *"Atlantis", "enter", until=lambda: texts(app) == ["Where do I live?", "One."])
+        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
+        seen = await agent.search.recent(world=app.view.state.world)
+        assert [exchange.turn.text for exchange in seen] == ["Where do I live?"]
+        await after(pilot, "alt+left", until=lambda: len(app.view.transcript.messages) == 4)
+
+        await after(pilot, "ctrl+n", until=lambda: app.view.session is None)
+        await say(app, pilot, "Where do I live?")
+        last(app, AssistantMessage).focus()
+        await after(pilot, "r", until=lambda: texts(app) == ["Where do I live?", "Two."])
+        await wait_until(pilot, lambda: "‹2/2›" in words(app) and app.focused is last(app, AssistantMessage))
+        await after(pilot, "left", until=lambda: texts(app) == ["Where do I live?", "One."])
+        last(app, UserMessage).focus()
+        await pilot.press("e", "ctrl+a", "ctrl+k", *"Where do you live?", "enter")
+        await wait_until(pilot, lambda: texts(app) == ["Where do you live?", "Three."])
+        await wait_until(pilot, lambda: app.view.state.reply is None and "‹2/2›" in words(app))
+        await pilot.press("escape", "escape")
+        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "2 messages will be removed" in words(app))
+        await after(pilot, "enter", until=lambda: texts(app) == [] and app.view.composer.text == "Where do you live?")
+        await said(pilot, "/undo", until=lambda: texts(app) == ["Where do you live?", "Three."])
+        await after(pilot, "f6", until=lambda: isinstance(app.screen, Chooser) and "Two." in words(app))
+        await pilot.press("home", "down", "down", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
+        await after(pilot, "enter", until=lambda: texts(app) == ["Where do I live?", "Two."])
+
+
+async def test_a_what_if_shows_what_it_learns_and_the_past_is_on_the_persons_own_clock(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "I live in Berlin")
+        await agent.memories.remember("I live in Berlin")
+        await in_atlantis(app, pilot)
+        await pilot.press("f4")
+        await listing(app, pilot, 1)
+        await shows(pilot, "The what-if “Atlantis” · w to switch")
+        await after(pilot, "p", shows=("Pinned", "Press u to undo"))
+        await listing(app, pilot, 1)
+        await after(pilot, "w", until=lambda: "what-if" not in words(app))
+        await listing(app, pilot, 1)
+        assert not (await agent.memories.find())[0].pinned, "a pin in the what-if is none in the main world"
+        await pilot.press("at")
+        try:
+            for zone in ("Pacific/Auckland", "America/Los_Angeles"):
+                with pytest.MonkeyPatch.context() as there:
+                    there.setenv("TZ", zone)
+                    time.tzset()
+                    first = f"The first event is from {datetime.now().astimezone():%Y-%m-%d %H:}"
+                    await after(pilot, "ctrl+u", *"2020-01-01", "enter")
+                    await shows(pilot, "There was nothing at 2020-01-01 23:59 yet", first)
+        finally:
+            time.tzset()
+        await pilot.press("ctrl+u", *"0s", "enter")  # the field stays, with what is wrong with its text
+        await shows(pilot, "As clew knew it on")
+        await listing(app, pilot, 1)
+        await after(pilot, "escape", until=lambda: "As clew knew it on" not in words(app))
+
+
+async def test_what_is_corrected_or_edited_in_a_what_if_holds_there_and_not_in_the_main_world(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "I live in Berlin")
+        known = await agent.memories.remember("I live in Berlin")
+        here = await in_atlantis(app, pilot)
+        await said(pilot, f"/correct {known.id} I live in Atlantis")
+        await shows(pilot, "Corrected in this what-if: I live in Atlantis")
+        await said(pilot, "/remember I breathe water", shows="Remembered in this what-if: I breathe water")
+        assert await believed(agent, here) == {"I live in Atlantis", "I breathe water"}
+        assert await believed(agent, "main") == {"I live in Berlin"}
+        await pilot.press("f4")
+        screen = await listing(app, pilot, 2)
+        await wait_until(pilot, lambda: screen.page.rows.chosen.text == "I breathe water")  # type: ignore[union-attr]
+        await after(pilot, "c", "ctrl+u", *"I breathe wine", "enter", shows="Corrected")
+        await listing(app, pilot, 2)
+        assert await believed(agent, here) == {"I live in Atlantis", "I breathe wine"}
+        await after(pilot, "w", until=lambda: "what-if" not in words(app))
+        await listing(app, pilot, 1)
+        await after(pilot, "u", shows="it has its earlier text again")
+        assert await believed(agent, here) == {"I live in Atlantis", "I breathe water"}
+        assert await believed(agent, "main") == {"I live in Berlin"}
+
+        await after(pilot, "escape", "ctrl+n", until=lambda: app.view.session is None)
+        await say(app, pilot, "I live in Berlin")
+        made: dict[str, Any] = {"category": ObservationKind.FACT, "status": "candidate", "origin": "model"}
+        made |= {"confidence": 0.5, "grounded": True, "sources": (app.view.transcript.messages[0].turn,)}
+        waiting = new_id()
+        agent._memory.append(ObservationMade(observation=waiting, series=waiting, text="Lives in Berlin", **made))
+        here = await in_atlantis(app, pilot)
+        await said(pilot, "/review")
+        await listing(app, pilot, 1)
+        await after(pilot, "e", "ctrl+u", *"Lives in Atlantis", "enter", shows="Edited")
+        await listing(app, pilot, 0)
+        assert [each.id for each in await agent.memories.review()] == [waiting], "it goes on waiting in the main world"
+        assert await believed(agent, here) == {"I live in Berlin", "Lives in Atlantis"}
+
+
+async def test_a_delete_is_shown_first_and_final_and_a_mark_puts_back_all_else(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeGenerator("Fine.", "One.", "Two."), reflect=False) as (app, pilot, agent):
+        await say(app, pilot, "my secret is xyzzy")
+        last(app, UserMessage).focus()
+        await after(pilot, "x", until=lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
+        await shows(pilot, "1 message will be deleted")
+        await after(pilot, "tab", "enter", until=lambda: texts(app) == ["Fine."])
+        assert await agent.search.words("xyzzy") == []
+        await said(pilot, "/undo", shows="cannot be undone")
+        last(app, AssistantMessage).focus()
+        await pilot.press("h")
+        await agree(pilot)
+        await shows(pilot, "hidden · h to unhide")
+        await pilot.press("escape")
+        await said(pilot, "/undo")
+        await wait_until(pilot, lambda: "; that has been undone." in words(app) and "h to unhide" not in words(app))
+
+        await after(pilot, "ctrl+n", until=lambda: app.view.session is None)
         await say(app, pilot, "Where do I live?")
         await say(app, pilot, "And where do you?")
         session, known = app.view.session, await agent.memories.remember("I live in Berlin")
@@ -143,96 +176,26 @@ async def test_a_mark_puts_back_what_was_rewound_hidden_and_pinned_and_undo_take
             return thread, pins, (await agent.memories.story(known.id)).observation.pinned
 
         before = await standing()
-        await pilot.press(*"/marks all well", "enter")
-        await wait_until(pilot, lambda: "Marked: “all well”" in words(app))
-        await pilot.press(*"/marks", "enter")
+        await said(pilot, "/marks all well", shows="Marked: “all well”")
+        await said(pilot, "/marks")
         await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "nothing to restore ·" in words(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Nothing to restore: everything is still as it was" in words(app))
+        await after(pilot, "enter", shows="Nothing to restore: everything is still as it was")
         assert len(app.screen_stack) == 1
         await agent.branches.rewind(session, (await agent.chats.thread(session))[1].id)
         await agent.chats.hide((await agent.chats.thread(session))[1].id)
         await agent.chats.pin((await agent.chats.thread(session))[0].id)
         await agent.memories.pin(known.id)
-        after = await standing()
-        assert after == ([("Where do I live?", False), ("One.", True)], ["Where do I live?"], True)
-        await pilot.press(*"/marks", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "before going back" in words(app))
+        changed = await standing()
+        assert changed == ([("Where do I live?", False), ("One.", True)], ["Where do I live?"], True)
+        await said(pilot, "/marks", until=lambda: isinstance(app.screen, Chooser) and "before going back" in words(app))
         await wait_until(pilot, lambda: "all well" in words(app) and "2 messages will be removed" not in words(app))
         await pilot.press("end", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ImpactScreen) and app.screen.plan is not None)
-        assert await standing() == after, "nothing changes before it is agreed to"
-        await pilot.press("tab", "enter")
-        await wait_until(pilot, lambda: "Restored “all well”" in words(app))
+        assert await standing() == changed, "nothing changes before it is agreed to"
+        await after(pilot, "tab", "enter", shows="Restored “all well”")
         assert await standing() == before
         await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One.", "And where do you?", "Two."])
         assert app.focused is app.view.composer
-        await pilot.press(*"/undo", "enter")
-        await wait_until(pilot, lambda: "You restored a mark; that has been undone." in words(app))
-        assert await standing() == after
+        await said(pilot, "/undo", shows="You restored a mark; that has been undone.")
+        assert await standing() == changed
         await wait_until(pilot, lambda: len(app.view.transcript.messages) == 2)
-
-
-async def test_a_fork_at_an_earlier_reply_knows_nothing_of_what_came_later(tmp_path: Path) -> None:
-    async with running(tmp_path, FakeGenerator("One.", "Two.", "Three."), reflect=False) as (app, pilot, agent):
-        await say(app, pilot, "Where do I live?")
-        await say(app, pilot, "And where do you?")
-        app.view.transcript.messages[1].focus()
-        await pilot.press("f")
-        await wait_until(pilot, lambda: isinstance(app.screen, ForkScreen))
-        await pilot.press("tab", *"Atlantis", "enter")
-        await wait_until(pilot, lambda: texts(app) == ["Where do I live?", "One."])
-        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
-        seen = await agent.search.recent(world=app.view.state.world)
-        assert [exchange.turn.text for exchange in seen] == ["Where do I live?"]
-        await pilot.press("alt+left")
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) == 4)
-
-
-@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
-async def test_before_the_first_event_the_day_is_told_on_the_persons_own_clock(
-    tmp_path: Path, zone: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TZ", zone)
-    time.tzset()
-    try:
-        async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, _agent):
-            await say(app, pilot, "I live in Berlin")
-            await pilot.press("f4")
-            await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen))
-            await pilot.press("at", *"2020-01-01", "enter")
-            await wait_until(pilot, lambda: "There was nothing at 2020-01-01 23:59 yet" in words(app))
-            first = f"{datetime.now().astimezone():%Y-%m-%d %H:}"
-            assert f"The first event is from {first}" in str(app.screen.query_one(".dialog-wrong", Static).content)
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-
-
-async def test_what_waits_for_review_is_edited_in_a_what_if_and_goes_on_waiting_in_the_main_world(
-    tmp_path: Path,
-) -> None:
-    async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
-        await say(app, pilot, "I live in Berlin")
-        said, id = app.view.transcript.messages[0].turn, new_id()
-        agent._memory.append(
-            ObservationMade(
-                observation=id,
-                series=id,
-                category=ObservationKind.FACT,
-                status="candidate",
-                confidence=0.5,
-                grounded=True,
-                origin="model",
-                sources=(said,),
-                text="Lives in Berlin",
-            )
-        )
-        await pilot.press(*"/fork what-if Atlantis", "enter")
-        await wait_until(pilot, lambda: "what-if Atlantis" in status_line(app))
-        await pilot.press(*"/review", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and len(listed(app)) == 1)
-        await pilot.press("e", "ctrl+u", *"Lives in Atlantis", "enter")
-        await wait_until(pilot, lambda: "Edited" in words(app) and not app.screen.busy)  # type: ignore[attr-defined]
-        assert [each.id for each in await agent.memories.review()] == [id]
-        assert await believed(agent, app.view.state.world) == {"Lives in Atlantis"}

@@ -15,15 +15,11 @@ def turns(first: int, last: int) -> list[Turn]:
     return [Turn(f"T{i}", "S", None, i, "user", "you", str(i), AT, "chat") for i in range(first, last)]
 
 
-def test_opening_shows_the_last_page_and_knows_of_more() -> None:
+def test_opening_shows_the_last_page_and_reading_older_turns_leaves_what_is_mounted() -> None:
     window = opened(turns(40, 100), asked=60)
     assert [turn.index for turn in window.mounted] == list(range(100 - PAGE, 100))
     assert window.more
     assert not opened(turns(0, 5), asked=60).more
-
-
-def test_reading_older_turns_leaves_what_is_mounted() -> None:
-    window = opened(turns(40, 100), asked=60)
     older = older_read(window, turns(0, 40), asked=60)
     assert older.mounted == window.mounted
     assert (older.oldest, older.more) == ("T0", False)
@@ -70,15 +66,12 @@ def test_the_page_around_a_turn_has_it_in_its_midst_and_is_bounded(count: int, d
     assert around(window, "elsewhere") is None
 
 
-def test_a_turn_that_was_hidden_is_so_when_it_is_mounted_again() -> None:
+def test_a_window_ends_where_the_chat_goes_on_and_a_hidden_turn_is_mounted_as_such() -> None:
     window = changed(opened(turns(0, 5), asked=60), "T3", hidden=True)
     assert [turn.hidden for turn in window.turns] == [False, False, False, True, False]
     assert not any(turn.hidden for turn in changed(window, "T3", hidden=False).turns)
-
-
-def test_a_window_ends_with_the_turn_that_the_chat_goes_on_from() -> None:
-    window = upto(opened(turns(0, 50), asked=60), "T20")
-    assert window is not None
-    assert window.at_tail
-    assert (window.turns[-1].id, len(window.turns), len(window.mounted)) == ("T20", 21, 10)
-    assert upto(window, "T30") is None
+    left = upto(opened(turns(0, 50), asked=60), "T20")
+    assert left is not None
+    assert left.at_tail
+    assert (left.turns[-1].id, len(left.turns), len(left.mounted)) == ("T20", 21, 10)
+    assert upto(left, "T30") is None

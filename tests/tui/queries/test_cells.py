@@ -3,7 +3,6 @@
 import json
 from datetime import datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,26 +23,39 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        (None, NULL),
-        (True, "true"),
-        (12, "12"),
-        (1.5, "1.5"),
-        ("two\n lines", "two lines"),
-        ([1, "a", None], '[1, "a", ∅]'),
-        ({"a": {"b": [1]}}, "{a: {b: [1]}}"),
-        (TURN, "● Hello there"),
-        ({"_label": "World", "id": "main"}, "★ main"),
-        (SAID_BY, "-[SAID_BY]->"),
-        (PATH, "● Hello there -[SAID_BY]-> ▲ Noor"),
-        (BACK, "▲ Noor <-[SAID_BY]- ● Hello there"),
-        ("\x1b[31mred", "␛[31mred"),
-    ],
+TOLD: tuple[tuple[object, str], ...] = (
+    (None, NULL),
+    (True, "true"),
+    (12, "12"),
+    (1.5, "1.5"),
+    ("two\n lines", "two lines"),
+    ([1, "a", None], '[1, "a", ∅]'),
+    ({"a": {"b": [1]}}, "{a: {b: [1]}}"),
+    (TURN, "● Hello there"),
+    ({"_label": "World", "id": "main"}, "★ main"),
+    (SAID_BY, "-[SAID_BY]->"),
+    (PATH, "● Hello there -[SAID_BY]-> ▲ Noor"),
+    (BACK, "▲ Noor <-[SAID_BY]- ● Hello there"),
+    ("\x1b[31mred", "␛[31mred"),
 )
-def test_each_kind_of_value_has_its_words(value: object, told: str) -> None:
-    assert brief(value) == told
+# A query, its columns as the engine calls them and as they were written, and which of them are times.
+NAMED: tuple[tuple[str, tuple[str, ...], tuple[str, ...], set[int]], ...] = (
+    ("MATCH (t) RETURN [t.text], t.id", ("LIST_CREATION(t.text,)", "t.id"), ("[t.text]", "t.id"), set()),
+    ("MATCH (t) RETURN t.at AS said, COUNT( * )", ("said", "COUNT_STAR()"), ("said", "COUNT( * )"), {0}),
+    ("RETURN DISTINCT {a: 1,\n b: [2, 3]}, max(t.at) LIMIT 3", ("x", "y"), ("{a: 1, b: [2, 3]}", "max(t.at)"), {1}),
+    ("MATCH (a) WHERE EXISTS { MATCH (b) } RETURN *", ("a.at",), ("a.at",), {0}),
+    ("RETURN 1 AS `a b` UNION RETURN 2", ("a b",), ("a b",), set()),
+    ("MATCH (t) RETURN * ORDER BY t.at", ("t", "u"), ("t", "u"), set()),
+    ("MATCH (t) RETURN t.at - 5 // so, or so", ("-(t.at,5)",), ("t.at - 5",), set()),
+)
+
+
+def test_each_kind_of_value_has_its_words_and_columns_are_called_as_they_were_written() -> None:
+    for value, told in TOLD:
+        assert brief(value) == told
+    for query, columns, written, timed in NAMED:
+        assert headings(query, columns) == written
+        assert set(times(query, columns)) == timed
 
 
 def test_a_cell_looks_at_no_more_of_a_value_than_it_shows() -> None:
@@ -73,13 +85,10 @@ def test_any_values_can_be_put_in_order(values: list[object]) -> None:
     sorted(values, key=order_of)
 
 
-def test_a_value_is_read_whole() -> None:
+def test_a_value_is_read_whole_and_a_time_says_which_day_it_is() -> None:
     assert whole("t.text", "x" * 100_000) == "x" * 100_000
     assert json.loads(whole("t", TURN)) == TURN
     assert "no value" in whole("x", None)
-
-
-def test_a_time_says_which_day_it_is() -> None:
     assert "2025" in moment("t.at", 1_748_955_720_000)
     assert moment("n", 1_748_955_720_000) == ""
     assert moment("t.at", 12) == ""
@@ -107,22 +116,3 @@ def test_times_are_told_as_local_times_and_stay_numbers_in_all_else() -> None:
     assert order_of(rows[0][0]) == order_of(at)
     columns, rows = spread(("t",), [({**TURN, "at": at},)])
     assert brief(rows[0][columns.index("t.at")]) == here
-
-
-@pytest.mark.parametrize(
-    ("query", "columns", "told", "timed"),
-    [
-        ("MATCH (t) RETURN [t.text], t.id", ("LIST_CREATION(t.text,)", "t.id"), ("[t.text]", "t.id"), set()),
-        ("MATCH (t) RETURN t.at AS said, COUNT( * )", ("said", "COUNT_STAR()"), ("said", "COUNT( * )"), {0}),
-        ("RETURN DISTINCT {a: 1,\n b: [2, 3]}, max(t.at) LIMIT 3", ("x", "y"), ("{a: 1, b: [2, 3]}", "max(t.at)"), {1}),
-        ("MATCH (a) WHERE EXISTS { MATCH (b) } RETURN *", ("a.at",), ("a.at",), {0}),
-        ("RETURN 1 AS `a b` UNION RETURN 2", ("a b",), ("a b",), set()),
-        ("MATCH (t) RETURN * ORDER BY t.at", ("t", "u"), ("t", "u"), set()),
-        ("MATCH (t) RETURN t.at - 5 // so, or so", ("-(t.at,5)",), ("t.at - 5",), set()),
-    ],
-)
-def test_columns_are_called_as_they_were_written(
-    query: str, columns: tuple[str, ...], told: tuple[str, ...], timed: set[int]
-) -> None:
-    assert headings(query, columns) == told
-    assert times(query, columns) == timed

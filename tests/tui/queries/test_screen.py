@@ -1,12 +1,17 @@
 """The query screen on a small agent: each key does what it says, nothing that runs blocks, all text is only text."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.command import CommandPalette
 from textual.events import Key
 from textual.pilot import Pilot
-from textual.widgets import Input, TextArea
+from textual.screen import Screen
+from textual.widgets import Input, OptionList, Static, TextArea
 
 from agent.asking.modelled import VERSION
 from agent.asking.shelf import Ran, Saved
@@ -14,19 +19,23 @@ from agent.events import GraphProgress
 from agent.home import Home
 from graph.console.console import Answer
 from graph.errors import QueryFailed, QueryTimeout
+from tests.examples import soaking
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, make_app, screen_text, there, wait_until
 from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import PERSON, SAID_BY, TURN
-from tests.tui.scripted import MODEL, START
+from tests.tui.scripted import MODEL, START, ScriptedAgent
+from tests.tui.doing import after, said, shows, words
 from tui.app import ClewApp
 from tui.drafts import DRAFT, Drafts
+from tui.handlers import NOTHING
 from tui.queries.runner import AskParameters
 from tui.queries.screen import QueryScreen
 from tui.queries.table import ResultTable
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import AskLine, Confirm, Reader
 
+SIZES = ((20, 24), (20, 5), (9, 3), (60, 10))
 ABOUT = "0 relationships"  # of a memory in which nothing was said
 TEA = [(f"Tea for the {each}th time", "Enjoy it.") for each in range(4, 10)]
 ABOUT_TEA = "18 nodes, 37 relationships"
@@ -41,30 +50,14 @@ ROWS = Answer(
 NODES = Answer(("t", "r", "e"), ((TURN, SAID_BY, PERSON),), 1, 2.0)
 
 
-def words(app: ClewApp) -> str:
-    return " ".join(screen_text(app).split())
-
-
 def screen_of(app: ClewApp) -> QueryScreen:
     return next(each for each in app.screen_stack if isinstance(each, QueryScreen))
 
 
-async def shows(pilot: Pilot[int], app: ClewApp, said: str) -> None:
-    await wait_until(pilot, lambda: said in words(app), said)
-
-
 async def opened_with(app: ClewApp, pilot: Pilot[int]) -> QueryScreen:
     """The screen, when it knows what there is."""
-    await pilot.press("f3")
-    await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")
-    await shows(pilot, app, " relationships")
-    return screen_of(app)
-
-
-async def opened_with_nothing(app: ClewApp, pilot: Pilot[int]) -> QueryScreen:
-    """The screen, in a terminal that has no room for its title."""
-    await pilot.press("f3")
-    await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted, "the screen")
+    await after(pilot, "f3", until=lambda: isinstance(app.screen, QueryScreen) and app.screen.is_mounted)
+    await shows(pilot, " relationships")
     return screen_of(app)
 
 
@@ -77,134 +70,35 @@ async def opened(app: ClewApp, pilot: Pilot[int], text: str = "", *, about: str 
     return screen
 
 
+@asynccontextmanager
+async def querying(
+    chat: Running, agent: AskedAgent, text: str = "", size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[ClewApp, Pilot[int], QueryScreen]]:
+    async with chat(agent, size=size) as (app, pilot):
+        yield app, pilot, await opened(app, pilot, text)
+
+
+async def run(pilot: Pilot[int], screen: QueryScreen, text: str, **then: Any) -> None:
+    screen.editor.put(text)
+    await after(pilot, "f5", **then)
+
+
+async def asks(pilot: Pilot[int], dialog: type[Screen[Any]], *keys: str) -> Screen[Any]:
+    """A dialog, once it is on the screen after these keys."""
+    await after(pilot, *keys, until=lambda: isinstance(pilot.app.screen, dialog))
+    return pilot.app.screen
+
+
+async def name_it(pilot: Pilot[int], name: str, **then: Any) -> None:
+    """Answer the question for a name."""
+    (await asks(pilot, AskLine)).query_one(Input).value = name
+    await after(pilot, "enter", **then)
+
+
 def agent_with_rows() -> AskedAgent:
     agent = AskedAgent()
     agent.answers[ALL] = ROWS
     return agent
-
-
-async def test_a_query_is_typed_with_completion_and_run(chat: Running) -> None:
-    agent = agent_with_rows()
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot)
-        await pilot.press(*"mat", "tab", *" (t:Tu", "tab", *") RETURN t.te", "tab", *", t.pinned")
-        assert screen.editor.text == "MATCH (t:Turn) RETURN t.text, t.pinned"
-        await pilot.press("f5")
-        await shows(pilot, app, "500 of 12 340 rows, 14 ms")
-        assert agent.asked == [(ALL, {}, 500)]
-        await wait_until(pilot, lambda: "row 0" in words(app), "row 0")
-        await wait_until(pilot, lambda: "∅" in words(app), "∅")
-
-
-async def test_the_list_of_what_can_be_written_takes_arrows_enter_and_escape(chat: Running) -> None:
-    async with chat(agent_with_rows()) as (app, pilot):
-        screen = await opened(app, pilot)
-        await pilot.press(*"MATCH (t:")
-        await wait_until(pilot, lambda: screen.editor.popup.display, "the list")
-        await pilot.press("down", "enter")
-        assert screen.editor.text == "MATCH (t:Session"
-        await pilot.press("backspace", "backspace", "ctrl+@")
-        await wait_until(pilot, lambda: screen.editor.popup.display, "the list again")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: not screen.editor.popup.display, "the end of the list")
-        assert app.screen is screen, "Esc closed the list alone"
-        await pilot.press("enter")
-        assert screen.editor.text.endswith("\n"), "Enter is a new line where nothing was chosen"
-
-
-async def test_rows_are_sorted_opened_whole_and_copied(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.otherwise = Answer(("x", "n"), (("b" * 100_000, 2), ("a", 1)), 2, 1.0)
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, "RETURN 1")
-        await pilot.press("f5")
-        await shows(pilot, app, "2 rows, 1 ms")
-        await pilot.press("f6", "s")
-        assert [row[0][0] for row in screen.query_one(ResultTable).in_order] == ["a", "b"]
-        await pilot.press("y")
-        await shows(pilot, app, "The cell was")
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
-        assert app.screen.query_one(TextArea).text == "b" * 100_000
-        await pilot.press("escape", "Y")
-        await shows(pilot, app, "The table of 2 rows was")
-
-
-async def test_the_answer_is_drawn_and_is_json(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.otherwise = NODES
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        screen = await opened(app, pilot, "RETURN 1")
-        await pilot.press("f5")
-        await shows(pilot, app, "1 row, 2 ms")
-        await pilot.press("f6", "2")
-        await wait_until(pilot, lambda: screen.results.drawing is not None, "the drawing")
-        assert {spot.node.title for spot in screen.results.drawing.spots} == {"Hello there", "Noor"}  # type: ignore[union-attr]
-        await pilot.press("3")
-        await shows(pilot, app, '"_label": "Turn",')
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Reader))
-        assert json.loads(app.screen.query_one(TextArea).text)["e"] == PERSON
-        await pilot.press("escape", "1")
-        assert screen.results.body.id == "query-table"
-
-
-async def test_rows_without_nodes_say_how_to_get_a_drawing(chat: Running) -> None:
-    async with chat(agent_with_rows()) as (app, pilot):
-        await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "12 340 rows")
-        await pilot.press("f6", "2")
-        await shows(pilot, app, "Nothing to draw")
-        await pilot.press("1")
-        await shows(pilot, app, "row 0")
-
-
-OLD, NEW, EMPTY = "RETURN 'old' AS old", "RETURN 'new' AS new", "RETURN 'none' AS none"
-
-
-@pytest.mark.parametrize("late", [False, True], ids=["the count comes at once", "the count comes late"])
-@pytest.mark.parametrize("page", ["2", "3"])
-async def test_every_page_is_of_the_answer_that_the_line_tells(chat: Running, page: str, late: bool) -> None:
-    agent = agent_with_rows()
-    agent.answers[OLD] = Answer(("old",), tuple(({**PERSON, "name": f"Old {each}"},) for each in range(5)), 5, 1.0)
-    agent.answers[NEW] = Answer(("new",), ((TURN,),), 1, 2.0)
-    agent.answers[EMPTY] = Answer(("none",), ((7,),), 1, 3.0)
-    agent.firsts = {each: Answer(told.columns, told.rows, None, 1.0) for each, told in agent.answers.items()}  # type: ignore[union-attr]
-    async with chat(agent, size=(120, 40)) as (app, pilot):
-        screen = await opened(app, pilot, OLD)
-        await pilot.press("f5")
-        await shows(pilot, app, "5 rows, 1 ms")
-        await pilot.press("f6", page)
-        await shows(pilot, app, "Old 0")
-        await pilot.press("end")
-        for query, told in ((NEW, "Hello"), (EMPTY, "Nothing to draw" if page == "2" else '"none": 7')):
-            screen.editor.put(query)
-            if late:
-                agent.running.clear()
-            await pilot.press("f5")
-            if late:
-                await shows(pilot, app, "counting the rows … ")
-                await shows(pilot, app, told)
-                agent.running.set()
-            await shows(pilot, app, "1 row, ")
-            await shows(pilot, app, told)
-            assert "Old" not in words(app)
-            assert screen.results.has_focus_within, "the keys stay where they were"
-            await pilot.press("y", *(("enter", "escape") if page == "3" else ()))
-        await pilot.press("1")
-        await shows(pilot, app, "none")
-
-
-async def test_what_was_said_of_one_query_does_not_stand_under_the_next(chat: Running) -> None:
-    async with chat(agent_with_rows()) as (app, pilot):
-        screen = await opened(app, pilot)
-        await pilot.press("f5")
-        await shows(pilot, app, "There is no query yet.")
-        screen.editor.put(ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "500 of 12 340 rows, 14 ms")
-        assert "There is no query yet." not in words(app)
 
 
 def at_once(app: ClewApp, *keys: str) -> None:
@@ -213,17 +107,38 @@ def at_once(app: ClewApp, *keys: str) -> None:
         app.post_message(Key(key, {"space": " ", "full_stop": "."}.get(key, key if len(key) == 1 else None)))
 
 
-async def test_keys_that_come_all_at_once_are_not_lost(chat: Running) -> None:
+async def test_a_query_is_typed_with_completion_and_run_and_no_key_of_a_burst_is_lost(chat: Running) -> None:
     agent = agent_with_rows()
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot)
+    async with querying(chat, agent) as (app, pilot, screen):
+        await after(pilot, "f5", shows="There is no query yet.")
+
+        screen.editor.put("MATCH (t")
+        await after(pilot, ":", until=lambda: screen.editor.popup.display)
+        await pilot.press("down", "enter")
+        assert screen.editor.text == "MATCH (t:Session"
+        await after(pilot, "backspace", "backspace", "ctrl+@", until=lambda: screen.editor.popup.display)
+        await after(pilot, "escape", until=lambda: not screen.editor.popup.display)
+        assert app.screen is screen, "Esc closed the list alone"
+        await pilot.press("enter")
+        assert screen.editor.text.endswith("\n"), "Enter is a new line where nothing was chosen"
+
+        screen.editor.put("")
+        await pilot.press(*"mat", "tab", *" (t:Tu", "tab", *") RETURN t.te", "tab", *", t.pinned", "f5")
+        await shows(pilot, "500 of 12 340 rows, 14 ms")
+        assert screen.editor.text == "MATCH (t:Turn) RETURN t.text, t.pinned"
+        assert agent.asked == [(ALL, {}, 500)]
+        assert "There is no query yet." not in words(app), "that was said of another query"
+        await wait_until(pilot, lambda: "row 0" in words(app) and "∅" in words(app), "the rows")
+
+        screen.editor.put("")
+        await pilot.pause()
         at_once(app, *"RETURN", "space", "1", "f5")
-        await wait_until(pilot, lambda: [asked[0] for asked in agent.asked] == ["RETURN 1"], "the whole query")
+        await wait_until(pilot, lambda: [asked[0] for asked in agent.asked[1:]] == ["RETURN 1"], "the whole query")
         assert not screen.editor.popup.display
         await pilot.press("f6")
         assert screen.results.has_focus_within
         at_once(app, "e", "space", "a", "s", "space", "m", "x", "y", "f5")
-        await wait_until(pilot, lambda: len(agent.asked) == 2, "the second query")
+        await wait_until(pilot, lambda: len(agent.asked) == 3, "the second query")
         assert agent.asked[-1][0] == "RETURN 1 as mxy"
         screen.editor.put("MATCH (m:Turn) RETURN m")
         await pilot.pause()
@@ -232,109 +147,113 @@ async def test_keys_that_come_all_at_once_are_not_lost(chat: Running) -> None:
         assert screen.editor.has_focus
 
 
-async def test_keys_that_need_rows_are_offered_where_there_are_some(chat: Running) -> None:
+async def test_the_keys_are_told_where_they_work_and_the_narrowest_line_tells_the_page(chat: Running) -> None:
     agent = agent_with_rows()
     agent.answers[ALL] = QueryFailed("It cannot be read.")
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "It cannot be read.")
-        await pilot.press("f6")
-        await wait_until(pilot, lambda: screen.results.has_focus_within)
-        await wait_until(pilot, lambda: "e edit" in words(app), "e edit")
+    async with querying(chat, agent, ALL) as (app, pilot, screen):
+        await shows(pilot, "F5 run")
+        await after(pilot, "f1", shows="Keys of the query screen")
+        await after(pilot, "escape", "f5", shows="It cannot be read.")
+        await after(pilot, "f6", until=lambda: screen.results.has_focus_within, shows="e edit")
         assert "m more" not in words(app)
+        await run(pilot, screen, "MATCH (t:Turn) WHERE false RETURN t")
+        await shows(pilot, "No rows: nothing in the memory matches this query.", "0 rows, 1 ms")
+        await pilot.press("y", "g", "m", "enter", "x", "escape")  # there is nothing to do that with
         agent.answers[ALL] = ROWS
-        await pilot.press("f5")
-        await shows(pilot, app, "m more")
+        await run(pilot, screen, ALL, shows="m more")
+        await after(pilot, "2", shows="Nothing to draw")
+        await after(pilot, "1", shows="row 0")
+        await pilot.resize_terminal(20, 24)
+        await shows(pilot, "1 Table 500")
+        await after(pilot, "3", shows="3 JSON 500")
+        await after(pilot, "f3", until=lambda: len(app.screen_stack) == 1)
 
 
-async def test_the_narrowest_line_tells_which_page_is_shown(chat: Running) -> None:
-    async with chat(agent_with_rows(), size=(20, 24)) as (app, pilot):
-        screen = await opened_with_nothing(app, pilot)
-        screen.editor.put(ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "1 Table 500")
-        await pilot.press("f6", "3")
-        await shows(pilot, app, "3 JSON 500")
-
-
-async def test_no_rows_are_said_in_words(chat: Running) -> None:
-    async with chat(agent_with_rows()) as (app, pilot):
-        await opened(app, pilot, "MATCH (t:Turn) WHERE false RETURN t")
-        await pilot.press("f5")
-        await shows(pilot, app, "No rows: nothing in the memory matches this query.")
-        await wait_until(pilot, lambda: "0 rows, 1 ms" in words(app), "0 rows, 1 ms")
-        await pilot.press("f6", "x", "y", "g", "m", "enter")
-
-
-async def test_escape_stops_a_running_query_at_once_and_then_leaves(chat: Running) -> None:
+async def test_rows_are_sorted_opened_whole_copied_drawn_and_told_as_json(chat: Running) -> None:
     agent = agent_with_rows()
-    agent.running.clear()
+    agent.otherwise = Answer(("x", "n"), (("b" * 100_000, 2), ("a", 1)), 2, 1.0)
+    async with querying(chat, agent, "RETURN 1", (120, 40)) as (_, pilot, screen):
+        await after(pilot, "f5", shows="2 rows, 1 ms")
+        await pilot.press("f6", "s")
+        assert [row[0][0] for row in screen.query_one(ResultTable).in_order] == ["a", "b"]
+        await after(pilot, "y", shows="The cell was")
+        assert (await asks(pilot, Reader, "down", "enter")).query_one(TextArea).text == "b" * 100_000
+        await after(pilot, "escape", "Y", shows="The table of 2 rows was")
+        agent.otherwise = NODES
+        await run(pilot, screen, "RETURN 2", shows="1 row, 2 ms")
+        await after(pilot, "2", until=lambda: screen.results.drawing is not None)
+        assert {spot.node.title for spot in screen.results.drawing.spots} == {"Hello there", "Noor"}  # type: ignore[union-attr]
+        await after(pilot, "3", shows=('"_label": "Turn",'))
+        assert json.loads((await asks(pilot, Reader, "enter")).query_one(TextArea).text)["e"] == PERSON
+        await pilot.press("escape", "1")
+        assert screen.results.body.id == "query-table"
+
+
+OLD, NEW, EMPTY = "RETURN 'old' AS old", "RETURN 'new' AS new", "RETURN 'none' AS none"
+
+
+@pytest.mark.parametrize("page", ["2", "3"])
+async def test_every_page_is_of_the_answer_that_the_line_tells(chat: Running, page: str) -> None:
+    agent = agent_with_rows()
+    agent.answers[OLD] = Answer(("old",), tuple(({**PERSON, "name": f"Old {each}"},) for each in range(5)), 5, 1.0)
+    agent.answers[NEW] = Answer(("new",), ((TURN,),), 1, 2.0)
+    agent.answers[EMPTY] = Answer(("none",), ((7,),), 1, 3.0)
+    agent.firsts = {each: Answer(told.columns, told.rows, None, 1.0) for each, told in agent.answers.items()}  # type: ignore[union-attr]
+    async with querying(chat, agent, size=(120, 40)) as (app, pilot, screen):
+        for late in (False, True):  # the count of the rows
+            await run(pilot, screen, OLD, shows="5 rows, 1 ms")
+            await after(pilot, *([] if late else ["f6"]), page, shows="Old 0")
+            await pilot.press("end")
+            for query, told in ((NEW, "Hello"), (EMPTY, "Nothing to draw" if page == "2" else '"none": 7')):
+                if late:
+                    agent.running.clear()
+                await run(pilot, screen, query)
+                if late:
+                    await shows(pilot, "counting the rows … ", told)
+                    agent.running.set()
+                await shows(pilot, "1 row, ", told)
+                assert "Old" not in words(app)
+                assert screen.results.has_focus_within, "the keys stay where they were"
+                await pilot.press("y", *(("enter", "escape") if page == "3" else ()))
+        await after(pilot, "1", shows="none")
+
+
+async def test_a_running_query_shows_its_first_rows_is_stopped_at_once_and_asked_for_more(chat: Running) -> None:
+    agent = agent_with_rows()
+    agent.firsts[ALL] = Answer(ROWS.columns, ROWS.rows, None, 5.0)
     kept = agent.watch_calls("queries.keep")
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "running … ")
-        await pilot.press("f5")
-        await shows(pilot, app, "A query is running; Esc stops it.")
-        await pilot.press("escape")
-        await shows(pilot, app, "Stopped after")
-        assert agent.ended == [ALL]
+    async with querying(chat, agent, ALL) as (app, pilot, screen):
+        agent.running.clear()
+        await after(pilot, "f5", shows=("counting the rows … ", "row 0"))
+        agent.running.set()
+        await shows(pilot, "500 of 12 340 rows, 14 ms")
+
+        agent.running.clear()
+        await after(pilot, "f5", shows="counting the rows … ")
+        await after(pilot, "escape", shows=("the first 500 rows, 5 ms", "the rows that came are here"))
+
+        agent.firsts.clear()
+        kept.clear()
+        await after(pilot, "f5", shows="running … ")
+        await after(pilot, "f5", shows="A query is running; Esc stops it.")
+        await after(pilot, "escape", shows="Stopped after")
+        assert agent.ended == [ALL, ALL]
         assert app.screen is screen
         assert kept == []
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
 
-
-async def test_closing_the_screen_ends_the_query_that_runs(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.running.clear()
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "running … ")
-        screen.dismiss(None)
-        await wait_until(pilot, lambda: agent.ended == [ALL], "the end of the query")
-
-
-async def test_the_first_rows_are_there_while_the_rest_is_counted(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.firsts[ALL] = Answer(ROWS.columns, ROWS.rows, None, 5.0)
-    agent.running.clear()
-    async with chat(agent) as (app, pilot):
-        await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "counting the rows … ")
-        await wait_until(pilot, lambda: "row 0" in words(app), "row 0")
+        agent.answers[ALL] = Answer(("n",), tuple((each,) for each in range(700)), 700, 3.0)
         agent.running.set()
-        await shows(pilot, app, "500 of 12 340 rows, 14 ms")
-
-
-async def test_first_rows_stay_when_the_counting_is_stopped(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.firsts[ALL] = Answer(ROWS.columns, ROWS.rows, None, 5.0)
-    agent.running.clear()
-    async with chat(agent) as (app, pilot):
-        await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "counting the rows … ")
-        await pilot.press("escape")
-        await shows(pilot, app, "the first 500 rows, 5 ms")
-        await wait_until(pilot, lambda: "the rows that came are here" in words(app), "the rows that came are here")
-
-
-async def test_more_rows_are_asked_for_and_what_cannot_be_had_is_said(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.answers[ALL] = Answer(("n",), tuple((each,) for each in range(700)), 700, 3.0)
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "500 of 700 rows")
-        await pilot.press("f6", "m")
-        await shows(pilot, app, "700 rows, 3 ms")
+        await after(pilot, "f5", shows="500 of 700 rows")
+        await after(pilot, "f6", "m", shows="700 rows, 3 ms")
         assert len(screen.query_one(ResultTable).rows) == 700
-        await pilot.press("m")
-        await shows(pilot, app, "All available rows are here.")
+        await after(pilot, "m", shows="All available rows are here.")
+
+        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+        screen = await opened(app, pilot)
+        agent.running.clear()
+        await after(pilot, "f5", shows="running … ")
+        screen.dismiss(None)
+        await wait_until(pilot, lambda: agent.ended == [ALL] * 3, "the end of the query with the screen")
 
 
 async def errors(agent: AskedAgent) -> list[str]:
@@ -342,88 +261,77 @@ async def errors(agent: AskedAgent) -> list[str]:
     return [ran.error for ran in await agent.queries.history()]
 
 
-async def test_an_error_is_said_and_its_place_is_marked_until_the_text_changes(chat: Running) -> None:
+async def test_what_is_wrong_is_said_and_marked_and_hostile_words_are_only_words(chat: Running) -> None:
     agent = agent_with_rows()
     agent.otherwise = QueryFailed("There is no table Tun.", line=2, column=4)
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, "MATCH\n(t:Tun)\nRETURN t")
-        await pilot.press("f5")
-        await shows(pilot, app, "There is no table Tun.")
+    async with querying(chat, agent) as (app, pilot, screen):
+        await run(pilot, screen, "MATCH\n(t:Tun)\nRETURN t", shows="There is no table Tun.")
         assert screen.editor.wrong == (1, 3, 6)
         await wait_until(pilot, lambda: errors(agent), "the history")
         assert await errors(agent) == ["There is no table Tun."]
-        await pilot.press("x")
-        await wait_until(pilot, lambda: screen.editor.wrong is None, "the mark to go")
+        await after(pilot, "x", until=lambda: screen.editor.wrong is None)
 
-
-async def test_what_is_refused_never_reaches_the_agent(chat: Running) -> None:
-    agent = agent_with_rows()
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, "MATCH (t:Turn {id: $id})\nDELETE t")
-        await pilot.press("f5")
-        await shows(pilot, app, "DELETE does more than read the graph")
+        await run(pilot, screen, "MATCH (t:Turn {id: $id})\nDELETE t", shows="DELETE does more than read the graph")
         assert screen.editor.wrong == (1, 0, 6)
-        assert agent.asked == []
+        assert len(agent.asked) == 1, "that never reaches the agent"
 
+        agent.otherwise = QueryTimeout("The query took longer than 10 s and was stopped.")
+        await run(pilot, screen, "MATCH (t:Turn) RETURN t", shows="longer than 10 s")
 
-async def test_a_time_out_is_said(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.otherwise = QueryTimeout("The query took longer than 10 s and was stopped.")
-    async with chat(agent) as (app, pilot):
-        await opened(app, pilot, "MATCH (t:Turn) RETURN t")
-        await pilot.press("f5")
-        await shows(pilot, app, "longer than 10 s")
-
-
-async def test_values_are_asked_and_given_again_the_next_time(chat: Running) -> None:
-    agent = agent_with_rows()
-    asked = "MATCH (t:Turn) WHERE t.text CONTAINS $word RETURN t LIMIT $n"
-    async with chat(agent) as (app, pilot):
-        await opened(app, pilot, asked)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
-        await pilot.press(*"tea", "enter", *"5", "enter")
-        await wait_until(pilot, lambda: agent.asked == [(asked, {"word": "tea", "n": 5}, 500)])
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
-        assert [each.value for each in app.screen.query(Input)] == ["tea", "5"]
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: len(agent.asked) == 2)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskParameters))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
+        agent.tell(GraphProgress("rebuilding", 40, 100))
+        await shows(pilot, "The graph is being rebuilt (40%).")
+        await run(pilot, screen, ALL, until=lambda: "being rebuilt" in screen.desk.failure)
         assert len(agent.asked) == 2
+        assert screen.editor.text == ALL
+        agent.tell(GraphProgress("ready"))
+        await shows(pilot, ABOUT)
+
+        agent.otherwise = Answer(
+            ("[bold]x[/]", "\x1b[31m"), (("[/nonsense]", "\x1b]0;title\x07"), ("\u202egnp", None)), 2, 1.0
+        )
+        await run(pilot, screen, "RETURN 1 // [/bold] \x1b[31m", shows="[/nonsense]")
+        for key in ("f6", "enter", "escape", "2", "3", "enter", "escape"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert "\x1b" not in screen_text(app)
 
 
 COUNTED = "MATCH (t:Turn) WHERE t.live AND t.world = $world RETURN t.speaker, count(*) AS n"
 
 
-async def test_a_question_becomes_a_query_that_is_shown_and_not_run(chat: Running) -> None:
-    Home.resolve().translators.write_text(json.dumps({f"{VERSION}:{MODEL}": 1.0}))
+def trusted(share: float) -> None:
+    """How often the model was right as a translator."""
+    Home.resolve().translators.write_text(json.dumps({f"{VERSION}:{MODEL}": share}))
+
+
+async def test_values_are_asked_and_a_question_becomes_a_query_that_is_shown_and_not_run(chat: Running) -> None:
     agent = agent_with_rows()
-    assert isinstance(agent.model, FakeGenerator)
-    agent.model.answers.append({"cypher": COUNTED, "meaning": "Counts."})
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, "? who is the funniest?")
-        await pilot.press("f5")
+    trusted(1.0)
+    asked = "MATCH (t:Turn) WHERE t.text CONTAINS $word RETURN t LIMIT $n"
+    async with querying(chat, agent, asked) as (_, pilot, screen):
+        await asks(pilot, AskParameters, "f5")
+        await pilot.press(*"tea", "enter", *"5", "enter")
+        await wait_until(pilot, lambda: agent.asked == [(asked, {"word": "tea", "n": 5}, 500)])
+        assert [each.value for each in (await asks(pilot, AskParameters, "f5")).query(Input)] == ["tea", "5"]
+        await after(pilot, "f5", until=lambda: len(agent.asked) == 2)
+        await asks(pilot, AskParameters, "f5")
+        await asks(pilot, QueryScreen, "escape")
+        assert isinstance(agent.model, FakeGenerator)
+        agent.model.answers.append({"cypher": COUNTED, "meaning": "Counts."})
+        await run(pilot, screen, "? who is the funniest?")
         await wait_until(pilot, lambda: screen.editor.text == f"// who is the funniest?\n{COUNTED}", "the query")
-        assert agent.asked == []
-        await shows(pilot, app, f"Written by {MODEL}: look at it first. F5 runs it.")
+        await shows(pilot, f"Written by {MODEL}: look at it first. F5 runs it.")
         await pilot.press("ctrl+t")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
-        await pilot.press(*"what?", "enter")
-        await shows(pilot, app, "No query was")
+        await name_it(pilot, "what?", shows="No query was")
         assert screen.editor.text.endswith(COUNTED), "what stood there stays"
+        assert len(agent.asked) == 2
 
 
 async def test_a_query_that_may_not_be_meant_is_offered_with_that_warning(chat: Running) -> None:
-    Home.resolve().translators.write_text(json.dumps({f"{VERSION}:{MODEL}": 0.0}))
+    trusted(0.0)
     agent = agent_with_rows()
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, "? which message has the most letters?")
-        await pilot.press("f5")
-        await shows(pilot, app, "Not sure; the nearest: The chats with the most messages.")
+    async with querying(chat, agent, "? which message has the most letters?") as (_, pilot, screen):
+        await after(pilot, "f5", shows="Not sure; the nearest: The chats with the most messages.")
         assert screen.editor.text.startswith("// which message has the most letters?\nMATCH (t:Turn)")
         assert agent.asked == []
 
@@ -434,81 +342,79 @@ async def test_history_saved_and_ready_queries_are_taken_or_run(chat: Running) -
         await agent.queries.keep(Ran("MATCH (a) RETURN a", START, {}, 3, 2.0))
         await agent.queries.keep(Ran("MATCH (b) RETURN b", START, {}, error="no"))
         screen = await opened(app, pilot, ALL)
-        await pilot.press("ctrl+r")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser) and "3 rows, 2 ms" in words(app))
-        await wait_until(pilot, lambda: "failed" in words(app), "failed")
-        await pilot.press("end", "enter")
-        await wait_until(pilot, lambda: screen.editor.text == "MATCH (a) RETURN a")
+        await asks(pilot, Chooser, "ctrl+r")
+        await shows(pilot, "3 rows, 2 ms", "failed")
+        await after(pilot, "end", "enter", until=lambda: screen.editor.text == "MATCH (a) RETURN a")
         assert agent.asked == []
         await pilot.press("ctrl+underscore")
         assert screen.editor.text == ALL, "what was there is one undo away"
         await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
-        await pilot.press(*"mine", "enter")
+        await name_it(pilot, "mine")
         await wait_until(pilot, agent.queries.saved, "the saved query")
         assert await agent.queries.saved() == [Saved("mine", ALL, {})]
         screen.editor.put("MATCH (c) RETURN c")
         await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
-        await pilot.press(*"MINE", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
+        await name_it(pilot, "MINE")
+        await asks(pilot, Confirm)
+        await asks(pilot, QueryScreen, "escape")
         assert await agent.queries.saved() == [Saved("mine", ALL, {})]
-        await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: screen.results.has_focus_within, "the rows with the keys")
+        await asks(pilot, Chooser, "ctrl+o")
+        await after(pilot, "f5", until=lambda: screen.results.has_focus_within)
         assert agent.asked == [(ALL, {}, 500)]
-        await pilot.press("ctrl+o")
-        await wait_until(pilot, lambda: isinstance(app.screen, Chooser))
-        await pilot.press("d")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("tab", "enter")
-        await shows(pilot, app, "No saved queries yet.")
-        await pilot.press("escape", "ctrl+l")
-        await shows(pilot, app, "Most proven memories")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "MATCH (o:Observation)" in screen.editor.text)
+        await asks(pilot, Chooser, "ctrl+o")
+        await asks(pilot, Confirm, "d")
+        await after(pilot, "tab", "enter", shows="No saved queries yet.")
+        await after(pilot, "escape", "ctrl+l", shows="Most proven memories")
+        await after(pilot, "enter", until=lambda: "MATCH (o:Observation)" in screen.editor.text)
 
 
-async def test_the_tables_are_written_into_the_query_and_sampled(chat: Running) -> None:
+async def test_a_query_after_the_slash_is_there_and_the_tables_are_written_into_it_and_sampled(chat: Running) -> None:
     agent = AskedAgent()
     agent.add_session("Tea", *TEA)
     kept = agent.watch_calls("queries.keep")
     async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, about=ABOUT_TEA)
+        await said(pilot, f"/graph {ALL}")
+        await asks(pilot, QueryScreen)
+        screen = screen_of(app)
+        assert screen.editor.text == ALL
+        await shows(pilot, ABOUT_TEA)
+        screen.editor.put("")
         assert not screen.tables.display
         await pilot.press("f2")
         assert screen.tables.has_focus
-        await wait_until(pilot, lambda: "Turn 12" in words(app), "Turn 12")
+        await shows(pilot, "Turn 12")
         await pilot.press("down", "down", "enter")
         assert screen.editor.text == "MATCH (t:Turn)\nRETURN t\nLIMIT 25"
         await pilot.press("f2", "right", "down", "down", "enter")
         assert screen.editor.text.endswith("LIMIT 25 t.seq")
         await pilot.press("f2", "end", "enter")
         assert screen.editor.text.endswith("(r:Reference)-[:WRITTEN_BY]->(e:Entity)")
-        await pilot.press("f2", "r")
-        await wait_until(pilot, lambda: len(agent.asked) == 1)
+        await after(pilot, "f2", "r", until=lambda: len(agent.asked) == 1)
         assert agent.asked[0][0] == "MATCH (a)-[r:WRITTEN_BY]->(b)\nRETURN a, r, b\nLIMIT 25"
         assert kept == [], "a sample is nothing that somebody wrote"
         await pilot.press("f2")
         assert not screen.tables.display
 
 
-async def test_the_desk_stays_when_the_screen_closes_and_the_text_outlives_a_crash(
+async def test_the_desk_stays_and_the_text_outlives_a_crash_but_of_a_private_chat(
     chat: Running, tmp_path: Path
 ) -> None:
-    async with chat(agent_with_rows()) as (app, pilot):
-        await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "500 of 12 340 rows")
+    agent, drafts = agent_with_rows(), Drafts(tmp_path / "drafts")
+    kept = agent.watch_calls("queries.keep")
+    async with chat(agent) as (app, pilot):
+        await said(pilot, "/private")
+        await wait_until(pilot, lambda: app.view.chat is not None and app.view.is_private(app.view.chat.session))
+        await run(pilot, await opened(app, pilot), ALL, shows="12 340 rows", until=lambda: len(kept) == 1)
+        assert await agent.queries.history() == []
+        assert drafts.load(DRAFT) == ""
         await pilot.press("escape")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        await app.open_session(None)
+        await run(pilot, await opened(app, pilot), ALL, shows="500 of 12 340 rows")
+        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
         screen = await opened(app, pilot)
         assert screen.editor.text == ALL
-        await wait_until(pilot, lambda: "500 of 12 340 rows, 14 ms" in words(app), "500 of 12 340 rows, 14 ms")
-        assert Drafts(tmp_path / "drafts").load(DRAFT) == ALL
+        await shows(pilot, "500 of 12 340 rows, 14 ms")
+        assert drafts.load(DRAFT) == ALL
     app = make_app(AskedAgent(), tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await there(pilot, app)
@@ -516,133 +422,92 @@ async def test_the_desk_stays_when_the_screen_closes_and_the_text_outlives_a_cra
         await app.leave()
 
 
-async def test_nothing_of_a_private_chat_is_kept(chat: Running, tmp_path: Path) -> None:
-    agent = agent_with_rows()
-    kept = agent.watch_calls("queries.keep")
-    async with chat(agent) as (app, pilot):
-        app.view.composer.put("/private")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.view.chat is not None and app.view.is_private(app.view.chat.session))
-        await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "12 340 rows")
-        await wait_until(pilot, lambda: len(kept) == 1, "the end of the query")
-        assert await agent.queries.history() == []
-        assert Drafts(tmp_path / "drafts").load(DRAFT) == ""
-
-
-async def test_rows_are_exported_whole_after_asking_before_overwriting(
+async def test_rows_and_drawings_are_exported_whole_asking_before_overwriting(
     chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    agent = agent_with_rows()
+    agent, target = agent_with_rows(), tmp_path / "a.json"
     agent.answers[ALL] = Answer(("n",), tuple((each,) for each in range(700)), 700, 3.0)
-    async with chat(agent) as (app, pilot):
-        await opened(app, pilot, ALL)
-        await pilot.press("f5")
-        await shows(pilot, app, "500 of 700 rows")
-        await pilot.press("f6", "x")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
-        app.screen.query_one(Input).value = "nowhere/a.json"
-        await pilot.press("enter")
-        await shows(pilot, app, "There is no folder")
-        app.screen.query_one(Input).value = "a.json"
-        await pilot.press("enter")
-        await shows(pilot, app, "700 rows in")
-        assert len(json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))) == 700
-        (tmp_path / "a.json").write_text("mine", encoding="utf-8")
-        await pilot.press("x")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
-        assert app.screen.query_one(Input).value == "a.json"
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
-        assert (tmp_path / "a.json").read_text(encoding="utf-8") == "mine"
-
-
-async def test_the_drawing_is_exported(chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    agent = agent_with_rows()
     agent.otherwise = NODES
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, "RETURN 1")
-        await pilot.press("f5")
-        await shows(pilot, app, "1 row, 2 ms")
+    async with querying(chat, agent, ALL) as (app, pilot, screen):
+        await after(pilot, "f5", shows="500 of 700 rows")
         await pilot.press("f6", "x")
-        await wait_until(pilot, lambda: isinstance(app.screen, AskLine))
-        app.screen.query_one(Input).value = "a.svg"
-        await pilot.press("enter")
-        await shows(pilot, app, "A picture is written of the drawing: press 2 first.")
-        assert isinstance(app.screen, AskLine), "said where the name is written"
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is screen)
+        await name_it(pilot, "nowhere/a.json", shows="There is no folder")
+        await name_it(pilot, "a.json", shows="700 rows in")
+        assert len(json.loads(target.read_text(encoding="utf-8"))) == 700
+        target.write_text("mine", encoding="utf-8")
+        assert (await asks(pilot, AskLine, "x")).query_one(Input).value == "a.json"
+        await asks(pilot, Confirm, "enter")
+        await asks(pilot, QueryScreen, "escape")
+        assert target.read_text(encoding="utf-8") == "mine"
+        screen.desk.exported = ""
+        await run(pilot, screen, "RETURN 1", shows="1 row, 2 ms")
+        await pilot.press("x")
+        await name_it(pilot, "a.svg", shows="A picture is written of the drawing: press 2 first.")
+        assert isinstance(pilot.app.screen, AskLine), "said where the name is written"
+        await after(pilot, "escape", until=lambda: app.screen is screen)
         assert screen.desk.exported == "", "what was not written is not offered again"
-        await pilot.press("2")
-        await wait_until(pilot, lambda: screen.results.drawing is not None, "the drawing")
-        await pilot.press("x", "enter")
-        await shows(pilot, app, "Drawing saved to")
+        await after(pilot, "2", until=lambda: screen.results.drawing is not None)
+        await after(pilot, "x", "enter", shows="Drawing saved to")
         assert (tmp_path / "drawing.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
-@pytest.mark.parametrize("size", [(20, 24), (20, 5), (9, 3), (60, 10)])
-async def test_any_size_shows_something_and_crashes_nothing(chat: Running, size: tuple[int, int]) -> None:
+async def test_any_size_shows_something_and_crashes_nothing(chat: Running) -> None:
     agent = agent_with_rows()
     agent.otherwise = NODES
-    async with chat(agent, size=(100, 30)) as (app, pilot):
-        await opened(app, pilot, "MATCH (t:Turn)-[r]->(e) RETURN t, r, e")
-        await pilot.resize_terminal(*size)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: len(agent.asked) == 1)
-        for keys in (("f6",), ("2",), ("3",), ("1",), ("f2",), ("f2",), (*" ma",), ("tab",), ("ctrl+l",), ("escape",)):
-            await pilot.press(*keys)
-            await pilot.pause()
-        await pilot.resize_terminal(200, 60)
-        await wait_until(pilot, lambda: ABOUT in words(app), "all of it, where there is room")
+    async with querying(chat, agent, "MATCH (t:Turn)-[r]->(e) RETURN t, r, e", (100, 30)) as (_app, pilot, _):
+        for count, size in enumerate(SIZES if soaking() else SIZES[::2], start=1):
+            await pilot.resize_terminal(*size)
+            await pilot.press("f5")
+            await wait_until(pilot, lambda count=count: len(agent.asked) == count)  # type: ignore[misc]
+            for keys in ("f6", "2", "3", "1", "f2", "f2", "space", "m", "a", "tab", "ctrl+l", "escape"):
+                await pilot.press(keys)
+            await pilot.resize_terminal(200, 60)
+            await shows(pilot, ABOUT)
 
 
-async def test_hostile_words_in_rows_and_columns_are_only_words(chat: Running) -> None:
-    agent = agent_with_rows()
-    agent.otherwise = Answer(
-        ("[bold]x[/]", "\x1b[31m"), (("[/nonsense]", "\x1b]0;title\x07"), ("\u202egnp", None)), 2, 1.0
-    )
-    async with chat(agent) as (app, pilot):
-        await opened(app, pilot, "RETURN 1 // [/bold] \x1b[31m")
-        await pilot.press("f5")
-        await shows(pilot, app, "[/nonsense]")
-        for key in ("f6", "enter", "escape", "2", "3", "enter", "escape"):
-            await pilot.press(key)
-            await pilot.pause()
-            assert "\x1b" not in screen_text(app)
-
-
-async def test_the_keys_are_told(chat: Running) -> None:
-    async with chat(agent_with_rows()) as (app, pilot):
-        await opened(app, pilot)
-        await wait_until(pilot, lambda: "F5 run" in words(app), "F5 run")
+@pytest.mark.process
+async def test_a_small_terminal_draws_forty_nodes_with_the_query_folded_and_tells_their_keys(
+    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = AskedAgent()
+    many = tuple(({**TURN, "_id": f"2:{each}", "id": str(each), "text": f"Tea at {each}"},) for each in range(40))
+    agent.otherwise = Answer(("t",), many, 40, 2.0)
+    async with querying(chat, agent, "MATCH (t:Turn)\nWHERE t.live\nRETURN t\nLIMIT 40") as (app, pilot, screen):
+        results = screen.results
+        await after(pilot, "f5", shows="40 rows, 2 ms")
+        await after(pilot, "f6", "2", until=lambda: results.drawing is not None and len(results.drawing.spots) == 40)
+        await shows(pilot, "Tab next node Enter walk e leave it + - 0 zoom")
+        assert screen.editor.size.height == 1
+        await after(pilot, "s", shows="Drawing saved to")
+        assert not app._notifications
         await pilot.press("f1")
-        await shows(pilot, app, "Keys of the query screen")
-        await pilot.press("escape", "f3")
-        await wait_until(pilot, lambda: len(app.screen_stack) == 1)
+        keys = (await asks(pilot, Reader)).query_one(".page-body Static", Static)
+        await wait_until(pilot, lambda: "zoom in, zoom out" in str(keys.content))  # below the edge
+        await after(pilot, "escape", "e", until=lambda: screen.editor.has_focus and screen.editor.size.height >= 4)
+        await shows(pilot, "LIMIT 40")
 
 
-async def test_a_query_after_the_slash_stands_in_the_editor(chat: Running) -> None:
-    async with chat(agent_with_rows()) as (app, pilot):
-        app.view.composer.put(f"/graph {ALL}")
+@pytest.mark.process  # a query is one
+async def test_the_palette_over_the_screen_has_its_own_actions_and_those_that_close_it_first(chat: Running) -> None:
+    agent = ScriptedAgent()
+    asked = agent.watch_calls("graph.console")
+    async with chat(agent, size=(120, 40)) as (app, pilot):
+        screen = await opened(app, pilot, "RETURN 1")
+        await after(pilot, "ctrl+p", shows="Run the query")
+        shown = screen_text(app)
+        assert "Ready queries" in shown
+        assert "$EDITOR" not in shown
+        assert "Stop the reply" not in shown
+        await after(pilot, *"run the query", until=lambda: app.screen.query_one(OptionList).option_count >= 1)
+        await after(pilot, "enter", until=lambda: len(asked) == 1)
+        await wait_until(pilot, lambda: app.screen is screen, "the screen again")
+        await asks(pilot, CommandPalette, "ctrl+p")
+        await after(pilot, *"status and disk", shows="Show status and disk use")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, QueryScreen))
-        assert screen_of(app).editor.text == ALL
-
-
-async def test_a_graph_that_is_not_there_yet_is_said_and_the_text_stays(chat: Running) -> None:
-    agent = agent_with_rows()
-    async with chat(agent) as (app, pilot):
-        screen = await opened(app, pilot, ALL)
-        agent.tell(GraphProgress("rebuilding", 40, 100))
-        await shows(pilot, app, "The graph is being rebuilt (40%).")
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "being rebuilt" in screen.desk.failure, "the words instead of rows")
-        assert agent.asked == []
-        assert screen.editor.text == ALL
-        agent.tell(GraphProgress("ready"))
-        await shows(pilot, app, ABOUT)
+        await shows(pilot, "times opened")  # the page, to be seen
+        assert not any(isinstance(each, QueryScreen) for each in app.screen_stack)
+        await asks(pilot, CommandPalette, "escape", "ctrl+p")
+        await after(pilot, *"qqzzqq", shows=NOTHING)
+        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)

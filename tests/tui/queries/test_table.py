@@ -4,6 +4,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from tests.tui.conftest import wait_until
+from tests.tui.doing import after
 from tui.queries.table import ResultTable, widths_of
 
 pytestmark = pytest.mark.ui
@@ -30,7 +31,7 @@ class Tabled(App[int]):
 ROWS = [("b", 2), (None, 10), ("a", None), ("C", 1)]
 
 
-async def test_sorting_goes_up_down_and_back_with_nulls_last() -> None:
+async def test_sorting_by_keys_and_clicks_goes_up_down_and_back_with_nulls_last_and_stays_for_new_rows() -> None:
     app = Tabled()
     async with app.run_test(size=(30, 8)) as pilot:
         app.table.fill(("word", "n"), ROWS)
@@ -45,70 +46,13 @@ async def test_sorting_goes_up_down_and_back_with_nulls_last() -> None:
         assert [row[1] for row in app.table.in_order] == [1, 2, 10, None]
         assert app.table.rows == ROWS, "the rows themselves stay as they came"
 
-
-async def test_a_long_table_is_drawn_where_it_is_looked_at() -> None:
-    app = Tabled()
-    async with app.run_test(size=(20, 6)) as pilot:
-        app.table.fill(("n",), [(each,) for each in range(100_000)])
-        app.table.focus()
-        await pilot.press("end")
-        await wait_until(pilot, lambda: "99999" in app.lines[-1])
-        assert app.table.value == 99_999
-        await pilot.press("home")
-        await wait_until(pilot, lambda: app.lines[1].split() == ["0"])
-        await pilot.press("pagedown", "down")
-        assert app.table.value == 5
-        assert len(app.table._strips) < 50
-
-
-async def test_the_end_asked_for_before_the_layout_is_looked_at() -> None:
-    app = Tabled()
-    async with app.run_test(size=(20, 6)) as pilot:
-        app.table.fill(("n",), [(each,) for each in range(100_000)])
-        app.table.action_end(1)
-        await wait_until(pilot, lambda: app.table.show_vertical_scrollbar)
-        assert "99999" in app.lines[-1]
-
-
-async def test_a_column_gives_the_vertical_bar_its_room_instead_of_scrolling_aside() -> None:
-    app = Tabled()
-    async with app.run_test(size=(20, 6)) as pilot:
-        app.table.fill(("n",), [("x" * 60,)] * 1000)
-        await wait_until(pilot, lambda: app.table.show_vertical_scrollbar)
-        await pilot.pause()
-        assert not app.table.show_horizontal_scrollbar
-        assert app.lines[1] == "x" * (app.table.scrollable_content_region.width - 1) + "…"
-
-
-async def test_a_wide_table_scrolls_to_the_chosen_column() -> None:
-    app = Tabled()
-    async with app.run_test(size=(20, 6)) as pilot:
-        names = tuple(f"column{each}" for each in range(30))
-        app.table.fill(names, [tuple("x" * 40 for _ in names)])
-        app.table.focus()
-        await pilot.press(*["right"] * 29)
-        await wait_until(pilot, lambda: "column29" in app.lines[0])
-        assert app.table.column == 29
-        await pilot.press("right", "right")
-        assert app.table.column == 29
-
-
-async def test_new_rows_of_the_same_columns_keep_the_order_and_the_place() -> None:
-    app = Tabled()
-    async with app.run_test(size=(30, 8)) as pilot:
-        app.table.fill(("word", "n"), ROWS)
-        app.table.focus()
-        await pilot.press("right", "s", "down")
+        await pilot.press("home", "down")
         app.table.fill(("word", "n"), [*ROWS, ("d", 0)])
         assert [row[1] for row in app.table.in_order] == [0, 1, 2, 10, None]
         assert (app.table.row, app.table.column) == (1, 1)
         app.table.fill(("other",), [(1,)])
         assert (app.table.row, app.table.column, app.table.sorted_by) == (0, 0, None)
 
-
-async def test_a_click_chooses_and_a_click_on_the_head_sorts() -> None:
-    app = Tabled()
-    async with app.run_test(size=(30, 8)) as pilot:
         app.table.fill(("word", "n"), ROWS)
         await pilot.click(ResultTable, offset=(1, 3))
         assert app.table.value == "a"
@@ -116,6 +60,35 @@ async def test_a_click_chooses_and_a_click_on_the_head_sorts() -> None:
         assert app.table.sorted_by == (0, False)
         await pilot.click(ResultTable, offset=(29, 7))
         assert app.table.value is not None
+
+
+async def test_a_long_table_is_drawn_where_it_is_looked_at_and_its_bar_has_room() -> None:
+    app = Tabled()
+    async with app.run_test(size=(20, 6)) as pilot:
+        app.table.fill(("n",), [(each,) for each in range(100_000)])
+        app.table.action_end(1)  # before there is a layout
+        await wait_until(pilot, lambda: app.table.show_vertical_scrollbar)
+        assert "99999" in app.lines[-1]
+        app.table.focus()
+        await after(pilot, "end", until=lambda: "99999" in app.lines[-1])
+        assert app.table.value == 99_999
+        await after(pilot, "home", until=lambda: app.lines[1].split() == ["0"])
+        await pilot.press("pagedown", "down")
+        assert app.table.value == 5
+        assert len(app.table._strips) < 50
+
+        app.table.fill(("n",), [("x" * 60,)] * 1000)
+        await wait_until(pilot, lambda: app.table.show_vertical_scrollbar)
+        await pilot.pause()
+        assert not app.table.show_horizontal_scrollbar, "a column gives the vertical bar its room"
+        assert app.lines[1] == "x" * (app.table.scrollable_content_region.width - 1) + "…"
+
+        names = tuple(f"column{each}" for each in range(12))
+        app.table.fill(names, [tuple("x" * 40 for _ in names)])
+        await after(pilot, *["right"] * 11, until=lambda: "column11" in app.lines[0])
+        assert app.table.column == 11
+        await pilot.press("right", "right")
+        assert app.table.column == 11
 
 
 async def test_no_rows_no_columns_and_no_room_are_no_trouble() -> None:

@@ -10,6 +10,7 @@ import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -146,7 +147,9 @@ def forget(project: Path) -> None:
     (project / ".venv" / "clew-setup.json").unlink()
 
 
-def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(site: Site, bare: Path) -> None:
+def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(
+    site: Site, bare: Path, environment: Path
+) -> None:
     project = bare
     first = set_up(project, site.environment)
     assert first.returncode == 0, first.stderr
@@ -159,18 +162,16 @@ def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(sit
     assert (second.returncode, second.stderr, len(site.offsets)) == (0, "", requests)
 
     shutil.rmtree(project / ".venv")
+    shutil.copytree(environment, project / ".venv", symlinks=True)
+    (project / "constraints.txt").write_text("llama_cpp_python==1.0\nother==2.0\n")
     again = set_up(project, nowhere)
     assert again.returncode == 0, again.stderr
+    assert "Installing" in again.stderr
     assert "Building" not in again.stderr
     assert len(builds(project)) == 1
 
-    (project / "constraints.txt").write_text("llama_cpp_python==1.0\nother==2.0\n")
-    changed = set_up(project, nowhere)
-    assert "Installing" in changed.stderr
-    assert len(builds(project)) == 1
 
-
-def test_a_build_that_fails_shows_its_end_without_addresses_and_leaves_nothing_half_done(
+def test_a_build_that_fails_crashes_or_cannot_be_loaded_is_not_kept_and_a_plainer_or_a_new_one_is(
     site: Site, project: Path
 ) -> None:
     failed = set_up(project, site.environment | {"BREAK_BUILD": "1"})
@@ -179,31 +180,14 @@ def test_a_build_that_fails_shows_its_end_without_addresses_and_leaves_nothing_h
     assert "secret" not in failed.stderr
     assert "127.0.0.1" not in failed.stderr
     assert not list(project.parent.rglob("clew-setup.json"))
-    assert not list((project.parent / ".cache").rglob("*.whl"))
+    assert not kept(project)
 
-
-def test_missing_tools_are_named_with_the_command_that_installs_them_before_anything_is_made(
-    bare: Path, tmp_path: Path
-) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("apt-get", "sudo"):
-        (tools / name).write_text("#!/bin/sh\n")
-        (tools / name).chmod(0o755)
-    missing = set_up(bare, {"PATH": str(tools), "CC": "", "CXX": ""})
-    assert missing.returncode == 1
-    assert "a C compiler and a C++ compiler could not be found" in missing.stderr
-    assert "apt-get install build-essential\n" in missing.stderr
-    assert not (bare / ".venv").exists()
-
-
-def test_a_build_that_crashes_is_not_kept_and_a_plainer_one_is(site: Site, project: Path) -> None:
     crash = site.environment | {"CRASH_IF": best()}
-    first = set_up(project, crash)
-    assert first.returncode == 0, first.stderr
+    crashed = set_up(project, crash)
+    assert crashed.returncode == 0, crashed.stderr
     name = bootstrap.build_levels("none")[0].name
-    assert f"The build {name} crashed when it was tested. A more compatible" in first.stderr
-    finest, plainer = builds(project)
+    assert f"The build {name} crashed when it was tested. A more compatible" in crashed.stderr
+    _, finest, plainer = builds(project)
     assert finest == best()
     assert plainer.startswith("-DGGML_NATIVE=OFF")
     assert len(kept(project)) == 1
@@ -211,72 +195,147 @@ def test_a_build_that_crashes_is_not_kept_and_a_plainer_one_is(site: Site, proje
     forget(project)
     again = set_up(project, crash)
     assert again.returncode == 0, again.stderr
-    assert len(builds(project)) == 2
+    assert len(builds(project)) == 3
+
+    rebuilt = set_up(project, site.environment, "--rebuild")
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert builds(project)[3:] == [best()]
+
+    forget(project)
+    (wheel,) = kept(project)
+    wheel.write_bytes(wheel.read_bytes()[: wheel.stat().st_size // 2])
+    again = set_up(project, site.environment)
+    assert again.returncode == 0, again.stderr
+    assert "It is discarded and rebuilt" in again.stderr
+    assert builds(project)[4:] == [best()]
+    assert zipfile.is_zipfile(wheel)
+
+    forget(project)
+    unloadable = set_up(project, site.environment | {"FAIL_IF": best()})
+    assert unloadable.returncode == 1, "the new one cannot be loaded either, and no plainer one could"
+    assert "It is discarded and rebuilt" in unloadable.stderr
+    assert "libsomething.so: cannot open" in unloadable.stderr
+    assert builds(project)[5:] == [best()]
+    assert not wheel.exists()
 
 
-def test_the_users_own_arguments_stay_in_every_build(site: Site, project: Path) -> None:
+def test_missing_tools_are_named_with_the_command_that_installs_them_before_anything_is_made(
+    bare: Path, tmp_path: Path
+) -> None:
+    missing = set_up(bare, {"PATH": tools(tmp_path, "apt-get", "sudo"), "CC": "", "CXX": ""})
+    assert missing.returncode == 1
+    assert "a C compiler and a C++ compiler could not be found" in missing.stderr
+    assert "apt-get install build-essential\n" in missing.stderr
+    assert not (bare / ".venv").exists()
+
+
+@dataclass
+class Pip:
+    """Stands for pip where the builds are not the point: makes wheels of nothing, and tells with which arguments.
+
+    `outcome` is what becomes of trying each of them, and `tried` how often that was.
+    """
+
+    outcome: int = bootstrap.PROVEN
+    tried: int = 0
+    installed: int = 0
+    built: list[str] = field(default_factory=list)
+
+    def step(self, title: str, command: list[str], environment: dict[str, str] | None = None) -> None:
+        if "wheel" in command and environment is not None:
+            self.built.append(environment["CMAKE_ARGS"].partition("lean.cmake ")[2])
+            with zipfile.ZipFile(Path(command[command.index("-w") + 1]) / f"{NATIVE}-1.0-py3-none-any.whl", "w"):
+                pass
+        self.installed += title == "Installing the dependencies"
+
+    def prove(self, environment: Path, *, models: bool) -> int:
+        self.tried += 1
+        return self.outcome
+
+
+@pytest.fixture
+def pip(bare: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
+    """For `bootstrap.prepare` in this process, on the clone, which has an environment."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(bare.parent / ".cache"))
+    monkeypatch.delenv("CMAKE_ARGS", raising=False)
+    (bare / ".venv" / "bin").mkdir(parents=True)
+    (bare / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    found = Pip()
+    monkeypatch.setattr(bootstrap, "_step", found.step)
+    monkeypatch.setattr(bootstrap, "_prove", found.prove)
+    return found
+
+
+def test_the_users_own_arguments_stay_in_every_build(bare: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch) -> None:
     own = "-DGGML_CCACHE=OFF -DGGML_NATIVE=ON"
-    failed = set_up(project, site.environment | {"CRASH_IF": "-D", "CMAKE_ARGS": own})
-    assert failed.returncode == 1
-    assert "Every build of llama.cpp crashed" in failed.stderr
-    assert "make rebuild-llama" in failed.stderr
-    tried = builds(project)
+    monkeypatch.setenv("CMAKE_ARGS", own)
+    pip.outcome = bootstrap.CRASHED
+    with pytest.raises(bootstrap.SetupFailed, match=r"(?s)Every build of llama\.cpp crashed.*make rebuild-llama"):
+        bootstrap.prepare(bare, models=False)
+    tried = list(pip.built)
     assert tried
     assert len(set(tried)) == len(tried)  # no build twice
     assert all(arguments.endswith(own) and arguments.count("GGML_NATIVE") == 1 for arguments in tried)
-    assert not kept(project)
-    assert not list(project.parent.rglob("clew-setup.json"))
-
-    at_once = set_up(project, site.environment | {"CRASH_IF": "-D", "CMAKE_ARGS": own})
-    assert "Every build of llama.cpp crashed" in at_once.stderr
-    assert builds(project) == tried
-
-
-@pytest.mark.parametrize("damage", ["not a wheel at all", "cut off", "a system library is missing"])
-def test_a_kept_wheel_that_cannot_be_loaded_any_more_is_built_anew(site: Site, project: Path, damage: str) -> None:
-    assert set_up(project, site.environment).returncode == 0
-    forget(project)
-    (wheel,) = kept(project)
-    whole = wheel.read_bytes()
-    environment = dict(site.environment)
-    match damage:
-        case "not a wheel at all":
-            wheel.write_text("nonsense")
-        case "cut off":
-            wheel.write_bytes(whole[: len(whole) // 2])
-        case _:
-            environment["FAIL_IF"] = best()
-    again = set_up(project, environment)
-    assert "It is discarded and rebuilt" in again.stderr
-    assert builds(project) == [best()] * 2
-    if "FAIL_IF" in environment:  # the new one cannot be loaded either, and no plainer one could
-        assert again.returncode == 1
-        assert "libsomething.so: cannot open" in again.stderr
-        assert not kept(project)
-    else:
-        assert again.returncode == 0, again.stderr
-        assert zipfile.is_zipfile(*kept(project))
+    assert not kept(bare)
+    assert not list(bare.parent.rglob("clew-setup.json"))
+    with pytest.raises(bootstrap.SetupFailed, match=r"Every build of llama\.cpp crashed"):
+        bootstrap.prepare(bare, models=False)
+    assert pip.built == tried
 
 
-def test_rebuilding_builds_again_what_was_kept_and_what_crashed(site: Site, project: Path) -> None:
-    assert set_up(project, site.environment | {"CRASH_IF": best()}).returncode == 0
-    rebuilt = set_up(project, site.environment, "--rebuild")
-    assert rebuilt.returncode == 0, rebuilt.stderr
-    assert builds(project)[2:] == [best()]
+def test_a_kept_file_that_is_no_wheel_is_built_anew(bare: Path, pip: Pip, capsys: pytest.CaptureFixture[str]) -> None:
+    bootstrap.prepare(bare, models=False)
+    forget(bare)
+    (wheel,) = kept(bare)
+    wheel.write_text("nonsense")
+    bootstrap.prepare(bare, models=False)
+    assert "It is discarded and rebuilt" in capsys.readouterr().err
+    assert pip.built == [best()] * 2
+    assert zipfile.is_zipfile(wheel)
 
 
-def test_a_gpu_is_part_of_the_build_and_stays_chosen(site: Site, project: Path, tmp_path: Path) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    (tools / "glslc").write_text("#!/bin/sh\necho glslc\n")
-    (tools / "glslc").chmod(0o755)
-    found = site.environment | {"PATH": f"{tools}:{os.environ['PATH']}"}
-    assert set_up(project, found).returncode == 0
-    assert set_up(project, found | {"CLEW_GPU": "Vulkan"}).returncode == 0
-    assert builds(project) == [best(), best("vulkan")]
-    assert set_up(project, found).stderr == ""
-    assert "Installing" in set_up(project, found | {"CLEW_GPU": "none"}).stderr
-    assert len(builds(project)) == 2
+def test_a_gpu_is_part_of_the_build_and_stays_chosen(
+    bare: Path, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools(tmp_path, "glslc")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+
+    def chosen(gpu: str) -> tuple[int, int]:
+        """How often it was built and installed since, with this GPU."""
+        monkeypatch.setenv("CLEW_GPU", gpu)
+        built, installed = len(pip.built), pip.installed
+        bootstrap.prepare(bare, models=False)
+        return len(pip.built) - built, pip.installed - installed
+
+    assert chosen("") == (1, 1)
+    assert chosen("Vulkan") == (1, 1)
+    assert pip.built == [best(), best("vulkan")]
+    assert chosen("") == (0, 0)
+    assert chosen("none") == (0, 1)
+
+
+def test_another_processor_under_the_same_home_gets_a_build_of_its_own(
+    bare: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bootstrap.prepare(bare, models=False)
+    here = bootstrap._processor_features()
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: [*here, "new"])
+    bootstrap.prepare(bare, models=False)
+    assert len(pip.built) == len(kept(bare)) == pip.tried == 2
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: here)
+    for _ in range(2):
+        bootstrap.prepare(bare, models=False)
+    assert pip.tried == 3  # back on the first machine: proven again, not built again
+    assert len(pip.built) == 2
+
+
+def tools(folder: Path, *names: str) -> str:
+    """The folder of some programs that are there in name, and answer to that."""
+    (folder / "bin").mkdir()
+    for name in names:
+        (folder / "bin" / name).write_text(f"#!/bin/sh\necho {name} 1\n")
+        (folder / "bin" / name).chmod(0o755)
+    return str(folder / "bin")
 
 
 @pytest.mark.parametrize(
@@ -292,12 +351,7 @@ def test_a_gpu_is_part_of_the_build_and_stays_chosen(site: Site, project: Path, 
 def test_a_gpu_that_cannot_be_built_for_is_told_before_anything_is_made(
     bare: Path, tmp_path: Path, gpu: str, told: str
 ) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("cc", "c++"):
-        (tools / name).write_text("#!/bin/sh\necho 1\n")
-        (tools / name).chmod(0o755)
-    failed = set_up(bare, {"PATH": str(tools), "CLEW_GPU": gpu, "CC": "", "CXX": ""})
+    failed = set_up(bare, {"PATH": tools(tmp_path, "cc", "c++"), "CLEW_GPU": gpu, "CC": "", "CXX": ""})
     assert failed.returncode == 1
     assert told in failed.stderr
     assert not (bare / ".venv").exists()
@@ -376,47 +430,21 @@ def test_the_builds_that_are_tried_are_each_plainer_than_the_one_before(
 
 
 def test_the_wheel_is_kept_apart_by_what_it_depends_on(
-    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    plain = bootstrap.wheel_folder(project, "")
-    assert plain == bootstrap.wheel_folder(project, "")
+    plain = bootstrap.wheel_folder(bare, "")
+    assert plain == bootstrap.wheel_folder(bare, "")
     assert plain.parent == tmp_path / "cache" / "clew" / "wheels"
-    folders = {plain, bootstrap.wheel_folder(project, "-DGGML_CUDA=ON")}
+    folders = {plain, bootstrap.wheel_folder(bare, "-DGGML_CUDA=ON")}
     monkeypatch.setenv("CC", "some-other-compiler")
-    folders.add(bootstrap.wheel_folder(project, ""))
+    folders.add(bootstrap.wheel_folder(bare, ""))
     monkeypatch.delenv("CC")
     monkeypatch.setattr(bootstrap, "_processor_features", lambda: ["of", "another", "machine"])
-    folders.add(bootstrap.wheel_folder(project, ""))
-    (project / "constraints.txt").write_text("llama-cpp-python==1.1\n")
-    folders.add(bootstrap.wheel_folder(project, ""))
+    folders.add(bootstrap.wheel_folder(bare, ""))
+    (bare / "constraints.txt").write_text("llama-cpp-python==1.1\n")
+    folders.add(bootstrap.wheel_folder(bare, ""))
     assert len(folders) == 5
-
-
-def test_another_processor_under_the_same_home_gets_a_build_of_its_own(
-    site: Site, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in site.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(project.parent / ".cache"))
-    monkeypatch.setenv("BUILDS", str(project.parent / "builds"))
-    bootstrap.prepare(project, models=False)
-    here = bootstrap._processor_features()
-    monkeypatch.setattr(bootstrap, "_processor_features", lambda: [*here, "new"])
-    bootstrap.prepare(project, models=False)
-    assert len(builds(project)) == len(kept(project)) == 2
-    monkeypatch.setattr(bootstrap, "_processor_features", lambda: here)
-    proofs: list[Path] = []
-
-    def prove(environment: Path, *, models: bool) -> int:
-        proofs.append(environment)
-        return bootstrap.PROVEN
-
-    monkeypatch.setattr(bootstrap, "_prove", prove)
-    bootstrap.prepare(project, models=False)
-    bootstrap.prepare(project, models=False)
-    assert len(proofs) == 1  # back on the first machine: proven again, not built again
-    assert len(builds(project)) == 2
 
 
 def test_an_older_python_without_a_newer_one_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,19 +1,15 @@
 """`clew import`: what it says, its exit codes, and that it embeds."""
 
-import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent.home import Home
-from graph.memory import Memory
 from graph.reader import LogReader
-from tests.tui.commands.conftest import Ended
+from tests.tui.commands.conftest import Clew, held, refused
 from tui.exit_codes import ExitCode
 
-Clew = Callable[..., Ended]
 LINES = [
     {"role": "user", "text": "Where do limpets go at low tide?", "time": 1700000000},
     {"role": "assistant", "text": "They clamp down on their home scar.", "time": "2023-11-14T22:14:00"},
@@ -47,12 +43,10 @@ def test_it_says_what_came_and_what_did_not(clew: Clew, file: Path) -> None:
     }
 
 
-def test_it_reads_a_pipe(clew: Clew, file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
-    ended = clew("import", "-", "--no-embed", "--json")
+def test_it_reads_a_pipe(clew: Clew, file: Path, home: Path) -> None:
+    ended = clew("import", "-", "--no-embed", "--json", stdin=file.read_bytes())
     assert (ended.json["file"], ended.json["messages"]["new"]) == ("-", 2)
     assert [each.name for each in (home / "cache").iterdir() if each.name != "native.log"] == []
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     assert "standard input is empty" in clew("import", "-").err
 
 
@@ -83,29 +77,25 @@ def test_a_file_that_is_none_changes_nothing(clew: Clew, tmp_path: Path, file: P
     assert clew("import").code == ExitCode.USAGE
 
 
-def test_without_the_embedder_the_import_stands_and_says_how_to_get_it(clew: Clew, file: Path) -> None:
+def test_the_import_waits_for_its_turn_and_stands_without_the_embedder_and_says_how_to_get_it(
+    clew: Clew, file: Path, home: Path
+) -> None:
+    home.mkdir()
+    with held(home):
+        refused(clew, (("import", str(file)), ExitCode.HELD, "clew (chat)"))
     ended = clew("import", str(file))
     assert ended.code == ExitCode.OK
     assert "clew models pull minilm-l6" in ended.err
     assert "Imported 2 messages" in ended.out
 
 
-def test_what_is_imported_is_embedded_with_the_real_embedder(spawn: Callable[..., Ended], file: Path) -> None:
-    ended = spawn("import", str(file))
+def test_what_is_imported_is_embedded_with_the_real_embedder(answering: Clew, file: Path, home: Path) -> None:
+    ended = answering("import", str(file))
     assert (ended.code, ended.out.splitlines()[0]) == (0, "Imported 2 messages in 1 chat (JSON Lines).")
-    memory = Memory.open(Home.resolve().memory, command="test")
-    [(key, dimension, count)] = memory.readings.embedders()
-    memory.close()
+    with held(home) as memory:
+        [(key, dimension, count)] = memory.readings.embedders()
     assert key.startswith("minilm-l6@")
     assert (dimension, count) == (384, 2)
-
-
-def test_beside_another_clew_it_waits_for_its_turn(clew: Clew, file: Path) -> None:
-    memory = Memory.open(Home.resolve().memory, command="the other one")
-    ended = clew("import", str(file))
-    memory.close()
-    assert ended.code == ExitCode.HELD
-    assert "the other one" in ended.err
 
 
 def test_one_message_is_said_as_one_and_other_words_under_a_known_id_are_told(clew: Clew, file: Path) -> None:

@@ -69,8 +69,9 @@ def clew(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def answering(clew: Clew, models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Clew:
-    """The same, with the real models."""
+    """The same, with the real models, in one thread: a second would only wait for it."""
     monkeypatch.setenv("CLEW_MODELS", str(models_folder))
+    monkeypatch.setenv("CLEW_THREADS", "1")
     return clew
 
 
@@ -105,7 +106,8 @@ def environment(home: Path, models_folder: Path) -> dict[str, str]:
     """What a clew of its own process needs: this test's home, and the real models."""
     # llama_cpp leaves two files open when it ends, and that is all it is excused for.
     warnings = "error,ignore::ResourceWarning"
-    return os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder), "PYTHONWARNINGS": warnings}
+    given = {"CLEW_HOME": str(home), "CLEW_MODELS": str(models_folder), "CLEW_THREADS": "1"}
+    return os.environ | given | {"PYTHONWARNINGS": warnings}
 
 
 def started(environment: dict[str, str], *argv: str, **streams: Any) -> "subprocess.CompletedProcess[bytes]":

@@ -88,24 +88,19 @@ def replied(place: Home) -> tuple[Exchange, Any]:
     return exchange, exchange.reply
 
 
-def test_the_reply_is_stdout_and_the_accepted_turn_is_stderr(ask: Clew, place: Home) -> None:
-    asked = ask("Hello?", "Hello to you.")
-    exchange, reply = replied(place)
-    assert (asked.code, asked.out, asked.err) == (ExitCode.OK, "Hello to you.\n", f"accepted {exchange.turn.id}\n")
-    assert (exchange.turn.text, exchange.turn.client, reply.text) == ("Hello?", "ask", "Hello to you.")
-
-
-def test_accepted_is_told_before_the_model_is_even_asked_for(
+def test_the_reply_is_stdout_and_the_accepted_turn_is_stderr_before_the_model_is_even_asked_for(
     ask: Clew, place: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told: list[str] = []
 
     def make() -> Generator:
         told.append(capsys.readouterr().err)
-        return FakeGenerator("Yes.")
+        return FakeGenerator("Hello to you.")
 
-    ask(loader=OneModel(make))
-    assert told == [f"accepted {exchanges(place)[0].turn.id}\n"]
+    asked = ask("Hello?", loader=OneModel(make))
+    exchange, reply = replied(place)
+    assert (asked.code, asked.out, [*told, asked.err]) == (0, "Hello to you.\n", [f"accepted {exchange.turn.id}\n", ""])
+    assert (exchange.turn.text, exchange.turn.client, reply.text) == ("Hello?", "ask", "Hello to you.")
 
 
 def test_json_is_one_object_with_exactly_the_promised_keys(ask: Clew, place: Home) -> None:
@@ -249,7 +244,13 @@ def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is
 
 
 @pytest.mark.restarts
-def test_without_a_session_a_new_one_begins_and_last_goes_on(ask: Clew, place: Home) -> None:
+def test_without_a_session_a_new_one_begins_last_goes_on_and_what_is_not_there_or_not_clear_stores_nothing(
+    ask: Clew, place: Home
+) -> None:
+    for wanted in ("last", "01NOSUCH"):
+        with pytest.raises(NotFound):
+            ask("Hello?", session=wanted)
+    assert exchanges(place) == []
     ask("one", project="garden")
     ask("two")
     ask("three", session="last")
@@ -259,19 +260,9 @@ def test_without_a_session_a_new_one_begins_and_last_goes_on(ask: Clew, place: H
     assert of["four"].turn.session == of["one"].turn.session
     assert of["one"].turn.session != of["two"].turn.session
     assert (of["one"].project, of["two"].project) == ("garden", None)
-
-
-@pytest.mark.restarts
-def test_a_session_that_is_not_there_or_not_clear_stores_nothing(ask: Clew, place: Home) -> None:
-    for wanted in ("last", "01NOSUCH"):
-        with pytest.raises(NotFound):
-            ask("Hello?", session=wanted)
-    assert exchanges(place) == []
-    ask("one")
-    ask("two")
     with pytest.raises(Ambiguous):
-        ask("three", session="0")
-    assert len(exchanges(place)) == 2
+        ask("five", session="0")
+    assert len(exchanges(place)) == 4
 
 
 @pytest.mark.restarts
@@ -290,29 +281,34 @@ def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Clew, place: H
     assert session.system_prompt == "Talk like a pirate."
 
 
-def test_a_reply_that_breaks_off_is_kept_and_ends_1(ask: Clew, place: Home) -> None:
+def test_a_reply_that_breaks_off_is_kept_and_ends_1_and_one_cut_at_its_longest_is_no_failure_but_said(
+    ask: Clew, place: Home
+) -> None:
     asked = ask("Hello?", Reply("This goes on and on and on.", error=DecodeFailed(-3), fail_after=3))
     _, reply = replied(place)
     assert reply.stop_reason == StopReason.FAILED
     assert (asked.code, asked.out) == (ExitCode.FAILED, f"{reply.text}\n")
     assert "The reply failed" in asked.err
-
-
-def test_a_reply_cut_at_its_longest_is_no_failure_but_said(ask: Clew) -> None:
     asked = ask("Hello?", Reply("Too long", reason="length"), as_json=True)
     assert (asked.code, asked.json["truncated"]) == (ExitCode.OK, True)
     assert "cut off" in asked.err
 
 
-def test_a_model_that_cannot_be_loaded_is_69_and_the_message_is_kept(ask: Clew, place: Home) -> None:
-    def make() -> Generator:
+def test_a_model_that_cannot_be_loaded_or_a_signal_meanwhile_keeps_the_message(ask: Clew, place: Home) -> None:
+    def broken() -> Generator:
         raise NotGguf(Path("x.gguf"), "text")
 
-    asked = ask("Hello?", loader=OneModel(make))
+    def interrupted() -> Generator:
+        os.kill(os.getpid(), signal.SIGINT)
+        return FakeGenerator("never asked")
+
+    asked = ask("Hello?", loader=OneModel(broken))
     assert (asked.code, asked.out) == (ExitCode.UNAVAILABLE, "")
     assert "is not a GGUF model" in asked.err
     assert "Your message is saved" in asked.err
-    assert [exchange.turn.text for exchange in exchanges(place)] == ["Hello?"]
+    asked = ask("Again?", loader=OneModel(interrupted))
+    assert (asked.code, asked.out) == (ExitCode.INTERRUPTED, "")
+    assert [(each.turn.text, each.reply) for each in exchanges(place)] == [("Again?", None), ("Hello?", None)]
 
 
 def test_a_log_that_cannot_be_written_is_74_and_one_in_use_names_who_has_it_and_nothing_is_accepted(
@@ -366,16 +362,6 @@ def test_a_signal_stops_the_reply_and_keeps_what_came(ask: Clew, place: Home, nu
     assert reply.text
     assert "one two three four five".startswith(reply.text)
     assert (asked.code, asked.out) == (code, f"{reply.text}\n")
-
-
-def test_a_signal_while_the_model_loads_keeps_the_message_and_ends_130(ask: Clew, place: Home) -> None:
-    def make() -> Generator:
-        os.kill(os.getpid(), signal.SIGINT)
-        return FakeGenerator("never asked")
-
-    asked = ask("Hello?", loader=OneModel(make))
-    assert (asked.code, asked.out) == (ExitCode.INTERRUPTED, "")
-    assert [(each.turn.text, each.reply) for each in exchanges(place)] == [("Hello?", None)]
 
 
 @pytest.mark.restarts

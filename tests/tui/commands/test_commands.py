@@ -89,6 +89,7 @@ def test_the_version_is_told(clew: Clew) -> None:
     assert clew("--version").out == f"clew {VERSION}\n"
 
 
+@pytest.mark.restarts
 def test_home_may_stand_anywhere_and_one_that_cannot_be_made_is_73(clew: Clew, tmp_path: Path) -> None:
     for number, argv in enumerate(
         (
@@ -159,13 +160,10 @@ def test_closed_streams_are_no_reason_to_fail(environment: dict[str, str], remem
 
 
 @pytest.mark.process
-def test_reading_imports_neither_the_graph_nor_models_nor_a_screen_and_makes_what_is_private(
-    environment: dict[str, str], remember: Remember, tmp_path: Path
+def test_reading_imports_neither_the_graph_nor_models_nor_a_screen(
+    environment: dict[str, str], remember: Remember
 ) -> None:
     remember("one")
     heavy = {"kuzu", "llama_cpp", "textual", "numpy", "pyarrow", "huggingface_hub", "agent.agent", "models.generator"}
     for argv in (("log",), ("sessions", "--json"), ("show", "last")):
         assert not heavy & modules_of(*argv, environment=environment), argv
-    started(environment | {"CLEW_HOME": str(tmp_path / "second")}, "log")
-    for path in [tmp_path / "second", *(tmp_path / "second").rglob("*")]:
-        assert path.stat().st_mode & 0o077 == 0, path

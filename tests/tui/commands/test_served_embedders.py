@@ -55,8 +55,16 @@ def name_server(home: Path, address: str = "http://localhost:1") -> Path:
     return config
 
 
-def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said(clew: Clew, home: Path) -> None:
+def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said_and_offered_where_not(
+    clew: Clew, home: Path
+) -> None:
     config = name_server(home)
+    ended = clew("models", "use", f"{MODEL}@den")
+    assert ended.code == ExitCode.OK
+    assert f"clew models use --embedder {MODEL}@den" in ended.err
+    assert load_settings(config).embedder == DEFAULT_EMBEDDER
+    assert "--embedder" not in clew("models", "use", "qwen3:8b@den").err
+    clew("models", "use", DEFAULT_CHAT)
     ended = clew("models", "use", "--embedder", f"{MODEL}@den")
     assert ended.code == ExitCode.OK
     assert f"{MODEL}@den is now the embedding model" in ended.err
@@ -67,26 +75,14 @@ def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said(clew: Clew,
     assert "still use a model of it" in clew("models", "rm", "den", "--yes").err
 
 
-def test_without_it_it_is_offered(clew: Clew, home: Path) -> None:
-    config = name_server(home)
-    ended = clew("models", "use", f"{MODEL}@den")
-    assert ended.code == ExitCode.OK
-    assert f"clew models use --embedder {MODEL}@den" in ended.err
-    assert load_settings(config).embedder == DEFAULT_EMBEDDER
-    assert "--embedder" not in clew("models", "use", "qwen3:8b@den").err
-
-
-@pytest.mark.parametrize("name", [DEFAULT_CHAT, f"{MODEL}@nobody"])
-def test_what_is_no_embedder_is_not_chosen_as_one(
-    clew: Clew, home: Path, chat_gguf: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setenv("CLEW_MODELS", str(chat_gguf.parent))
+def test_what_is_no_embedder_is_not_chosen_as_one(answering: Clew, home: Path) -> None:
     config = name_server(home)
     before = config.read_text()
-    ended = clew("models", "use", "--embedder", name)
-    assert ended.code in (ExitCode.USAGE, ExitCode.UNAVAILABLE)
-    assert "Nothing was changed" in plain(ended.err)
-    assert config.read_text() == before
+    for name in (DEFAULT_CHAT, f"{MODEL}@nobody"):
+        ended = answering("models", "use", "--embedder", name)
+        assert ended.code in (ExitCode.USAGE, ExitCode.UNAVAILABLE)
+        assert "Nothing was changed" in plain(ended.err)
+        assert config.read_text() == before
 
 
 def test_a_server_that_only_embeds_is_added_and_tested(clew: Clew, home: Path, server: EmbeddingServer) -> None:

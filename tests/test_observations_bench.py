@@ -49,29 +49,24 @@ PORTO = saw("I moved to Porto!", 0, 2)
 # -- the file ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_file_has_enough_of_every_class(conversations: list[Conversation]) -> None:
+def test_the_file_has_enough_of_every_class_and_no_field_that_nobody_reads(conversations: list[Conversation]) -> None:
     counts = Counter(conversation.category for conversation in conversations)
     assert set(counts) == set(CLASSES)
     assert len(conversations) >= 120
     assert min(counts.values()) >= 8
-
-
-def test_the_file_has_no_field_that_nobody_reads() -> None:
     entries = json.loads(FILE.read_text(encoding="utf-8"))
     assert {key for entry in entries for key in entry} <= {"id", "class", "turns", "known", "accept"}
     items = [item for entry in entries for item in (*entry["known"], *entry.get("accept", ()))]
     assert {key for item in items for key in item} <= {"terms", "status", "sources", "text", "revises", "by"}
 
 
-def test_what_should_be_known_is_in_the_words_of_its_sources(conversations: list[Conversation]) -> None:
+def test_what_should_be_known_is_in_the_words_of_its_sources_and_revises_the_same_without_hints(
+    conversations: list[Conversation],
+) -> None:
     for conversation in conversations:
         for item in conversation.known:
             assert item.said_in(conversation.sentence(item)), (conversation.id, item)
             assert all(item.said_in(conversation.turns[place].text) for place in item.sources), (conversation.id, item)
-
-
-def test_without_its_hints_the_file_tells_the_same_revisions(conversations: list[Conversation]) -> None:
-    for conversation in conversations:
         bare = tuple(item.model_copy(update={"revises": None, "text": None, "by": None}) for item in conversation.known)
         assert conversation.model_copy(update={"known": bare}).followed() == conversation.followed(), conversation.id
 
@@ -153,13 +148,10 @@ def test_what_is_amiss_shows_in_the_figures() -> None:
     )
 
 
-def test_history_is_kept_only_in_the_series_of_what_followed() -> None:
+def test_history_is_kept_only_in_the_series_of_what_followed_and_what_is_not_in_use_is_wrongly_retired() -> None:
     assert score(MOVED, [LYON, PORTO]).kept == 1
     assert score(MOVED, [LYON, saw("I moved to Porto!", 2, series="b")]).kept == 0
     assert score(MOVED, [saw(None, 0, status="superseded"), PORTO]).kept == 0
-
-
-def test_what_was_known_and_is_not_in_use_is_wrongly_retired() -> None:
     retired = saw("I moved to Porto!", 2, status="invalid")
     assert score(MOVED, [retired]).figures()["wrongly_retired"] == 1.0
     assert score(MOVED, [retired, PORTO]).retired == 0

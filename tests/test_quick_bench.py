@@ -20,11 +20,6 @@ def filled(name: str, **rounds: list[dict[str, float] | None]) -> Runs:
     return side
 
 
-def test_the_spread_is_how_far_the_runs_lie_apart() -> None:
-    assert spread([100.0, 110.0, 90.0]) == pytest.approx(0.2)
-    assert spread([5.0]) == 0.0
-
-
 def test_worse_is_what_changed_to_the_bad_side_by_more_than_its_noise_and_a_count_by_one_more() -> None:
     count = Wanted("startup.modules_at_paint", count=True)
     for wanted, before, now, verdict in (
@@ -65,10 +60,12 @@ def test_what_is_told_names_what_got_worse_and_by_how_much() -> None:
     assert [*told_against([unchanged], "x")][-1].endswith("noise: nothing.")
 
 
-def test_a_tree_alone_is_told_with_its_spread() -> None:
+def test_a_tree_alone_is_told_with_its_spread_which_is_how_far_the_runs_lie_apart() -> None:
     side = filled("this tree", append=[{"append_p50_ms": 4.0}, {"append_p50_ms": 5.0}, {"append_p50_ms": 9.0}])
     (line,) = told_alone(side)
     assert line.split() == ["append.append_p50_ms", "5", "(4", "–", "9)"]
+    assert spread([100.0, 110.0, 90.0]) == pytest.approx(0.2)
+    assert spread([5.0]) == 0.0
 
 
 @pytest.mark.process

@@ -153,7 +153,6 @@ def test_ids_that_several_chats_share_name_the_chat_they_were_said_in(
 
 @pytest.mark.restarts
 def test_where_there_is_no_chat_it_is_said_how_to_begin_one(clew: Clew, remember: Remember) -> None:
-    refused(clew, *((argv, 66, "") for argv in (("regenerate",), ("rewind", "start"), ("fork",), ("tree",))))
     assert clew("delete", remember("Hello.", "Hi.").session, "--yes").code == 0
     for command in ("tree", "fork", "regenerate"):
         ended = clew(command)

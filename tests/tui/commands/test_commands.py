@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,16 +74,12 @@ def test_no_summary_of_a_command_is_cut(clew: Clew) -> None:
     assert not [each for each in summaries if each[-1] not in ".…" or each.endswith("...")]
 
 
-def test_a_value_that_does_not_fit_is_refused_in_words_and_a_misspelt_command_with_the_right_one(clew: Clew) -> None:
-    refused(
-        clew,
-        (("log", "--limit", "x"), 2, ": 'x' is not a whole number"),
-        (("log", "-k", "-1"), 2, ": -1 is too small: 0 is the least"),
-        (("recall", "x", "--limit", "101"), 2, ": 101 is too large: 100 is the most"),
-        (("query", "RETURN 1", "--format", "xml"), 2, ": 'xml' is not one of 'table', 'json', 'csv'"),
-        (("query", "RETURN 1", "--timeout", "soon"), 2, ": 'soon' is not a number"),
-        (("sesions",), 2, "Did you mean 'sessions'"),
-    )
+@pytest.mark.restarts
+def test_what_makes_no_sense_is_refused_in_words_and_makes_no_memory(clew: Clew, home: Path) -> None:
+    rows = tomllib.loads(Path(__file__).with_name("refused.toml").read_text(encoding="utf-8"))["rows"]
+    refused(clew, *((tuple(row["argv"]), row["code"], row["says"]) for row in rows), stdin=b" \n")
+    assert not (home / "memory" / "log.sqlite").exists()
+    assert not (home / "backups").exists()
 
 
 def test_the_version_is_told(clew: Clew) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph.values import Check
-from tests.tui.commands.conftest import Clew, Remember, refused
+from tests.tui.commands.conftest import Clew, Remember
 
 
 def named(report: Any) -> dict[str, Any]:
@@ -32,11 +32,10 @@ def test_a_healthy_clew_is_well_with_its_models_tried_which_leaves_no_trace_in_t
     assert [entry["turn"] for entry in answering("log", "--json").json] == [said.turn]
 
 
-def test_an_empty_home_is_well_cannot_be_rebuilt_and_is_not_given_a_memory(clew: Clew, home: Path) -> None:
+def test_an_empty_home_is_well_and_is_not_given_a_memory(clew: Clew, home: Path) -> None:
     ended = clew("doctor", "--json", "--no-model")
     assert ended.code == 0
     assert named(ended.json)["memory"]["detail"] == "nothing is stored yet"
-    assert clew("rebuild").code == 66
     assert not (home / "memory" / "log.sqlite").exists()
 
 
@@ -133,13 +132,3 @@ def test_words_that_are_to_be_nowhere_are_looked_for_in_every_file(clew: Clew, h
     nowhere = clew("doctor", "--deep", "--absent", "-", stdin=b"Bassoon")
     assert (nowhere.code, nowhere.err) == (0, "")
     assert "none found" in nowhere.out
-
-
-def test_words_that_cannot_be_looked_for_are_a_wrong_usage(clew: Clew) -> None:
-    refused(
-        clew,
-        (("doctor", "--absent", "-"), 2, "--deep"),
-        (("doctor", "--deep", "--absent", "Bassoon"), 2, "standard input"),
-        (("doctor", "--deep", "--absent", "-"), 2, "no word"),
-        stdin=b" \n",
-    )

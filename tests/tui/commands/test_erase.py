@@ -76,20 +76,14 @@ def test_what_clew_did_not_make_stays_and_is_named(clew: Clew, lived_in: Path) -
     assert "cache, keys, memory, models, notes.txt" in ended.err
 
 
-def test_models_stay_when_asked_for(clew: Clew, lived_in: Path) -> None:
+def test_models_stay_when_asked_for_or_in_a_folder_of_their_own(clew: Clew, lived_in: Path, tmp_path: Path) -> None:
     clew("erase", "--yes", "--keep-models")
     assert (lived_in / "models" / CATALOGUE[0].file).exists()
     assert not (lived_in / "memory").exists()
-
-
-def test_models_in_a_folder_of_their_own_stay(
-    clew: Clew, lived_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / CATALOGUE[0].file).write_text("used by others too")
-    monkeypatch.setenv("CLEW_MODELS", str(shared))
-    clew("erase", "--yes")
+    clew("erase", "--yes", CLEW_MODELS=str(shared))
     assert (shared / CATALOGUE[0].file).exists()
 
 
@@ -103,22 +97,15 @@ def test_only_the_word_erases(clew: Clew, lived_in: Path) -> None:
     assert not lived_in.exists()
 
 
-def test_a_link_is_removed_and_not_what_it_points_at(clew: Clew, lived_in: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere.log"
-    elsewhere.write_text("not clew's")
-    (lived_in / "cache" / "native.log").unlink()
-    (lived_in / "cache" / "native.log").symlink_to(elsewhere)
-    clew("erase", "--yes")
-    assert elsewhere.exists()
-    assert not lived_in.exists()
-
-
-def test_a_folder_under_a_name_of_clews_goes_whole_but_nothing_it_points_at(
+def test_a_link_or_a_folder_under_a_name_of_clews_goes_whole_but_nothing_it_points_at(
     clew: Clew, lived_in: Path, tmp_path: Path
 ) -> None:
-    outside = tmp_path / "outside"
+    elsewhere, outside = tmp_path / "elsewhere.log", tmp_path / "outside"
     outside.mkdir()
-    (outside / "thesis.md").write_text("not clew's")
+    for path in (elsewhere, outside / "thesis.md"):
+        path.write_text("not clew's")
+    (lived_in / "cache" / "native.log").unlink()
+    (lived_in / "cache" / "native.log").symlink_to(elsewhere)
     graph = lived_in / "memory" / "graph.kuzu"
     graph.unlink()
     (graph / "deep").mkdir(parents=True)
@@ -126,6 +113,7 @@ def test_a_folder_under_a_name_of_clews_goes_whole_but_nothing_it_points_at(
     (graph / "link").symlink_to(outside)
     (lived_in / "memory" / "graph.kuzu.new").symlink_to(outside)
     assert clew("erase", "--yes").code == 0
+    assert elsewhere.exists()
     assert (outside / "thesis.md").exists()
     assert not lived_in.exists()
 

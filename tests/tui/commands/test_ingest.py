@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.commands.conftest import Clew, Terminal, refused
+from tests.tui.commands.conftest import Clew, Terminal
 
 
 @pytest.fixture
@@ -56,10 +56,7 @@ def test_documents_whose_files_are_gone_wait_for_a_yes_and_come_back_with_undo(
 
 
 @pytest.mark.restarts
-def test_what_is_passed_over_or_guessed_is_named_and_an_empty_path_is_not_the_folder_one_is_in(
-    clew: Clew, folder: Path
-) -> None:
-    refused(clew, *((("ingest", path), 2, "The path is empty. Nothing was added") for path in ("", "  ")))
+def test_what_is_passed_over_or_guessed_is_named(clew: Clew, folder: Path) -> None:
     (folder / "plan.docx").write_bytes(b"PK")
     for name in ("one.PNG", "two.png"):
         (folder / name).write_bytes(b"")

@@ -69,12 +69,6 @@ def test_memories_are_narrowed_down(clew: Clew, candidate: str) -> None:
     assert found("--limit", "0") == set()
 
 
-def test_a_filter_that_is_none_and_nothing_to_keep_are_wrong_usage(clew: Clew) -> None:
-    options = (("--status", "good"), ("--kind", "x"), ("--trend", "up"), ("--limit", "-1"))
-    nothing = (("remember",), ("remember", "  "), ("correct", "01ARZ3NDEK", " "))
-    refused(clew, *((argv, 2, "") for argv in (*(("memories", *each) for each in options), *nothing)))
-
-
 def test_nothing_is_learned_yet_and_no_memory_is_made_by_asking(clew: Clew, home: Path) -> None:
     for command in ("memories", "review", "blocks", "projects"):
         ended = clew(command, "--json")
@@ -253,7 +247,6 @@ def test_a_memory_is_made_from_two_and_shows_both_and_what_cannot_be_says_why_an
         ((*pair, " "), 2, "Missing text"),
         ((*pair, "word " * 31), 1, "That is 31 words"),
         ((*pair, "I like my boat."), 1, "same memory is already there"),
-        (("memories", "--type", "rumour"), 2, ""),
         *((argv, 66, "clew memories") for argv in unknown),
     )
     assert len(clew("memories", "--json").json) == 2

@@ -28,13 +28,6 @@ def test_the_newest_exchange_comes_first_with_exactly_the_promised_keys(clew: Cl
     }
 
 
-def test_programs_get_summaries_of_long_messages(clew: Clew, remember: Remember) -> None:
-    asked = remember("long " * 10_000, "short")
-    (entry,) = clew("log", "--json").json
-    assert (len(entry["said"]), entry["said"][-1], entry["reply"], entry["cut"]) == (500, "…", "short", True)
-    assert clew("show", asked.turn, "--json").json["turn"]["text"] == "long " * 10_000
-
-
 def test_filters_keep_what_they_name(clew: Clew, remember: Remember) -> None:
     mine = remember("in a project", project="garden", client="chat")
     remember("elsewhere", project="house")
@@ -67,35 +60,33 @@ def test_the_limit_is_twenty_unless_told_and_zero_is_an_empty_list(clew: Clew, r
     assert len(clew("log", "--json", "--limit", "100000").json) == 22
 
 
-def test_a_home_without_a_memory_has_an_empty_log(clew: Clew, home: Path) -> None:
-    ended = clew("log", "--json")
-    assert (ended.code, ended.json) == (0, [])
-    assert clew("log").err == "No matching messages.\n"
-    assert not (home / "memory" / "log.sqlite").exists()
-
-
-def test_people_get_summaries_that_no_terminal_obeys(
+def test_people_and_programs_get_summaries_that_no_terminal_obeys_and_what_is_piped_has_every_word(
     clew: Clew, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.commands.log.width", lambda: 100)
-    remember("line one\nline \x1b[2Jtwo [bold]", "all \x9b31mred " + "and long " * 100)
-    ended = clew("log")
-    lines = ended.out.splitlines()
-    assert len(lines) == 3
-    assert lines[1] == "> line one line ␛[2Jtwo [bold]"
-    assert lines[2].startswith("  all �31mred and long")
-    assert lines[2].endswith("…")
-
-
-def test_what_is_piped_has_every_word(clew: Clew, remember: Remember) -> None:
-    remember("where " * 100 + "is the needle", "in the " + "hay " * 100 + "stack")
+    long = remember("where " * 100 + "is the needle", "all \x9b31mred " + "and hay " * 100 + "stack")
     ended = clew("log")
     assert "is the needle\n" in ended.out
     assert "stack\n" in ended.out
     assert "…" not in ended.out
+    (entry,) = clew("log", "--json").json
+    assert (len(entry["said"]), entry["said"][-1], len(entry["reply"]), entry["cut"]) == (500, "…", 500, True)
+    assert clew("show", long.turn, "--json").json["turn"]["text"] == "where " * 100 + "is the needle"
+    remember("line one\nline \x1b[2Jtwo [bold]", session=long.session)
+    monkeypatch.setattr("tui.commands.log.width", lambda: 100)
+    lines = clew("log").out.splitlines()
+    assert len(lines) == 6
+    assert lines[1] == "> line one line ␛[2Jtwo [bold]"
+    assert lines[5].startswith("  all �31mred and hay")
+    assert lines[5].endswith("…")
 
 
-def test_a_message_without_a_reply_says_so(clew: Clew, remember: Remember, record: Record) -> None:
+def test_without_a_memory_the_log_is_empty_and_a_message_without_a_reply_says_so(
+    clew: Clew, remember: Remember, record: Record, home: Path
+) -> None:
+    ended = clew("log", "--json")
+    assert (ended.code, ended.json) == (0, [])
+    assert clew("log").err == "No matching messages.\n"
+    assert not (home / "memory" / "log.sqlite").exists()
     answered = remember("answered")
     record(said("01ZZZZZZZZZZZZZZZZZZZZZZZZ", answered.session, parent=answered.reply, text="still open"))
     entry = clew("log", "--json", "--limit", "1").json[0]

@@ -314,8 +314,9 @@ def test_a_server_is_removed_with_its_key_when_that_is_meant(clew: Clew, home: P
     server = serve(llama_server())
     clew("models", "add", server.address, "--name", "den", "--key-stdin", stdin=f"{KEY}\n".encode())
     clew("models", "use", "Small-Chat.Q4_1@den")
-    asked = f"den is a server ({server.address}). Remove it and its key?"
-    refused(clew, (("models", "rm", "den"), ExitCode.FAILED, asked))
+    asked = clew("models", "rm", "den")
+    assert asked.code == ExitCode.FAILED
+    assert f"den is a server ({server.address}). Remove it and its key?" in asked.err
     assert (home / "keys" / "den").exists()
     removed = clew("models", "rm", "den", "--yes")
     assert removed.code == ExitCode.OK

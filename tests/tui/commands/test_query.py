@@ -1,7 +1,6 @@
 """`clew query` with values, and `clew schema`: from the command line to a real memory."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,22 +38,6 @@ def test_values_are_given_by_name_and_what_is_not_shown_is_always_told(clew: Cle
 )  # fmt: skip
 def test_a_value_is_json_or_else_text(written: str, meant: Any) -> None:
     assert read(written) == meant
-
-
-def test_a_value_that_does_not_fit_is_refused_before_anything_is_opened(clew: Clew, home: Path) -> None:
-    refused(clew, (("schema",), 66, ""))
-    for options, told in (
-        ((), "--param n="),
-        (("--param", "m=1"), "--param n="),
-        (("--param", "n=1", "--param", "m=1"), "There is no $m in this query"),
-        (("--param", "n=1", "--param", "n=2"), "$n is given twice"),
-        (("--param", "n"), "is not NAME=VALUE"),
-        (("--param", "=1"), "is not NAME=VALUE"),
-        (("--param", 'n=[1, "a"]'), "a list of both a whole number and a text"),
-        (("--param", f"n={2**70}"), "more than 64 bits"),
-    ):
-        refused(clew, (("query", "RETURN $n", *options), 2, told))
-    assert not (home / "memory" / "log.sqlite").exists()
 
 
 def test_a_table_that_is_piped_has_every_word() -> None:

@@ -7,11 +7,14 @@ import pytest
 
 from graph.events import PinSet, Recalled, TurnHidden
 from graph.readings.newest import NODE_KINDS
+from models.store import DEFAULT_EMBEDDER
 from tests.graph.talk import reply, said
 from tests.tui.commands.conftest import Clew, Record, Remember, Said, held, refused
 from tui.commands.log import KINDS
 
 HARD = ['"*AND(', "🦑", "\x1b[2J", "the and of", "潮だまり", "x" * 20_000, "tide " * 4_000]
+
+pytestmark = pytest.mark.usefixtures("words_only")
 
 
 @pytest.fixture
@@ -21,9 +24,10 @@ def crete(remember: Remember) -> Said:
     return about
 
 
-@pytest.mark.usefixtures("words_only")
 @pytest.mark.restarts
-def test_a_hit_comes_with_everything_that_put_it_at_its_rank(clew: Clew, crete: Said) -> None:
+def test_a_hit_comes_with_everything_that_put_it_at_its_rank_and_people_read_when_who_and_why(
+    clew: Clew, crete: Said, remember: Remember
+) -> None:
     ended = clew("recall", "the tide pools", "-k", "1", "--json")
     assert ended.code == 0
     (hit,) = ended.json
@@ -36,22 +40,14 @@ def test_a_hit_comes_with_everything_that_put_it_at_its_rank(clew: Clew, crete: 
         *("reasons", "boosts", "path", "why", "world", "later"),
     }
     assert hit["why"].startswith("by its words (rank 1)")
-
-
-@pytest.mark.usefixtures("words_only")
-@pytest.mark.restarts
-def test_people_read_when_who_and_why(clew: Clew, crete: Said, remember: Remember) -> None:
     remember("hay " * 100 + "needle")
-    ended = clew("recall", "tide", "pools")
-    assert re.search(
-        r"1 \w{26} \d{4}-\d\d-\d\d \d\d:\d\d you Crete\n    The tide pools at .*\n    by its words", ended.out
-    )
+    page = clew("recall", "tide", "pools")
+    about = r"1 \w{26} \d{4}-\d\d-\d\d \d\d:\d\d you Crete\n    The tide pools at .*\n    by its words"
+    assert re.search(about, page.out)
     assert "needle\n" in clew("recall", "hay").out, "what is piped has every word"
-    assert "nothing-here" in ended.err  # told once that there is no embedder
-    assert ended.err.count("nothing-here") == 1
+    assert page.err.count("nothing-here") == 1, "it is told once that there is no embedder"
 
 
-@pytest.mark.usefixtures("words_only")
 @pytest.mark.restarts
 def test_filters_narrow_it_down(clew: Clew, crete: Said, remember: Remember) -> None:
     boat = remember("The tide pools are best by boat", "Row there.", project="travel")
@@ -73,29 +69,12 @@ def test_filters_narrow_it_down(clew: Clew, crete: Said, remember: Remember) -> 
     assert found("--person", "\udcff") == []
 
 
-@pytest.mark.usefixtures("words_only", "crete")
 @pytest.mark.restarts
-def test_any_words_may_be_recalled_for(clew: Clew) -> None:
+def test_any_words_may_be_recalled_for(clew: Clew, crete: Said) -> None:
     for query in HARD:
         ended = clew("recall", "--json", "--", query)
         assert ended.code == 0, query[:8]
         assert isinstance(ended.json, list), query[:8]
-
-
-def test_what_makes_no_sense_is_explained_with_exit_code_2(clew: Clew) -> None:
-    refused(
-        clew,
-        (("recall", " "), 2, "nothing to search for"),
-        (("recall", '""'), 2, "nothing to search for"),
-        (("recall", "x", "--role", "wizard"), 2, "'wizard' is not a role"),
-        (("recall", "x", "--since", "soonish"), 2, "soonish"),
-        (("recall", "x", "--until", "soonish"), 2, "soonish"),
-        (("recall", "x", "-k", "0"), 2, "'-k'"),
-        (("recent", "--since", "soonish"), 2, "soonish"),
-        (("recent", "--kind", "wizard"), 2, "Choose from: turn, session, observation"),
-        (("about", " "), 2, "clew about Ada"),
-        (("themes", "--limit", "0"), 2, "'--limit'"),
-    )
 
 
 @pytest.mark.restarts
@@ -116,9 +95,18 @@ def test_without_a_memory_and_with_an_empty_one_it_says_so_and_makes_none(
         assert found == [] or found.get("turns") == [] or found.get("themes") == []
 
 
-def test_recent_is_what_is_live_newest_first_and_another_clew_is_named_where_the_memory_is_needed_whole(
+def test_about_tells_how_much_where_and_what_and_recent_what_is_live_beside_another_clew_too(
     clew: Clew, remember: Remember, record: Record, crete: Said, home: Path
 ) -> None:
+    about = clew("about", "Falassarna", "--json").json
+    assert about["mentioned"] == 1
+    assert [session["id"] for session in about["sessions"]] == [crete.session]
+    assert [turn["id"] for turn in about["turns"]] == [crete.turn]
+    page = clew("about", "Falassarna").out
+    assert "named in 1 other " in page
+    assert "The tide pools at Falassarna" in page
+    assert "Nothing in the memory mentions Nobody." in clew("about", "Nobody").err
+
     last = remember("And butter?", "Churned.")
     entries = clew("recent", "--json").json
     assert entries[0]["said"] == "And butter?"
@@ -153,18 +141,6 @@ def test_recent_shows_any_kind_of_node_and_several_at_once(clew: Clew, crete: Sa
         assert clew("recent", "--kind", "observation").code == 75
 
 
-def test_about_tells_how_much_where_and_what(clew: Clew, crete: Said) -> None:
-    about = clew("about", "Falassarna", "--json").json
-    assert about["mentioned"] == 1
-    assert [session["id"] for session in about["sessions"]] == [crete.session]
-    assert [turn["id"] for turn in about["turns"]] == [crete.turn]
-    page = clew("about", "Falassarna").out
-    assert "named in 1 other " in page
-    assert "The tide pools at Falassarna" in page
-    assert "Nothing in the memory mentions Nobody." in clew("about", "Nobody").err
-
-
-@pytest.mark.usefixtures("words_only")
 @pytest.mark.restarts
 def test_words_come_through_a_pipe_where_they_are_asked_for(clew: Clew, crete: Said) -> None:
     for arguments in (("recall", "-", "--json"), ("recall", "--json")):
@@ -176,13 +152,16 @@ def test_words_come_through_a_pipe_where_they_are_asked_for(clew: Clew, crete: S
 
 
 def test_meaning_finds_what_no_word_does_and_no_chat_model_is_loaded(answering: Clew, crete: Said) -> None:
-    assert answering("recall", "warm").code == 0  # embeds nothing yet, or all: then the vectors may be there
-    ended = answering("recall", "seaside holiday", "--json")
+    embedder = {"CLEW_EMBEDDER": DEFAULT_EMBEDDER}
+    assert answering("recall", "warm", **embedder).code == 0  # embeds nothing yet, or all: then vectors may be there
+    ended = answering("recall", "seaside holiday", "--json", **embedder)
     assert ended.code == 0, ended.err
     assert "smollm2" not in ended.err
 
 
-def test_a_reply_is_shown_with_what_was_recalled_for_it(clew: Clew, crete: Said, record: Record) -> None:
+def test_a_reply_is_shown_with_what_was_recalled_for_it_and_of_a_long_paste_with_the_stretch_that_fits_the_question(
+    clew: Clew, crete: Said, record: Record, remember: Remember
+) -> None:
     pack = (
         Recalled(id=crete.turn, score=2.0, ranks={"lexical": 1, "semantic": 3}, boosts={"speaker": 0.5}),
         Recalled(id=crete.reply, ranks={"graph": 2}, path=(("lexical", crete.turn), ("REPLIES_TO", crete.reply))),
@@ -202,8 +181,6 @@ def test_a_reply_is_shown_with_what_was_recalled_for_it(clew: Clew, crete: Said,
     assert [item["id"] for item in stored] == [crete.turn, crete.reply]
     assert stored[0]["ranks"] == {"lexical": 1, "semantic": 3}
 
-
-def test_of_a_long_paste_the_stretch_that_fits_the_question_is_shown(clew: Clew, remember: Remember) -> None:
     rows = [f"Row {number} of the export." for number in range(900)]
     rows[400] = "The ferry to Naxos leaves at dawn."
     pasted = remember("\n".join(rows), "Thank you.", title="Export")
@@ -214,7 +191,6 @@ def test_of_a_long_paste_the_stretch_that_fits_the_question_is_shown(clew: Clew,
     assert "Row 0 " not in out
 
 
-@pytest.mark.usefixtures("words_only")
 @pytest.mark.restarts
 def test_documents_are_found_where_nothing_was_ever_said(clew: Clew, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Cheese\n\nBrine keeps cheese.\n")

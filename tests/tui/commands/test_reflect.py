@@ -86,7 +86,6 @@ def test_an_imported_chat_keeps_the_way_to_how_things_are_now(clew: Clew, tmp_pa
 def test_a_home_without_a_memory_is_given_none(clew: Clew, home: Path) -> None:
     ended = clew("reflect", "--json")
     assert (ended.code, ended.json) == (ExitCode.OK, NOTHING)
-    assert clew("reflect", "--again", "01ABCDEF").code == ExitCode.NOT_FOUND
     assert not (home / "memory" / "log.sqlite").exists()
 
 

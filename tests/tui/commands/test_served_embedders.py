@@ -59,12 +59,6 @@ def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said_and_offered
     clew: Clew, home: Path
 ) -> None:
     config = name_server(home)
-    ended = clew("models", "use", f"{MODEL}@den")
-    assert ended.code == ExitCode.OK
-    assert f"clew models use --embedder {MODEL}@den" in ended.err
-    assert load_settings(config).embedder == DEFAULT_EMBEDDER
-    assert "--embedder" not in clew("models", "use", "qwen3:8b@den").err
-    clew("models", "use", DEFAULT_CHAT)
     ended = clew("models", "use", "--embedder", f"{MODEL}@den")
     assert ended.code == ExitCode.OK
     assert f"{MODEL}@den is now the embedding model" in ended.err
@@ -73,6 +67,13 @@ def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said_and_offered
     rows = [row for row in clew("models", "list", "--json").json if row["kind"] == "server"]
     assert [row["in_use"] for row in rows] == [True]
     assert "still use a model of it" in clew("models", "rm", "den", "--yes").err
+
+    config = name_server(home)
+    ended = clew("models", "use", f"{MODEL}@den")
+    assert ended.code == ExitCode.OK
+    assert f"clew models use --embedder {MODEL}@den" in ended.err
+    assert load_settings(config).embedder == DEFAULT_EMBEDDER
+    assert "--embedder" not in clew("models", "use", "qwen3:8b@den").err
 
 
 def test_what_is_no_embedder_is_not_chosen_as_one(answering: Clew, home: Path) -> None:

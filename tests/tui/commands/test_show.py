@@ -11,37 +11,24 @@ from tests.graph import talk
 from tests.tui.commands.conftest import FIGURES, Clew, Record, Remember, Said, refused
 
 
-def test_an_exchange_is_shown_whole_by_either_of_its_turns(clew: Clew, remember: Remember) -> None:
-    said = remember("What is bread?", "Baked\ndough.", project="kitchen")
+def test_an_exchange_is_shown_whole_by_either_of_its_turns_and_people_see_every_figure_and_words_as_words(
+    clew: Clew, remember: Remember
+) -> None:
+    said = remember("What is \x1b[31mbread?", "Baked\ndough.", project="kitchen")
     whole = clew("show", said.turn, "--json").json
     assert whole == clew("show", said.reply, "--json").json == clew("show", said.turn[:25].lower(), "--json").json
     assert set(whole) == {"turn", "reply", "project", "tools", "context"}
     assert (whole["tools"], whole["context"], whole["project"]) == ([], [], "kitchen")
-    assert whole["turn"]["text"] == "What is bread?"
+    assert whole["turn"]["text"] == "What is \x1b[31mbread?"
     shown = {"session": said.session, "index": 1, "role": "assistant", "speaker": "assistant", "truncated": False}
     shown |= FIGURES | {"text": "Baked\ndough."}
     assert {key: whole["reply"][key] for key in shown} == shown
-
-
-def test_people_see_every_figure_and_the_words_as_words(clew: Clew, remember: Remember) -> None:
-    said = remember("What is \x1b[31mbread?", "Baked\ndough.", project="kitchen")
-    ended = clew("show", said.turn)
-    assert ended.code == 0
-    assert "\x1b" not in ended.out
-    for piece in (
-        "What is ␛[31mbread?",
-        "Baked\ndough.",
-        "project kitchen",
-        "prompt 12 tokens",
-        "7 evaluated",
-        "reply 3 tokens",
-        "first after 15 ms",
-        "1.25 s in all",
-        "fake",
-        said.session,
-        said.reply,
-    ):
-        assert piece in ended.out
+    page = clew("show", said.turn)
+    assert page.code == 0
+    assert "\x1b" not in page.out
+    figures = ("prompt 12 tokens", "7 evaluated", "reply 3 tokens", "first after 15 ms", "1.25 s in all", "fake")
+    for piece in ("What is ␛[31mbread?", "Baked\ndough.", "project kitchen", *figures, said.session, said.reply):
+        assert piece in page.out
 
 
 def test_the_sampling_a_reply_was_made_with_is_told(clew: Clew, remember: Remember, record: Record) -> None:
@@ -53,7 +40,7 @@ def test_the_sampling_a_reply_was_made_with_is_told(clew: Clew, remember: Rememb
     assert "seed 7" in clew("show", "last").out
 
 
-def test_a_session_is_shown_as_its_thread(clew: Clew, remember: Remember) -> None:
+def test_a_session_is_shown_as_its_thread_and_an_id_of_nothing_is_66(clew: Clew, remember: Remember) -> None:
     first = remember("one", title="Counting")
     second = remember("two", session=first.session)
     for named in (first.session, first.session.lower(), "last"):
@@ -63,13 +50,8 @@ def test_a_session_is_shown_as_its_thread(clew: Clew, remember: Remember) -> Non
     ended = clew("show", "last")
     assert ended.out.startswith("Counting\n")
     assert ended.out.index("one") < ended.out.index("two")
-
-
-def test_an_id_of_nothing_is_66(clew: Clew, remember: Remember) -> None:
-    refused(clew, (("show", "last"), 66, "There is no memory in"))
-    remember("one")
-    for id in ("01NOSUCH", "x", "", "\udcff\udcfe", "' OR 1=1 --", "%"):
-        refused(clew, (("show", "--", id), 66, "There is no message, chat or memory"))
+    nothing = ("01NOSUCH", "x", "", "\udcff\udcfe", "' OR 1=1 --", "%")
+    refused(clew, *((("show", "--", id), 66, "There is no message, chat or memory") for id in nothing))
 
 
 SEARCHED = 'search_memory(query="sea stars", limit=5)\n- #ABC123 2026-01-02, user: "Purple sea stars"'

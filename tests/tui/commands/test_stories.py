@@ -181,7 +181,6 @@ def test_what_cannot_be_is_refused_in_words(clew: Clew, begun: str) -> None:
         (("story", "cast", "nowhere"), 66, ""),
         (("story", "begin", "Twins", "--host", "Mara", "--guest", "mara"), 1, "Nothing was begun"),
         (("story", "present", begun, "Zoe"), 1, "Who plays: Ada, Mara, Jonas."),
-        (("ask", "Hello.", "--whisper", "Mara"), 2, "--whisper needs --session"),
     )
 
 

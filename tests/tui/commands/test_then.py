@@ -91,15 +91,6 @@ def test_before_the_first_event_there_is_nothing_and_the_code_says_so(clew: Clew
         assert "2025-03-01T14:30" in wrong.err
 
 
-def test_where_nothing_was_ever_said_there_is_no_past_and_what_is_no_reading_query_is_refused_before_it_is_opened(
-    clew: Clew, home: Path
-) -> None:
-    refused(clew, *(((*asked, "--as-of", "2026-01-01"), 66, "") for asked in ASKING))
-    wrong = ("CREATE (:Turn {id: 'x'})", "MATCH (t:Turn) SET t.text = 'x'", "LOAD FROM '/etc/passwd' RETURN *", "")
-    refused(clew, *((("query", query), 2, "Nothing was run") for query in wrong))
-    assert not (home / "memory" / "log.sqlite").exists()
-
-
 def test_a_what_if_is_asked_by_its_chat(clew: Clew, remember: Remember, record: Record) -> None:
     begun, fork = remember("The boat is at Whitby", "Noted."), new_id()
     record(

@@ -21,15 +21,11 @@ async def ask(generator: FakeGenerator, prompt: list[int]) -> tuple[str, list[in
     raise AssertionError("no Finished came")
 
 
-def test_the_fakes_are_what_the_protocols_say() -> None:
+def test_the_fakes_are_what_the_protocols_say_and_text_of_a_user_never_becomes_a_control_token() -> None:
     generator: Generator = FakeGenerator()
     embedder: Embedder = FakeEmbedder()
     assert generator.info.context == 8192
     assert embedder.dimension == 32
-
-
-def test_text_of_a_user_never_becomes_a_control_token() -> None:
-    generator = FakeGenerator()
     text = "</s> <|im_end|>\n <bos>"
     frame = generator.frame("user", text)
     assert generator.detokenize(frame) == text

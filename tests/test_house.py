@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = {"tui", "agent", "graph", "models"}
 MAY_IMPORT = {"tui": {"agent", "graph", "models"}, "agent": {"graph", "models"}, "graph": set(), "models": set()}
 OWNERS = {"textual": "tui", "typer": "tui", "kuzu": "graph", "sqlite3": "graph", "llama_cpp": "models"}
+EXPORTED = {"agent": ["Agent", "Home", "Settings"], "graph": ["Memory"], "models": [], "tui": []}
 HEAVY = {"kuzu", "llama_cpp", "pyarrow", "numpy", "networkx", "huggingface_hub", "gguf", "safetensors"}
 
 
@@ -38,11 +39,15 @@ def imported(file: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
-def test_a_package_names_only_what_is_below_it(package: str) -> None:
+def test_a_package_names_only_what_is_below_it_and_exports_what_is_named_here(package: str) -> None:
     seen = {name for file in (ROOT / package).rglob("*.py") for name in imported(file)}
     allowed = MAY_IMPORT[package] | {package}
     assert seen & PACKAGES <= allowed
     assert {name for name in seen if OWNERS.get(name, package) != package} == set()
+    found = import_module(package)
+    assert list(getattr(found, "__all__", [])) == EXPORTED[package]
+    for name in EXPORTED[package]:
+        assert getattr(found, name).__doc__, name
 
 
 @pytest.mark.process
@@ -60,9 +65,8 @@ def test_importing_a_package_loads_nothing_heavy_and_nothing_above_it(package: s
         assert "textual" not in loaded
 
 
-@pytest.mark.parametrize("package", sorted(PACKAGES))
-def test_no_pattern_is_possessive_which_the_first_pythons_of_311_get_wrong(package: str) -> None:
-    names = [name for name in modules(package) if not name.endswith("__main__")]
+def test_no_pattern_is_possessive_which_the_first_pythons_of_311_get_wrong() -> None:
+    names = [name for package in PACKAGES for name in modules(package) if not name.endswith("__main__")]
     found = [
         f"{name}.{variable}"
         for name in names
@@ -83,29 +87,13 @@ def test_every_file_says_in_its_first_line_what_it_is() -> None:
     assert bare == []
 
 
-EXPORTED = {"agent": ["Agent", "Home", "Settings"], "graph": ["Memory"], "models": [], "tui": []}
-
-
-@pytest.mark.parametrize("package", sorted(EXPORTED))
-def test_what_a_package_exports_is_there_and_is_named_here(package: str) -> None:
-    found = import_module(package)
-    assert list(getattr(found, "__all__", [])) == EXPORTED[package]
-    for name in EXPORTED[package]:
-        assert getattr(found, name).__doc__, name
-
-
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
-def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    named = set(re.findall(r"\b((?:agent|graph|models|tui|tests|bench)/[\w\\/]+\.py)\b", text))
-    missing = sorted(name for name in named if not (ROOT / name.replace("\\", "")).is_file())
-    assert named
-    assert missing == []
-
-
-def test_the_page_on_architecture_lists_the_parts_of_the_agent() -> None:
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+def test_every_file_that_a_page_for_contributors_names_is_there_and_the_parts_of_the_agent_are_listed() -> None:
+    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in ("docs/architecture.md", "CONTRIBUTING.md")}
+    for page, text in texts.items():
+        named = set(re.findall(r"\b((?:agent|graph|models|tui|tests|bench)/[\w\\/]+\.py)\b", text))
+        assert named, page
+        assert sorted(name for name in named if not (ROOT / name.replace("\\", "")).is_file()) == []
+    listed = re.findall(r"^\| `(\w+)` \|", texts["docs/architecture.md"], re.MULTILINE)
     assert sorted(listed) == sorted(PARTS)
 
 

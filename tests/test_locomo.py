@@ -38,22 +38,16 @@ def conversation() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("evidence", "found"),
-    [
+def test_odd_evidence_is_read_what_is_no_turn_dropped_and_so_are_questions_without_it_or_of_another_category() -> None:
+    for evidence, found in (
         (["D1:1"], {"D1:1"}),
         (["D1:1; D2:2"], {"D1:1", "D2:2"}),
         (["D:1:2"], {"D1:2"}),
         (["D1:1", "D", "D9:9"], {"D1:1"}),
         (["D1:01"], {"D1:1"}),
-    ],
-)
-def test_odd_evidence_is_read_and_what_is_no_turn_dropped(evidence: list[str], found: set[str]) -> None:
-    asked = {"qa": [{"question": "?", "evidence": evidence, "category": 1}]}
-    assert [question.evidence for question in questions_of(asked, set(SESSIONS))] == [frozenset(found)]
-
-
-def test_questions_without_evidence_or_of_another_category_are_left_out() -> None:
+    ):
+        asked = {"qa": [{"question": "?", "evidence": evidence, "category": 1}]}
+        assert [question.evidence for question in questions_of(asked, set(SESSIONS))] == [frozenset(found)]
     assert [question.category for question in questions_of(conversation(), set(SESSIONS))] == [4, 1]
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bench.scripted import Hostile, Perfect, RecallPath
 from graph.values import Status
 from tests.conversations import MOVED
 from tests.fakes import FakeEmbedder
+from tests.tables import each
 
 CLASSES = ["new_fact", "repeat", "state_change", "correction", "contradiction", "chit_chat"]
 CLASSES += ["hypothetical", "quote", "joke", "question", "injected", "other_language"]
@@ -47,36 +49,33 @@ PORTO = saw("I moved to Porto!", 0, 2)
 # -- the file ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_file_has_enough_of_every_class(conversations: list[Conversation]) -> None:
+def test_the_file_has_enough_of_every_class_and_no_field_that_nobody_reads(conversations: list[Conversation]) -> None:
     counts = Counter(conversation.category for conversation in conversations)
     assert set(counts) == set(CLASSES)
     assert len(conversations) >= 120
     assert min(counts.values()) >= 8
-
-
-def test_the_file_has_no_field_that_nobody_reads() -> None:
     entries = json.loads(FILE.read_text(encoding="utf-8"))
     assert {key for entry in entries for key in entry} <= {"id", "class", "turns", "known", "accept"}
     items = [item for entry in entries for item in (*entry["known"], *entry.get("accept", ()))]
     assert {key for item in items for key in item} <= {"terms", "status", "sources", "text", "revises", "by"}
 
 
-def test_what_should_be_known_is_in_the_words_of_its_sources(conversations: list[Conversation]) -> None:
+def test_what_should_be_known_is_in_the_words_of_its_sources_and_revises_the_same_without_hints(
+    conversations: list[Conversation],
+) -> None:
     for conversation in conversations:
         for item in conversation.known:
             assert item.said_in(conversation.sentence(item)), (conversation.id, item)
             assert all(item.said_in(conversation.turns[place].text) for place in item.sources), (conversation.id, item)
-
-
-def test_without_its_hints_the_file_tells_the_same_revisions(conversations: list[Conversation]) -> None:
-    for conversation in conversations:
         bare = tuple(item.model_copy(update={"revises": None, "text": None, "by": None}) for item in conversation.known)
         assert conversation.model_copy(update={"known": bare}).followed() == conversation.followed(), conversation.id
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    turns = [{"role": "user", "text": "x"}, {"role": "assistant", "text": "y"}]
+    entry = {"id": "a", "class": "joke", "turns": turns, "known": []}
+    path = tmp_path / "other.json"
+    for wrong in (
         {"known": [{"terms": ["x"], "sources": [1]}]},  # a reply's words are no evidence
         {"known": [{"terms": ["x"], "sources": [9]}]},
         {"known": [{"terms": [], "sources": [0]}]},
@@ -84,19 +83,10 @@ def test_without_its_hints_the_file_tells_the_same_revisions(conversations: list
         {"known": [{"terms": ["x"], "sources": [0], "status": "gone"}]},
         {"known": [{"terms": ["x"], "sources": [0], "revises": 0}]},
         {"turns": []},
-    ],
-)
-def test_a_file_that_makes_no_sense_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
-    turns = [{"role": "user", "text": "x"}, {"role": "assistant", "text": "y"}]
-    path = tmp_path / "other.json"
-    path.write_text(json.dumps([{"id": "a", "class": "joke", "turns": turns, "known": [], **wrong}]))
-    with pytest.raises(ValueError):
-        read(path)
-
-
-def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    entry = {"id": "a", "class": "joke", "turns": [{"role": "user", "text": "x"}]}
-    path = tmp_path / "other.json"
+    ):
+        path.write_text(json.dumps([entry | wrong]))
+        with pytest.raises(ValueError):
+            read(path)
     path.write_text(json.dumps({"conversations": [entry, entry]}))
     with pytest.raises(ValueError, match="twice"):
         read(path)
@@ -121,55 +111,47 @@ def test_exchanges_hold_messages_and_their_replies(conversations: list[Conversat
 # -- the figures ------------------------------------------------------------------------------------------------------
 
 
-def test_a_memory_that_is_right_has_nothing_amiss() -> None:
+def test_a_memory_that_is_right_has_nothing_amiss_and_an_empty_one_no_recall_and_no_junk() -> None:
     tally = score(MOVED, [LYON, PORTO])
     assert tally.figures() | {"precision": 1.0, "recall": 1.0, "history_kept": 1.0} == tally.figures()
     assert (tally.junk, tally.retired, tally.amiss) == (0, 0, [])
-
-
-def test_an_empty_memory_has_no_recall_and_no_junk() -> None:
     tally = score(MOVED, [])
     assert (tally.found, tally.kept, tally.junk, tally.counted) == (0, 0, 0, 0)
     assert tally.figures()["precision"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("seen", "precision", "recall", "junk"),
-    [
-        ([LYON, saw("I moved to Oporto!", 0, 2)], 1.0, 1.0, 0),  # an alternative
-        ([LYON, saw("I moved to Porto!", 0)], 0.5, 0.5, 1),  # proved by another message
-        ([LYON, saw("I moved to Porto!", 2, foreign=True)], 0.5, 0.5, 1),
-        ([LYON, PORTO, saw("I own a yacht.", 2, series="b")], 0.6667, 1.0, 1),
-        ([LYON, PORTO, saw("", 0, series="b")], 0.6667, 1.0, 1),
-        ([LYON, PORTO, saw(None, 0, series="b"), saw("...", 0, series="c")], 0.5, 1.0, 1),  # one exchange, two of them
+def test_what_is_amiss_shows_in_the_figures() -> None:
+    def shows(row: tuple[list[Seen], float, float, int]) -> None:
+        seen, precision, recall, junk = row
+        tally = score(MOVED, seen)
+        found = tally.figures()
+        assert (found["precision"], found["recall"], tally.junk) == (precision, recall, junk)
+
+    yacht = saw("I own a yacht.", 2, series="b")
+    each(
         (
-            [saw("I live in Lyon.", 0), saw("I moved to Porto!", 2, series="b")],
-            0.5,
-            0.5,
-            1,
-        ),  # once true, still believed
-        ([LYON, PORTO, saw("I am glad.", 2, series="b")], 1.0, 1.0, 0),  # true besides
-        ([LYON, PORTO, saw("I own a yacht.", 2, series="b", status="candidate")], 1.0, 1.0, 0),  # under review
-        ([LYON, PORTO, saw("I own a yacht.", 2, series="b", status="invalid")], 1.0, 1.0, 0),  # retired in time
-        ([LYON, saw("I moved to Porto!", 2, status="invalid")], 0.5, 0.5, 0),
-        ([LYON, saw("I moved to Porto!", 2, status="candidate")], 1.0, 0.5, 0),
-        ([LYON, saw("I moved to Porto!", 2, current=False)], 1.0, 0.5, 0),
-    ],
-)
-def test_what_is_amiss_shows_in_the_figures(seen: list[Seen], precision: float, recall: float, junk: int) -> None:
-    tally = score(MOVED, seen)
-    assert tally.figures()["precision"] == precision
-    assert tally.figures()["recall"] == recall
-    assert tally.junk == junk
+            ([LYON, saw("I moved to Oporto!", 0, 2)], 1.0, 1.0, 0),  # an alternative
+            ([LYON, saw("I moved to Porto!", 0)], 0.5, 0.5, 1),  # proved by another message
+            ([LYON, saw("I moved to Porto!", 2, foreign=True)], 0.5, 0.5, 1),
+            ([LYON, PORTO, yacht], 0.6667, 1.0, 1),
+            ([LYON, PORTO, saw("", 0, series="b")], 0.6667, 1.0, 1),
+            ([LYON, PORTO, saw(None, 0, series="b"), saw("...", 0, series="c")], 0.5, 1.0, 1),  # two of one exchange
+            ([saw("I live in Lyon.", 0), saw("I moved to Porto!", 2, series="b")], 0.5, 0.5, 1),  # still believed
+            ([LYON, PORTO, saw("I am glad.", 2, series="b")], 1.0, 1.0, 0),  # true besides
+            ([LYON, PORTO, replace(yacht, status="candidate", current=True)], 1.0, 1.0, 0),  # under review
+            ([LYON, PORTO, replace(yacht, status="invalid", current=False)], 1.0, 1.0, 0),  # retired in time
+            ([LYON, saw("I moved to Porto!", 2, status="invalid")], 0.5, 0.5, 0),
+            ([LYON, saw("I moved to Porto!", 2, status="candidate")], 1.0, 0.5, 0),
+            ([LYON, saw("I moved to Porto!", 2, current=False)], 1.0, 0.5, 0),
+        ),
+        shows,
+    )
 
 
-def test_history_is_kept_only_in_the_series_of_what_followed() -> None:
+def test_history_is_kept_only_in_the_series_of_what_followed_and_what_is_not_in_use_is_wrongly_retired() -> None:
     assert score(MOVED, [LYON, PORTO]).kept == 1
     assert score(MOVED, [LYON, saw("I moved to Porto!", 2, series="b")]).kept == 0
     assert score(MOVED, [saw(None, 0, status="superseded"), PORTO]).kept == 0
-
-
-def test_what_was_known_and_is_not_in_use_is_wrongly_retired() -> None:
     retired = saw("I moved to Porto!", 2, status="invalid")
     assert score(MOVED, [retired]).figures()["wrongly_retired"] == 1.0
     assert score(MOVED, [retired, PORTO]).retired == 0

@@ -15,39 +15,23 @@ from typing import Any, cast, get_args
 
 import pytest
 
+from agent import tools as looks
 from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import RecallDone, TurnAccepted
 from agent.home import Home
 from agent.quoting import mark_of
 from agent.settings import Settings
-from agent.tools import (
-    AboutName,
-    Correct,
-    Look,
-    OpenTurn,
-    RecentConversations,
-    SearchMemory,
-    Themes,
-    Toolbox,
-    WriteBlock,
-)
+from agent.tools import Correct, Look, OpenTurn, Toolbox, WriteBlock
 from graph.errors import NotFound
-from graph.events import (
-    CoreWritten,
-    EntityNoted,
-    Event,
-    ObservationKind,
-    ObservationMade,
-    ObservationReinforced,
-    TurnRated,
-)
+from graph.events import CoreWritten, EntityNoted, Event, ObservationKind, ObservationReinforced, TurnRated
 from graph.ids import new_id
 from graph.readings.newest import NODE_KINDS
 from graph.values import Filters, Wanted
 from graph.visibility import EVERYONE, Viewer
 from tests.agent.conftest import collect
 from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
 from tui.mcp import serializers
 from tui.mcp.tools import Tools
 
@@ -56,6 +40,7 @@ PLACES: tuple[str | None, ...] = (None, "boats", "rails")
 NONCE = re.compile(r"zq[a-z]+\d+")
 ASKED = "What of the marmalade, the harbour and the jar?"
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
+SHARED = ("memories", "blocks", "pinned memories", "newest nodes", "mcp recall", "mcp query MATCH (n) RETURN n")
 
 
 @dataclass
@@ -83,12 +68,12 @@ class Tellers:
     def sees(self, place: str | None, nonce: str) -> bool:
         return self.owners[nonce] in (EVERYONE, place)
 
-    async def talk(self, place: str | None) -> str:
-        """A chat of three exchanges."""
+    async def talk(self, place: str | None, exchanges: int = 3) -> str:
+        """A chat."""
         chat = await self.agent.chats.configure(None, project=place)
         self.chats.setdefault(place, []).append(chat)
         self.words[chat], self.turns[chat] = [], []
-        for _ in range(3):
+        for _ in range(exchanges):
             # What is learned from this one, of none, is of what the user likes, and so for all.
             liked = self.word(EVERYONE if place is None else place, None if place is None else chat)
             await self.say(chat, f"I like {liked} marmalade. The harbour jar is {self.word(place, chat)}.")
@@ -110,7 +95,8 @@ class Tellers:
             f"The harbour marmalade came from {self.word(by_hand)}.", project=place
         )
         await self.agent.memories.pin(noted.id)
-        fact = self.fact(f"The jar of marmalade at the harbour is {self.word(place, chat)}.", first, place)
+        told = f"The jar of marmalade at the harbour is {self.word(place, chat)}."
+        fact = observed(new_id(), first, project=place, text=told)
         self.observations[place] = [fact.observation]
         self.store(
             fact,
@@ -125,21 +111,6 @@ class Tellers:
         file.write_text(f"# Harbour {self.word(by_hand)}\n\nMarmalade of the jar {self.word(by_hand)}.\n")
         await self.agent.documents.ingest(file, project=place)
 
-    def fact(self, text: str, source: str, place: str | None) -> ObservationMade:
-        id = new_id()
-        return ObservationMade(
-            observation=id,
-            series=id,
-            project=place,
-            category=ObservationKind.FACT,
-            status="active",
-            confidence=0.8,
-            grounded=True,
-            origin="model",
-            sources=(source,),
-            text=text,
-        )
-
     def store(self, *events: Event) -> None:
         self.agent._memory.append(*events)
 
@@ -147,12 +118,8 @@ class Tellers:
 
     async def ways(self, place: str | None) -> dict[str, str]:
         """What each way out tells in a place."""
-        return {
-            **await self.in_chats(place),
-            **await self.by_tools(place),
-            **self.asked(place),
-            **await self.mcp(place),
-        }
+        given = await self.in_chats(place) | await self.by_tools(place)
+        return given | self.asked(place) | await self.mcp(place)
 
     async def in_chats(self, place: str | None) -> dict[str, str]:
         """What a model is given in a new chat and in an old one, and what is kept of it."""
@@ -170,19 +137,18 @@ class Tellers:
     async def by_tools(self, place: str | None) -> dict[str, str]:
         toolbox, chat = Toolbox(self.agent._memory, self.agent._recaller, self.agent._themes), self.chats[place][-1]
         calls: tuple[Look, ...] = (
-            RecentConversations(tool="recent_conversations", limit=20, since=None),
-            SearchMemory(tool="search_memory", query=ASKED, limit=10),
-            AboutName(tool="about", name="marmalade"),
-            Themes(tool="themes"),
+            looks.RecentConversations(tool="recent_conversations", limit=20, since=None),
+            looks.SearchMemory(tool="search_memory", query=ASKED, limit=10),
+            looks.AboutName(tool="about", name="marmalade"),
+            looks.Themes(tool="themes"),
             *(OpenTurn(tool="open_turn", id=turn) for turns in self.turns.values() for turn in turns),
         )
         told: dict[str, str] = {}
-        for number, call in enumerate(calls):
+        for call in calls:
             answered = await toolbox.call(call, session=chat, turn=self.turns[chat][0], generator=self.model)
-            name = call.tool if not isinstance(call, OpenTurn) else "open_turn"
-            told[f"tool {name}" + (f" {number}" if name == "open_turn" else "")] = str(answered)
-        opened = [words for name, words in told.items() if "open_turn" in name]
-        return {name: words for name, words in told.items() if "open_turn" not in name} | {"open_turn": str(opened)}
+            way = "open_turn" if isinstance(call, OpenTurn) else f"tool {call.tool}"
+            told[way] = f"{told.get(way, '')}{answered}"
+        return told
 
     def asked(self, place: str | None) -> dict[str, str]:
         memory = self.agent._memory
@@ -209,12 +175,11 @@ class Tellers:
     async def mcp(self, place: str | None) -> dict[str, str]:
         """What another program is told, whose call names the project."""
         tools = Tools(Home.resolve(), cast(Any, Visits(self.agent)))
+        kinds = list(get_args(serializers.NodeKind))
         told: dict[str, str] = {
             "mcp recall": str(await tools.recall(query=ASKED, limit=50, project=place)),
             "mcp recent": str(await tools.recent(limit=50, project=place)),
-            "mcp recent nodes": str(
-                await tools.recent(kinds=list(get_args(serializers.NodeKind)), limit=50, project=place)
-            ),
+            "mcp recent nodes": str(await tools.recent(kinds=kinds, limit=50, project=place)),
             "mcp about": str(await tools.about(name="marmalade", limit=50, project=place)),
         }
         for cypher in ("MATCH (n) RETURN n", "MATCH (a)-[r]->(b) RETURN a, b"):
@@ -263,7 +228,7 @@ async def tellers(bare: Tellers) -> Tellers:
     """Two projects and what is outside of them, all furnished."""
     for place in PLACES:
         await bare.talk(place)
-        await bare.talk(place)
+        await bare.talk(place, 1)
         await bare.agent.reflection.run(by_model=False)
         await bare.furnish(place)
     return bare
@@ -277,7 +242,7 @@ def leaks(tellers: Tellers, place: str | None, ways: dict[str, str]) -> Iterator
 
 
 @pytest.mark.process
-async def test_nothing_leaves_its_project(tellers: Tellers) -> None:
+async def test_nothing_leaves_its_project_and_a_chat_that_is_moved_takes_its_words_along(tellers: Tellers) -> None:
     for place in PLACES:
         ways = await tellers.ways(place)
         assert list(leaks(tellers, place, ways)) == []
@@ -286,19 +251,9 @@ async def test_nothing_leaves_its_project(tellers: Tellers) -> None:
         for way, nonces in told.items():
             if not way.startswith("hits of") and "recently" not in way:
                 assert nonces & own or (place is None and way == "pinned memories"), way  # it was looked at
-        for way in (
-            "memories",
-            "blocks",
-            "pinned memories",
-            "newest nodes",
-            "mcp recall",
-            "mcp query MATCH (n) RETURN n",
-        ):
+        for way in SHARED:
             assert any(tellers.owners[nonce] is EVERYONE for nonce in told[way]), way
 
-
-@pytest.mark.process
-async def test_a_chat_that_is_moved_takes_its_words_along(tellers: Tellers) -> None:
     moved = tellers.chats["boats"][0]
     shown = await tellers.in_chats("boats")  # which is in the prompt of the other chat from now on
     assert set(tellers.words[moved]) & set(NONCE.findall(str(shown)))

@@ -20,14 +20,9 @@ def filled(name: str, **rounds: list[dict[str, float] | None]) -> Runs:
     return side
 
 
-def test_the_spread_is_how_far_the_runs_lie_apart() -> None:
-    assert spread([100.0, 110.0, 90.0]) == pytest.approx(0.2)
-    assert spread([5.0]) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("wanted", "before", "now", "verdict"),
-    [
+def test_worse_is_what_changed_to_the_bad_side_by_more_than_its_noise_and_a_count_by_one_more() -> None:
+    count = Wanted("startup.modules_at_paint", count=True)
+    for wanted, before, now, verdict in (
         (MS, [100, 101, 102], [120, 121, 122], "worse"),
         (MS, [120, 121, 122], [100, 101, 102], "better"),
         (MS, [100, 100, 100], [102, 102, 102], ""),  # less than LEAST_NOISE
@@ -35,17 +30,10 @@ def test_the_spread_is_how_far_the_runs_lie_apart() -> None:
         (MS, [100, 101, 102], [120, 121, 160], ""),  # or on the other
         (RATE, [100, 101, 102], [80, 81, 82], "worse"),
         (RATE, [80, 81, 82], [100, 101, 102], "better"),
-    ],
-)
-def test_worse_is_what_changed_to_the_bad_side_by_more_than_its_noise(
-    wanted: Wanted, before: list[float], now: list[float], verdict: str
-) -> None:
-    assert change(wanted, before, now).verdict == verdict
-
-
-def test_a_count_is_worse_by_one_more() -> None:
-    assert change(Wanted("startup.modules_at_paint", count=True), [500, 500], [501, 501]).verdict == "worse"
-    assert change(Wanted("startup.modules_at_paint", count=True), [500, 500], [500, 500]).verdict == ""
+        (count, [500, 500], [501, 501], "worse"),
+        (count, [500, 500], [500, 500], ""),
+    ):
+        assert change(wanted, before, now).verdict == verdict, (wanted, before, now)
 
 
 def test_a_machine_that_slows_down_meets_both_sides() -> None:
@@ -72,10 +60,12 @@ def test_what_is_told_names_what_got_worse_and_by_how_much() -> None:
     assert [*told_against([unchanged], "x")][-1].endswith("noise: nothing.")
 
 
-def test_a_tree_alone_is_told_with_its_spread() -> None:
+def test_a_tree_alone_is_told_with_its_spread_which_is_how_far_the_runs_lie_apart() -> None:
     side = filled("this tree", append=[{"append_p50_ms": 4.0}, {"append_p50_ms": 5.0}, {"append_p50_ms": 9.0}])
     (line,) = told_alone(side)
     assert line.split() == ["append.append_p50_ms", "5", "(4", "–", "9)"]
+    assert spread([100.0, 110.0, 90.0]) == pytest.approx(0.2)
+    assert spread([5.0]) == 0.0
 
 
 @pytest.mark.process
@@ -139,19 +129,18 @@ def test_another_commit_is_laid_out_and_taken_away_again(tmp_path: Path, monkeyp
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("commit", ["nowhere", "--help", ""])
-def test_a_commit_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
-    monkeypatch.setattr(quick, "ROOT", repository(tmp_path))
-    with pytest.raises(CannotCompare, match="There is no commit"), quick.laid_out(commit, tmp_path):
-        pass
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(CannotCompare, match="git cannot be run"), quick.laid_out(commit, tmp_path):
-        pass
-
-
-def test_without_a_clone_there_is_nothing_to_compare_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_that_is_not_there_and_a_folder_that_is_no_clone_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(quick, "ROOT", tmp_path)
     with pytest.raises(CannotCompare, match="is no clone"), quick.laid_out("HEAD", tmp_path):
+        pass
+    repository(tmp_path)
+    for commit in ("nowhere", "--help", ""):
+        with pytest.raises(CannotCompare, match="There is no commit"), quick.laid_out(commit, tmp_path):
+            pass
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CannotCompare, match="git cannot be run"), quick.laid_out("HEAD", tmp_path):
         pass
 
 

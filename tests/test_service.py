@@ -16,9 +16,18 @@ from agent.service.starting import Starter
 from agent.settings import Settings
 from bench.kill_service import end, kill_many, start_many
 from bench.leaving import Trial, leave_many, message, services
+from tests.examples import few
 from tui.exit_codes import ExitCode
 
 pytestmark = pytest.mark.process
+
+STARTERS, KILLS = max(3, few(5)), max(2, few(4))
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second one would only wait for the first."""
+    monkeypatch.setenv("CLEW_THREADS", "1")
 
 
 @dataclass
@@ -56,7 +65,7 @@ async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, to
 def test_starters_at_once_meet_one_service(home: Path, models_folder: Path) -> None:
     there = Home(home, models_folder)
     try:
-        met = start_many(there, 5)
+        met = start_many(there, STARTERS)
         assert None not in met
         assert len(set(met)) == 1
         assert [each.pid for each in services(home)] == [met[0]]
@@ -65,9 +74,9 @@ def test_starters_at_once_meet_one_service(home: Path, models_folder: Path) -> N
 
 
 def test_a_killed_service_is_followed_by_the_next_and_nothing_is_lost(home: Path, models_folder: Path) -> None:
-    toll = asyncio.run(kill_many(Home(home, models_folder), kills=4, seed=3, longest_s=2.0))
+    toll = asyncio.run(kill_many(Home(home, models_folder), kills=KILLS, seed=3, longest_s=2.0))
     assert toll.clean, toll
-    assert toll.kills >= 4
+    assert toll.kills >= KILLS
     assert toll.accepted
 
 
@@ -84,7 +93,7 @@ def test_a_face_goes_with_its_terminal_and_the_service_when_it_says(tmp_path: Pa
     assert (missing, ill) == (0, 0)
 
 
-async def test_a_socket_that_was_brought_here_is_used_and_nothing_is_kept_on_this_side(
+async def test_a_second_service_says_who_is_there_and_a_socket_that_was_brought_here_is_used_and_keeps_nothing_here(
     home: Path, models_folder: Path, tmp_path: Path
 ) -> None:
     there, here = Home(home, models_folder), tmp_path / "here"
@@ -94,6 +103,10 @@ async def test_a_socket_that_was_brought_here_is_used_and_nothing_is_kept_on_thi
     assert f"No service answers at {brought}, which CLEW_SOCKET names. Nothing was changed." in refused.err
     client = AgentClient(Starter(there).connect, Settings(), name="chat")
     await client.start()
+    second = await command("--home", str(home), "serve", CLEW_MODELS=str(models_folder))
+    assert "in use by `clew serve`" in second.out + second.err
+    assert second.code != 0
+    assert await client.chats.all() == []
     forwarded: list[asyncio.Task[None]] = []
 
     def forwarding(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -109,17 +122,5 @@ async def test_a_socket_that_was_brought_here_is_used_and_nothing_is_kept_on_thi
     assert ["Say hello.", asked.out.rstrip("\n")] in said
     assert "The ferry leaves at nine." in [each.text for each in await client.memories.find()]
     assert not (here / "memory" / "log.sqlite").exists()
-    await client.close()
-    await end(there)
-
-
-async def test_a_second_one_started_by_hand_says_who_is_there(home: Path, models_folder: Path) -> None:
-    there = Home(home, models_folder)
-    client = AgentClient(Starter(there).connect, Settings(), name="chat")
-    await client.start()
-    second = await command("--home", str(home), "serve", CLEW_MODELS=str(models_folder))
-    assert "in use by `clew serve`" in second.out + second.err
-    assert second.code != 0
-    assert await client.chats.all() == []
     await client.close()
     await end(there)

@@ -10,6 +10,7 @@ import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -146,7 +147,9 @@ def forget(project: Path) -> None:
     (project / ".venv" / "clew-setup.json").unlink()
 
 
-def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(site: Site, bare: Path) -> None:
+def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(
+    site: Site, bare: Path, environment: Path
+) -> None:
     project = bare
     first = set_up(project, site.environment)
     assert first.returncode == 0, first.stderr
@@ -159,18 +162,16 @@ def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(sit
     assert (second.returncode, second.stderr, len(site.offsets)) == (0, "", requests)
 
     shutil.rmtree(project / ".venv")
+    shutil.copytree(environment, project / ".venv", symlinks=True)
+    (project / "constraints.txt").write_text("llama_cpp_python==1.0\nother==2.0\n")
     again = set_up(project, nowhere)
     assert again.returncode == 0, again.stderr
+    assert "Installing" in again.stderr
     assert "Building" not in again.stderr
     assert len(builds(project)) == 1
 
-    (project / "constraints.txt").write_text("llama_cpp_python==1.0\nother==2.0\n")
-    changed = set_up(project, nowhere)
-    assert "Installing" in changed.stderr
-    assert len(builds(project)) == 1
 
-
-def test_a_build_that_fails_shows_its_end_without_addresses_and_leaves_nothing_half_done(
+def test_a_build_that_fails_crashes_or_cannot_be_loaded_is_not_kept_and_a_plainer_or_a_new_one_is(
     site: Site, project: Path
 ) -> None:
     failed = set_up(project, site.environment | {"BREAK_BUILD": "1"})
@@ -181,29 +182,12 @@ def test_a_build_that_fails_shows_its_end_without_addresses_and_leaves_nothing_h
     assert not list(project.parent.rglob("clew-setup.json"))
     assert not list((project.parent / ".cache").rglob("*.whl"))
 
-
-def test_missing_tools_are_named_with_the_command_that_installs_them_before_anything_is_made(
-    bare: Path, tmp_path: Path
-) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("apt-get", "sudo"):
-        (tools / name).write_text("#!/bin/sh\n")
-        (tools / name).chmod(0o755)
-    missing = set_up(bare, {"PATH": str(tools), "CC": "", "CXX": ""})
-    assert missing.returncode == 1
-    assert "a C compiler and a C++ compiler could not be found" in missing.stderr
-    assert "apt-get install build-essential\n" in missing.stderr
-    assert not (bare / ".venv").exists()
-
-
-def test_a_build_that_crashes_is_not_kept_and_a_plainer_one_is(site: Site, project: Path) -> None:
     crash = site.environment | {"CRASH_IF": best()}
-    first = set_up(project, crash)
-    assert first.returncode == 0, first.stderr
+    crashed = set_up(project, crash)
+    assert crashed.returncode == 0, crashed.stderr
     name = bootstrap.build_levels("none")[0].name
-    assert f"The build {name} crashed when it was tested. A more compatible" in first.stderr
-    finest, plainer = builds(project)
+    assert f"The build {name} crashed when it was tested. A more compatible" in crashed.stderr
+    _, finest, plainer = builds(project)
     assert finest == best()
     assert plainer.startswith("-DGGML_NATIVE=OFF")
     assert len(kept(project)) == 1
@@ -211,95 +195,155 @@ def test_a_build_that_crashes_is_not_kept_and_a_plainer_one_is(site: Site, proje
     forget(project)
     again = set_up(project, crash)
     assert again.returncode == 0, again.stderr
-    assert len(builds(project)) == 2
+    assert len(builds(project)) == 3
+
+    rebuilt = set_up(project, site.environment, "--rebuild")
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert builds(project)[3:] == [best()]
+
+    forget(project)
+    unloadable = set_up(project, site.environment | {"FAIL_IF": best()})
+    assert unloadable.returncode == 1, "the new one cannot be loaded either, and no plainer one could"
+    assert "It is discarded and rebuilt" in unloadable.stderr
+    assert "libsomething.so: cannot open" in unloadable.stderr
+    assert builds(project)[4:] == [best()]
+    assert not kept(project)
 
 
-def test_the_users_own_arguments_stay_in_every_build(site: Site, project: Path) -> None:
+def test_missing_tools_are_named_with_the_command_that_installs_them_before_anything_is_made(
+    bare: Path, tmp_path: Path
+) -> None:
+    missing = set_up(bare, {"PATH": tools(tmp_path, "apt-get", "sudo"), "CC": "", "CXX": ""})
+    assert missing.returncode == 1
+    assert "a C compiler and a C++ compiler could not be found" in missing.stderr
+    assert "apt-get install build-essential\n" in missing.stderr
+    assert not (bare / ".venv").exists()
+
+
+@dataclass
+class Pip:
+    """Stands for pip where the builds are not the point: makes wheels of nothing, and tells with which arguments.
+
+    `outcome` is what becomes of trying each of them, and `tried` how often that was.
+    """
+
+    outcome: int = bootstrap.PROVEN
+    tried: int = 0
+    installed: int = 0
+    built: list[str] = field(default_factory=list)
+
+    def step(self, title: str, command: list[str], environment: dict[str, str] | None = None) -> None:
+        if "wheel" in command and environment is not None:
+            self.built.append(environment["CMAKE_ARGS"].partition("lean.cmake ")[2])
+            with zipfile.ZipFile(Path(command[command.index("-w") + 1]) / f"{NATIVE}-1.0-py3-none-any.whl", "w"):
+                pass
+        self.installed += title == "Installing the dependencies"
+
+    def prove(self, environment: Path, *, models: bool) -> int:
+        self.tried += 1
+        return self.outcome
+
+
+@pytest.fixture
+def pip(bare: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
+    """For `bootstrap.prepare` in this process, on the clone, which has an environment."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(bare.parent / ".cache"))
+    monkeypatch.delenv("CMAKE_ARGS", raising=False)
+    (bare / ".venv" / "bin").mkdir(parents=True)
+    (bare / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    found = Pip()
+    monkeypatch.setattr(bootstrap, "_step", found.step)
+    monkeypatch.setattr(bootstrap, "_prove", found.prove)
+    return found
+
+
+def test_the_users_own_arguments_stay_in_every_build(bare: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch) -> None:
     own = "-DGGML_CCACHE=OFF -DGGML_NATIVE=ON"
-    failed = set_up(project, site.environment | {"CRASH_IF": "-D", "CMAKE_ARGS": own})
-    assert failed.returncode == 1
-    assert "Every build of llama.cpp crashed" in failed.stderr
-    assert "make rebuild-llama" in failed.stderr
-    tried = builds(project)
+    monkeypatch.setenv("CMAKE_ARGS", own)
+    pip.outcome = bootstrap.CRASHED
+    with pytest.raises(bootstrap.SetupFailed, match=r"(?s)Every build of llama\.cpp crashed.*make rebuild-llama"):
+        bootstrap.prepare(bare, models=False)
+    tried = list(pip.built)
     assert tried
     assert len(set(tried)) == len(tried)  # no build twice
     assert all(arguments.endswith(own) and arguments.count("GGML_NATIVE") == 1 for arguments in tried)
-    assert not kept(project)
-    assert not list(project.parent.rglob("clew-setup.json"))
+    assert not kept(bare)
+    assert not list(bare.parent.rglob("clew-setup.json"))
+    with pytest.raises(bootstrap.SetupFailed, match=r"Every build of llama\.cpp crashed"):
+        bootstrap.prepare(bare, models=False)
+    assert pip.built == tried
 
-    at_once = set_up(project, site.environment | {"CRASH_IF": "-D", "CMAKE_ARGS": own})
-    assert "Every build of llama.cpp crashed" in at_once.stderr
-    assert builds(project) == tried
 
-
-@pytest.mark.parametrize("damage", ["not a wheel at all", "cut off", "a system library is missing"])
-def test_a_kept_wheel_that_cannot_be_loaded_any_more_is_built_anew(site: Site, project: Path, damage: str) -> None:
-    assert set_up(project, site.environment).returncode == 0
-    forget(project)
-    (wheel,) = kept(project)
+def test_a_kept_wheel_that_is_damaged_is_built_anew(bare: Path, pip: Pip, capsys: pytest.CaptureFixture[str]) -> None:
+    bootstrap.prepare(bare, models=False)
+    (wheel,) = kept(bare)
     whole = wheel.read_bytes()
-    environment = dict(site.environment)
-    match damage:
-        case "not a wheel at all":
-            wheel.write_text("nonsense")
-        case "cut off":
-            wheel.write_bytes(whole[: len(whole) // 2])
-        case _:
-            environment["FAIL_IF"] = best()
-    again = set_up(project, environment)
-    assert "It is discarded and rebuilt" in again.stderr
-    assert builds(project) == [best()] * 2
-    if "FAIL_IF" in environment:  # the new one cannot be loaded either, and no plainer one could
-        assert again.returncode == 1
-        assert "libsomething.so: cannot open" in again.stderr
-        assert not kept(project)
-    else:
-        assert again.returncode == 0, again.stderr
-        assert zipfile.is_zipfile(*kept(project))
+    for damaged in (b"not a wheel at all", whole[: len(whole) // 2]):
+        forget(bare)
+        wheel.write_bytes(damaged)
+        bootstrap.prepare(bare, models=False)
+        assert "It is discarded and rebuilt" in capsys.readouterr().err
+        assert zipfile.is_zipfile(wheel)
+    assert pip.built == [best()] * 3
 
 
-def test_rebuilding_builds_again_what_was_kept_and_what_crashed(site: Site, project: Path) -> None:
-    assert set_up(project, site.environment | {"CRASH_IF": best()}).returncode == 0
-    rebuilt = set_up(project, site.environment, "--rebuild")
-    assert rebuilt.returncode == 0, rebuilt.stderr
-    assert builds(project)[2:] == [best()]
+def test_a_gpu_is_part_of_the_build_and_stays_chosen(
+    bare: Path, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools(tmp_path, "glslc")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+
+    def chosen(gpu: str) -> tuple[int, int]:
+        """How often it was built and installed since, with this GPU."""
+        monkeypatch.setenv("CLEW_GPU", gpu)
+        built, installed = len(pip.built), pip.installed
+        bootstrap.prepare(bare, models=False)
+        return len(pip.built) - built, pip.installed - installed
+
+    assert chosen("") == (1, 1)
+    assert chosen("Vulkan") == (1, 1)
+    assert pip.built == [best(), best("vulkan")]
+    assert chosen("") == (0, 0)
+    assert chosen("none") == (0, 1)
 
 
-def test_a_gpu_is_part_of_the_build_and_stays_chosen(site: Site, project: Path, tmp_path: Path) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    (tools / "glslc").write_text("#!/bin/sh\necho glslc\n")
-    (tools / "glslc").chmod(0o755)
-    found = site.environment | {"PATH": f"{tools}:{os.environ['PATH']}"}
-    assert set_up(project, found).returncode == 0
-    assert set_up(project, found | {"CLEW_GPU": "Vulkan"}).returncode == 0
-    assert builds(project) == [best(), best("vulkan")]
-    assert set_up(project, found).stderr == ""
-    assert "Installing" in set_up(project, found | {"CLEW_GPU": "none"}).stderr
-    assert len(builds(project)) == 2
+def test_another_processor_under_the_same_home_gets_a_build_of_its_own(
+    bare: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bootstrap.prepare(bare, models=False)
+    here = bootstrap._processor_features()
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: [*here, "new"])
+    bootstrap.prepare(bare, models=False)
+    assert len(pip.built) == len(kept(bare)) == pip.tried == 2
+    monkeypatch.setattr(bootstrap, "_processor_features", lambda: here)
+    for _ in range(2):
+        bootstrap.prepare(bare, models=False)
+    assert pip.tried == 3  # back on the first machine: proven again, not built again
+    assert len(pip.built) == 2
 
 
-@pytest.mark.parametrize(
-    ("gpu", "told"),
-    [
+def tools(folder: Path, *names: str) -> str:
+    """The folder of some programs that are there in name, and answer to that."""
+    (folder / "bin").mkdir()
+    for name in names:
+        (folder / "bin" / name).write_text(f"#!/bin/sh\necho {name} 1\n")
+        (folder / "bin" / name).chmod(0o755)
+    return str(folder / "bin")
+
+
+def test_a_gpu_that_cannot_be_built_for_is_told_before_anything_is_made(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", tools(tmp_path, "cc", "c++"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    for gpu, told in (
         ("cuda", "nvcc of the CUDA toolkit could not be found"),
         ("voodoo", "no build of llama.cpp for GPU=voodoo. Choose from: none, cuda, rocm, vulkan, metal"),
-        pytest.param(
-            "metal", "only on macOS", marks=pytest.mark.skipif(sys.platform == "darwin", reason="Metal is there")
-        ),
-    ],
-)
-def test_a_gpu_that_cannot_be_built_for_is_told_before_anything_is_made(
-    bare: Path, tmp_path: Path, gpu: str, told: str
-) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("cc", "c++"):
-        (tools / name).write_text("#!/bin/sh\necho 1\n")
-        (tools / name).chmod(0o755)
-    failed = set_up(bare, {"PATH": str(tools), "CLEW_GPU": gpu, "CC": "", "CXX": ""})
-    assert failed.returncode == 1
-    assert told in failed.stderr
+        ("metal", "only on macOS"),
+    ):
+        monkeypatch.setenv("CLEW_GPU", gpu)
+        with pytest.raises(bootstrap.SetupFailed, match=told):
+            bootstrap.prepare(bare, models=False)
     assert not (bare / ".venv").exists()
 
 
@@ -313,110 +357,70 @@ def test_a_temporary_folder_without_room_is_told_before_anything_is_made(
     assert not (bare / ".venv").exists()
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        ("cmake version 3.25.1", ""),
-        ("cmake version 3.18.4", "cmake 3.18 is too old: llama.cpp needs 3.21 or newer, so one is downloaded"),
-        ("no such program", "cmake is not installed: llama.cpp needs 3.21 or newer, so one is downloaded"),
-    ],
-)
-def test_a_cmake_that_is_too_old_is_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, told: str
-) -> None:
-    (tmp_path / "cmake").write_text(f"#!/bin/sh\necho '{answer}'\n")
-    (tmp_path / "cmake").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_a_cmake_that_is_too_old_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cmake = Path(tools(tmp_path, "cmake")) / "cmake"
+    monkeypatch.setenv("PATH", str(cmake.parent))
     monkeypatch.delenv("CMAKE_EXECUTABLE", raising=False)
-    assert bootstrap._old_cmake().startswith(told)
-    assert bool(bootstrap._old_cmake()) == bool(told)
-    if told:
-        monkeypatch.setenv("CMAKE_EXECUTABLE", str(tmp_path / "cmake"))
-        with pytest.raises(bootstrap.SetupFailed, match=r"is not cmake 3\.21 or newer"):
-            bootstrap._old_cmake()
+    needed = "llama.cpp needs 3.21 or newer, so one is downloaded"
+    for answer, told in (
+        ("cmake version 3.25.1", ""),
+        ("cmake version 3.18.4", f"cmake 3.18 is too old: {needed}"),
+        ("no such program", f"cmake is not installed: {needed}"),
+    ):
+        cmake.write_text(f"#!/bin/sh\necho '{answer}'\n")
+        assert bootstrap._old_cmake().startswith(told)
+        assert bool(bootstrap._old_cmake()) == bool(told)
+    monkeypatch.setenv("CMAKE_EXECUTABLE", str(cmake))
+    with pytest.raises(bootstrap.SetupFailed, match=r"is not cmake 3\.21 or newer"):
+        bootstrap._old_cmake()
 
 
 AVX2 = ["sse2", "sse4_2", "avx", "f16c", "fma", "bmi2", "avx2"]
 AVX512 = [*AVX2, "avx512f", "avx512cd", "avx512vl", "avx512dq", "avx512bw", "avx512_vnni"]
 
 
-@pytest.mark.parametrize(
-    ("machine", "flags", "names"),
-    [
-        ("x86_64", ["sse2"], ["for this processor", "with AVX2 at most"]),
-        ("x86_64", AVX2, ["for this processor", "with AVX2 at most", "without AVX"]),
-        ("x86_64", AVX512, ["for this processor", "with AVX2 at most", "without AVX"]),
-        (
-            "x86_64",
-            [*AVX512, "amx_tile"],
-            ["for this processor", "without AMX", "with AVX2 at most", "without AVX"],
-        ),
+def test_the_builds_that_are_tried_are_each_plainer_than_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CMAKE_ARGS", raising=False)
+    all_there = ["for this processor", "with AVX2 at most", "without AVX"]
+    for machine, flags, names in (
+        ("x86_64", ["sse2"], all_there[:2]),
+        ("x86_64", AVX2, all_there),
+        ("x86_64", AVX512, all_there),
+        ("x86_64", [*AVX512, "amx_tile"], ["for this processor", "without AMX", "with AVX2 at most", "without AVX"]),
         ("x86_64", [*AVX512, "amx_tile", "hypervisor"], ["without AMX", "with AVX2 at most", "without AVX"]),
         ("aarch64", ["asimd", "sve"], ["for this processor", "for any processor of its kind"]),
-    ],
-)
-def test_the_builds_that_are_tried_are_each_plainer_than_the_one_before(
-    monkeypatch: pytest.MonkeyPatch, machine: str, flags: list[str], names: list[str]
-) -> None:
-    monkeypatch.delenv("CMAKE_ARGS", raising=False)
-    monkeypatch.setattr(platform, "machine", lambda: machine)
-    monkeypatch.setattr(bootstrap, "_processor_features", lambda: flags)
-    levels = bootstrap.build_levels("none")
-    assert [level.name for level in levels] == names
-    switches = {level.name: set(level.arguments.split()) for level in levels}
-    if "without AMX" in switches:
-        assert {"-DGGML_AVX512=ON", "-DGGML_AVX512_VNNI=ON", "-DGGML_AVX512_BF16=OFF"} <= switches["without AMX"]
-        assert {"-DGGML_AMX_TILE=OFF", "-DGGML_AMX_INT8=OFF"} <= switches["without AMX"]
-    if "with AVX2 at most" in switches:
-        assert "-DGGML_AVX512=OFF" in switches["with AVX2 at most"]
-        assert ({"-DGGML_AVX2=ON", "-DGGML_FMA=ON"} <= switches["with AVX2 at most"]) == ("avx2" in flags)
-    if "without AVX" in switches:
-        assert not [switch for switch in switches["without AVX"] if switch.endswith("=ON")]
-    assert all("-DGGML_CUDA=ON" in level.arguments for level in bootstrap.build_levels("cuda"))
+    ):
+        monkeypatch.setattr(platform, "machine", lambda machine=machine: machine)
+        monkeypatch.setattr(bootstrap, "_processor_features", lambda flags=flags: flags)
+        switches = {level.name: set(level.arguments.split()) for level in bootstrap.build_levels("none")}
+        assert list(switches) == names
+        if "without AMX" in switches:
+            assert {"-DGGML_AVX512=ON", "-DGGML_AVX512_VNNI=ON", "-DGGML_AVX512_BF16=OFF"} <= switches["without AMX"]
+            assert {"-DGGML_AMX_TILE=OFF", "-DGGML_AMX_INT8=OFF"} <= switches["without AMX"]
+        if "with AVX2 at most" in switches:
+            assert "-DGGML_AVX512=OFF" in switches["with AVX2 at most"]
+            assert ({"-DGGML_AVX2=ON", "-DGGML_FMA=ON"} <= switches["with AVX2 at most"]) == ("avx2" in flags)
+        if "without AVX" in switches:
+            assert not [switch for switch in switches["without AVX"] if switch.endswith("=ON")]
+        assert all("-DGGML_CUDA=ON" in level.arguments for level in bootstrap.build_levels("cuda"))
 
 
 def test_the_wheel_is_kept_apart_by_what_it_depends_on(
-    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    plain = bootstrap.wheel_folder(project, "")
-    assert plain == bootstrap.wheel_folder(project, "")
+    plain = bootstrap.wheel_folder(bare, "")
+    assert plain == bootstrap.wheel_folder(bare, "")
     assert plain.parent == tmp_path / "cache" / "clew" / "wheels"
-    folders = {plain, bootstrap.wheel_folder(project, "-DGGML_CUDA=ON")}
+    folders = {plain, bootstrap.wheel_folder(bare, "-DGGML_CUDA=ON")}
     monkeypatch.setenv("CC", "some-other-compiler")
-    folders.add(bootstrap.wheel_folder(project, ""))
+    folders.add(bootstrap.wheel_folder(bare, ""))
     monkeypatch.delenv("CC")
     monkeypatch.setattr(bootstrap, "_processor_features", lambda: ["of", "another", "machine"])
-    folders.add(bootstrap.wheel_folder(project, ""))
-    (project / "constraints.txt").write_text("llama-cpp-python==1.1\n")
-    folders.add(bootstrap.wheel_folder(project, ""))
+    folders.add(bootstrap.wheel_folder(bare, ""))
+    (bare / "constraints.txt").write_text("llama-cpp-python==1.1\n")
+    folders.add(bootstrap.wheel_folder(bare, ""))
     assert len(folders) == 5
-
-
-def test_another_processor_under_the_same_home_gets_a_build_of_its_own(
-    site: Site, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in site.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(project.parent / ".cache"))
-    monkeypatch.setenv("BUILDS", str(project.parent / "builds"))
-    bootstrap.prepare(project, models=False)
-    here = bootstrap._processor_features()
-    monkeypatch.setattr(bootstrap, "_processor_features", lambda: [*here, "new"])
-    bootstrap.prepare(project, models=False)
-    assert len(builds(project)) == len(kept(project)) == 2
-    monkeypatch.setattr(bootstrap, "_processor_features", lambda: here)
-    proofs: list[Path] = []
-
-    def prove(environment: Path, *, models: bool) -> int:
-        proofs.append(environment)
-        return bootstrap.PROVEN
-
-    monkeypatch.setattr(bootstrap, "_prove", prove)
-    bootstrap.prepare(project, models=False)
-    bootstrap.prepare(project, models=False)
-    assert len(proofs) == 1  # back on the first machine: proven again, not built again
-    assert len(builds(project)) == 2
 
 
 def test_an_older_python_without_a_newer_one_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -435,11 +439,16 @@ def test_every_dependency_has_one_plain_version() -> None:
     assert not [line for line in lines if line.count("==") != 1 or "/" in line or "@" in line or " " in line]
 
 
+def committed() -> list[str]:
+    """The names of the files in this repository."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listed.stdout.split("\0")
+
+
 def test_the_package_has_every_file_of_the_code() -> None:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     packages, data = set(built["packages"]), built["package-data"]
-    code = [Path(name) for name in listed.split("\0") if name.startswith(("agent/", "graph/", "models/", "tui/"))]
+    code = [Path(name) for name in committed() if name.startswith(("agent/", "graph/", "models/", "tui/"))]
     assert {".".join(path.parent.parts) for path in code if path.suffix == ".py"} == packages
     assert not [path for path in code if path.suffix == ".py" and not (ROOT / path.parent / "__init__.py").exists()]
     other = [path for path in code if path.suffix != ".py"]
@@ -457,9 +466,8 @@ def test_plain_make_explains_itself_and_sets_up_nothing(tmp_path: Path) -> None:
 
 
 def test_no_committed_file_holds_the_address_of_an_index() -> None:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     hosts = [".".join(words).encode() for words in (("pypi", "org/simple"), ("files", "pythonhosted", "org"))]
-    texts = {name: (ROOT / name).read_bytes() for name in listed.split("\0") if (ROOT / name).is_file()}
+    texts = {name: (ROOT / name).read_bytes() for name in committed() if (ROOT / name).is_file()}
     assert "constraints.txt" in texts
     assert not [name for name, text in texts.items() if any(host in text for host in hosts)]
 

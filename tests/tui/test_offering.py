@@ -10,9 +10,9 @@ from models import fitting
 from tests.fakes import Reply
 from tests.models.servers import serving
 from tests.tui.conftest import Running, here, screen_text, wait_until
+from tests.tui.doing import after, said, shows
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
-from tests.tui.doing import after, said, shows
 from tui.app import ClewApp
 from tui.backstage import OFFERED_AGAIN, Choice, Options, RealBackstage
 

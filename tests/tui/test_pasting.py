@@ -8,8 +8,8 @@ from textual.message import Message
 
 from agent.text import clean_message
 from tests.tui.conftest import Running, screen_text
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import performed, shows
+from tests.tui.scripted import ScriptedAgent
 from tui import terminal
 from tui.terminal import PasteParser
 from tui.widgets.dialogs import AskText, LinesInput

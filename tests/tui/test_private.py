@@ -9,9 +9,9 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
+from tests.tui.doing import after, said, shows
 from tests.tui.private_scripts import NONCE, life, script, told
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.doing import after, said, shows
 from tui import chat_handlers
 from tui.app import ClewApp
 from tui.chat_view import PRIVATE

@@ -9,8 +9,8 @@ from textual.widgets import Input
 from graph.values import Ref
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import wait_until
-from tests.tui.queries.test_screen import opened_with, screen_of
 from tests.tui.doing import after, said, shows
+from tests.tui.queries.test_screen import opened_with, screen_of
 from tests.tui.test_memories_for_real import contents
 from tests.tui.test_recall_for_real import running, say
 from tui.nodes.screen import NodeScreen

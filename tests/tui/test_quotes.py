@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 from agent.home import Home
 from agent.reflection.trust import VERSION
 from tests.tui.conftest import Running, here, wait_until
-from tests.tui.scripted import MODEL, ScriptedAgent
 from tests.tui.doing import after, shows, words
+from tests.tui.scripted import MODEL, ScriptedAgent
 from tests.tui.test_recall_for_real import say
 from tui.app import ClewApp
 from tui.widgets.message import RecalledQuotes

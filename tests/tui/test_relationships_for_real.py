@@ -9,8 +9,8 @@ from agent.agent import Agent
 from agent.relations.stating import read
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import screen_text, wait_until
-from tests.tui.queries.test_screen import opened_with
 from tests.tui.doing import after, performed, shows
+from tests.tui.queries.test_screen import opened_with
 from tests.tui.test_recall_for_real import running, say
 from tui.about import AboutPage
 from tui.app import ClewApp

@@ -10,8 +10,8 @@ from graph.errors import LogDamaged
 from graph.events import HeadMoved, Role, TurnHidden
 from tests.examples import soaking
 from tests.tui.conftest import Running, screen_text, settled, wait_until
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import after, performed, said, shows
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.state import MOST_PLACES, ChatPlace, Trail
 from tui.widgets.dialogs import Reader

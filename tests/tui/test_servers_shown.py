@@ -16,8 +16,8 @@ from models.servers.state import ServerState
 from tests.agent.service.behind import Behind, agent_of
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, make_app, screen_text, status_line, wait_until
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import performed, shows
+from tests.tui.scripted import ScriptedAgent
 from tui.commands.serve import _lines
 from tui.fold import fold
 from tui.servers import server_rows

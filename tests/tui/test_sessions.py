@@ -3,8 +3,8 @@
 from textual.widgets import Input
 
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import after, performed, shows
+from tests.tui.scripted import ScriptedAgent
 from tui.widgets.dialogs import AskLine
 from tui.widgets.impact import ImpactScreen
 

@@ -12,9 +12,9 @@ from agent.events import ModelProgress
 from agent.settings import CONFIG_TEXT, DEFAULT_SYSTEM_PROMPT, SETTINGS, Settings, load_settings, written
 from models.errors import TooBigForMemory
 from tests.tui.conftest import Running, make_app, screen_text, wait_until
+from tests.tui.doing import after, said, shows, words
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
-from tests.tui.doing import after, said, shows, words
 from tests.tui.test_pictures import Compare, before, still_cursor
 from tui.app import ClewApp
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Pick

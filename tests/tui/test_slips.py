@@ -17,9 +17,9 @@ from agent.home import Home
 from tests.examples import few, soaking
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, wait_until
+from tests.tui.doing import after, shows
 from tests.tui.keystrokes import Clock, burst, press, type_away
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.doing import after, shows
 from tests.tui.test_branching import crete, last, texts, words
 from tests.tui.test_recall_for_real import running, say
 from tests.tui.test_sessions import agent_with_chats

@@ -15,8 +15,8 @@ from agent.home import Home
 from bench.startup import HEAVY, TOLD_BARE, TOLD_CLEW, modules_at_paint
 from graph.memory import Memory
 from tests.tui.conftest import Running, screen_text, there
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import shows
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.themes import full_name, unknown_theme
 

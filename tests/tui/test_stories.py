@@ -13,8 +13,8 @@ from agent.story.cards import Card, read_card
 from tests.agent.story.cards import make
 from tests.examples import soaking
 from tests.tui.conftest import Running, agree, here, screen_text, settled, status_line, wait_until
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import after, performed, said, shows, words
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.stories.begin import StoryScreen
 from tui.stories.cast import CastScreen

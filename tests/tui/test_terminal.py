@@ -9,8 +9,8 @@ import pytest
 from textual.driver import Driver
 
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import after
+from tests.tui.scripted import ScriptedAgent
 from tui.terminal import BEHIND, CaughtUp, TerminalWriter, Unhurried
 from tui.web import driver as web
 

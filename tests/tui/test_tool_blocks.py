@@ -13,8 +13,8 @@ from models.protocols import Answer as Structured
 from tests.fakes import FakeGenerator
 from tests.tables import each
 from tests.tui.conftest import Running, here, screen_text, wait_until
-from tests.tui.scripted import CONTEXT, MODEL, START, ScriptedAgent
 from tests.tui.doing import after, said, shows
+from tests.tui.scripted import CONTEXT, MODEL, START, ScriptedAgent
 from tests.tui.test_memory_panel import ASKED, agent_that_recalls
 from tui.app import ClewApp
 from tui.toolwords import SHOWN_RESULT, ToolCall, answered, asked, line_of, read_call, under_way, whole

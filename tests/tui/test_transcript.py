@@ -7,8 +7,8 @@ import pytest
 
 from tests.examples import few, soaking
 from tests.tui.conftest import Running, here, screen_text, settled, wait_until
-from tests.tui.scripted import ScriptedAgent
 from tests.tui.doing import after, said, shows
+from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
 from tui.window import MOUNTED, PAGE
 

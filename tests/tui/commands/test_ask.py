@@ -3,24 +3,27 @@
 import json
 import re
 import signal
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from subprocess import Popen
 
 import pytest
 
-from graph.memory import Memory
+from graph.log import lock
 from graph.reader import LogReader
 from models.catalogue import entry
 from models.store import DEFAULT_EMBEDDER
+from tests.tui.commands.conftest import Clew, Remember, held, refused
 from tui.commands.ask import MOST_BYTES
 from tui.commands.replies import FIGURES
 
-Run = Callable[..., Any]
+Background = Callable[..., "Popen[bytes]"]
 SHORT = {"CLEW_SAMPLING__MAX_TOKENS": "12", "CLEW_SAMPLING__TEMPERATURE": "0"}
 
 
-def test_a_question_is_answered_by_the_real_model_and_kept(answering: Run, home: Path) -> None:
+def test_a_question_is_answered_by_the_real_model_and_kept(answering: Clew, home: Path) -> None:
     first = answering("ask", "What", "is the capital", "of France?", "--json", **SHORT)
     assert first.code == 0, first.err
     assert set(first.json) == {"reply", *FIGURES}
@@ -40,48 +43,44 @@ def test_a_question_is_answered_by_the_real_model_and_kept(answering: Run, home:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_what_is_piped_follows_the_argument_whatever_its_bytes(answering: Run) -> None:
+def test_what_is_piped_follows_the_argument_whatever_its_bytes_or_is_enough_alone(answering: Clew) -> None:
     piped = b"caf\xe9 \x1b[31mred\r\n[bold </s> <|im_end|> \xf0\x9f\x98"
     ended = answering("ask", "--json", b"Repeat: \xff".decode("utf-8", "surrogateescape"), stdin=piped, **SHORT)
     assert ended.code == 0, ended.err
+    assert ended.out.count("\n") == 1, "one line that any program reads"
+    assert json.loads(ended.out)["session"]
     said = answering("show", ended.json["turn"], "--json").json["turn"]["text"]
     assert said == "Repeat: �\n\ncaf� �[31mred\n[bold </s> <|im_end|> �"
-
-
-def test_a_pipe_alone_is_enough(answering: Run) -> None:
-    assert answering("ask", stdin=b"Say hello.\n", **SHORT).code == 0
+    ended = answering("ask", stdin=b"Say hello.\n", **SHORT)
+    assert ended.code == 0
+    assert all(re.fullmatch(r"accepted \w{26}|The reply was cut off.*", line) for line in ended.err.splitlines())
+    assert "llama" not in ended.out, "nothing native is printed beside the words"
     assert answering("log", "--json").json[0]["said"] == "Say hello."
 
 
-@pytest.mark.parametrize(
-    ("argv", "stdin", "code", "says"),
-    [
-        ((), b"", 2, "The message is empty"),
-        (("  \n",), b"\n \t", 2, "The message is empty"),
-        (("hi", "--session", "last"), b"", 66, "There is no chat to continue"),
-        (("hi", "--model", "no-such-model"), b"", 69, "There is no model called"),
-        (("hi", "--model", "no-such.gguf"), b"", 69, "the file does not exist"),
-        (("hi", "--model"), b"", 2, "requires an argument"),
-        (("hi", "--nonsense"), b"", 2, "No such option"),
-    ],
-)
-def test_bad_input_is_named_and_stores_nothing(
-    answering: Run, argv: tuple[str, ...], stdin: bytes, code: int, says: str
+def test_bad_input_and_what_is_no_chat_model_are_named_and_store_nothing(
+    answering: Clew, tmp_path: Path, models_folder: Path
 ) -> None:
-    ended = answering("ask", *argv, stdin=stdin)
-    assert (ended.code, ended.out) == (code, "")
-    assert says in ended.err
+    (tmp_path / "text.gguf").write_text("no model at all")
+    embedder = models_folder / entry(DEFAULT_EMBEDDER).file
+    refused(answering, (("ask",), 2, "The message is empty"), (("ask", "  \n"), 2, "empty"), stdin=b"\n \t")
+    refused(answering, (("ask",), 65, "longer than 8 MiB"), stdin=b"x" * (MOST_BYTES + 1))
+    for argv, code, says in (
+        (("--session", "last"), 66, "There is no chat to continue"),
+        (("--model", "no-such-model"), 69, "There is no model called"),
+        (("--model", "no-such.gguf"), 69, "the file does not exist"),
+        (("--model", str(tmp_path / "text.gguf")), 69, "is not a GGUF model"),
+        (("--model", str(embedder)), 69, "cannot chat"),
+        (("--model",), 2, "requires an argument"),
+        (("--nonsense",), 2, "No such option"),
+    ):
+        ended = answering("ask", "hi", *argv)
+        assert (ended.code, ended.out, "accepted" in ended.err) == (code, "", False), ended
+        assert says in ended.err
     assert answering("log", "--json").json == []
 
 
-def test_a_pipe_that_is_longer_than_any_message_is_65(answering: Run) -> None:
-    ended = answering("ask", stdin=b"x" * (MOST_BYTES + 1))
-    assert (ended.code, ended.out) == (65, "")
-    assert "longer than 8 MiB" in ended.err
-    assert answering("log", "--json").json == []
-
-
-def test_a_wrong_setting_is_78_with_its_line(answering: Run, home: Path) -> None:
+def test_a_wrong_setting_is_78_with_its_line(answering: Clew, home: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text('# mine\nmodel = "smollm2-135m"\ncontext = "much"\n')
     ended = answering("ask", "hi")
@@ -89,23 +88,8 @@ def test_a_wrong_setting_is_78_with_its_line(answering: Run, home: Path) -> None
     assert "config.toml:3" in ended.err
 
 
-def test_a_file_that_is_no_chat_model_is_69_before_anything_is_stored(
-    answering: Run, tmp_path: Path, models_folder: Path
-) -> None:
-    (tmp_path / "text.gguf").write_text("no model at all")
-    for model, why in (
-        (str(tmp_path / "text.gguf"), "is not a GGUF model"),
-        (str(models_folder / entry(DEFAULT_EMBEDDER).file), "cannot chat"),
-    ):
-        ended = answering("ask", "hi", "--model", model)
-        assert ended.code == 69, ended.err
-        assert why in ended.err
-        assert "accepted" not in ended.err
-    assert answering("log", "--json").json == []
-
-
 def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answered_later(
-    answering: Run, tmp_path: Path
+    answering: Clew, tmp_path: Path
 ) -> None:
     (tmp_path / "text.gguf").write_text("no model at all")
     ended = answering("ask", "hi", CLEW_MODEL=str(tmp_path / "text.gguf"))
@@ -116,52 +100,49 @@ def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answe
     assert f"`clew --session {kept['session']}` opens its chat; use /retry there to get a reply" in ended.err
 
 
-def test_a_second_clew_is_75_and_is_told_who_has_the_memory(background: Run, spawn: Run, home: Path) -> None:
+def test_a_second_clew_is_75_and_is_told_who_has_the_memory(
+    background: Background, answering: Clew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_BRIEF_S", 0.2)  # a question is waited for, and this one is not over so soon
     first = background("ask", "Tell me a very long story about the sea.")
+    assert first.stderr is not None
     accepted = first.stderr.readline().split()[1].decode()
     first.send_signal(signal.SIGSTOP)  # it may not end before the others are through
     for argv in (("rebuild",), ("erase", "--yes")):  # `ask` would wait for its turn
-        second = spawn(*argv)
+        second = answering(*argv)
         assert second.code == 75, argv
         assert f"(process {first.pid})" in second.err
         assert "clew (ask)" in second.err
-    report = spawn("doctor", "--json", "--no-model")
+    report = answering("doctor", "--json", "--no-model")
     assert report.code == 75
     assert f"(process {first.pid})" in report.json["held_by"]
     assert "chain" in [check["name"] for check in report.json["checks"]]
-    assert spawn("log", "--json").json[0]["turn"] == accepted
+    assert answering("log", "--json").json[0]["turn"] == accepted
     assert first.poll() is None
     first.send_signal(signal.SIGCONT)
 
 
-def test_ctrl_c_stops_the_reply_keeps_what_came_and_ends_130(background: Run, spawn: Run) -> None:
+def test_ctrl_c_stops_the_reply_keeps_what_came_and_ends_130(background: Background, answering: Clew) -> None:
     process = background("ask", "Tell me a very long story about the sea.")
+    assert process.stderr is not None
+    assert process.stdout is not None
     accepted = process.stderr.readline().split()[1].decode()
     begun = process.stdout.read(5)
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    whole = spawn("show", accepted, "--json").json
+    whole = answering("show", accepted, "--json").json
     assert whole["reply"]["stop_reason"] == "stopped"
     assert whole["reply"]["truncated"] is True
     assert (begun + rest).decode().removesuffix("\n") == whole["reply"]["text"]
 
 
-def test_nothing_native_is_printed_beside_the_words(answering: Run) -> None:
-    ended = answering("ask", "Say hello.", **SHORT)
-    assert all(re.fullmatch(r"accepted \w{26}|The reply was cut off.*", line) for line in ended.err.splitlines())
-    assert "llama" not in ended.out
-
-
-def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(answering: Run, home: Path, remember: Run) -> None:
-    import sqlite3
-
+def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(answering: Clew, home: Path, remember: Remember) -> None:
     remember("one")
     log = home / "memory" / "log.sqlite"
-    with sqlite3.connect(log) as db:
+    with closing(sqlite3.connect(log, isolation_level=None)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         db.execute(f"PRAGMA user_version = {version + 1000}")
-    db.close()
     before = log.read_bytes()
     for argv in (("ask", "hi"), ("log",)):
         ended = answering(*argv)
@@ -170,14 +151,8 @@ def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(answering: Run, home: Pa
     assert log.read_bytes() == before
 
 
-def test_json_on_a_pipe_is_one_line_that_any_program_reads(answering: Run) -> None:
-    ended = answering("ask", "--json", "Say hello.", **SHORT)
-    assert ended.out.count("\n") == 1
-    assert json.loads(ended.out)["session"]
-
-
 def test_what_was_asked_while_the_graph_was_damaged_is_kept_like_any_other(
-    answering: Run, home: Path, remember: Run
+    answering: Clew, home: Path, remember: Remember
 ) -> None:
     remember("one")
     (home / "memory" / "graph.kuzu").write_bytes(b"this is no graph" * 1000)
@@ -185,6 +160,5 @@ def test_what_was_asked_while_the_graph_was_damaged_is_kept_like_any_other(
     assert answering("ask", "hi", **SHORT).code == 0
     report = answering("doctor", "--json", "--no-model")
     assert report.code == 0, report.out
-    memory = Memory.open(home / "memory", command="test")
-    memory.close()
-    assert LogReader.open(home / "memory").counts()["turns"] == 4
+    with held(home):  # the log can be opened
+        assert LogReader.open(home / "memory").counts()["turns"] == 4

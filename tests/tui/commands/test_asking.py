@@ -2,11 +2,11 @@
 
 import asyncio
 import hashlib
-import io
 import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,12 @@ from graph.values import Exchange
 from models.errors import DecodeFailed, NotGguf
 from models.protocols import Generator
 from tests.fakes import FakeGenerator, Reply
+from tests.tui.commands.conftest import Clew, Ended, Terminal, held
 from tui.commands.answering import run_answer, run_question
 from tui.commands.ask import message_of, named_in
 from tui.commands.replies import FIGURES, AskRequest, ReplyPrinter
 from tui.exit_codes import ExitCode
 from tui.output import Narration
-
-Run = Callable[..., Any]
 
 
 class OneModel:
@@ -63,72 +62,60 @@ def settings(place: Home) -> Settings:
 
 
 @pytest.fixture
-def ask(place: Home, settings: Settings) -> Callable[..., ExitCode]:
+def ask(place: Home, settings: Settings, capsys: pytest.CaptureFixture[str]) -> Clew:
     """Ask the scripted model one question."""
 
     def call(
-        text: str = "Hello?", *replies: str | Reply, as_json: bool = False, loader: OneModel | None = None, **about: Any
-    ) -> ExitCode:
+        text: str = "Hello?", *replies: Any, as_json: bool = False, loader: OneModel | None = None, **about: Any
+    ) -> Ended:
+        capsys.readouterr()
         loader = loader or OneModel(lambda: FakeGenerator(*replies))
-        return run_question(place, settings, AskRequest(text, **about), ReplyPrinter(as_json=as_json), loader=loader)
+        code = run_question(place, settings, AskRequest(text, **about), ReplyPrinter(as_json=as_json), loader=loader)
+        return Ended(code, *capsys.readouterr())
 
     return call
 
 
 def exchanges(place: Home) -> list[Exchange]:
-    reader = LogReader.open(place.memory)
-    try:
+    with closing(LogReader.open(place.memory)) as reader:
         return reader.exchanges(limit=500)
-    finally:
-        reader.close()
 
 
-def test_the_reply_is_stdout_and_the_accepted_turn_is_stderr(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert ask("Hello?", "Hello to you.") is ExitCode.OK
-    out, err = capsys.readouterr()
+def replied(place: Home) -> tuple[Exchange, Any]:
+    """The only exchange, and its reply, which is there."""
     (exchange,) = exchanges(place)
-    assert out == "Hello to you.\n"
-    assert err == f"accepted {exchange.turn.id}\n"
     assert exchange.reply is not None
-    assert (exchange.turn.text, exchange.turn.client, exchange.reply.text) == ("Hello?", "ask", "Hello to you.")
+    return exchange, exchange.reply
 
 
-def test_accepted_is_told_before_the_model_is_even_asked_for(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+def test_the_reply_is_stdout_and_the_accepted_turn_is_stderr_before_the_model_is_even_asked_for(
+    ask: Clew, place: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told: list[str] = []
 
     def make() -> Generator:
         told.append(capsys.readouterr().err)
-        return FakeGenerator("Yes.")
+        return FakeGenerator("Hello to you.")
 
-    ask(loader=OneModel(make))
-    assert told == [f"accepted {exchanges(place)[0].turn.id}\n"]
+    asked = ask("Hello?", loader=OneModel(make))
+    exchange, reply = replied(place)
+    assert (asked.code, asked.out, [*told, asked.err]) == (0, "Hello to you.\n", [f"accepted {exchange.turn.id}\n", ""])
+    assert (exchange.turn.text, exchange.turn.client, reply.text) == ("Hello?", "ask", "Hello to you.")
 
 
-def test_json_is_one_object_with_exactly_the_promised_keys(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert ask("Hello?", "Hello to you.", as_json=True) is ExitCode.OK
-    answer = json.loads(capsys.readouterr().out)
+def test_json_is_one_object_with_exactly_the_promised_keys(ask: Clew, place: Home) -> None:
+    answer = ask("What is the sea made of?", "Hello to you.", as_json=True).json
     assert set(answer) == {"reply", *FIGURES}
-    (exchange,) = exchanges(place)
-    assert exchange.reply is not None
-    assert answer["reply"] == "Hello to you."
-    assert answer["truncated"] is False
+    exchange, reply = replied(place)
+    assert (answer["reply"], answer["truncated"], answer["reply_turn"]) == ("Hello to you.", False, reply.id)
     assert (answer["session"], answer["turn"]) == (exchange.turn.session, exchange.turn.id)
     for name in FIGURES[4:]:
-        assert answer[name] == getattr(exchange.reply, name)
-    assert answer["reply_turn"] == exchange.reply.id
+        assert answer[name] == getattr(reply, name)
+    (session,) = LogReader.open(place.memory).sessions()
+    assert session.name == "What is the sea made of?", "it has a title when the process ends"
 
 
 def test_on_a_terminal_it_is_told_how_far_a_long_prompt_is_read_and_what_takes_long() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     terminal = Terminal()
     printer = ReplyPrinter(narration=Narration(terminal, clock=iter(range(100)).__next__))
     written = terminal.getvalue
@@ -145,7 +132,7 @@ def test_on_a_terminal_it_is_told_how_far_a_long_prompt_is_read_and_what_takes_l
 
 
 def test_a_file_that_is_named_goes_along_and_one_that_is_not_there_ends_with_66_before_anything_is_stored(
-    clew: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    clew: Clew, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.md").write_text("the plan")
@@ -168,49 +155,32 @@ def test_a_file_that_is_named_goes_along_and_one_that_is_not_there_ends_with_66_
 
 
 def test_what_is_named_to_be_read_is_attached_given_to_the_model_and_told_by_show(
-    ask: Run, clew: Run, place: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ask: Clew, clew: Clew, place: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": 60.0})
     notes = tmp_path / "notes.txt"
     notes.write_text("The xylopomp is blue.")
-    given: list[str] = []
-
-    def say(prompt: str) -> str:
-        given.append(prompt)
-        return "Blue."
-
-    assert ask("What colour?", loader=OneModel(lambda: FakeGenerator(say)), references=(str(notes),)) is ExitCode.OK
-    assert "> The xylopomp is blue." in given[0]
-    (exchange,) = exchanges(place)
-    assert exchange.reply is not None
-    shown = clew("show", exchange.reply.id).out
+    model = FakeGenerator("Blue.")
+    assert ask("What colour?", loader=OneModel(lambda: model), references=(str(notes),)).code is ExitCode.OK
+    assert "> The xylopomp is blue." in model.detokenize(model.prompts[0])
+    _, reply = replied(place)
+    shown = clew("show", reply.id).out
     assert "recalled for the reply: 1" in shown
     assert str(notes) in shown.replace("\n", "")
-    (item,) = clew("show", exchange.reply.id, "--json").json["context"]
-    assert (item["kind"], item["address"], item["by"]) == ("reference", str(notes), exchange.reply.id)
+    (item,) = clew("show", reply.id, "--json").json["context"]
+    assert (item["kind"], item["address"], item["by"]) == ("reference", str(notes), reply.id)
     assert item["hash"] == hashlib.sha256(b"The xylopomp is blue.").hexdigest()
     assert item["read_at"] > 0
     assert "xylopomp" not in shown
 
 
-def test_what_nobody_allowed_to_be_read_ends_1_and_nothing_is_stored(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert ask("What colour?", references=("http://127.0.0.1:1/a",)) is ExitCode.FAILED
-    assert "127.0.0.1 was not asked for anything yet. Nothing was attached." in capsys.readouterr().err
-    assert exchanges(place) == []
-
-
-def test_what_is_no_address_stores_nothing(ask: Run, place: Home) -> None:
+def test_what_nobody_allowed_to_be_read_or_is_no_address_stores_nothing(ask: Clew, place: Home) -> None:
+    asked = ask("What colour?", references=("http://127.0.0.1:1/a",))
+    assert asked.code is ExitCode.FAILED
+    assert "127.0.0.1 was not asked for anything yet. Nothing was attached." in asked.err
     with pytest.raises(AgentError, match=r"ftp:// is nothing clew can read\. Nothing was attached"):
         ask("What colour?", references=("ftp://example.org/a",))
     assert exchanges(place) == []
-
-
-def test_a_new_session_has_a_title_when_the_process_ends(ask: Run, place: Home) -> None:
-    ask("What is the sea made of?")
-    (session,) = LogReader.open(place.memory).sessions()
-    assert session.name == "What is the sea made of?"
 
 
 def judge(place: Home, score: float) -> None:
@@ -221,50 +191,34 @@ def judge(place: Home, score: float) -> None:
 
 def known(place: Home) -> tuple[list[str | None], int]:
     """What is known, and how many exchanges wait."""
-    memory = Memory.open(place.memory, command="test")
-    try:
+    with held(place.root) as memory:
         memory.open_graph(lambda _: None)
         found = memory.readings.memories(now=datetime.now(UTC))
         return [each.text for each in found], memory.readings.unreflected_count()
-    finally:
-        memory.close()
 
 
 @pytest.mark.restarts
-def test_what_a_question_tells_is_known_at_once_where_no_model_has_to_be_asked(
-    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
+def test_what_a_question_tells_is_known_at_once_where_no_model_has_to_be_asked_or_none_was_probed(
+    ask: Clew, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reflections, "BRIEF_S", 60.0)
+    ask("I live in Oslo.", "Nice!")
+    assert known(place) == (["I live in Oslo."], 0), "people's own sentences are kept of any model"
     judge(place, 0.0)
-    ask("I live in Oslo.", "Nice!")
-    assert known(place) == (["I live in Oslo."], 0)
+    ask("I was born in Riga.", "Nice!")
+    texts, waiting = known(place)
+    assert (sorted(filter(None, texts)), waiting) == (["I live in Oslo.", "I was born in Riga."], 0)
 
 
 @pytest.mark.restarts
-def test_a_model_that_is_trusted_learns_from_a_question_later(ask: Run, place: Home) -> None:
-    judge(place, 1.0)
-    model = FakeGenerator("Nice!")
-    ask("I live in Oslo.", loader=OneModel(lambda: model))
-    assert known(place) == ([], 1)
-
-
-@pytest.mark.restarts
-def test_a_small_model_need_not_be_probed_for_peoples_own_sentences_to_be_kept(
-    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reflections, "BRIEF_S", 60.0)
-    ask("I live in Oslo.", "Nice!")
-    assert known(place) == (["I live in Oslo."], 0)
-
-
-@pytest.mark.restarts
-def test_only_the_first_few_of_what_waits_are_learned_from_after_a_question(
-    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
+def test_a_model_that_is_trusted_learns_later_and_then_only_from_the_first_few_of_what_waits_after_a_question(
+    ask: Clew, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cities = ["Oslo", "Delft", "Breda", "Lyon", "Bern", "Riga"]
     judge(place, 1.0)
     for city in cities[:5]:
         ask(f"I was born in {city}.", "Nice!")
+    assert known(place) == ([], 5)
     monkeypatch.setattr(reflections, "BRIEF_S", 60.0)
     judge(place, 0.0)
     ask(f"I was born in {cities[5]}.", "Nice!")
@@ -273,7 +227,7 @@ def test_only_the_first_few_of_what_waits_are_learned_from_after_a_question(
 
 @pytest.mark.restarts
 def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is_left(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ask: Clew, place: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out: list[str] = []
 
@@ -283,14 +237,20 @@ def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is
 
     judge(place, 0.0)
     monkeypatch.setattr(Reflector, "reflect", stuck)
-    monkeypatch.setattr(reflections, "BRIEF_S", 5.0)
-    assert ask("I live in Oslo.", "Nice!") is ExitCode.OK
+    monkeypatch.setattr(reflections, "BRIEF_S", 1.0)
+    assert ask("I live in Oslo.", "Nice!").code is ExitCode.OK
     assert out == ["Nice!\n"]
     assert known(place) == ([], 1)
 
 
 @pytest.mark.restarts
-def test_without_a_session_a_new_one_begins_and_last_goes_on(ask: Run, place: Home) -> None:
+def test_without_a_session_a_new_one_begins_last_goes_on_and_what_is_not_there_or_not_clear_stores_nothing(
+    ask: Clew, place: Home
+) -> None:
+    for wanted in ("last", "01NOSUCH"):
+        with pytest.raises(NotFound):
+            ask("Hello?", session=wanted)
+    assert exchanges(place) == []
     ask("one", project="garden")
     ask("two")
     ask("three", session="last")
@@ -300,26 +260,13 @@ def test_without_a_session_a_new_one_begins_and_last_goes_on(ask: Run, place: Ho
     assert of["four"].turn.session == of["one"].turn.session
     assert of["one"].turn.session != of["two"].turn.session
     assert (of["one"].project, of["two"].project) == ("garden", None)
-
-
-@pytest.mark.parametrize(("wanted", "error"), [("last", NotFound), ("01NOSUCH", NotFound)])
-def test_a_session_that_is_not_there_stores_nothing(ask: Run, place: Home, wanted: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        ask("Hello?", session=wanted)
-    assert exchanges(place) == []
-
-
-@pytest.mark.restarts
-def test_a_session_that_is_not_clear_stores_nothing(ask: Run, place: Home) -> None:
-    ask("one")
-    ask("two")
     with pytest.raises(Ambiguous):
-        ask("three", session="0")
-    assert len(exchanges(place)) == 2
+        ask("five", session="0")
+    assert len(exchanges(place)) == 4
 
 
 @pytest.mark.restarts
-def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Run, place: Home) -> None:
+def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Clew, place: Home) -> None:
     seen: list[str] = []
 
     def answer(prompt: str) -> str:
@@ -334,62 +281,51 @@ def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Run, place: Ho
     assert session.system_prompt == "Talk like a pirate."
 
 
-def test_a_reply_that_breaks_off_is_kept_and_ends_1(ask: Run, place: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    broken = Reply("This goes on and on and on.", error=DecodeFailed(-3), fail_after=3)
-    assert ask("Hello?", broken) is ExitCode.FAILED
-    out, err = capsys.readouterr()
-    (exchange,) = exchanges(place)
-    assert exchange.reply is not None
-    assert exchange.reply.stop_reason == StopReason.FAILED
-    assert out == f"{exchange.reply.text}\n"
-    assert "The reply failed" in err
-
-
-def test_a_reply_cut_at_its_longest_is_no_failure_but_said(ask: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ask("Hello?", Reply("Too long", reason="length"), as_json=True) is ExitCode.OK
-    out, err = capsys.readouterr()
-    assert json.loads(out)["truncated"] is True
-    assert "cut off" in err
-
-
-def test_a_model_that_cannot_be_loaded_is_69_and_the_message_is_kept(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
+def test_a_reply_that_breaks_off_is_kept_and_ends_1_and_one_cut_at_its_longest_is_no_failure_but_said(
+    ask: Clew, place: Home
 ) -> None:
-    def make() -> Generator:
+    asked = ask("Hello?", Reply("This goes on and on and on.", error=DecodeFailed(-3), fail_after=3))
+    _, reply = replied(place)
+    assert reply.stop_reason == StopReason.FAILED
+    assert (asked.code, asked.out) == (ExitCode.FAILED, f"{reply.text}\n")
+    assert "The reply failed" in asked.err
+    asked = ask("Hello?", Reply("Too long", reason="length"), as_json=True)
+    assert (asked.code, asked.json["truncated"]) == (ExitCode.OK, True)
+    assert "cut off" in asked.err
+
+
+def test_a_model_that_cannot_be_loaded_or_a_signal_meanwhile_keeps_the_message(ask: Clew, place: Home) -> None:
+    def broken() -> Generator:
         raise NotGguf(Path("x.gguf"), "text")
 
-    assert ask("Hello?", loader=OneModel(make)) is ExitCode.UNAVAILABLE
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "is not a GGUF model" in err
-    assert "Your message is saved" in err
-    assert [exchange.turn.text for exchange in exchanges(place)] == ["Hello?"]
+    def interrupted() -> Generator:
+        os.kill(os.getpid(), signal.SIGINT)
+        return FakeGenerator("never asked")
+
+    asked = ask("Hello?", loader=OneModel(broken))
+    assert (asked.code, asked.out) == (ExitCode.UNAVAILABLE, "")
+    assert "is not a GGUF model" in asked.err
+    assert "Your message is saved" in asked.err
+    asked = ask("Again?", loader=OneModel(interrupted))
+    assert (asked.code, asked.out) == (ExitCode.INTERRUPTED, "")
+    assert [(each.turn.text, each.reply) for each in exchanges(place)] == [("Again?", None), ("Hello?", None)]
 
 
-def test_a_log_that_cannot_be_written_is_74_and_nothing_is_accepted(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_log_that_cannot_be_written_is_74_and_one_in_use_names_who_has_it_and_nothing_is_accepted(
+    ask: Clew, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask("before")
-    capsys.readouterr()
 
     def full(*_: object, **__: object) -> None:
         raise LogUnwritable("The disk is full. Nothing of this was stored.")
 
+    with held(place.root), pytest.raises(MemoryHeld, match=r"clew \(chat\)"):
+        ask("Hello?")
     monkeypatch.setattr(Memory, "append", full)
-    assert ask("Hello?") is ExitCode.IO_ERROR
-    out, err = capsys.readouterr()
-    assert (out, "accepted" in err) == ("", False)
-    assert "The disk is full" in err
+    asked = ask("Hello?")
+    assert (asked.code, asked.out, "accepted" in asked.err) == (ExitCode.IO_ERROR, "", False)
+    assert "The disk is full" in asked.err
     assert len(exchanges(place)) == 1
-
-
-def test_a_memory_in_use_raises_at_once_and_names_who_has_it(ask: Run, place: Home) -> None:
-    memory = Memory.open(place.memory, command="clew (chat)")
-    try:
-        with pytest.raises(MemoryHeld, match=r"clew \(chat\)"):
-            ask("Hello?")
-    finally:
-        memory.close()
 
 
 @pytest.mark.parametrize("yes", [False, True])
@@ -407,9 +343,7 @@ def test_only_with_yes_a_model_changes_the_memory(place: Home, settings: Setting
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_stops_the_reply_and_keeps_what_came(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str], number: int, code: int
-) -> None:
+def test_a_signal_stops_the_reply_and_keeps_what_came(ask: Clew, place: Home, number: int, code: int) -> None:
     class Signalled(FakeGenerator):
         """Gets the signal when two words were said, and would wait for ever."""
 
@@ -422,41 +356,26 @@ def test_a_signal_stops_the_reply_and_keeps_what_came(
         def _reply_begun(self) -> bool:
             return len(self.kv) > len(self.prompts[-1]) + 1 if self.prompts else False
 
-    assert ask("Hello?", loader=OneModel(lambda: Signalled("one two three four five"))) == code
-    out, _ = capsys.readouterr()
-    (exchange,) = exchanges(place)
-    assert exchange.reply is not None
-    assert exchange.reply.stop_reason == StopReason.STOPPED
-    assert exchange.reply.text
-    assert "one two three four five".startswith(exchange.reply.text)
-    assert out == f"{exchange.reply.text}\n"
-
-
-def test_a_signal_while_the_model_loads_keeps_the_message_and_ends_130(
-    ask: Run, place: Home, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def make() -> Generator:
-        os.kill(os.getpid(), signal.SIGINT)
-        return FakeGenerator("never asked")
-
-    assert ask("Hello?", loader=OneModel(make)) is ExitCode.INTERRUPTED
-    assert capsys.readouterr().out == ""
-    assert [(each.turn.text, each.reply) for each in exchanges(place)] == [("Hello?", None)]
+    asked = ask("Hello?", loader=OneModel(lambda: Signalled("one two three four five")))
+    _, reply = replied(place)
+    assert reply.stop_reason == StopReason.STOPPED
+    assert reply.text
+    assert "one two three four five".startswith(reply.text)
+    assert (asked.code, asked.out) == (code, f"{reply.text}\n")
 
 
 @pytest.mark.restarts
 def test_what_the_model_says_is_data_in_a_pipe_and_harmless_on_a_terminal(
-    ask: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ask: Clew, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask("Hello?", "a \x1b[31mred\x07 [bold]word[/bold]")
-    assert capsys.readouterr().out == "a \x1b[31mred\x07 [bold]word[/bold]\n"
+    said = "a \x1b[31mred\x07 [bold]word[/bold]"
+    assert ask("Hello?", said).out == f"{said}\n"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    ask("Hello?", "a \x1b[31mred\x07 [bold]word[/bold]")
-    assert capsys.readouterr().out == "a ␛[31mred␇ [bold]word[/bold]\n"
+    assert ask("Hello?", said).out == "a ␛[31mred␇ [bold]word[/bold]\n"
 
 
 def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
-    ask: Run, place: Home, monkeypatch: pytest.MonkeyPatch
+    ask: Clew, place: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_: object, **__: object) -> None:
         raise BrokenPipeError
@@ -464,19 +383,16 @@ def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
     monkeypatch.setattr("tui.commands.replies.put", gone)
     with pytest.raises(BrokenPipeError):
         ask("Hello?", "one two three")
-    (exchange,) = exchanges(place)
-    assert exchange.reply is not None
+    assert replied(place)
 
 
 @pytest.mark.restarts
-def test_a_session_with_a_model_of_its_own_changes_to_the_one_named(ask: Run, place: Home, settings: Settings) -> None:
+def test_a_session_with_a_model_of_its_own_changes_to_the_one_named(ask: Clew, place: Home, settings: Settings) -> None:
     loader = OneModel(lambda: FakeGenerator("Yes."))
     ask("one", loader=loader)
     (session,) = LogReader.open(place.memory).sessions()
 
     async def configure() -> None:
-        from agent.agent import Agent
-
         agent = Agent(place, settings, client="test", loader=loader)
         await agent.start(load_model=False)
         await agent.chats.configure(session.id, model="its-own")

@@ -1,11 +1,9 @@
 """`clew ask` beside a service: the same words and codes as without one, and little is imported for them."""
 
 import asyncio
-import json
 import signal
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 import pytest
 
@@ -18,6 +16,7 @@ from tests.agent.service.behind import Behind, agent_of
 from tests.agent.test_changing_tools import ANSWER, REMEMBER
 from tests.agent.test_recall import only
 from tests.fakes import FakeGenerator
+from tests.tui.commands.conftest import Ended
 from tui.commands.replies import FIGURES
 from tui.exit_codes import ExitCode
 
@@ -30,15 +29,6 @@ LISTED = (
 )
 
 
-@dataclass
-class Asked:
-    """What `clew ask` said, and how it ended."""
-
-    out: str
-    err: str
-    code: int
-
-
 class Shell:
     """Runs `clew ask` beside a service of this process."""
 
@@ -47,18 +37,18 @@ class Shell:
 
     async def begin(self, *arguments: str, code: str | None = None) -> asyncio.subprocess.Process:
         command = ["-c", code] if code is not None else ["-m", "tui"]
+        streams = {"stdin": asyncio.subprocess.DEVNULL, "stdout": asyncio.subprocess.PIPE}
         return await asyncio.create_subprocess_exec(
-            sys.executable, *command, "ask", *arguments, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+            sys.executable, *command, "ask", *arguments, **streams, stderr=asyncio.subprocess.PIPE
+        )
 
-    async def ask(self, *arguments: str, code: str | None = None) -> Asked:
+    async def ask(self, *arguments: str, code: str | None = None) -> Ended:
         return await self.ended(await self.begin(*arguments, code=code))
 
-    async def ended(self, process: asyncio.subprocess.Process) -> Asked:
+    async def ended(self, process: asyncio.subprocess.Process) -> Ended:
         out, err = await process.communicate()
         assert process.returncode is not None
-        return Asked(out.decode(), err.decode(), process.returncode)
+        return Ended(process.returncode, out.decode(), err.decode())
 
 
 @pytest.fixture
@@ -81,31 +71,23 @@ async def test_the_reply_is_on_stdout_and_nothing_of_an_agent_is_imported_for_it
     assert (said.text, said.client) == ("hello", "ask")
 
 
-async def test_figures_a_chat_and_a_system_prompt(shell: Shell) -> None:
-    first = json.loads((await shell.ask("hello", "--json")).out)
+async def test_figures_a_chat_and_a_system_prompt_and_what_cannot_be_asked_is_said_as_without_a_service(
+    shell: Shell,
+) -> None:
+    first = (await shell.ask("hello", "--json")).json
     assert set(first) == {"reply", *FIGURES}
-    second = json.loads((await shell.ask("--session", "last", "--system", "Be brief.", "--json", "and on")).out)
+    second = (await shell.ask("--session", "last", "--system", "Be brief.", "--json", "and on")).json
     assert second["session"] == first["session"]
     assert (await shell.behind.agent.chats.get(first["session"])).system_prompt == "Be brief."
     assert [each.text for each in await shell.behind.agent.chats.thread(first["session"])][::2] == ["hello", "and on"]
 
-
-@pytest.mark.parametrize(
-    ("arguments", "words", "code"),
-    [
-        (("--session", "nope", "hello"), "There is no chat nope", ExitCode.NOT_FOUND),
-        ((" ",), "empty", ExitCode.USAGE),
-    ],
-)
-async def test_what_cannot_be_asked_is_said_as_without_a_service(
-    shell: Shell, arguments: tuple[str, ...], words: str, code: ExitCode
-) -> None:
-    served = await shell.ask(*arguments)
+    wrong = (("--session", "nope", "hello"), (" ",))
+    served = [await shell.ask(*arguments) for arguments in wrong]
     await shell.behind.end()
-    alone = await shell.ask(*arguments)
-    assert words in served.err
-    assert (served.err, served.code) == (alone.err, code) == (alone.err, alone.code)
-    assert served.out == ""
+    assert served == [await shell.ask(*arguments) for arguments in wrong]
+    assert [(each.code, each.out) for each in served] == [(ExitCode.NOT_FOUND, ""), (ExitCode.USAGE, "")]
+    assert "There is no chat nope" in served[0].err
+    assert "empty" in served[1].err
 
 
 async def test_leave_is_given_by_yes_alone(shell: Shell) -> None:
@@ -122,7 +104,7 @@ async def test_a_whisper_in_a_story_is_heard_by_one_and_a_note_by_nobody(shell: 
     stories = shell.behind.agent.stories
     session = await stories.begin("The Lighthouse", Card(name="Mara"), guest=Card(name="Jonas"))
     asked = await shell.ask("--session", session, "--whisper", "mara", "--json", "The gold is here.", code=LISTED)
-    assert json.loads(asked.out)["speaker"] == "Mara"
+    assert asked.json["speaker"] == "Mara"
     assert asked.err.splitlines()[-2:] == ["Mara:", "[]"]
     assert await stories.seen_by(session, await stories.named(session, "Jonas")) == []
     note = await shell.ask("--session", session, "((make it rain))")

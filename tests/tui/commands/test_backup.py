@@ -11,15 +11,10 @@ import pytest
 
 from agent.home import Home
 from graph.events import SessionRenamed, TurnDeleted
-from graph.memory import Memory
 from graph.sqlite import LOG
 from graph.transfer.backup import backups_of
-from tests.tui.commands.conftest import Ended, Said
+from tests.tui.commands.conftest import Clew, Record, Remember, held, refused
 from tui.exit_codes import ExitCode
-
-Clew = Callable[..., Ended]
-Remember = Callable[..., Said]
-Record = Callable[..., None]
 
 
 @pytest.fixture
@@ -28,21 +23,17 @@ def file(tmp_path: Path) -> Path:
 
 
 def said_now() -> list[str | None]:
-    memory = Memory.open(Home.resolve().memory, command="test")
-    try:
+    with held(Home.resolve().root) as memory:
         return [turn.text for session in memory.readings.sessions() for turn in memory.readings.thread(session.id)]
-    finally:
-        memory.close()
 
 
-def test_a_backup_is_made_beside_a_running_clew_and_listed(clew: Clew, remember: Remember, file: Path) -> None:
+def test_a_backup_is_made_beside_a_running_clew_and_listed(
+    clew: Clew, remember: Remember, file: Path, home: Path
+) -> None:
     remember("Where do limpets go?")
-    memory = Memory.open(Home.resolve().memory, command="clew (chat)")
-    try:
+    with held(home):
         ended = clew("backup", str(file))
         by_itself = clew("backup", "--json")
-    finally:
-        memory.close()
     assert (ended.code, ended.out) == (ExitCode.OK, f"{file}\n")
     assert ended.err.startswith("Copied 2 messages in 1 chat, ")
     assert (by_itself.json["turns"], by_itself.json["events"]) == (2, 3)
@@ -56,29 +47,18 @@ def test_a_backup_is_made_beside_a_running_clew_and_listed(clew: Clew, remember:
 def test_a_target_that_cannot_be_one_is_told_and_nothing_is_left(
     clew: Clew, remember: Remember, file: Path, tmp_path: Path
 ) -> None:
+    assert clew("backup", "--list", "--json").json == []
     remember("Where do limpets go?")
     file.write_text("mine")
-    ended = clew("backup", str(file))
-    assert (ended.code, ended.out) == (ExitCode.IO_ERROR, "")
-    assert "--force" in ended.err
+    refused(
+        clew,
+        (("backup", str(file)), ExitCode.IO_ERROR, "--force"),
+        (("backup", str(tmp_path)), ExitCode.IO_ERROR, ""),
+        (("backup", str(Home.resolve().memory / LOG), "--force"), ExitCode.IO_ERROR, ""),
+        (("backup", "/dev/null", "--force"), ExitCode.IO_ERROR, "not a regular file"),
+    )
     assert file.read_text() == "mine"
-    assert clew("backup", str(tmp_path)).code == ExitCode.IO_ERROR
     assert clew("backup", str(file), "--force").code == ExitCode.OK
-    assert clew("backup", str(Home.resolve().memory / LOG), "--force").code == ExitCode.IO_ERROR
-
-
-def test_a_device_is_no_place_for_a_backup(clew: Clew, remember: Remember) -> None:
-    remember("Where do limpets go?")
-    ended = clew("backup", "/dev/null", "--force")
-    assert ended.code == ExitCode.IO_ERROR
-    assert "not a regular file" in ended.err
-
-
-def test_without_a_memory_there_is_nothing_to_back_up(clew: Clew) -> None:
-    ended = clew("backup")
-    assert ended.code == ExitCode.NOT_FOUND
-    assert not backups_of(Home.resolve().memory).exists()
-    assert clew("backup", "--list", "--json").json == []
 
 
 @pytest.mark.restarts
@@ -111,7 +91,9 @@ def test_a_restore_shows_what_it_changes_asks_and_keeps_what_was_there(
     assert clew("doctor", "--no-model").out.count("WRONG") == clew("doctor", "--no-model").out.count("WRONG model")
 
 
-def test_a_file_that_is_no_backup_is_refused(clew: Clew, remember: Remember, file: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_backup_is_refused_and_any_while_another_clew_has_the_memory(
+    clew: Clew, remember: Remember, file: Path, tmp_path: Path, home: Path
+) -> None:
     remember("Where do limpets go?")
     clew("backup", str(file))
     whole = file.read_bytes()
@@ -131,17 +113,9 @@ def test_a_file_that_is_no_backup_is_refused(clew: Clew, remember: Remember, fil
         assert (ended.code, ended.out) == (code, "")
         assert says in ended.err
         assert "Nothing was changed" in ended.err
+    with held(home):
+        refused(clew, (("restore", str(file), "--yes"), ExitCode.HELD, "clew (chat)"))
     assert "Where do limpets go?" in said_now()
-
-
-def test_a_restore_waits_for_the_clew_that_has_the_memory(clew: Clew, remember: Remember, file: Path) -> None:
-    remember("Where do limpets go?")
-    clew("backup", str(file))
-    memory = Memory.open(Home.resolve().memory, command="clew (chat)")
-    ended = clew("restore", str(file), "--yes")
-    memory.close()
-    assert ended.code == ExitCode.HELD
-    assert "clew (chat)" in ended.err
 
 
 def test_an_export_goes_to_another_memory_and_back(
@@ -152,10 +126,8 @@ def test_an_export_goes_to_another_memory_and_back(
     out = tmp_path / "all.jsonl"
     assert clew("export", "-o", str(out)).code == ExitCode.OK
     assert clew("export").out.splitlines()[1:] == clew("export", "--all", "--format", "jsonl").out.splitlines()[1:]
-    assert [json.loads(line).get("kind") for line in out.read_text().splitlines()][1:3] == [
-        "session.started",
-        "turn.said",
-    ]
+    kinds = [json.loads(line).get("kind") for line in out.read_text().splitlines()]
+    assert kinds[1:3] == ["session.started", "turn.said"]
     other = ("--home", str(tmp_path / "other"))
     ended = clew("import", str(out), "--no-embed", *other)
     assert (ended.code, ended.err) == (ExitCode.OK, "")
@@ -170,10 +142,10 @@ def test_an_export_goes_to_another_memory_and_back(
     assert "Where do limpets go?" in page
 
 
-def test_what_the_import_cannot_take_is_told_and_the_exit_code_says_so(
-    clew: Clew, remember: Remember, tmp_path: Path
+def test_what_the_import_cannot_take_is_told_and_an_export_is_no_way_to_overwrite_something(
+    clew: Clew, remember: Remember, tmp_path: Path, home: Path
 ) -> None:
-    remember("Where do limpets go?", title="Limpets")
+    said = remember("Where do limpets go?", title="Limpets")
     out = tmp_path / "all.jsonl"
     clew("export", "-o", str(out))
     lines = out.read_text().splitlines()
@@ -183,16 +155,12 @@ def test_what_the_import_cannot_take_is_told_and_the_exit_code_says_so(
     assert "1 line broken, left out (line 3: Expecting" in ended.out
     assert "1 event could not be imported (line 5: there is no turn or chunk" in ended.out
 
-
-def test_an_export_is_no_way_to_overwrite_something(clew: Clew, remember: Remember, tmp_path: Path) -> None:
-    said = remember("Where do limpets go?")
-    there = tmp_path / "there"
-    there.write_text("mine")
-    assert clew("export", "-o", str(there)).code == ExitCode.IO_ERROR
-    assert there.read_text() == "mine"
-    assert clew("export", "--session", said.session, "--all").code == ExitCode.USAGE
-    assert clew("export", "--session", "01NONE").code == ExitCode.NOT_FOUND
-    assert clew("export", "-o", str(there), "--force").code == ExitCode.OK
+    before, here = out.read_text(), ("--home", str(home))
+    assert clew("export", "-o", str(out), *here).code == ExitCode.IO_ERROR
+    assert out.read_text() == before
+    assert clew("export", "--session", said.session, "--all", *here).code == ExitCode.USAGE
+    assert clew("export", "--session", "01NONE", *here).code == ExitCode.NOT_FOUND
+    assert clew("export", "-o", str(out), "--force", *here).code == ExitCode.OK
 
 
 @pytest.mark.restarts

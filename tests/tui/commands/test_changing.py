@@ -1,70 +1,57 @@
 """`clew hide`, `unhide`, `delete`, `undo` and `marks`: what changes is shown first, and happens only as shown."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph.events import Event, ObservationMade, SessionRenamed
-from graph.memory import Memory
 from tests.graph.teach import observed, read
-from tests.tui.commands.conftest import Ended, Said
+from tests.tui.commands.conftest import Clew, Record, Remember, Terminal, held, refused
 from tui.exit_codes import ExitCode
 
-Clew = Callable[..., Ended]
-Remember = Callable[..., Said]
-Record = Callable[..., None]
+pytestmark = pytest.mark.restarts
 
 
 def texts(home: Path) -> set[str]:
-    memory = Memory.open(home / "memory", command="test")
-    try:
-        with memory.readings.snapshot() as db:
-            return {text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")}
-    finally:
-        memory.close()
+    with held(home) as memory, memory.readings.snapshot() as db:
+        return {text for (text,) in db.execute("SELECT text FROM events WHERE text IS NOT NULL")}
 
 
 def learned(turn: str, text: str = "Sails from Lisbon") -> ObservationMade:
     return observed("01MEMORYOFTHEFERRY00000000", turn, text=text)
 
 
-@pytest.mark.restarts
-def test_delete_shows_first_and_does_nothing_where_nobody_can_be_asked(
-    clew: Clew, remember: Remember, record: Record, home: Path
+def test_delete_shows_first_and_erases_a_message_and_what_was_learned_only_by_yes_or_a_word(
+    clew: Clew, remember: Remember, record: Record, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = remember("The ferry leaves at nine.")
+    one, two = remember("The ferry leaves at nine.", "Noted."), remember("And back?", "At ten.")
     record(learned(one.turn))
+    before = texts(home)
     ended = clew("delete", one.turn)
-    assert ended.code == ExitCode.FAILED
+    assert ended.code == ExitCode.FAILED, "nobody can be asked"
     assert "1 message will be deleted:" in ended.out
     assert "“Sails from Lisbon”" in ended.out
     assert "cannot be undone" in ended.out
     assert "Nothing was deleted. Use --yes to delete it." in ended.err
     dry = clew("delete", one.turn, "--dry-run")
     assert (dry.code, dry.out) == (ExitCode.OK, ended.out)
-    assert {"The ferry leaves at nine.", "Sails from Lisbon"} <= texts(home)
+    monkeypatch.setattr("sys.stdin", Terminal("no\n"))
+    assert clew("delete", one.turn).code == ExitCode.FAILED
+    assert texts(home) == before
 
-
-@pytest.mark.restarts
-def test_delete_of_a_message_erases_it_and_what_was_learned_and_keeps_the_reply(
-    clew: Clew, remember: Remember, record: Record, home: Path
-) -> None:
-    one = remember("The ferry leaves at nine.", "Noted.")
-    record(learned(one.turn))
     ended = clew("delete", one.turn.lower(), "--yes", "--json")
     assert ended.code == ExitCode.OK
     assert [turn["id"] for turn in ended.json["impact"]["gone"]] == [one.turn]
     assert [each["text"] for each in ended.json["impact"]["lost"]] == ["Sails from Lisbon"]
     assert (ended.json["done"], ended.json["purged"]) == (True, True)
-    assert texts(home) == {"Noted."}
-    again = clew("delete", one.turn, "--yes")
-    assert again.code == ExitCode.FAILED
-    assert "already deleted" in again.err
+    assert texts(home) == {"Noted.", "And back?", "At ten."}
+    refused(clew, (("delete", one.turn, "--yes"), ExitCode.FAILED, "already deleted"))
+    monkeypatch.setattr("sys.stdin", Terminal("delete\n"))
+    assert clew("delete", two.turn).code == ExitCode.OK
+    assert texts(home) == {"Noted.", "At ten."}
 
 
-@pytest.mark.restarts
 def test_delete_of_an_exchange_takes_the_replies_and_what_was_looked_up(
     clew: Clew, remember: Remember, home: Path
 ) -> None:
@@ -75,8 +62,7 @@ def test_delete_of_an_exchange_takes_the_replies_and_what_was_looked_up(
     assert texts(home) == {"Another chat.", "Yes."}
 
 
-@pytest.mark.restarts
-def test_an_id_is_found_by_itself_as_a_chat_a_document_or_a_memory(
+def test_an_id_is_found_by_itself_as_a_chat_a_document_or_a_memory_and_where_one_is_unknown_nothing_is_deleted(
     clew: Clew, remember: Remember, record: Record, home: Path
 ) -> None:
     one, two = remember("The ferry leaves at nine.", "Noted."), remember("Another chat.", "Yes.")
@@ -86,14 +72,12 @@ def test_an_id_is_found_by_itself_as_a_chat_a_document_or_a_memory(
     assert texts(home) == {"Another chat.", "Yes."}
     assert clew("delete", one.session, "--yes").code == ExitCode.FAILED
     assert clew("delete", two.turn, "--memory", "--yes").code == ExitCode.NOT_FOUND
-    nothing = clew("delete", "01NOTHING", "--yes")
-    assert nothing.code == ExitCode.NOT_FOUND
-    assert "no message, chat, document or memory 01NOTHING." in nothing.err
+    refused(clew, (("delete", "01NOTHING", "--yes"), 66, "no message, chat, document or memory 01NOTHING."))
+    assert clew("delete", two.turn, "01NOTHING", "--yes").code == ExitCode.NOT_FOUND
     assert clew("delete", two.turn, "--memory", "--session").code == ExitCode.USAGE
     assert texts(home) == {"Another chat.", "Yes."}
 
 
-@pytest.mark.restarts
 def test_words_that_are_left_in_a_file_end_a_delete_with_an_error_and_are_told_of_once(
     clew: Clew, remember: Remember, record: Record, home: Path
 ) -> None:
@@ -109,40 +93,6 @@ def test_words_that_are_left_in_a_file_end_a_delete_with_an_error_and_are_told_o
     assert clew("delete", two.turn, "--yes").code == ExitCode.OK
 
 
-@pytest.mark.restarts
-def test_where_one_of_several_ids_is_unknown_nothing_is_deleted(clew: Clew, remember: Remember, home: Path) -> None:
-    one = remember("The ferry leaves at nine.", "Noted.")
-    assert clew("delete", one.turn, "01NOTHING", "--yes").code == ExitCode.NOT_FOUND
-    assert texts(home) == {"The ferry leaves at nine.", "Noted."}
-
-
-@pytest.mark.restarts
-def test_typing_the_word_deletes_and_anything_else_does_not(
-    clew: Clew, remember: Remember, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = remember("The ferry leaves at nine.", "Noted.")
-    typed = Typed("no\n")
-    monkeypatch.setattr("sys.stdin", typed)
-    assert clew("delete", one.turn).code == ExitCode.FAILED
-    typed.line = "delete\n"
-    assert clew("delete", one.turn).code == ExitCode.OK
-    assert texts(home) == {"Noted."}
-
-
-class Typed:
-    """A terminal on which a line is typed."""
-
-    def __init__(self, line: str) -> None:
-        self.line = line
-
-    def isatty(self) -> bool:
-        return True
-
-    def readline(self) -> str:
-        return self.line
-
-
-@pytest.mark.restarts
 def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Remember, record: Record) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     record(learned(one.turn))
@@ -163,7 +113,6 @@ def test_hide_and_unhide_and_undo_answer_each_other(clew: Clew, remember: Rememb
     assert [each["text"] for each in clew("memories", "--json").json] == ["Sails from Lisbon"]
 
 
-@pytest.mark.restarts
 def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, remember: Remember) -> None:
     one, two = remember("The ferry leaves at nine.", "Noted."), remember("Another chat.", "Yes.")
     assert clew("undo").code == ExitCode.FAILED
@@ -177,10 +126,14 @@ def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, rememb
     assert clew("undo", "1").code == ExitCode.NOT_FOUND
 
 
-@pytest.mark.restarts
-def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember: Remember) -> None:
+def test_marks_are_set_by_a_name_of_their_own_listed_shown_restored_and_taken_off(
+    clew: Clew, remember: Remember
+) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
+    assert clew("marks", "--add", "").err == "clew: A mark needs a name. No mark was set.\n"
     mark = clew("marks", "--add", "before the trip", "--json").json
+    again = f"There is already a mark with that name ({mark['id']})."
+    refused(clew, (("marks", "--add", " before the trip "), ExitCode.FAILED, again))
     assert [each["name"] for each in clew("marks", "--json").json] == ["before the trip"]
     clew("hide", one.turn)
     shown = clew("marks", "--show", mark["id"])
@@ -194,16 +147,21 @@ def test_marks_are_set_listed_shown_restored_and_taken_off(clew: Clew, remember:
     assert clew("marks", "--rm", mark["id"]).code == ExitCode.OK
     assert "before a mark was restored" in clew("marks").out
     assert clew("marks", "--rm", mark["id"]).code == ExitCode.NOT_FOUND
+    assert clew("marks", "--add", "before the trip").code == ExitCode.OK, "the name is free again"
     assert clew("marks", "--add", " ").code == ExitCode.USAGE
     assert clew("marks", "--add", "x", "--rm", "y").code == ExitCode.USAGE
 
 
-@pytest.mark.restarts
-def test_what_comes_back_is_shown_in_its_words(clew: Clew, remember: Remember) -> None:
+def test_what_comes_back_is_shown_in_its_words_and_what_is_only_shown_says_that_nothing_was_changed(
+    clew: Clew, remember: Remember
+) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     mark = clew("marks", "--add", "before", "--json").json["id"]
+    for asked in (("hide", one.turn, "--dry-run"), ("delete", one.turn, "--dry-run")):
+        assert clew(*asked).err.endswith("Nothing was changed.\n")
     clew("hide", one.turn)
     for preview in (clew("unhide", one.turn, "--dry-run"), clew("marks", "--show", mark)):
+        assert preview.err.endswith("Nothing was changed.\n")
         assert "you: The ferry leaves at nine." in preview.out
         assert "(hidden)" not in preview.out
     assert clew("unhide", one.turn, "-n").out.startswith("Unhide the message “The ferry leaves at nine.”")
@@ -214,18 +172,6 @@ def test_what_comes_back_is_shown_in_its_words(clew: Clew, remember: Remember) -
     assert "you: (hidden)" in again.out
 
 
-@pytest.mark.restarts
-def test_what_is_only_shown_says_that_nothing_was_changed(clew: Clew, remember: Remember) -> None:
-    one = remember("The ferry leaves at nine.", "Noted.")
-    mark = clew("marks", "--add", "before", "--json").json["id"]
-    for asked in (("hide", one.turn, "--dry-run"), ("delete", one.turn, "--dry-run")):
-        assert clew(*asked).err.endswith("Nothing was changed.\n")
-    clew("hide", one.turn)
-    for asked in (("unhide", one.turn, "--dry-run"), ("marks", "--show", mark)):
-        assert clew(*asked).err.endswith("Nothing was changed.\n")
-
-
-@pytest.mark.restarts
 def test_only_of_what_messages_taught_it_is_said_that_they_stay(clew: Clew, remember: Remember, record: Record) -> None:
     record(learned(remember("The ferry leaves at nine.").turn))
     by_hand = clew("remember", "I own a boat.", "--json").json["id"]
@@ -233,20 +179,6 @@ def test_only_of_what_messages_taught_it_is_said_that_they_stay(clew: Clew, reme
     assert "stay in their chats" in clew("delete", "01MEMORYOFTHEFERRY", "--memory", "--dry-run").out
 
 
-@pytest.mark.restarts
-def test_a_mark_needs_a_name_of_its_own(clew: Clew, remember: Remember) -> None:
-    remember("The ferry leaves at nine.", "Noted.")
-    assert clew("marks", "--add", "").err == "clew: A mark needs a name. No mark was set.\n"
-    one = clew("marks", "--add", "here", "--json").json["id"]
-    again = clew("marks", "--add", " here ")
-    assert again.code == ExitCode.FAILED
-    assert f"There is already a mark with that name ({one})." in again.err
-    assert len(clew("marks", "--json").json) == 1
-    clew("marks", "--rm", one)
-    assert clew("marks", "--add", "here").code == ExitCode.OK
-
-
-@pytest.mark.restarts
 def test_a_mark_before_a_rewind_says_where_that_went(clew: Clew, remember: Remember, record: Record) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     record(SessionRenamed(session=one.session, text="Ferries"))
@@ -262,10 +194,9 @@ def test_a_mark_before_a_rewind_says_where_that_went(clew: Clew, remember: Remem
     assert "to a deleted message" in clew("marks").out
 
 
-@pytest.mark.parametrize("command", ["delete", "hide", "unhide"])
-@pytest.mark.restarts
-def test_an_id_that_is_cut_too_short_is_told_so(clew: Clew, remember: Remember, command: str) -> None:
+def test_an_id_that_is_cut_too_short_is_told_so(clew: Clew, remember: Remember) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
-    assert "6 characters or more" in clew(command, one.turn[:5]).err
-    assert "6 characters or more" not in clew(command, "01NOTHING").err
-    assert "6 characters or more" in clew(command, "").err
+    for command in ("delete", "hide", "unhide"):
+        assert "6 characters or more" in clew(command, one.turn[:5]).err
+        assert "6 characters or more" not in clew(command, "01NOTHING").err
+        assert "6 characters or more" in clew(command, "").err

@@ -1,8 +1,6 @@
 """Which session an id, the beginning of one, or `last` means: the same one for every command."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -10,40 +8,34 @@ from agent.home import Home
 from agent.notes import remembering
 from agent.settings import Settings
 from graph.errors import Ambiguous, NotFound
-from graph.events import ObservationKind, Role, SessionArchived, SessionDeleted, SessionStarted, TurnSaid
+from graph.events import ObservationKind, SessionArchived, SessionDeleted, SessionStarted, TurnSaid
 from graph.ids import now_ms
-from graph.memory import Memory
 from graph.reader import LogReader
 from tests.fakes import FakeGenerator
+from tests.graph import talk
+from tests.tui.commands.conftest import Clew, Record, Remember, held
 from tui.commands.answering import run_question
 from tui.commands.replies import AskRequest, ReplyPrinter
 
-Run = Callable[..., Any]
 SESSIONS = ("01JAA", "01JAAB", "01JAAAZZZ")
 
 
 @pytest.fixture
-def reader(record: Run, home: Path) -> LogReader:
-    home.mkdir(mode=0o700)
+def reader(record: Record, home: Path) -> LogReader:
     record(*(SessionStarted(session=each, client="ask") for each in SESSIONS))
     return LogReader.open(home / "memory")
 
 
 def said(turn: str, session: str, *, client: str = "ask", said_at: int | None = None) -> TurnSaid:
-    return TurnSaid(
-        turn=turn, session=session, role=Role.USER, speaker="you", client=client, said_at=said_at, text="Hello."
-    )
+    return talk.said(turn, session, client=client, said_at=said_at)
 
 
-@pytest.mark.parametrize("wanted", ["01JAA", "01jaab", "01JAAAZZZ", "01JAAA", " 01jaaa "])
-def test_a_whole_id_beats_the_longer_ones_and_the_beginning_is_enough_in_any_case(
-    reader: LogReader, wanted: str
+def test_a_whole_id_beats_the_longer_ones_and_the_beginning_is_enough_in_any_case_where_it_fits_one(
+    reader: LogReader, record: Record
 ) -> None:
-    whole = wanted.strip().upper()
-    assert reader.session_named(wanted).id == (whole if whole in SESSIONS else "01JAAAZZZ")
-
-
-def test_what_fits_several_or_none_is_refused(reader: LogReader, record: Run) -> None:
+    for wanted in ("01JAA", "01jaab", "01JAAAZZZ", "01JAAA", " 01jaaa "):
+        whole = wanted.strip().upper()
+        assert reader.session_named(wanted).id == (whole if whole in SESSIONS else "01JAAAZZZ")
     with pytest.raises(Ambiguous, match="3 chats have ids starting with 01J"):
         reader.session_named("01J")
     for wanted in ("02", "", "  ", "01JAAAZZZZ", "\udcff", "%"):
@@ -54,15 +46,14 @@ def test_what_fits_several_or_none_is_refused(reader: LogReader, record: Run) ->
         reader.session_named("01JAAB")
 
 
-def test_last_is_where_a_person_spoke_last(reader: LogReader, record: Run, home: Path) -> None:
+def test_last_is_where_a_person_spoke_last(reader: LogReader, record: Record, home: Path) -> None:
     with pytest.raises(NotFound, match="There is no chat to continue"):
         reader.session_named("last")
     record(said("t1", "01JAA"), said("t2", "01JAAB"))
     assert reader.last_session() == "01JAAB"
     record(SessionStarted(session="I", client="import"), said("i", "I", client="import", said_at=now_ms() + 60_000))
-    memory = Memory.open(home / "memory", command="test")
-    memory.append(*remembering(memory, "I row.", kind=ObservationKind.FACT, project=None))
-    memory.close()
+    with held(home) as memory:
+        memory.append(*remembering(memory, "I row.", kind=ObservationKind.FACT, project=None))
     assert reader.last_session() == "01JAAB", "what is imported or noted is not spoken"
     record(said("t3", "I"))
     assert reader.last_session() == "I", "somebody spoke in the imported one since"
@@ -73,7 +64,7 @@ def test_last_is_where_a_person_spoke_last(reader: LogReader, record: Run, home:
 
 
 @pytest.mark.restarts
-def test_every_command_means_the_same_last_chat(clew: Run, remember: Run, record: Run, home: Path) -> None:
+def test_every_command_means_the_same_last_chat(clew: Clew, remember: Remember, record: Record, home: Path) -> None:
     mine = remember("Where is the boat?", "In the harbour.")
     remember("An older chat", client="import")
     record(SessionStarted(session="I", client="import"), said("i", "I", client="import", said_at=now_ms() + 60_000))

@@ -79,10 +79,3 @@ def test_a_log_that_cannot_be_read_is_all_log(home: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no database" * 100)
     assert parts_of(Home.resolve(home))[LOG] == 1100
-
-
-def test_the_doctor_tells_the_parts(spawn: Run, remember: Run) -> None:
-    remember("one")
-    ended = spawn("doctor", "--json", "--no-model")
-    assert ended.json["disk"][LOG] > 0
-    assert f"{LOG} " in next(check["detail"] for check in ended.json["checks"] if check["name"] == "disk")

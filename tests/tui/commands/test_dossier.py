@@ -1,15 +1,12 @@
 """`clew about` as a dossier, and questions about relationships in plain words, on the command line."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-Run = Callable[..., Any]
+from tests.tui.commands.conftest import Clew, refused
 
 
 @pytest.mark.restarts
-def test_about_tells_relationships_beliefs_and_times_before_the_words(clew: Run) -> None:
+def test_about_tells_relationships_beliefs_and_times_before_the_words(clew: Clew) -> None:
     for stated in ("Ada works_with Bob", "Ada works_for Siemens"):
         assert clew("relate", stated, "--since", "2020").code == 0
     assert clew("relate", "Ada works_for Bosch", "--since", "2023-05").code == 0
@@ -40,7 +37,7 @@ def test_about_tells_relationships_beliefs_and_times_before_the_words(clew: Run)
 
 @pytest.mark.process
 @pytest.mark.restarts
-def test_how_two_are_related_is_told_in_words(clew: Run) -> None:
+def test_how_two_are_related_is_told_in_words(clew: Clew) -> None:
     for stated in ("Ada works_with Bob", "Bob landlord_of Kim"):
         assert clew("relate", stated).code == 0
     told = clew("query", "--ask", "How is Ada related to Kim?")
@@ -48,9 +45,9 @@ def test_how_two_are_related_is_told_in_words(clew: Run) -> None:
     assert "works with" in clew("query", "--ask", "who works with Ada?").out
 
 
-def test_about_me_is_about_you_and_a_date_that_is_none_is_refused(clew: Run) -> None:
+def test_about_me_is_about_you_and_a_date_that_is_none_is_refused(clew: Clew) -> None:
     assert clew("relate", "me likes Zed").code == 0
-    refused = clew("relate", "me likes Ida", "--since", "banana")
-    assert (refused.code, "“banana” is no day, month or year. Nothing was stored." in refused.err) == (1, True), refused
+    no_date = ("relate", "me likes Ida", "--since", "banana")
+    refused(clew, (no_date, 1, "“banana” is no day, month or year. Nothing was stored."))
     found = clew("about", "me", "--json").json
     assert [(each["subject"], each["object"]) for each in found["relationships"]] == [("you", "Zed")]

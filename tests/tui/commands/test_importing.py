@@ -1,24 +1,21 @@
 """`clew import`: what it says, its exit codes, and that it embeds."""
 
-import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent.home import Home
-from graph.memory import Memory
 from graph.reader import LogReader
-from tests.tui.commands.conftest import Ended
+from tests.tui.commands.conftest import Clew, held, refused
 from tui.exit_codes import ExitCode
 
-Clew = Callable[..., Ended]
 LINES = [
     {"role": "user", "text": "Where do limpets go at low tide?", "time": 1700000000},
     {"role": "assistant", "text": "They clamp down on their home scar.", "time": "2023-11-14T22:14:00"},
     {"role": "system", "text": "Be brief."},
 ]
+OTHERS = [line | {"text": f"{line['text']} Why?"} for line in LINES[:2]]
 
 
 @pytest.fixture
@@ -47,20 +44,15 @@ def test_it_says_what_came_and_what_did_not(clew: Clew, file: Path) -> None:
     }
 
 
-def test_it_reads_a_pipe(clew: Clew, file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
-    ended = clew("import", "-", "--no-embed", "--json")
+def test_it_reads_a_pipe_and_lists_broken_lines_and_the_exit_code_says_so(clew: Clew, file: Path, home: Path) -> None:
+    ended = clew("import", "-", "--no-embed", "--json", stdin=file.read_bytes())
     assert (ended.json["file"], ended.json["messages"]["new"]) == ("-", 2)
     assert [each.name for each in (home / "cache").iterdir() if each.name != "native.log"] == []
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     assert "standard input is empty" in clew("import", "-").err
-
-
-def test_broken_lines_are_listed_and_the_exit_code_says_so(clew: Clew, file: Path) -> None:
-    file.write_text(file.read_text() + "\n{broken" * 7)
-    ended = clew("import", str(file), "--no-embed")
+    broken = "\n".join(map(json.dumps, OTHERS)) + "\n{broken" * 7
+    ended = clew("import", "-", "--no-embed", stdin=broken.encode())
     assert ended.code == ExitCode.BAD_DATA
-    assert "7 lines broken, left out (line 4: Expecting" in ended.out
+    assert "7 lines broken, left out (line 3: Expecting" in ended.out
     assert "; and 2 more)." in ended.out
     assert ended.out.startswith("Imported 2 messages")
 
@@ -80,32 +72,27 @@ def test_a_file_that_is_none_changes_nothing(clew: Clew, tmp_path: Path, file: P
     reader = LogReader.open(Home.resolve().memory)
     assert reader.counts()["events"] == 0
     reader.close()
-    assert clew("import").code == ExitCode.USAGE
 
 
-def test_without_the_embedder_the_import_stands_and_says_how_to_get_it(clew: Clew, file: Path) -> None:
+def test_the_import_waits_for_its_turn_and_stands_without_the_embedder_and_says_how_to_get_it(
+    clew: Clew, file: Path, home: Path
+) -> None:
+    home.mkdir()
+    with held(home):
+        refused(clew, (("import", str(file)), ExitCode.HELD, "clew (chat)"))
     ended = clew("import", str(file))
     assert ended.code == ExitCode.OK
     assert "clew models pull minilm-l6" in ended.err
     assert "Imported 2 messages" in ended.out
 
 
-def test_what_is_imported_is_embedded_with_the_real_embedder(spawn: Callable[..., Ended], file: Path) -> None:
-    ended = spawn("import", str(file))
+def test_what_is_imported_is_embedded_with_the_real_embedder(answering: Clew, file: Path, home: Path) -> None:
+    ended = answering("import", str(file))
     assert (ended.code, ended.out.splitlines()[0]) == (0, "Imported 2 messages in 1 chat (JSON Lines).")
-    memory = Memory.open(Home.resolve().memory, command="test")
-    [(key, dimension, count)] = memory.readings.embedders()
-    memory.close()
+    with held(home) as memory:
+        [(key, dimension, count)] = memory.readings.embedders()
     assert key.startswith("minilm-l6@")
     assert (dimension, count) == (384, 2)
-
-
-def test_beside_another_clew_it_waits_for_its_turn(clew: Clew, file: Path) -> None:
-    memory = Memory.open(Home.resolve().memory, command="the other one")
-    ended = clew("import", str(file))
-    memory.close()
-    assert ended.code == ExitCode.HELD
-    assert "the other one" in ended.err
 
 
 def test_one_message_is_said_as_one_and_other_words_under_a_known_id_are_told(clew: Clew, file: Path) -> None:
@@ -119,7 +106,7 @@ def test_one_message_is_said_as_one_and_other_words_under_a_known_id_are_told(cl
     assert clew("import", str(file), "--no-embed").code == ExitCode.OK
 
 
-def test_an_export_that_was_cut_off_is_told_and_the_exit_code_says_so(clew: Clew, file: Path, tmp_path: Path) -> None:
+def test_an_export_that_was_cut_off_is_told_and_so_are_archived_chats(clew: Clew, file: Path, tmp_path: Path) -> None:
     clew("import", str(file), "--no-embed")
     lines = clew("export").out.splitlines(keepends=True)
     cut = tmp_path / "cut.jsonl"
@@ -132,11 +119,9 @@ def test_an_export_that_was_cut_off_is_told_and_the_exit_code_says_so(clew: Clew
     cut.write_text("".join(lines))
     assert clew("import", str(cut), "--no-embed").code == ExitCode.OK
 
-
-def test_archived_chats_are_told(clew: Clew, tmp_path: Path) -> None:
     asked = {"message": {"id": "q", "author": {"role": "user"}, "content": {"parts": ["Why tides?"]}}}
-    file = tmp_path / "conversations.json"
-    file.write_text(json.dumps([{"conversation_id": "c", "is_archived": True, "mapping": {"q": asked}}]))
-    ended = clew("import", str(file), "--no-embed")
+    archived = tmp_path / "conversations.json"
+    archived.write_text(json.dumps([{"conversation_id": "c", "is_archived": True, "mapping": {"q": asked}}]))
+    ended = clew("import", str(archived), "--no-embed")
     assert ended.out.splitlines()[1] == "1 of the chats is archived, as it was there."
     assert "Why tides?" not in clew("sessions").out

@@ -1,13 +1,10 @@
 """`clew ingest`: documents listed, and gone with their files."""
 
-import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Run = Callable[..., Any]
+from tests.tui.commands.conftest import Clew, Terminal
 
 
 @pytest.fixture
@@ -20,7 +17,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.restarts
-def test_a_folder_that_is_not_there_is_66_and_changes_nothing(clew: Run, folder: Path) -> None:
+def test_a_folder_that_is_not_there_is_66_and_changes_nothing(clew: Clew, folder: Path) -> None:
     assert clew("ingest", str(folder), "--no-embed").code == 0
     before = clew("ingest", "--json").json
     folder.rename(folder.with_name("elsewhere"))
@@ -34,19 +31,20 @@ def test_a_folder_that_is_not_there_is_66_and_changes_nothing(clew: Run, folder:
 
 @pytest.mark.restarts
 def test_documents_whose_files_are_gone_wait_for_a_yes_and_come_back_with_undo(
-    clew: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+    clew: Clew, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert clew("ingest", str(folder), "--no-embed").code == 0
     (folder / "a.md").unlink()
     for answer in (None, "", "y\n", "no\n"):
-        typed(monkeypatch, answer)
+        if answer is not None:
+            monkeypatch.setattr("sys.stdin", Terminal(answer))
         ended = clew("ingest", str(folder), "--no-embed")
         assert ended.code == 0
         assert "1 unchanged, 1 gone from the disk" in ended.out
         assert "Remove the document “Cheese” from the memory\n" in ended.out
         assert f"\n{folder / 'a.md'}\n" in ended.out
         assert "It stays in the memory. Use --prune to remove it." in ended.err
-    typed(monkeypatch, "yes\n")
+    monkeypatch.setattr("sys.stdin", Terminal("yes\n"))
     assert "It was removed from the memory." in clew("ingest", str(folder), "--no-embed").err
     assert [each["chunks"] for each in clew("ingest", "--json").json if each["title"] == "Cheese"] == [0]
     assert "not in use      Cheese" in clew("ingest").out
@@ -57,21 +55,8 @@ def test_documents_whose_files_are_gone_wait_for_a_yes_and_come_back_with_undo(
     assert clew("ingest", str(folder), "--no-embed", "--json").json["removed"] == []
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, answer: str | None) -> None:
-    """Let somebody at a terminal answer; None: nobody is there."""
-    stdin = io.StringIO(answer or "")
-    monkeypatch.setattr(stdin, "isatty", lambda: answer is not None)
-    monkeypatch.setattr("sys.stdin", stdin)
-
-
-@pytest.mark.parametrize("path", ["", "  "])
-def test_an_empty_path_is_not_the_folder_one_is_in(clew: Run, folder: Path, path: str) -> None:
-    ended = clew("ingest", path)
-    assert ended.code == 2
-    assert "The path is empty. Nothing was added" in ended.err
-
-
-def test_what_is_passed_over_or_guessed_is_named(clew: Run, folder: Path) -> None:
+@pytest.mark.restarts
+def test_what_is_passed_over_or_guessed_is_named(clew: Clew, folder: Path) -> None:
     (folder / "plan.docx").write_bytes(b"PK")
     for name in ("one.PNG", "two.png"):
         (folder / name).write_bytes(b"")
@@ -80,11 +65,6 @@ def test_what_is_passed_over_or_guessed_is_named(clew: Run, folder: Path) -> Non
     assert ended.code == 0
     assert "Skipped, because clew reads Markdown, text, code and PDF: 2 .png, plan.docx." in ended.out
     assert f"Not UTF-8, read as Windows-1252 (Latin-1): {folder / 'alt.txt'}" in ended.out
-
-
-@pytest.mark.restarts
-def test_one_passage_is_a_passage(clew: Run, folder: Path) -> None:
-    assert clew("ingest", str(folder), "--no-embed").code == 0
     told = " ".join(clew("ingest").out.split())
     assert "1 passage Cheese" in told
     assert "2 passages Tides" in told

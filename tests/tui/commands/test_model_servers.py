@@ -1,21 +1,20 @@
 """`clew models` with servers: what is asked, shown and written, and that nothing is when anything failed."""
 
-import io
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.settings import load_settings
 from models.store import DEFAULT_CHAT
 from tests.models.discovered_server import Discovered, discovered, listing, llama_server, ollama
+from tests.tui.commands.conftest import Clew, Remember, Terminal, refused
 from tui.exit_codes import ExitCode
 
 KEY = "sk-very-secret"
-Run = Callable[..., Any]
 Serve = Callable[[Discovered], Discovered]
+Typed = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -45,11 +44,19 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     return at_terminal
 
 
-class Terminal(io.StringIO):
-    """A stdin where somebody is."""
+@pytest.fixture
+def wanting(serve: Serve) -> Discovered:
+    """A server that wants the key."""
+    server = llama_server()
+    server.key = KEY
+    return serve(server)
 
-    def isatty(self) -> bool:
-        return True
+
+def settle(home: Path, text: str) -> Path:
+    """The settings, as somebody wrote them."""
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(text)
+    return home / "config.toml"
 
 
 def nothing_written(home: Path) -> bool:
@@ -65,7 +72,7 @@ def words_in(home: Path) -> str:
     )
 
 
-def test_a_server_is_added_with_what_it_is_and_what_works(clew: Run, home: Path, serve: Serve) -> None:
+def test_a_server_is_added_with_what_it_is_and_what_works(clew: Clew, home: Path, serve: Serve) -> None:
     server = serve(llama_server())
     ended = clew("models", "add", f"{server.address}/v1", "--name", "den")
     assert ended.code == ExitCode.OK
@@ -82,14 +89,14 @@ def test_a_server_is_added_with_what_it_is_and_what_works(clew: Run, home: Path,
     assert not (home / "keys").exists()
 
 
-def test_nothing_of_the_user_is_said_to_a_server_that_is_tested(clew: Run, serve: Serve, remember: Run) -> None:
+def test_nothing_of_the_user_is_said_to_a_server_that_is_tested(clew: Clew, serve: Serve, remember: Remember) -> None:
     remember("My password is rosebud.")
     server = serve(ollama())
     assert clew("models", "add", server.address).code == ExitCode.OK
     assert "rosebud" not in str(server.asked)
 
 
-def test_the_table_as_json_is_one_object(clew: Run, serve: Serve) -> None:
+def test_the_table_as_json_is_one_object(clew: Clew, serve: Serve) -> None:
     server = serve(ollama())
     found = clew("models", "add", server.address, "--name", "den", "--json").json
     assert (found["name"], found["address"], found["product"]) == ("den", f"{server.address}/v1", "Ollama")
@@ -98,7 +105,7 @@ def test_the_table_as_json_is_one_object(clew: Run, serve: Serve) -> None:
     assert [each["name"] for each in found["models"]] == ["nomic-embed-text:latest", "qwen3:8b"]
 
 
-def test_the_named_model_is_tested_and_one_that_is_not_there_is_told(clew: Run, home: Path, serve: Serve) -> None:
+def test_the_named_model_is_tested_and_one_that_is_not_there_is_told(clew: Clew, home: Path, serve: Serve) -> None:
     server = serve(ollama())
     ended = clew("models", "add", server.address, "--model", "gpt-9")
     assert ended.code == ExitCode.UNAVAILABLE
@@ -108,83 +115,56 @@ def test_the_named_model_is_tested_and_one_that_is_not_there_is_told(clew: Run, 
     assert {each.body["model"] for each in server.asked if each.body} == {"qwen3:8b"}
 
 
-def test_a_key_from_stdin_lies_in_a_private_file_and_nowhere_else(
-    clew: Run, home: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = llama_server()
-    server.key = KEY
-    serve(server)
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
-    ended = clew("models", "add", server.address, "--name", "den", "--key-stdin")
+def test_a_key_from_stdin_lies_in_a_private_file_and_nowhere_else(clew: Clew, home: Path, wanting: Discovered) -> None:
+    ended = clew("models", "add", wanting.address, "--name", "den", "--key-stdin", stdin=f"{KEY}\n".encode())
     assert ended.code == ExitCode.OK
     file = home / "keys" / "den"
-    assert (file.read_text(), file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (
-        f"{KEY}\n",
-        0o600,
-        0o700,
-    )
+    assert file.read_text() == f"{KEY}\n"
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert KEY not in ended.out + ended.err + words_in(home)
     tested = clew("models", "test", "den")
     assert (tested.code, KEY in tested.out + tested.err) == (ExitCode.OK, False)
 
 
-@pytest.mark.parametrize("given", ["", "\n", "clé\n"])
-def test_what_is_no_key_on_stdin_is_said_and_nothing_is_asked(
-    clew: Run, home: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch, given: str
-) -> None:
+def test_what_is_no_key_on_stdin_is_said_and_nothing_is_asked(clew: Clew, home: Path, serve: Serve) -> None:
     server = serve(llama_server())
-    monkeypatch.setattr("sys.stdin", io.StringIO(given))
-    assert clew("models", "add", server.address, "--key-stdin").code in (ExitCode.USAGE, ExitCode.UNAVAILABLE)
-    assert (server.asked, nothing_written(home)) == ([], True)
+    for given in ("", "\n", "clé\n"):
+        ended = clew("models", "add", server.address, "--key-stdin", stdin=given.encode())
+        assert ended.code in (ExitCode.USAGE, ExitCode.UNAVAILABLE)
+        assert (server.asked, nothing_written(home)) == ([], True)
 
 
-def test_a_key_is_asked_for_where_it_is_wanted_and_somebody_is_there(
-    clew: Run, home: Path, serve: Serve, typed: Run
+def test_a_key_is_asked_for_where_it_is_wanted_and_somebody_is_there_and_a_wrong_one_or_none_leaves_nothing(
+    clew: Clew, home: Path, wanting: Discovered, typed: Typed
 ) -> None:
-    server = llama_server()
-    server.key = KEY
-    serve(server)
+    for keys in ((), ("",), ("wrong-secret",)):
+        typed(*keys)
+        ended = clew("models", "add", wanting.address)
+        assert ended.code == ExitCode.UNAVAILABLE
+        assert ("does not take the key" if any(keys) else "it wants a key") in ended.err
+        assert "Nothing was added. Its key, read by --key-stdin, would be kept in" in ended.err
+        assert "wrong-secret" not in ended.out + ended.err + words_in(home)
+        assert nothing_written(home)
     prompts = typed(KEY)
-    assert clew("models", "add", server.address, "--name", "den").code == ExitCode.OK
+    assert clew("models", "add", wanting.address, "--name", "den").code == ExitCode.OK
     assert prompts == ["The key of den (it is not shown): "]
     assert (home / "keys" / "den").read_text() == f"{KEY}\n"
 
 
-@pytest.mark.parametrize("keys", [(), ("",), ("wrong-secret",)])
-def test_a_wrong_key_or_none_leaves_nothing(clew: Run, home: Path, serve: Serve, typed: Run, keys: tuple[str]) -> None:
-    server = llama_server()
-    server.key = KEY
-    serve(server)
-    typed(*keys)
-    ended = clew("models", "add", server.address)
-    assert ended.code == ExitCode.UNAVAILABLE
-    assert ("does not take the key" if any(keys) else "it wants a key") in ended.err
-    assert "Nothing was added. Its key, read by --key-stdin, would be kept in" in ended.err
-    assert "wrong-secret" not in ended.out + ended.err + words_in(home)
-    assert nothing_written(home)
-
-
-def test_a_key_of_a_variable_is_used_and_not_written(
-    clew: Run, home: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = llama_server()
-    server.key = KEY
-    serve(server)
-    monkeypatch.setenv("CLEW_KEY_DEN", KEY)
-    assert clew("models", "add", server.address, "--name", "den").code == ExitCode.OK
+def test_a_key_of_a_variable_is_used_and_not_written(clew: Clew, home: Path, wanting: Discovered) -> None:
+    assert clew("models", "add", wanting.address, "--name", "den", CLEW_KEY_DEN=KEY).code == ExitCode.OK
     assert KEY not in words_in(home)
     assert not (home / "keys").exists()
 
 
-def test_another_machine_is_refused_without_https_and_a_key_and_nothing_is_sent(clew: Run, home: Path) -> None:
-    for url, words in (("http://10.0.0.1:8080", "over http"), ("https://gpu.example", "no key for it")):
-        ended = clew("models", "add", url)  # that nothing is sent is the tests' own rule: no network
-        assert ended.code == ExitCode.UNAVAILABLE
-        assert words in ended.err
-    assert nothing_written(home)
-
-
-def test_a_key_is_asked_for_before_anything_is_sent_to_another_machine(clew: Run, home: Path, typed: Run) -> None:
+def test_another_machine_is_refused_without_https_and_a_key_which_is_asked_for_before_anything_is_sent(
+    clew: Clew, home: Path, typed: Typed
+) -> None:
+    refused(  # that nothing is sent is the tests' own rule: no network
+        clew,
+        (("models", "add", "http://10.0.0.1:8080"), ExitCode.UNAVAILABLE, "over http"),
+        (("models", "add", "https://gpu.example"), ExitCode.UNAVAILABLE, "no key for it"),
+    )
     prompts = typed("")
     ended = clew("models", "add", "https://gpu.example", "--model", "m")
     assert (ended.code, prompts) == (ExitCode.UNAVAILABLE, ["The key of gpu (it is not shown): "])
@@ -192,8 +172,13 @@ def test_a_key_is_asked_for_before_anything_is_sent_to_another_machine(clew: Run
     assert nothing_written(home)
 
 
-def test_insecure_is_said_aloud_and_kept(clew: Run, home: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_insecure_is_said_aloud_and_kept_but_not_where_it_is_not_needed(
+    clew: Clew, home: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = serve(listing("vllm"))
+    ended = clew("models", "add", server.address, "--name", "here", "--insecure")
+    assert (ended.code, "Insecure" in ended.err) == (ExitCode.OK, False)
+    assert not load_settings(home / "config.toml").servers["here"].insecure
     monkeypatch.setattr("models.servers.address.is_local", lambda host: False)
     ended = clew("models", "add", server.address, "--name", "den", "--insecure")
     assert ended.code == ExitCode.OK
@@ -202,18 +187,11 @@ def test_insecure_is_said_aloud_and_kept(clew: Run, home: Path, serve: Serve, mo
     assert "insecure" in clew("models", "list").out
 
 
-def test_insecure_is_not_kept_where_it_is_not_needed(clew: Run, home: Path, serve: Serve) -> None:
-    ended = clew("models", "add", serve(listing("vllm")).address, "--name", "den", "--insecure")
-    assert ended.code == ExitCode.OK
-    assert "Insecure" not in ended.err
-    assert not load_settings(home / "config.toml").servers["den"].insecure
-
-
-def test_a_password_in_an_address_is_never_shown(clew: Run, home: Path) -> None:
+def test_a_password_in_an_address_is_never_shown(clew: Clew, home: Path) -> None:
     ended = clew("models", "add", f"http://ada:{KEY}@localhost:8080")
     assert ended.code == ExitCode.UNAVAILABLE
     assert KEY not in ended.out + ended.err
-    (home / "config.toml").write_text(f'[servers.den]\naddress = "http://ada:{KEY}@localhost:8080/?token={KEY}"\n')
+    settle(home, f'[servers.den]\naddress = "http://ada:{KEY}@localhost:8080/?token={KEY}"\n')
     for json in ((), ("--json",)):
         listed = clew("models", "list", *json)
         assert "http://localhost:8080" in listed.out
@@ -222,26 +200,20 @@ def test_a_password_in_an_address_is_never_shown(clew: Run, home: Path) -> None:
     assert KEY not in asked.out + asked.err
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
+def test_a_name_that_cannot_be_is_wrong_usage(clew: Clew, home: Path, serve: Serve) -> None:
+    settle(home, '[servers.den]\naddress = "http://localhost:1"\n')
+    server = serve(llama_server())
+    for name, words in (
         ("My den", "cannot be a server's name"),
         (DEFAULT_CHAT, "is the name of a model"),
         ("den", "another server already"),
-    ],
-)
-def test_a_name_that_cannot_be_is_wrong_usage(clew: Run, home: Path, serve: Serve, name: str, words: str) -> None:
-    home.mkdir()
-    (home / "config.toml").write_text('[servers.den]\naddress = "http://localhost:1"\n')
-    server = serve(llama_server())
-    ended = clew("models", "add", server.address, "--name", name)
-    assert ended.code == ExitCode.USAGE
-    assert words in " ".join(ended.err.replace("│", " ").split())
+    ):
+        refused(clew, (("models", "add", server.address, "--name", name), ExitCode.USAGE, words))
     assert server.asked == []
 
 
 def test_servers_without_a_name_get_one_each_and_the_same_server_keeps_its_own(
-    clew: Run, home: Path, serve: Serve
+    clew: Clew, home: Path, serve: Serve
 ) -> None:
     first, second = serve(llama_server()), serve(ollama())
     for server in (first, second, first):
@@ -253,31 +225,28 @@ def test_servers_without_a_name_get_one_each_and_the_same_server_keeps_its_own(
     }
 
 
-@pytest.mark.parametrize(
-    "server",
-    [
+def test_a_server_that_cannot_chat_is_not_added(clew: Clew, home: Path, serve: Serve) -> None:
+    one_model = {"/v1/models": {"data": [{"id": "m"}]}}
+    for server in (
         Discovered(),
         Discovered(pages={"/props": b"<html>", "/v1/models": b"<html>"}),
         Discovered(pages={"/v1/models": {"data": []}}),
-        Discovered(pages={"/v1/models": {"data": [{"id": "m"}]}}, says=""),
-        Discovered(pages={"/v1/models": {"data": [{"id": "m"}]}}, failing={"/v1/chat/completions": 500}),
-        Discovered(pages={"/v1/models": {"data": [{"id": "m"}]}}, failing={"/v1/chat/completions": 429}),
-    ],
-)
-def test_a_server_that_cannot_chat_is_not_added(clew: Run, home: Path, serve: Serve, server: Discovered) -> None:
-    ended = clew("models", "add", serve(server).address)
-    assert ended.code == ExitCode.UNAVAILABLE
-    assert (ended.out, nothing_written(home)) == ("", True)
+        Discovered(pages=one_model, says=""),
+        Discovered(pages=one_model, failing={"/v1/chat/completions": 500}),
+        Discovered(pages=one_model, failing={"/v1/chat/completions": 429}),
+    ):
+        refused(clew, (("models", "add", serve(server).address), ExitCode.UNAVAILABLE, ""))
+        assert nothing_written(home)
 
 
-def test_names_of_models_cannot_write_on_the_terminal(clew: Run, serve: Serve) -> None:
+def test_names_of_models_cannot_write_on_the_terminal(clew: Clew, serve: Serve) -> None:
     server = Discovered(pages={"/v1/models": {"data": [{"id": "m\x1b[31m\n\u202ered", "owned_by": "x"}]}})
     ended = clew("models", "add", serve(server).address)
     assert ended.code == ExitCode.OK
     assert not {"\x1b", "\u202e"} & set(ended.out + ended.err)
 
 
-def test_a_server_is_tested_again_by_its_name_or_with_a_model(clew: Run, serve: Serve) -> None:
+def test_a_server_is_tested_again_by_its_name_or_with_a_model(clew: Clew, serve: Serve) -> None:
     server = serve(ollama())
     clew("models", "add", server.address, "--name", "den")
     server.schema = False
@@ -291,12 +260,11 @@ def test_a_server_is_tested_again_by_its_name_or_with_a_model(clew: Run, serve: 
     assert (unknown.code, "no server nobody" in unknown.err) == (ExitCode.CONFIG, True)
 
 
-def test_of_a_pool_every_address_is_tested_and_one_that_is_down_is_told(clew: Run, home: Path, serve: Serve) -> None:
+def test_of_a_pool_every_address_is_tested_and_one_that_is_down_is_told(clew: Clew, home: Path, serve: Serve) -> None:
     with discovered(llama_server()) as gone:
         down = gone.address
-    home.mkdir()
     up = serve(llama_server()).address
-    (home / "config.toml").write_text(f'[servers.pool]\naddress = ["{down}", "{up}"]\n')
+    settle(home, f'[servers.pool]\naddress = ["{down}", "{up}"]\n')
     ended = clew("models", "test", "pool", "--json")
     assert ended.code == ExitCode.UNAVAILABLE
     first, second = ended.json
@@ -304,12 +272,10 @@ def test_of_a_pool_every_address_is_tested_and_one_that_is_down_is_told(clew: Ru
     assert second["product"] == "llama-server"
 
 
-def test_the_list_names_the_servers_and_asks_none(clew: Run, home: Path, serve: Serve) -> None:
+def test_the_list_names_the_servers_and_asks_none(clew: Clew, home: Path, serve: Serve) -> None:
     server = serve(llama_server())
-    home.mkdir()
-    (home / "config.toml").write_text(
-        f'model = "m@den"\n[servers.den]\naddress = "{server.address}"\n[servers.pool]\naddress = ["http://a:1", "http://b:2"]\n'
-    )
+    den, pool = f'[servers.den]\naddress = "{server.address}"', '[servers.pool]\naddress = ["http://a:1", "http://b:2"]'
+    settle(home, f'model = "m@den"\n{den}\n{pool}\n')
     listed = clew("models", "list")
     lines = listed.out.splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("Servers"))
@@ -327,38 +293,30 @@ def test_the_list_names_the_servers_and_asks_none(clew: Run, home: Path, serve: 
     assert set(models) <= set(rows[0])
 
 
-def test_a_model_on_a_server_is_chosen_without_asking_it(clew: Run, home: Path, serve: Serve) -> None:
+def test_a_model_on_a_server_is_chosen_without_asking_it_and_a_file_with_an_at_in_its_name_is_a_file(
+    clew: Clew, home: Path, serve: Serve, tmp_path: Path
+) -> None:
     server = serve(llama_server())
-    home.mkdir()
-    (home / "config.toml").write_text(f'[servers.den]\naddress = "{server.address}"\n')
+    config = settle(home, f'[servers.den]\naddress = "{server.address}"\n')
     assert clew("models", "use", "qwen3:8b@den").code == ExitCode.OK
-    assert load_settings(home / "config.toml").model == "qwen3:8b@den"
-    unknown = clew("models", "use", "qwen3:8b@nobody")
-    assert (unknown.code, "no server nobody" in unknown.err) == (ExitCode.UNAVAILABLE, True)
-    assert load_settings(home / "config.toml").model == "qwen3:8b@den"
+    assert load_settings(config).model == "qwen3:8b@den"
+    (tmp_path / "mine@den.gguf").write_text("once upon a time")
+    refused(
+        clew,
+        (("models", "use", "qwen3:8b@nobody"), ExitCode.UNAVAILABLE, "no server nobody"),
+        (("models", "use", str(tmp_path / "mine@den.gguf")), ExitCode.UNAVAILABLE, "mine@den.gguf is not a GGUF model"),
+    )
+    assert load_settings(config).model == "qwen3:8b@den"
     assert server.asked == []
 
 
-def test_a_file_with_an_at_in_its_name_is_a_file(clew: Run, home: Path, tmp_path: Path) -> None:
-    home.mkdir()
-    (home / "config.toml").write_text('[servers.den]\naddress = "http://localhost:1"\n')
-    (tmp_path / "mine@den.gguf").write_text("once upon a time")
-    ended = clew("models", "use", str(tmp_path / "mine@den.gguf"))
-    assert "mine@den.gguf is not a GGUF model" in ended.err
-    assert ended.code == ExitCode.UNAVAILABLE
-
-
-def test_a_server_is_removed_with_its_key_when_that_is_meant(
-    clew: Run, home: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_is_removed_with_its_key_when_that_is_meant(clew: Clew, home: Path, serve: Serve) -> None:
     server = serve(llama_server())
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
-    clew("models", "add", server.address, "--name", "den", "--key-stdin")
+    clew("models", "add", server.address, "--name", "den", "--key-stdin", stdin=f"{KEY}\n".encode())
     clew("models", "use", "Small-Chat.Q4_1@den")
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    refused = clew("models", "rm", "den")
-    assert refused.code == ExitCode.FAILED
-    assert f"den is a server ({server.address}). Remove it and its key?" in refused.err
+    asked = clew("models", "rm", "den")
+    assert asked.code == ExitCode.FAILED
+    assert f"den is a server ({server.address}). Remove it and its key?" in asked.err
     assert (home / "keys" / "den").exists()
     removed = clew("models", "rm", "den", "--yes")
     assert removed.code == ExitCode.OK

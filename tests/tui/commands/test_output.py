@@ -8,14 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tui.commands.conftest import Terminal
 from tui.output import LONG_S, SILENCE_S, Narration, colourful, fit, instant, put_json, say
-
-
-class Terminal(io.StringIO):
-    """A stream that is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 class Clock:
@@ -50,12 +44,11 @@ def test_json_for_a_terminal_holds_nothing_that_a_terminal_obeys(monkeypatch: py
     assert json.loads(terminal.getvalue()) == {"said": "\x1b[2J\x9b31m \u202e é"}
 
 
-def test_json_for_a_pipe_keeps_letters_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_for_a_pipe_keeps_letters_and_an_instant_always_has_its_milliseconds_and_its_offset(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     put_json({"said": "é", "at": datetime(2025, 3, 1, 12, 0, 0, 123000, tzinfo=UTC)})
     assert capsys.readouterr().out == '{"said": "é", "at": "2025-03-01T12:00:00.123+00:00"}\n'
-
-
-def test_an_instant_always_has_its_milliseconds_and_its_offset() -> None:
     assert instant(datetime(2025, 3, 1, tzinfo=UTC)) == "2025-03-01T00:00:00.000+00:00"
 
 
@@ -64,14 +57,15 @@ def test_narration_is_made_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\x1b" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-def test_colour_is_not_used_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+def test_colour_is_not_used_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     assert colourful(Terminal())
     assert not colourful(io.StringIO())
-    monkeypatch.setenv(variable, value)
-    assert not colourful(Terminal())
+    for variable, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+        with monkeypatch.context() as given:
+            given.setenv(variable, value)
+            assert not colourful(Terminal())
 
 
 def test_on_a_terminal_the_line_is_rewritten_and_leaves_nothing() -> None:

@@ -15,36 +15,40 @@ from tests.models.discovered_server import discovered, listing
 from tui.commands.examination import probe_embedder, probe_generator
 
 
-@pytest.mark.parametrize(
-    ("value", "told"), [(np.nan, "none at all"), (np.inf, "infinite"), (0.0, "points nowhere"), (0.5, None)]
-)
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """A model's file."""
+    (tmp_path / "model.gguf").touch()
+    return str(tmp_path / "model.gguf")
+
+
 def test_an_embedder_is_well_if_the_memory_would_keep_its_vectors(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: float, told: str | None
+    home: Path, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Constant(FakeEmbedder):
-        async def embed(self, texts: Any, *, brief: bool = False, most: int | None = None) -> Any:
-            return np.full((len(texts), self.dimension), value, np.float32)
+        value = 0.0
 
-    monkeypatch.setattr("models.embedder.load_embedder", lambda *_, **__: Constant(dimension=8))
-    file = tmp_path / "constant.gguf"
-    file.touch()
-    check = probe_embedder(Home.resolve(home), Settings(embedder=str(file)))
-    assert check.ok == (told is None)
-    assert (told or "vectors of 8 numbers") in check.detail
-    assert check.ok or "clew models use" in check.advice
+        async def embed(self, texts: Any, *, brief: bool = False, most: int | None = None) -> Any:
+            return np.full((len(texts), self.dimension), self.value, np.float32)
+
+    constant = Constant(dimension=8)
+    monkeypatch.setattr("models.embedder.load_embedder", lambda *_, **__: constant)
+    for constant.value, told in ((np.nan, "none at all"), (np.inf, "infinite"), (0.0, "points nowhere"), (0.5, None)):
+        check = probe_embedder(Home.resolve(home), Settings(embedder=file))
+        assert check.ok == (told is None)
+        assert (told or "vectors of 8 numbers") in check.detail
+        assert check.ok or "clew models use" in check.advice
 
 
 def test_a_build_that_crashes_is_not_mended_by_fetching_the_model(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(path: Path, **_: object) -> None:
         raise CrashingBuild(path, "make rebuild-llama")
 
     monkeypatch.setattr("models.embedder.load_embedder", crash)
     monkeypatch.setattr("models.generator.load_generator", crash)
-    file = tmp_path / "model.gguf"
-    file.touch()
-    settings = Settings(model=str(file), embedder=str(file))
+    settings = Settings(model=file, embedder=file)
     for check in (probe_generator(Home.resolve(home), settings), probe_embedder(Home.resolve(home), settings)):
         assert not check.ok
         assert "`make rebuild-llama`" in check.detail
@@ -53,16 +57,14 @@ def test_a_build_that_crashes_is_not_mended_by_fetching_the_model(
 
 
 def test_a_model_that_runs_in_a_slower_way_is_well_and_says_so(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def load(path: Path, *, warn: Callable[[str], None], **_: object) -> FakeGenerator:
         warn("It runs in a slower way.")
         return FakeGenerator()
 
     monkeypatch.setattr("models.generator.load_generator", load)
-    file = tmp_path / "model.gguf"
-    file.touch()
-    check = probe_generator(Home.resolve(home), Settings(model=str(file)))
+    check = probe_generator(Home.resolve(home), Settings(model=file))
     assert check.ok
     assert "It runs in a slower way." in check.detail
 

@@ -1,32 +1,30 @@
 """`clew query` with values, and `clew schema`: from the command line to a real memory."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from graph.console.console import Answer
 from graph.projection.schema import META, NODES, RELS
+from tests.tui.commands.conftest import Clew, Remember, refused
 from tui.commands.query import as_table, folded, read, summary
 from tui.output import width
 
-Run = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No embedder: found by words, which needs no model's file."""
-    monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
+pytestmark = pytest.mark.usefixtures("words_only")
 
 
 @pytest.mark.process
-def test_values_are_given_by_name(clew: Run, remember: Run) -> None:
+def test_values_are_given_by_name_and_what_is_not_shown_is_always_told(clew: Clew, remember: Remember) -> None:
     remember("The boat is at Whitby", "Noted.")
     cypher = "MATCH (t:Turn) WHERE t.text CONTAINS $text AND t.index < $n RETURN t.text AS text, $list AS list"
     ended = clew("query", cypher, "--param", "text=boat", "-p", "$n=1", "-p", 'list=["a", "b"]', "--json")
     assert (ended.code, ended.json["rows"]) == (0, [{"text": "The boat is at Whitby", "list": ["a", "b"]}])
     assert ended.json["cut"] is None
+    ended = clew("query", "UNWIND range(1, 40) AS x RETURN x", "--limit", "3", "--format", "csv")
+    assert ended.out.split() == ["x", "1", "2", "3"]
+    assert re.fullmatch(r"3 of 40 rows, \d+ ms \(use --limit for more\)\n", ended.err)
+    assert clew("query", "MATCH (t:Turn) WHERE t.id = 'x' RETURN t.id").err.startswith("0 rows, ")
 
 
 @pytest.mark.parametrize(
@@ -40,37 +38,6 @@ def test_values_are_given_by_name(clew: Run, remember: Run) -> None:
 )  # fmt: skip
 def test_a_value_is_json_or_else_text(written: str, meant: Any) -> None:
     assert read(written) == meant
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ((), r"--param n="),
-        (("--param", "m=1"), r"--param n="),
-        (("--param", "n=1", "--param", "m=1"), "There is no $m in this query"),
-        (("--param", "n=1", "--param", "n=2"), "$n is given twice"),
-        (("--param", "n"), "is not NAME=VALUE"),
-        (("--param", "=1"), "is not NAME=VALUE"),
-        (("--param", 'n=[1, "a"]'), "a list of both a whole number and a text"),
-        (("--param", f"n={2**70}"), "more than 64 bits"),
-    ],
-)
-def test_a_value_that_does_not_fit_is_refused_before_anything_is_opened(
-    clew: Run, home: Any, options: tuple[str, ...], told: str
-) -> None:
-    ended = clew("query", "RETURN $n", *options)
-    assert (ended.code, ended.out) == (2, "")
-    assert told in " ".join(ended.err.replace("│", " ").split())
-    assert not (home / "memory" / "log.sqlite").exists()
-
-
-@pytest.mark.process
-def test_what_is_not_shown_is_always_told(clew: Run, remember: Run) -> None:
-    remember("The boat is at Whitby", "Noted.")
-    ended = clew("query", "UNWIND range(1, 40) AS x RETURN x", "--limit", "3", "--format", "csv")
-    assert ended.out.split() == ["x", "1", "2", "3"]
-    assert re.fullmatch(r"3 of 40 rows, \d+ ms \(use --limit for more\)\n", ended.err)
-    assert clew("query", "MATCH (t:Turn) WHERE t.id = 'x' RETURN t.id").err.startswith("0 rows, ")
 
 
 def test_a_table_that_is_piped_has_every_word() -> None:
@@ -88,30 +55,26 @@ def test_a_summary_says_why_rows_are_missing() -> None:
 
 
 @pytest.mark.process
-def test_a_query_that_ends_its_engine_has_failed_and_is_not_called_wrong(clew: Run, remember: Run) -> None:
+def test_a_query_that_ends_its_engine_has_failed_and_an_unknown_name_is_told_with_the_one_that_was_meant(
+    clew: Clew, remember: Remember
+) -> None:
     remember("The boat is at Whitby", "Noted.")
-    ended = clew("query", "RETURN date('2020-01-01') + interval('100000 years')")
-    assert (ended.code, ended.out) == (1, "")
-    assert "The query ended its engine (it broke down: " in ended.err
+    years = "RETURN date('2020-01-01') + interval('100000 years')"
+    refused(
+        clew,
+        (("query", years), 1, "The query ended its engine (it broke down: "),
+        (("query", "MATCH (t:Turns) RETURN t"), 2, "There is no table Turns; did you mean Turn?"),
+        (("query", "MATCH (t:Turn) RETURN t.txet"), 2, "t has no property txet; did you mean text?"),
+        (("query", "MATCH (t:Turn) RETURN u.text"), 2, "Nothing is called u here"),
+        (("query", "MATCH (t:Turn) RETURN stdev(t.index)"), 2, "here it is sqrt("),
+    )
     assert clew("query", "RETURN 1").code == 0
 
 
-@pytest.mark.process
-def test_an_unknown_name_is_told_with_the_one_that_was_meant(clew: Run, remember: Run) -> None:
-    remember("The boat is at Whitby", "Noted.")
-    for cypher, told in (
-        ("MATCH (t:Turns) RETURN t", "There is no table Turns; did you mean Turn?"),
-        ("MATCH (t:Turn) RETURN t.txet", "t has no property txet; did you mean text?"),
-        ("MATCH (t:Turn) RETURN u.text", "Nothing is called u here"),
-        ("MATCH (t:Turn) RETURN stdev(t.index)", "here it is sqrt("),
-    ):
-        ended = clew("query", cypher)
-        assert (ended.code, ended.out) == (2, "")
-        assert told in ended.err
-
-
 @pytest.mark.restarts
-def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning(clew: Run, remember: Run) -> None:
+def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning_and_is_all_there_as_json(
+    clew: Clew, remember: Remember
+) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("schema")
     assert ended.code == 0
@@ -120,11 +83,6 @@ def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning(clew: 
     assert "(:Turn)-[:RECALLED]->(:Turn or :Observation or :Chunk or :Reference)  0" in ended.out
     for table in (*NODES, META, *RELS):
         assert all(f"    {name} " in ended.out for name in table.names)
-
-
-@pytest.mark.restarts
-def test_the_schema_as_json_is_all_there_is(clew: Run, remember: Run) -> None:
-    remember("The boat is at Whitby", "Noted.")
     told = clew("schema", "--json").json
     assert {each["name"]: each["count"] for each in told["nodes"]}["Turn"] == 2
     assert [each["name"] for each in told["relationships"]] == [each.name for each in RELS]
@@ -135,12 +93,6 @@ def test_the_schema_as_json_is_all_there_is(clew: Run, remember: Run) -> None:
     }  # fmt: skip
     then = clew("schema", "--format", "json", "--as-of", "#2").json
     assert (then["as_of"], {each["name"]: each["count"] for each in then["nodes"]}["Turn"]) == (2, 1)
-
-
-def test_a_memory_that_is_not_there_has_no_schema(clew: Run, home: Any) -> None:
-    ended = clew("schema")
-    assert (ended.code, ended.out) == (66, "")
-    assert not (home / "memory" / "log.sqlite").exists()
 
 
 def test_a_line_goes_on_below_where_there_is_no_room() -> None:

@@ -1,25 +1,16 @@
 """`clew query`, told what would do more than read: each ends with 2, says so, and leaves all as it was."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.graph.console.hostile import CANARY, FILES, GROUPS, HOSTILE
 from tests.graph.console.ordinary import READS
+from tests.tui.commands.conftest import Clew, Remember
 
-pytestmark = pytest.mark.process
-
-Run = Callable[..., Any]
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("words_only")]
 NOTHING_RUN = re.compile(r"(?s)^clew: .* \(line \d+, column \d+\)\. Nothing was run, and nothing was changed\.\n$")
-
-
-@pytest.fixture(autouse=True)
-def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No embedder, which no query needs."""
-    monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
 
 
 @pytest.fixture
@@ -37,7 +28,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".log"}
 
 
-def test_none_is_run_by_the_headless_twin(clew: Run, remember: Run, home: Path, outside: Path) -> None:
+def test_none_is_run_by_the_headless_twin(clew: Clew, remember: Remember, home: Path, outside: Path) -> None:
     remember("The boat is at Whitby", "Noted.")
     assert clew("query", "RETURN 1").code == 0
     before = files(home), files(outside)
@@ -49,7 +40,7 @@ def test_none_is_run_by_the_headless_twin(clew: Run, remember: Run, home: Path, 
     assert (files(home), files(outside)) == before
 
 
-def test_none_is_run_by_a_process_of_its_own(spawn: Run, remember: Run, home: Path, outside: Path) -> None:
+def test_none_is_run_by_a_process_of_its_own(spawn: Clew, remember: Remember, home: Path, outside: Path) -> None:
     remember("The boat is at Whitby", "Noted.")
     assert spawn("query", "RETURN 1", CLEW_EMBEDDER="nothing-here").code == 0
     before = files(home), files(outside)
@@ -61,7 +52,7 @@ def test_none_is_run_by_a_process_of_its_own(spawn: Run, remember: Run, home: Pa
     assert (files(home), files(outside)) == before
 
 
-def test_ordinary_reads_are_answered_by_the_headless_twin(clew: Run, remember: Run) -> None:
+def test_ordinary_reads_are_answered_by_the_headless_twin(clew: Clew, remember: Remember) -> None:
     remember("The boat is at Whitby", "Noted.")
     for query in list(READS)[::20]:
         ended = clew("query", "--json", "--", query)

@@ -2,19 +2,20 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.home import Home
 from agent.settings import load_settings
 from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
 from tests.models.embedding_server import MODEL, EmbeddingServer, embedding_server
+from tests.tui.commands.conftest import Clew, plain
+from tui.commands.examination import probe_embedder
 from tui.exit_codes import ExitCode
-
-Run = Callable[..., Any]
 
 
 @contextmanager
@@ -54,7 +55,9 @@ def name_server(home: Path, address: str = "http://localhost:1") -> Path:
     return config
 
 
-def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said(clew: Run, home: Path) -> None:
+def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said_and_offered_where_not(
+    clew: Clew, home: Path
+) -> None:
     config = name_server(home)
     ended = clew("models", "use", "--embedder", f"{MODEL}@den")
     assert ended.code == ExitCode.OK
@@ -65,8 +68,6 @@ def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said(clew: Run, 
     assert [row["in_use"] for row in rows] == [True]
     assert "still use a model of it" in clew("models", "rm", "den", "--yes").err
 
-
-def test_without_it_it_is_offered(clew: Run, home: Path) -> None:
     config = name_server(home)
     ended = clew("models", "use", f"{MODEL}@den")
     assert ended.code == ExitCode.OK
@@ -75,20 +76,17 @@ def test_without_it_it_is_offered(clew: Run, home: Path) -> None:
     assert "--embedder" not in clew("models", "use", "qwen3:8b@den").err
 
 
-@pytest.mark.parametrize("name", [DEFAULT_CHAT, f"{MODEL}@nobody"])
-def test_what_is_no_embedder_is_not_chosen_as_one(
-    clew: Run, home: Path, chat_gguf: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setenv("CLEW_MODELS", str(chat_gguf.parent))
+def test_what_is_no_embedder_is_not_chosen_as_one(answering: Clew, home: Path) -> None:
     config = name_server(home)
     before = config.read_text()
-    ended = clew("models", "use", "--embedder", name)
-    assert ended.code in (ExitCode.USAGE, ExitCode.UNAVAILABLE)
-    assert "Nothing was changed" in " ".join(ended.err.replace("│", " ").split())
-    assert config.read_text() == before
+    for name in (DEFAULT_CHAT, f"{MODEL}@nobody"):
+        ended = answering("models", "use", "--embedder", name)
+        assert ended.code in (ExitCode.USAGE, ExitCode.UNAVAILABLE)
+        assert "Nothing was changed" in plain(ended.err)
+        assert config.read_text() == before
 
 
-def test_a_server_that_only_embeds_is_added_and_tested(clew: Run, home: Path, server: EmbeddingServer) -> None:
+def test_a_server_that_only_embeds_is_added_and_tested(clew: Clew, home: Path, server: EmbeddingServer) -> None:
     ended = clew("models", "add", server.address, "--name", "den")
     assert ended.code == ExitCode.OK
     assert f"To use it: clew models use --embedder {MODEL}@den" in ended.err
@@ -99,18 +97,15 @@ def test_a_server_that_only_embeds_is_added_and_tested(clew: Run, home: Path, se
     assert {text for batch in server.batches for text in batch if "harbour" not in text} == set()
 
 
-def test_a_server_with_useless_vectors_is_not_added(clew: Run, home: Path, server: EmbeddingServer) -> None:
+def test_a_server_with_useless_vectors_is_not_added(clew: Clew, home: Path, server: EmbeddingServer) -> None:
     server.faults = [lambda whole: whole | {"data": []}]
     assert clew("models", "add", server.address).code == ExitCode.UNAVAILABLE
     assert load_settings(home / "config.toml").servers == {}
 
 
-def test_the_doctor_asks_it_for_some_vectors(clew: Run, home: Path, server: EmbeddingServer) -> None:
+def test_the_doctor_asks_it_for_some_vectors(clew: Clew, home: Path, server: EmbeddingServer) -> None:
     name_server(home, server.address)
     clew("models", "use", "--embedder", f"{MODEL}@den")
-    from agent.home import Home
-    from tui.commands.examination import probe_embedder
-
     place = Home.resolve(home)
     found = probe_embedder(place, load_settings(place.config))
     assert (found.ok, found.detail) == (True, f"{MODEL}@den: vectors of 16 numbers")

@@ -1,15 +1,10 @@
 """`clew sessions`."""
 
-from collections.abc import Callable
-from typing import Any
-
 from graph.events import SessionArchived, SessionDeleted
-from graph.memory import Memory
-
-Run = Callable[..., Any]
+from tests.tui.commands.conftest import Clew, Record, Remember
 
 
-def test_the_newest_activity_comes_first(clew: Run, remember: Run) -> None:
+def test_the_newest_activity_comes_first(clew: Clew, remember: Remember) -> None:
     older = remember("one", title="Bread", project="kitchen")
     newer = remember("two", title="Butter")
     listed = clew("sessions", "--json").json
@@ -21,21 +16,21 @@ def test_the_newest_activity_comes_first(clew: Run, remember: Run) -> None:
     assert [each["id"] for each in clew("sessions", "--limit", "1", "--json").json] == [older.session]
 
 
-def test_archived_ones_are_listed_apart_and_deleted_ones_nowhere(clew: Run, remember: Run, home: Any) -> None:
+def test_archived_ones_are_listed_apart_and_deleted_ones_nowhere(
+    clew: Clew, remember: Remember, record: Record
+) -> None:
     kept, archived, deleted = remember("one"), remember("two"), remember("three")
-    memory = Memory.open(home / "memory", command="test")
-    memory.append(SessionArchived(session=archived.session), SessionDeleted(session=deleted.session))
-    memory.close()
+    record(SessionArchived(session=archived.session), SessionDeleted(session=deleted.session))
     assert [each["id"] for each in clew("sessions", "--json").json] == [kept.session]
     assert [each["id"] for each in clew("sessions", "--archived", "--json").json] == [archived.session]
 
 
-def test_a_title_cannot_paint_the_terminal(clew: Run, remember: Run) -> None:
+def test_a_title_cannot_paint_the_terminal(clew: Clew, remember: Remember) -> None:
     remember("one", title="\x1b]0;owned\x07 [bold]x[/bold]")
     assert clew("sessions").out.rstrip("\n").endswith("␛]0;owned␇ [bold]x[/bold]")
 
 
-def test_none_at_all_is_an_empty_list(clew: Run) -> None:
+def test_none_at_all_is_an_empty_list(clew: Clew) -> None:
     ended = clew("sessions", "--json")
     assert (ended.code, ended.json) == (0, [])
     assert "no chats yet" in clew("sessions").err

@@ -1,75 +1,46 @@
 """`clew show`: one exchange or one session, whole."""
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from graph.events import Recalled, Role, Sampling, TurnDeleted, TurnHidden, TurnSaid, TurnUnhidden
+from graph.events import Recalled, Role, Sampling, TurnDeleted, TurnHidden, TurnUnhidden
 from graph.reader import LogReader
-
-Run = Callable[..., Any]
-
-
-@pytest.mark.parametrize("part", ["turn", "reply"])
-def test_an_exchange_is_shown_whole_by_either_of_its_turns(clew: Run, remember: Run, part: str) -> None:
-    said = remember("What is bread?", "Baked\ndough.", project="kitchen")
-    whole = clew("show", getattr(said, part), "--json").json
-    assert set(whole) == {"turn", "reply", "project", "tools", "context"}
-    assert (whole["tools"], whole["context"]) == ([], [])
-    assert whole["project"] == "kitchen"
-    assert whole["turn"]["text"] == "What is bread?"
-    reply = whole["reply"]
-    assert reply["text"] == "Baked\ndough."
-    assert {key: reply[key] for key in ("session", "index", "role", "speaker", "model", "truncated")} == {
-        "session": said.session,
-        "index": 1,
-        "role": "assistant",
-        "speaker": "assistant",
-        "model": "fake",
-        "truncated": False,
-    }
-    figures = ("prompt_tokens", "evaluated_tokens", "completion_tokens", "first_token_ms", "total_ms", "prompt_hash")
-    assert [reply[name] for name in figures] == [12, 7, 3, 15.25, 1250.0, "0123456789abcdef"]
+from tests.graph import talk
+from tests.tui.commands.conftest import FIGURES, Clew, Record, Remember, Said, refused
 
 
-def test_people_see_every_figure_and_the_words_as_words(clew: Run, remember: Run) -> None:
+def test_an_exchange_is_shown_whole_by_either_of_its_turns_and_people_see_every_figure_and_words_as_words(
+    clew: Clew, remember: Remember
+) -> None:
     said = remember("What is \x1b[31mbread?", "Baked\ndough.", project="kitchen")
-    ended = clew("show", said.turn)
-    assert ended.code == 0
-    assert "\x1b" not in ended.out
-    for piece in (
-        "What is ␛[31mbread?",
-        "Baked\ndough.",
-        "project kitchen",
-        "prompt 12 tokens",
-        "7 evaluated",
-        "reply 3 tokens",
-        "first after 15 ms",
-        "1.25 s in all",
-        "fake",
-        said.session,
-        said.reply,
-    ):
-        assert piece in ended.out
+    whole = clew("show", said.turn, "--json").json
+    assert whole == clew("show", said.reply, "--json").json == clew("show", said.turn[:25].lower(), "--json").json
+    assert set(whole) == {"turn", "reply", "project", "tools", "context"}
+    assert (whole["tools"], whole["context"], whole["project"]) == ([], [], "kitchen")
+    assert whole["turn"]["text"] == "What is \x1b[31mbread?"
+    shown = {"session": said.session, "index": 1, "role": "assistant", "speaker": "assistant", "truncated": False}
+    shown |= FIGURES | {"text": "Baked\ndough."}
+    assert {key: whole["reply"][key] for key in shown} == shown
+    page = clew("show", said.turn)
+    assert page.code == 0
+    assert "\x1b" not in page.out
+    figures = ("prompt 12 tokens", "7 evaluated", "reply 3 tokens", "first after 15 ms", "1.25 s in all", "fake")
+    for piece in ("What is ␛[31mbread?", "Baked\ndough.", "project kitchen", *figures, said.session, said.reply):
+        assert piece in page.out
 
 
-def test_the_sampling_a_reply_was_made_with_is_told(clew: Run, remember: Run, record: Run) -> None:
+def test_the_sampling_a_reply_was_made_with_is_told(clew: Clew, remember: Remember, record: Record) -> None:
     said, sampling = remember("What is bread?"), Sampling(temperature=0.2, seed=7)
-    answer = TurnSaid(
-        turn="01ANEW", session=said.session, parent=said.turn, role=Role.ASSISTANT, speaker="assistant", client="ask",
-        model="fake", sampling=sampling, text="Dough.",
-    )  # fmt: skip
-    record(answer)
+    record(talk.reply("01ANEW", said.session, parent=said.turn, model="fake", sampling=sampling, text="Dough."))
     whole = clew("show", said.turn, "--json").json
     assert (whole["turn"]["sampling"], whole["reply"]["sampling"]) == (None, sampling.model_dump())
     assert "temperature 0.2, top_k 40" in clew("show", "last").out
     assert "seed 7" in clew("show", "last").out
 
 
-def test_a_session_is_shown_as_its_thread(clew: Run, remember: Run) -> None:
+def test_a_session_is_shown_as_its_thread_and_an_id_of_nothing_is_66(clew: Clew, remember: Remember) -> None:
     first = remember("one", title="Counting")
     second = remember("two", session=first.session)
     for named in (first.session, first.session.lower(), "last"):
@@ -79,32 +50,14 @@ def test_a_session_is_shown_as_its_thread(clew: Run, remember: Run) -> None:
     ended = clew("show", "last")
     assert ended.out.startswith("Counting\n")
     assert ended.out.index("one") < ended.out.index("two")
-
-
-def test_the_beginning_of_a_turns_id_is_enough(clew: Run, remember: Run) -> None:
-    said = remember("one")
-    assert clew("show", said.turn[:25].lower(), "--json").json["turn"]["id"] == said.turn
-
-
-@pytest.mark.parametrize("id", ["01NOSUCH", "x", "", "\udcff\udcfe", "' OR 1=1 --", "%"])
-@pytest.mark.restarts
-def test_an_id_of_nothing_is_66(clew: Run, remember: Run, id: str) -> None:
-    remember("one")
-    ended = clew("show", "--", id)
-    assert (ended.code, ended.out) == (66, "")
-    assert "There is no message, chat or memory" in ended.err
-
-
-def test_a_home_without_a_memory_has_nothing_to_show(clew: Run) -> None:
-    ended = clew("show", "last")
-    assert ended.code == 66
-    assert "There is no memory in" in ended.err
+    nothing = ("01NOSUCH", "x", "", "\udcff\udcfe", "' OR 1=1 --", "%")
+    refused(clew, *((("show", "--", id), 66, "There is no message, chat or memory") for id in nothing))
 
 
 SEARCHED = 'search_memory(query="sea stars", limit=5)\n- #ABC123 2026-01-02, user: "Purple sea stars"'
 
 
-def looked_up(remember: Run) -> tuple[Any, Any]:
+def looked_up(remember: Remember) -> tuple[Said, Said]:
     """A turn, and an exchange whose reply was given it by recall, and by a tool beside another one."""
     old = remember("Purple sea stars", "Lovely.")
     pack = [Recalled(id=old.reply, ranks={"lexical": 2}, score=0.5)]
@@ -112,10 +65,9 @@ def looked_up(remember: Run) -> tuple[Any, Any]:
     return old, remember("Which sea stars?", "The red ones.", recalled=pack, tool=SEARCHED, found=found)
 
 
-@pytest.mark.parametrize("part", ["turn", "tool", "reply"])
-def test_an_exchange_tells_what_tools_gave_it_too(clew: Run, remember: Run, part: str) -> None:
+def test_an_exchange_tells_what_tools_gave_it_too(clew: Clew, remember: Remember) -> None:
     old, said = looked_up(remember)
-    whole = clew("show", getattr(said, part), "--json").json
+    whole = clew("show", said.turn, "--json").json
     (tool,) = whole["tools"]
     assert {key: tool[key] for key in ("id", "role", "tool", "arguments", "result", "hidden")} == {
         "id": said.tool,
@@ -130,34 +82,29 @@ def test_an_exchange_tells_what_tools_gave_it_too(clew: Run, remember: Run, part
         (old.reply, said.reply, {"lexical": 2}, "Lovely.", False),
         (old.turn, said.tool, {"tool": 1}, "Purple sea stars", False),
     ]
-    told = clew("show", getattr(said, part)).out
-    places = [
-        told.index(piece)
-        for piece in (
-            "Which sea stars?",
-            f"turn {said.tool}",
-            SEARCHED,
-            "The red ones.",
-            "recalled for the reply: 1",
-            "Lovely.",
-            "by its words (rank 2)",
-            "found by tools for the reply: 1",
-            f"turn {old.turn}",
-            "looked up by the model",
-        )
+    pieces = [
+        "Which sea stars?",
+        f"turn {said.tool}",
+        SEARCHED,
+        "The red ones.",
+        "recalled for the reply: 1",
+        "Lovely.",
     ]
-    assert places == sorted(places)
+    pieces += ["by its words (rank 2)", "found by tools for the reply: 1", f"turn {old.turn}", "looked up by the model"]
+    page = clew("show", said.turn).out
+    assert [page.index(piece) for piece in pieces] == sorted(page.index(piece) for piece in pieces)
+    for part in (said.tool, said.reply):
+        assert clew("show", part, "--json").json == whole
+        assert clew("show", part).out == page
 
 
-def test_what_tools_found_before_any_reply_is_told(clew: Run, remember: Run, record: Run) -> None:
+def test_what_tools_found_before_any_reply_is_told(clew: Clew, remember: Remember, record: Record) -> None:
     said = remember("one")
-    tool = {"session": said.session, "role": Role.TOOL, "speaker": "tool", "client": "ask"}
+    tool = {"role": Role.TOOL, "speaker": "tool"}
     record(
-        TurnSaid(
-            turn="Q", session=said.session, parent=said.reply, role=Role.USER, speaker="you", client="ask", text="?"
-        ),
-        TurnSaid(turn="T1", parent="Q", text="themes()\nNone.", **tool),
-        TurnSaid(turn="T2", parent="T1", text='about(name="Ada")\nNothing.', **tool),
+        talk.said("Q", said.session, parent=said.reply, text="?"),
+        talk.said("T1", said.session, parent="Q", text="themes()\nNone.", **tool),
+        talk.said("T2", said.session, parent="T1", text='about(name="Ada")\nNothing.', **tool),
     )
     for id in ("Q", "T1", "T2"):
         whole = clew("show", id, "--json").json
@@ -166,7 +113,7 @@ def test_what_tools_found_before_any_reply_is_told(clew: Run, remember: Run, rec
 
 
 def test_a_hidden_turn_keeps_its_words_to_itself_and_so_does_what_a_tool_quoted_of_it(
-    clew: Run, remember: Run, record: Run
+    clew: Clew, remember: Remember, record: Record
 ) -> None:
     old, said = looked_up(remember)
     record(TurnHidden(turn=old.turn))
@@ -195,10 +142,6 @@ def test_a_hidden_turn_keeps_its_words_to_itself_and_so_does_what_a_tool_quoted_
     for id in (said.reply, said.session, old.turn):
         for form in ((), ("--json",)):
             assert "Purple sea stars" in clew("show", id, *form).out
-
-
-def test_what_a_tool_quoted_of_a_deleted_turn_is_left_out(clew: Run, remember: Run, record: Run) -> None:
-    old, said = looked_up(remember)
     record(TurnDeleted(turn=old.turn))
     for form in ((), ("--json",)):
         assert "Purple" not in clew("show", said.session, *form).out
@@ -206,7 +149,7 @@ def test_what_a_tool_quoted_of_a_deleted_turn_is_left_out(clew: Run, remember: R
 
 @pytest.mark.restarts
 def test_a_reply_names_the_document_and_the_memory_that_it_was_given(
-    clew: Run, remember: Run, home: Path, tmp_path: Path
+    clew: Clew, remember: Remember, home: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "cheese.md"
     path.write_text("# Cheese\n\n## Salt\n\nBrine keeps it.\n")

@@ -1,7 +1,6 @@
 """Stories from the shell: begun, played with `clew ask`, cast and cards; what cannot be is refused in words."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,12 @@ from agent.settings import Settings
 from agent.story.cards import read_card
 from tests.agent.story.cards import make
 from tests.fakes import FakeGenerator
-from tests.tui.commands.conftest import Ended
+from tests.tui.commands.conftest import Clew, Ended, refused
 from tests.tui.commands.test_asking import OneModel
 from tui.commands.answering import run_question
 from tui.commands.replies import AskRequest, ReplyPrinter
 from tui.exit_codes import ExitCode
 
-Run = Callable[..., Ended]
 PLAIN = Settings(tools="off", kv_mb=1, reflect=False, recall=False)
 MARA: dict[str, Any] = {
     "name": "Mara",
@@ -39,22 +37,31 @@ def mara(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def begun(clew: Run, mara: Path) -> str:
+def begun(clew: Clew, mara: Path) -> str:
     """A story with a guest, and its chat."""
     ended = clew("story", "begin", "The Lighthouse", "--host", str(mara), "--guest", "Jonas", "--you", "Ada")
     assert (ended.code, ended.err) == (0, "Written as one text, and split at its commas: tags.\n")
     return ended.out.strip()
 
 
-def ask(session: str, text: str, *replies: str, as_json: bool = False, whisper: str | None = None) -> ExitCode:
-    """`clew ask` with a scripted model."""
-    request = AskRequest(text, session=session, whisper=whisper)
-    loader = OneModel(lambda: FakeGenerator(*replies))
-    return run_question(Home.resolve(), PLAIN, request, ReplyPrinter(as_json=as_json), loader=loader)
+@pytest.fixture
+def ask(begun: str, capsys: pytest.CaptureFixture[str]) -> Clew:
+    """`clew ask` in that chat, with a scripted model."""
+
+    def call(text: str, *replies: str, as_json: bool = False, whisper: str | None = None) -> Ended:
+        capsys.readouterr()
+        request = AskRequest(text, session=begun, whisper=whisper)
+        loader = OneModel(lambda: FakeGenerator(*replies))
+        code = run_question(Home.resolve(), PLAIN, request, ReplyPrinter(as_json=as_json), loader=loader)
+        return Ended(code, *capsys.readouterr())
+
+    return call
 
 
 @pytest.mark.restarts
-def test_a_story_is_begun_listed_and_found_by_its_name(clew: Run, begun: str) -> None:
+def test_a_story_is_begun_listed_and_found_by_its_name(clew: Clew, begun: str) -> None:
+    assert clew("log", "--session", "last", "--json").code == 0
+    assert clew("tree", "last").out.count("You came, Ada.") >= 1, "it is the last chat, though it was only begun"
     (listed,) = clew("story", "list", "--json").json
     assert (listed["name"], listed["sessions"]) == ("The Lighthouse", [begun])
     assert begun in clew("story", "list").out
@@ -71,15 +78,13 @@ def test_a_story_is_begun_listed_and_found_by_its_name(clew: Run, begun: str) ->
 
 
 @pytest.mark.restarts
-def test_it_is_played_with_ask_and_a_whisper_is_heard_by_one(
-    clew: Run, begun: str, capsys: pytest.CaptureFixture[str]
+def test_it_is_played_with_ask_and_a_whisper_is_heard_by_one_and_a_note_by_nobody(
+    clew: Clew, ask: Clew, begun: str
 ) -> None:
-    assert ask(begun, "Good evening, Jonas.", "Evening.") is ExitCode.OK
-    told = capsys.readouterr()
-    assert told.out == "Evening.\n"
+    told = ask("Good evening, Jonas.", "Evening.")
+    assert (told.code, told.out) == (ExitCode.OK, "Evening.\n")
     assert told.err.endswith("Jonas:\n")
-    assert ask(begun, "The gold is here.", "Ssh.", as_json=True, whisper="mara") is ExitCode.OK
-    reply = json.loads(capsys.readouterr().out)
+    reply = ask("The gold is here.", "Ssh.", as_json=True, whisper="mara").json
     assert (reply["reply"], reply["speaker"]) == ("Ssh.", "Mara")
     assert "gold" not in clew("story", "seen", begun, "Jonas").out
     seen = clew("story", "seen", begun, "Mara", "--json").json
@@ -91,40 +96,24 @@ def test_it_is_played_with_ask_and_a_whisper_is_heard_by_one(
     assert len(shown["reply"]["witnesses"]) == 2
     assert "Mara · " in clew("show", reply["reply_turn"]).out
 
-
-@pytest.mark.restarts
-def test_a_note_has_no_reply_and_is_no_failure(begun: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ask(begun, "((make it rain))", "never") is ExitCode.OK
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "nobody in the story hears that, and there is no reply" in told.err
-    assert ask(begun, "((and snow))", "never", as_json=True) is ExitCode.OK
-    reply = json.loads(capsys.readouterr().out)
+    note = ask("((make it rain))", "never")
+    assert (note.code, note.out) == (ExitCode.OK, "")
+    assert "nobody in the story hears that, and there is no reply" in note.err
+    reply = ask("((and snow))", "never", as_json=True).json
     assert (reply["reply"], reply["session"]) == (None, begun)
-
-
-@pytest.mark.restarts
-def test_whoever_does_not_play_hears_no_whisper(begun: str) -> None:
     with pytest.raises(AgentError, match="Who plays: Ada, Mara, Jonas"):
-        ask(begun, "Hello.", "never", whisper="Zoe")
-
-
-def test_a_whisper_needs_a_chat(clew: Run) -> None:
-    ended = clew("ask", "Hello.", "--whisper", "Mara")
-    assert ended.code == ExitCode.USAGE
-    assert "--whisper needs --session" in ended.err
+        ask("Hello.", "never", whisper="Zoe")
 
 
 @pytest.mark.restarts
 def test_a_story_is_exported_as_somebody_saw_it_and_scene_by_scene(
-    clew: Run, begun: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    clew: Clew, ask: Clew, begun: str, tmp_path: Path
 ) -> None:
     assert clew("story", "scene", begun, "The cellar").code == 0
-    ask(begun, "The gold is here.", "Ssh.", whisper="mara")
-    ask(begun, "Good evening, Jonas.", "Evening.")
+    ask("The gold is here.", "Ssh.", whisper="mara")
+    ask("Good evening, Jonas.", "Evening.")
     assert clew("story", "scene", begun, "close").code == 0
-    ask(begun, "What now?", "Sleep.")
-    capsys.readouterr()
+    ask("What now?", "Sleep.")
     whole = clew("export", "--session", begun, "--as", "jonas", "--format", "markdown").out
     assert whole.startswith("# The Lighthouse as Jonas saw it\n")
     assert "gold" not in whole
@@ -137,14 +126,14 @@ def test_a_story_is_exported_as_somebody_saw_it_and_scene_by_scene(
         ("Ada", "The gold is here.", ["Ada", "Mara"]), ("Mara", "Ssh.", ["Ada", "Mara"]),
         ("Ada", "Good evening, Jonas.", ["Ada", "Mara", "Jonas"]), ("Jonas", "Evening.", ["Ada", "Mara", "Jonas"]),
     ]  # fmt: skip
-    refused = clew("export", "--session", begun, "--scene", "The attic")
-    assert "There is no scene “The attic”. Nothing was written. The scenes are: “The cellar”." in refused.err
+    unknown = clew("export", "--session", begun, "--scene", "The attic")
+    assert "There is no scene “The attic”. Nothing was written. The scenes are: “The cellar”." in unknown.err
     assert "Who plays: Ada, Mara, Jonas" in clew("export", "--session", begun, "--as", "Zoe").err
     assert clew("export", "--as", "Mara").code == ExitCode.USAGE
 
 
 @pytest.mark.restarts
-def test_a_card_goes_out_as_json_and_in_a_picture(clew: Run, begun: str, tmp_path: Path) -> None:
+def test_a_card_goes_out_as_json_and_in_a_picture(clew: Clew, begun: str, tmp_path: Path) -> None:
     out, picture = tmp_path / "out.json", tmp_path / "face.png"
     picture.write_bytes(make.png())
     assert clew("story", "card", begun, "mara", "--out", str(out)).code == 0
@@ -152,13 +141,12 @@ def test_a_card_goes_out_as_json_and_in_a_picture(clew: Run, begun: str, tmp_pat
     drawn = tmp_path / "out.png"
     assert clew("story", "card", begun, "mara", "--out", str(drawn), "--png", str(picture)).code == 0
     assert read_card(drawn.read_bytes()).name == "Mara"
-    refused = clew("story", "card", begun, "mara", "--out", str(tmp_path / "no.png"), "--png", str(out))
-    assert refused.code == ExitCode.BAD_DATA
-    assert "The picture is not a whole PNG" in refused.err
+    no_picture = ("--out", str(tmp_path / "no.png"), "--png", str(out))
+    refused(clew, (("story", "card", begun, "mara", *no_picture), 65, "The picture is not a whole PNG"))
     assert not (tmp_path / "no.png").exists()
 
 
-def test_a_card_is_shown_and_nothing_is_stored(clew: Run, mara: Path, home: Path) -> None:
+def test_a_card_is_shown_and_nothing_is_stored(clew: Clew, mara: Path, home: Path) -> None:
     ended = clew("card", str(mara))
     assert ended.code == 0
     assert ended.out.startswith("Mara\nsea, storm\n\nWho it is\nA keeper of the lighthouse.\n")
@@ -169,48 +157,46 @@ def test_a_card_is_shown_and_nothing_is_stored(clew: Run, mara: Path, home: Path
     assert not home.exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "code", "told"),
-    [
+def test_what_is_no_card_is_refused_in_a_sentence(clew: Clew, tmp_path: Path) -> None:
+    for content, code, told in (
         (None, 66, "There is no file"),
         ("{nope", 65, "The card's JSON cannot be read"),
         ("[]", 65, "holds no character card"),
         ("hello", 65, "The file holds no card in the form of JSON, PNG or CHARX"),
-    ],
-)
-def test_what_is_no_card_is_refused_in_a_sentence(
-    clew: Run, tmp_path: Path, content: str | None, code: int, told: str
-) -> None:
-    path = tmp_path / "card.json"
-    if content is not None:
-        path.write_text(content)
-    for words in (("card", str(path)), ("story", "begin", "Twins", "--host", str(path))):
-        ended = clew(*words)
-        assert (ended.code, ended.out) == (code, "")
-        assert told in ended.err
-        assert ended.err.count("\n") == 1
+    ):
+        path = tmp_path / "card.json"
+        if content is not None:
+            path.write_text(content)
+        for words in (("card", str(path)), ("story", "begin", "Twins", "--host", str(path))):
+            ended = clew(*words)
+            assert (ended.code, ended.out) == (code, "")
+            assert told in ended.err
+            assert ended.err.count("\n") == 1
 
 
 @pytest.mark.restarts
-def test_what_cannot_be_is_refused_in_words(clew: Run, begun: str) -> None:
-    assert clew("story", "cast", "nowhere").code == ExitCode.NOT_FOUND
-    twins = clew("story", "begin", "Twins", "--host", "Mara", "--guest", "mara")
-    assert (twins.code, "Nothing was begun" in twins.err) == (1, True)
-    nobody = clew("story", "present", begun, "Zoe")
-    assert (nobody.code, "Who plays: Ada, Mara, Jonas." in nobody.err) == (1, True)
+def test_what_cannot_be_is_refused_in_words(clew: Clew, begun: str) -> None:
+    refused(
+        clew,
+        (("story", "cast", "nowhere"), 66, ""),
+        (("story", "begin", "Twins", "--host", "Mara", "--guest", "mara"), 1, "Nothing was begun"),
+        (("story", "present", begun, "Zoe"), 1, "Who plays: Ada, Mara, Jonas."),
+    )
 
 
-def test_where_there_are_no_stories_the_list_says_how_to_begin_one(clew: Run) -> None:
+@pytest.mark.restarts
+def test_where_there_are_no_stories_the_list_says_how_to_begin_one_and_nobody_knows_anything(clew: Clew) -> None:
     ended = clew("story", "list")
     assert (ended.code, ended.out) == (0, "")
     assert "clew story begin NAME --host FILE" in ended.err
     assert clew("story", "list", "--json").json == []
+    refused(clew, (("knows", "Mara", "key"), 1, "There are no stories yet."))
 
 
 @pytest.mark.restarts
-def test_scenes_time_and_what_somebody_knows(clew: Run, begun: str) -> None:
+def test_scenes_time_and_what_somebody_knows(clew: Clew, ask: Clew, begun: str) -> None:
     assert clew("story", "scene", begun, "The tower").err == "The tower begins.\n"
-    assert ask(begun, "The key is under the stone, Mara.", "I know.", whisper="Mara") is ExitCode.OK
+    assert ask("The key is under the stone, Mara.", "I know.", whisper="Mara").code is ExitCode.OK
     assert clew("story", "skip", begun, "dusk", "--tell", "The sun sets.").err == "It is dusk.\n"
     again = clew("story", "skip", begun, "Dusk")
     assert (again.code, "It is Dusk already." in again.err) == (1, True)
@@ -225,14 +211,3 @@ def test_scenes_time_and_what_somebody_knows(clew: Run, begun: str) -> None:
     assert "Nobody called “Bob” plays here" in clew("knows", "Bob", "key").err
     closed = clew("story", "scene", begun, "close")
     assert (closed.code, "No scene is open." in closed.err) == (1, True)
-
-
-@pytest.mark.restarts
-def test_without_a_story_nobody_knows_anything(clew: Run) -> None:
-    ended = clew("knows", "Mara", "key")
-    assert (ended.code, "There are no stories yet." in ended.err) == (1, True)
-
-
-def test_a_story_that_was_only_begun_is_the_last_chat(clew: Run, begun: str) -> None:
-    assert clew("log", "--session", "last", "--json").code == 0
-    assert clew("tree", "last").out.count("You came, Ada.") >= 1

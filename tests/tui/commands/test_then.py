@@ -2,13 +2,10 @@
 
 import csv
 import io
-import json
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,18 +13,13 @@ from graph.events import SessionForked
 from graph.ids import new_id
 from graph.memory import Memory
 from tests.graph.talk import said
+from tests.tui.commands.conftest import Clew, Record, Remember, held, refused
 from tui.commands.choosing import end_of, when
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("words_only")]
 
-Run = Callable[..., Any]
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture(autouse=True)
-def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No embedder: found by words, which needs no model's file."""
-    monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
+ASKING = (("memories",), ("recall", "boat"), ("query", "RETURN 1"))
 
 
 @pytest.fixture
@@ -41,12 +33,12 @@ def lisbon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def boats(clew: Run, remember: Run) -> int:
+def boats(clew: Clew, remember: Remember, home: Path) -> int:
     """Something learned, then corrected; the event before the correction."""
     remember("The boat is at Whitby", "Noted.", title="Boats")
-    assert clew("remember", "My boat is called Wren").code == 0
-    first = clew("memories", "--json").json[0]["id"]
-    before = int(clew("query", "MATCH (m:Meta) RETURN m.applied AS n", "--json").json["rows"][0]["n"])
+    first = clew("remember", "My boat is called Wren", "--json").json["id"]
+    with held(home) as memory:
+        before = memory.head()
     assert clew("correct", first, "My boat is called Heron").code == 0
     return before
 
@@ -62,8 +54,12 @@ def test_a_day_means_its_end_on_the_users_clock() -> None:
     assert when(None) is None
 
 
-def test_memories_are_those_of_then_and_the_moment_is_said(clew: Run, boats: int) -> None:
-    assert [each["text"] for each in clew("memories", "--json").json] == ["My boat is called Heron"]
+def test_memories_and_what_is_recalled_are_those_of_then_and_the_moment_is_said(clew: Clew, boats: int) -> None:
+    def found(*options: str) -> str:
+        return " ".join(hit["text"] for hit in clew("recall", "what is my boat called", "--json", *options).json)
+
+    (now,) = clew("memories", "--json").json
+    assert (now["text"], "as_of" in now) == ("My boat is called Heron", False)
     ended = clew("memories", "--as-of", f"#{boats}", "--json")
     assert ended.code == 0
     assert [(each["text"], each["current"], each["as_of"]) for each in ended.json] == [
@@ -74,49 +70,33 @@ def test_memories_are_those_of_then_and_the_moment_is_said(clew: Run, boats: int
     ended = clew("memories", "--as-of", today)
     assert "Heron" in ended.out
     assert f"As clew knew it on {today} 23:59" in ended.err
-    assert "as_of" not in clew("memories", "--json").json[0]
-
-
-def test_recall_brings_up_what_it_would_have_then(clew: Run, boats: int) -> None:
-    def found(*options: str) -> str:
-        return " ".join(hit["text"] for hit in clew("recall", "what is my boat called", "--json", *options).json)
 
     assert "Heron" in found()
-    assert "Heron" not in found("--as-of", f"#{boats}")
-    assert "Wren" in found("--as-of", f"#{boats}")
+    then = found("--as-of", f"#{boats}")
+    assert ("Heron" in then, "Wren" in then) == (False, True)
     assert found("--true-at", "2020-01-01") == ""
     assert "Wren" in found("--true-at", "2100-01-01", "--as-of", f"#{boats}")
 
 
-@pytest.mark.parametrize("command", [("memories",), ("recall", "boat"), ("query", "RETURN 1")])
-def test_before_the_first_event_there_is_nothing_and_the_code_says_so(clew: Run, boats: int, command: Any) -> None:
-    ended = clew(*command, "--as-of", "1999-12-31")
-    assert (ended.code, ended.out) == (66, "")
-    assert "There was nothing at 1999-12-31" in ended.err
-    assert "The first event is from" in ended.err
-    assert clew(*command, "--as-of", "#99999").code == 66
-    wrong = clew(*command, "--as-of", "once upon a time")
-    assert wrong.code == 2
-    assert "#EVENT" in wrong.err
-    assert "2025-03-01T14:30" in wrong.err
+def test_before_the_first_event_there_is_nothing_and_the_code_says_so(clew: Clew, boats: int) -> None:
+    for asked in ASKING:
+        ended = clew(*asked, "--as-of", "1999-12-31")
+        assert (ended.code, ended.out) == (66, "")
+        assert "There was nothing at 1999-12-31" in ended.err
+        assert "The first event is from" in ended.err
+        assert clew(*asked, "--as-of", "#99999").code == 66
+        wrong = clew(*asked, "--as-of", "once upon a time")
+        assert wrong.code == 2
+        assert "#EVENT" in wrong.err
+        assert "2025-03-01T14:30" in wrong.err
 
 
-@pytest.mark.parametrize("command", [("memories",), ("recall", "boat"), ("query", "RETURN 1")])
-def test_where_nothing_was_ever_said_there_is_no_past(clew: Run, home: Path, command: Any) -> None:
-    ended = clew(*command, "--as-of", "2026-01-01")
-    assert (ended.code, ended.out) == (66, "")
-    assert not (home / "memory" / "log.sqlite").exists()
-
-
-def test_a_what_if_is_asked_by_its_chat(clew: Run, remember: Run, home: Path) -> None:
-    begun = remember("The boat is at Whitby", "Noted.")
-    fork = new_id()
-    memory = Memory.open(home / "memory", command="test")
-    memory.append(
+def test_a_what_if_is_asked_by_its_chat(clew: Clew, remember: Remember, record: Record) -> None:
+    begun, fork = remember("The boat is at Whitby", "Noted."), new_id()
+    record(
         SessionForked(session=fork, origin=begun.session, at=begun.reply, world=fork, client="test"),
         said(new_id(), fork, parent=begun.reply, text="The boat sank off Whitby"),
     )
-    memory.close()
 
     def found(*options: str) -> str:
         return " ".join(hit["text"] for hit in clew("recall", "boat Whitby", "--json", *options).json)
@@ -127,7 +107,7 @@ def test_a_what_if_is_asked_by_its_chat(clew: Run, remember: Run, home: Path) ->
     assert clew("memories", "--world", fork, "--json").json == []
 
 
-def test_a_query_is_answered_in_three_forms(clew: Run, boats: int) -> None:
+def test_a_query_is_answered_in_three_forms_as_of_then_and_from_what_is_piped_in(clew: Clew, boats: int) -> None:
     cypher = "MATCH (o:Observation) RETURN o.text AS text, o.current AS current ORDER BY o.seq"
     rows = [("My boat is called Wren", False), ("My boat is called Heron", True)]
     ended = clew("query", cypher, "--json")
@@ -140,65 +120,40 @@ def test_a_query_is_answered_in_three_forms(clew: Run, boats: int) -> None:
     ended = clew("query", cypher, "--limit", "1")
     assert ended.out.split("\n") == ["text                    current", "My boat is called Wren  false", ""]
     assert ended.err.startswith("1 of 2 rows, ")
-
-
-def test_a_query_is_answered_as_of_then(clew: Run, boats: int) -> None:
-    cypher = "MATCH (o:Observation) RETURN o.text AS text, o.current AS current"
     ended = clew("query", cypher, "--as-of", f"#{boats}", "--json")
     assert ended.json["rows"] == [{"text": "My boat is called Wren", "current": True}]
     assert ended.json["as_of"] == boats
+    ended = clew("query", "-", "--json", stdin=b"MATCH (o:Observation)\n// all of them\nRETURN count(*) AS n")
+    assert ended.json["rows"] == [{"n": 2}]
 
 
-def test_what_is_no_reading_query_is_refused_before_anything_is_opened(clew: Run, home: Path) -> None:
-    for wrong in (
-        "CREATE (:Turn {id: 'x'})",
-        "MATCH (t:Turn) SET t.text = 'x'",
-        "LOAD FROM '/etc/passwd' RETURN *",
-        "",
-    ):
-        ended = clew("query", wrong)
-        assert (ended.code, ended.out) == (2, "")
-        assert "Nothing was run" in ended.err
-    assert not (home / "memory" / "log.sqlite").exists()
-
-
-def test_a_wrong_query_and_one_that_takes_too_long_end_with_their_codes(clew: Run, boats: int) -> None:
-    ended = clew("query", "MATCH (t:Turn) RETURN t.nope")
-    assert (ended.code, ended.out) == (2, "")
-    assert "t has no property nope" in ended.err
+def test_a_wrong_query_and_one_that_takes_too_long_end_with_their_codes(clew: Clew, remember: Remember) -> None:
+    remember("The boat is at Whitby")
     slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)"
-    ended = clew("query", slow, "--timeout", "0.05")
-    assert (ended.code, ended.out) == (1, "")
-    assert "took too long" in ended.err
+    refused(
+        clew,
+        (("query", "MATCH (t:Turn) RETURN t.nope"), 2, "t has no property nope"),
+        (("query", slow, "--timeout", "0.05"), 1, "took too long"),
+    )
 
 
-def test_nothing_that_was_said_is_obeyed_by_a_terminal(clew: Run, remember: Run) -> None:
+def test_nothing_that_was_said_is_obeyed_by_a_terminal(clew: Clew, remember: Remember) -> None:
     remember("red \x1b[31m alert\x07 at\ndawn", "Noted.")
     cypher = "MATCH (t:Turn) WHERE t.role = 'user' RETURN t.text AS text, t"
     for form in ("table", "csv", "json"):
         out = clew("query", cypher, "--format", form).out
-        assert "\x1b" not in out
-        assert "\x07" not in out
+        assert not {"\x1b", "\x07"} & set(out)
         assert "alert" in out
 
 
-def test_a_query_is_read_from_what_is_piped_in(spawn: Run, boats: int) -> None:
-    ended = spawn("query", "-", "--json", stdin=b"MATCH (o:Observation)\n// all of them\nRETURN count(*) AS n")
-    assert json.loads(ended.out)["rows"] == [{"n": 2}]
-    assert os.listdir(os.environ["CLEW_HOME"])
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [("memories", "--as-of"), ("recall", "boat", "--as-of"), ("query", "MATCH (m:Meta) RETURN m.applied", "--as-of")],
-)
 def test_the_past_is_asked_without_opening_the_graph_of_today(
-    clew: Run, boats: int, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    clew: Clew, boats: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def opened(*args: object) -> None:
         raise AssertionError("the graph of today was opened")
 
     monkeypatch.setattr(Memory, "open_graph", opened)
-    then = clew(*asked, f"#{boats}", "--json")
-    assert then.code == 0
-    assert "Heron" not in str(then.json)
+    for asked in (("memories",), ("recall", "boat"), ("query", "MATCH (m:Meta) RETURN m.applied")):
+        then = clew(*asked, "--as-of", f"#{boats}", "--json")
+        assert then.code == 0
+        assert "Heron" not in str(then.json)

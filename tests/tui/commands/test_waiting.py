@@ -1,25 +1,16 @@
 """What a command that ends says of the erasing that goes on after it."""
 
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.erasure import Erasure, Purged
 from graph.events import TurnDeleted
-from graph.memory import Memory
 from tests.graph.teach import read
+from tests.tui.commands.conftest import Clew, Record, Remember, held
 
-Run = Callable[..., Any]
+pytestmark = [pytest.mark.restarts, pytest.mark.usefixtures("words_only")]
 SAID = "Deleted content is still being erased; this continues at the next start."
-
-
-@pytest.fixture(autouse=True)
-def _words_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No embedder, which needs a model's file."""
-    monkeypatch.setenv("CLEW_EMBEDDER", "nothing-here")
 
 
 @pytest.fixture
@@ -33,57 +24,32 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("slow")
-@pytest.mark.parametrize(
-    "asked", [("memories",), ("recall", "ferry"), ("undo", "--list"), ("memories", "--as-of", "#2")]
-)
-@pytest.mark.restarts
 def test_a_command_says_once_that_erasing_is_not_over(
-    clew: Run, remember: Run, record: Run, asked: tuple[str, ...]
+    clew: Clew, remember: Remember, record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = remember("The ferry leaves at nine.")
-    assert SAID not in clew(*asked).err
+    commands = (("memories",), ("recall", "ferry"), ("undo", "--list"), ("memories", "--as-of", "#2"))
+    for asked in commands:
+        assert SAID not in clew(*asked).err
+    deleted = clew("delete", remember("Another.").turn, "--yes")
+    assert "not yet from every file: not now" in deleted.err, "a delete says itself what is left"
+    assert SAID not in deleted.err
     record(TurnDeleted(turn=one.turn))
-    assert clew(*asked).err.count(SAID) == 1
-
-
-@pytest.mark.usefixtures("slow")
-@pytest.mark.restarts
-def test_a_delete_says_itself_what_is_left(clew: Run, remember: Run) -> None:
-    ended = clew("delete", remember("The ferry leaves at nine.").turn, "--yes")
-    assert "not yet from every file: not now" in ended.err
-    assert SAID not in ended.err
-
-
-@pytest.mark.restarts
-def test_a_start_that_erased_all_of_it_says_nothing(clew: Run, remember: Run, record: Run, home: Path) -> None:
-    one = remember("The ferry leaves at nine.")
-    record(TurnDeleted(turn=one.turn))
-    assert clew("delete", remember("Another.").turn, "--yes").code == 0  # it waits for all that is to be erased
-    assert SAID not in clew("memories").err
-    with closing(Memory.open(home / "memory", command="test")) as memory:
-        assert memory.purge.waiting() == {}
-
-
-@pytest.mark.restarts
-def test_a_document_that_is_let_go_is_erased_when_the_command_ends(
-    clew: Run, remember: Run, record: Run, home: Path
-) -> None:
-    remember("Hello.")
-    record(*read("01DOCUMENT0000000000000000", "01CHUNK0000000000000000000"))
-    ended = clew("delete", "--document", "01DOCUMENT0000000000000000", "--yes")
-    assert (ended.code, SAID in ended.err) == (0, False)
-    with closing(Memory.open(home / "memory", command="test")) as memory:
-        assert memory.purge.waiting() == {}
-
-
-@pytest.mark.usefixtures("slow")
-@pytest.mark.restarts
-def test_asking_and_importing_say_it_too(
-    clew: Run, remember: Run, record: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr("sys.stdin", None)
-    record(TurnDeleted(turn=remember("The ferry leaves at nine.").turn))
     lines = tmp_path / "chat.jsonl"
     lines.write_text('{"role": "user", "text": "Hello", "time": "2025-01-01T00:00:00Z"}\n')
-    assert clew("import", str(lines), "--no-embed").err.count(SAID) == 1
-    assert clew("ask", "Hi", "--session", "01NOTHING").err.count(SAID) == 1
+    for asked in (*commands, ("import", str(lines), "--no-embed"), ("ask", "Hi", "--session", "01NOTHING")):
+        assert clew(*asked).err.count(SAID) == 1, asked
+
+
+def test_a_start_that_erased_all_of_it_says_nothing_nor_does_one_that_lets_go_of_a_document(
+    clew: Clew, remember: Remember, record: Record, home: Path
+) -> None:
+    one = remember("The ferry leaves at nine.")
+    record(TurnDeleted(turn=one.turn), *read("01DOCUMENT0000000000000000", "01CHUNK0000000000000000000"))
+    assert clew("delete", remember("Another.").turn, "--yes").code == 0  # it waits for all that is to be erased
+    assert SAID not in clew("memories").err
+    ended = clew("delete", "--document", "01DOCUMENT0000000000000000", "--yes")
+    assert (ended.code, SAID in ended.err) == (0, False)
+    with held(home) as memory:
+        assert memory.purge.waiting() == {}

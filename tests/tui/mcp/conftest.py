@@ -19,6 +19,9 @@ from agent.settings import Settings
 from models.protocols import Generator
 from tests.conftest import THREADS
 from tests.fakes import FakeGenerator
+from tui.mcp.server import make_server
+from tui.mcp.tools import Tools
+from tui.mcp.visits import Visits
 
 PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
@@ -58,17 +61,34 @@ def connect(home: Path, models_folder: Path, tmp_path: Path) -> Connect:
     """Starts `clew mcp` and connects to it, as a program of some name."""
 
     @asynccontextmanager
-    async def connected(*, name: str = "Helper", environment: dict[str, str] | None = None) -> AsyncIterator[Client]:
+    async def connected(*, name: str = "Helper") -> AsyncIterator[Client]:
         server = StdioServerParameters(
             command=sys.executable,
             args=["-m", "tui", "--home", str(home), "mcp"],
-            env={"CLEW_MODELS": str(models_folder), **THREADS, **(environment or {})},
+            env={"CLEW_MODELS": str(models_folder), **THREADS},
         )
-        with (tmp_path / f"said-{name.replace('/', '')}.txt").open("w") as said:
-            async with Client(
-                stdio_client(server, errlog=said), client_info=Implementation(name=name, version="1")
-            ) as client:
+        about = Implementation(name=name, version="1")
+        with (tmp_path / f"said-{name}.txt").open("w") as said:
+            async with Client(stdio_client(server, errlog=said), client_info=about) as client:
                 yield client
+
+    return connected
+
+
+@pytest.fixture
+def visit(home: Path) -> Connect:
+    """Connects to the same tools in this process, without an embedder; where only what they answer is asked."""
+
+    @asynccontextmanager
+    async def connected(*, name: str = "Helper") -> AsyncIterator[Client]:
+        place = Home.resolve(home)
+        visits = Visits(place, idle_s=0.05)
+        try:
+            server = make_server(Tools(place, visits))
+            async with Client(server, client_info=Implementation(name=name, version="1")) as client:
+                yield client
+        finally:
+            await visits.close()
 
     return connected
 

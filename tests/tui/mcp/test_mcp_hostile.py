@@ -3,6 +3,8 @@
 import hashlib
 from pathlib import Path
 
+import pytest
+
 from tests.agent.test_recall import say
 from tests.graph.console.hostile import CANARY, FILES, HOSTILE
 from tests.tui.mcp.conftest import Chat, Connect, ask, words_of
@@ -24,7 +26,8 @@ def carried(statement: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in statement)
 
 
-async def test_none_is_run_and_the_server_outlives_them_all(connect: Connect, chat: Chat, tmp_path: Path) -> None:
+@pytest.mark.process
+async def test_none_is_run_and_the_server_outlives_them_all(visit: Connect, chat: Chat, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     for name in FILES:
@@ -33,7 +36,7 @@ async def test_none_is_run_and_the_server_outlives_them_all(connect: Connect, ch
         await say(agent, None, "My dog Biscuit is a brown beagle.")
         head = agent._memory.head()
     before = tree(outside)
-    async with connect() as client:
+    async with visit() as client:
         for statement in filter(carried, HOSTILE):
             cypher = statement.replace("{outside}", str(outside))
             given = {"flag": True} if "$flag" in cypher else {}

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -23,11 +23,7 @@ from tui.mcp.server import MOST_BYTES, TOO_LONG, WireLines
 pytestmark = pytest.mark.process
 
 PATIENCE_S = 60.0
-HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "raw", "version": "1"},
-}
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
 
 @dataclass
@@ -55,6 +51,10 @@ class Wire:
         await self.send(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode())
         return self.last
 
+    async def give_up(self, id: int) -> None:
+        told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}
+        await self.send(json.dumps(told).encode())
+
     async def call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request; what else comes before it is passed over."""
         id = await self.begin(method, params)
@@ -75,16 +75,15 @@ class Wire:
         return await asyncio.wait_for(self.process.wait(), PATIENCE_S)
 
 
+async def started(home: Path, stdin: int | IO[bytes] = subprocess.PIPE) -> asyncio.subprocess.Process:
+    command = (sys.executable, "-m", "tui", "--home", str(home), "mcp")
+    streams = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return await asyncio.create_subprocess_exec(*command, **streams, limit=64 << 20)
+
+
 @asynccontextmanager
-async def wired(home: Path, models: Path) -> AsyncIterator[Wire]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tui", "--home", str(home), "mcp"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"CLEW_MODELS": str(models)},
-        limit=64 << 20,
-    )
+async def wired(home: Path) -> AsyncIterator[Wire]:
+    process = await started(home)
     wire = Wire(process)
     try:
         hello = await wire.call("initialize", HELLO)
@@ -97,12 +96,18 @@ async def wired(home: Path, models: Path) -> AsyncIterator[Wire]:
         await process.communicate()
 
 
-async def test_what_is_no_message_is_answered_or_passed_over_and_the_server_goes_on(
-    home: Path, models_folder: Path, chat: Chat
-) -> None:
+@pytest.fixture
+async def told(chat: Chat) -> None:
+    """A memory of one exchange."""
     async with chat() as agent:
         await say(agent, None, "My dog Biscuit is a brown beagle.")
-    async with wired(home, models_folder) as wire:
+
+
+@pytest.mark.usefixtures("told")
+async def test_what_is_no_message_is_answered_or_passed_over_and_a_call_is_given_up_and_the_server_goes_on(
+    home: Path,
+) -> None:
+    async with wired(home) as wire:
         for line in (
             *(b"", b"no json", b"{", b"[]", b"{}", b"null", b"5", b'"text"', b"\xff\xfe\x00", b"[" * 100_000),
             *(b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}'),
@@ -125,38 +130,18 @@ async def test_what_is_no_message_is_answered_or_passed_over_and_the_server_goes
         assert len(odd["hits"]) == 1
         assert len((await wire.told("recent", {}))["exchanges"]) == 1
 
-
-async def test_a_call_that_is_given_up_ends_and_the_next_one_is_answered(
-    home: Path, models_folder: Path, chat: Chat
-) -> None:
-    async with chat() as agent:
-        await say(agent, None, "My dog Biscuit is a brown beagle.")
-    slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a * b)"
-    async with wired(home, models_folder) as wire:
+        slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a * b)"
         for _ in range(2):
-            id = await wire.begin("tools/call", {"name": "query", "arguments": {"cypher": slow}})
-            await wire.send(
-                json.dumps(
-                    {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}
-                ).encode()
-            )
+            await wire.give_up(await wire.begin("tools/call", {"name": "query", "arguments": {"cypher": slow}}))
             assert (await wire.told("query", {"cypher": "MATCH (t:Turn) RETURN count(t)"}))["rows"] == [[2]]
-        given_up = await wire.begin("tools/call", {"name": "recall", "arguments": {"query": "beagle"}})
-        await wire.send(
-            json.dumps(
-                {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": given_up}}
-            ).encode()
-        )
+        await wire.give_up(await wire.begin("tools/call", {"name": "recall", "arguments": {"query": "beagle"}}))
         assert len((await wire.told("recall", {"query": "beagle", "limit": 1}))["hits"]) == 1
 
 
 @pytest.mark.parametrize("how", ["stdin", "both", "terminate", "interrupt"])
-async def test_it_ends_with_its_client_and_lets_go_of_the_memory(
-    home: Path, models_folder: Path, chat: Chat, how: str
-) -> None:
-    async with chat() as agent:
-        await say(agent, None, "My dog Biscuit is a brown beagle.")
-    async with wired(home, models_folder) as wire:
+@pytest.mark.usefixtures("told")
+async def test_it_ends_with_its_client_and_lets_go_of_the_memory(home: Path, chat: Chat, how: str) -> None:
+    async with wired(home) as wire:
         await wire.tool("recall", {"query": "beagle"})
         await wire.begin("tools/call", {"name": "recall", "arguments": {"query": "Biscuit"}})
         assert wire.process.stdin is not None
@@ -178,12 +163,11 @@ async def test_it_ends_with_its_client_and_lets_go_of_the_memory(
         assert len(await agent.search.recent()) == 1
 
 
-async def test_on_a_terminal_it_says_who_is_to_start_it(home: Path) -> None:
+async def test_on_a_terminal_it_says_who_is_to_start_it_and_from_a_file_it_answers_all_of_it(
+    home: Path, tmp_path: Path
+) -> None:
     ours, theirs = os.openpty()
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tui", "--home", str(home), "mcp"), stdin=theirs, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )  # fmt: skip
+    process = await started(home, theirs)
     out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)
     os.close(ours)
     os.close(theirs)
@@ -191,21 +175,11 @@ async def test_on_a_terminal_it_says_who_is_to_start_it(home: Path) -> None:
     assert out == b""
     assert b'"args": ["mcp"]' in err
 
-
-async def test_from_a_file_it_answers_all_of_it(home: Path, tmp_path: Path) -> None:
+    begins = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
     script = tmp_path / "script.jsonl"
-    requests = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-    ]
-    script.write_text("".join(json.dumps(each) + "\n" for each in requests))
+    script.write_text(f'{json.dumps(begins)}\n{{"jsonrpc": "2.0", "method": "notifications/initialized"}}\n')
     with script.open("rb") as given:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tui", "--home", str(home), "mcp"),
-            stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        process = await started(home, given)
         out, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
     assert json.loads(out)["result"]["serverInfo"]["name"] == "clew"
 

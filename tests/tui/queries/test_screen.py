@@ -22,10 +22,10 @@ from graph.errors import QueryFailed, QueryTimeout
 from tests.examples import soaking
 from tests.fakes import FakeGenerator
 from tests.tui.conftest import Running, make_app, screen_text, there, wait_until
+from tests.tui.doing import after, said, shows, words
 from tests.tui.queries.asked_agent import AskedAgent
 from tests.tui.queries.test_cells import PERSON, SAID_BY, TURN
 from tests.tui.scripted import MODEL, START, ScriptedAgent
-from tests.tui.doing import after, said, shows, words
 from tui.app import ClewApp
 from tui.drafts import DRAFT, Drafts
 from tui.handlers import NOTHING

@@ -105,42 +105,14 @@ def blank(tmp_path: Path, models_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path / "a home; touch 'x' $(y)"
 
 
-async def test_the_page_shows_the_chat_and_what_is_typed_in_it(blank: Path) -> None:
+async def test_the_page_shows_the_chat_and_what_is_typed_in_it_and_passes_over_what_is_no_message_of_a_page(
+    blank: Path,
+) -> None:
     async with serving(blank) as served:
         page = await served.enter()
         assert "token" not in str(page)
         opened = await served.open(page)
         assert "Say something" in await shown(opened, "Say something")
-        await opened.send_json(["resize", {"width": 100, "height": 30}])
-        for key in "tide pools":
-            await opened.send_json(["stdin", key])
-        assert "pools" in await shown(opened, "pools")
-        (chat,) = map(os.pidfd_open, children(served.process.pid))
-        assert (blank / "memory").is_dir()
-        await opened.close()  # the page is closed
-        await ended(chat)
-    assert [path.name for path in blank.parent.iterdir() if path.name == "x"] == []
-
-
-async def test_a_second_page_says_who_holds_the_memory_and_a_page_loaded_again_has_it_back(blank: Path) -> None:
-    async with serving(blank) as served:
-        page = await served.enter()
-        first = await served.open(page)
-        await shown(first, "ready")
-        second = await served.open(page)
-        assert "This memory is in use by `clew (chat)`" in await shown(second, "in use by `clew (chat)`")
-        assert (await second.receive()).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.BINARY)
-        await second.close()
-        await first.close()
-        again = await served.open(page)
-        assert "Say something" in await shown(again, "Say something")
-        await again.close()
-
-
-async def test_what_is_no_message_of_a_page_is_passed_over(blank: Path) -> None:
-    async with serving(blank) as served:
-        opened = await served.open(await served.enter())
-        await shown(opened, "Say something")
         strange = (
             *("no json", "{}", "[]", "[1, 2]", '["stdin"]', '["stdin", 5]', '["resize", {}]', "[" * 5000),
             *('["resize", {"width": "x", "height": 1e999}]', '["resize", {"width": -5, "height": 99999}]'),
@@ -154,14 +126,32 @@ async def test_what_is_no_message_of_a_page_is_passed_over(blank: Path) -> None:
             while (message := await opened.receive()).type is not aiohttp.WSMsgType.TEXT:
                 pass
         assert json.loads(message.data) == ["pong", "7"]
-        await opened.close()
-
-
-async def test_ctrl_c_ends_the_server_and_its_chats(blank: Path) -> None:
-    async with serving(blank) as served:
-        opened = await served.open(await served.enter())
-        await shown(opened, "Say something")
+        await opened.send_json(["resize", {"width": 100, "height": 30}])
+        for key in "tide pools":
+            await opened.send_json(["stdin", key])
+        assert "pools" in await shown(opened, "pools")
         (chat,) = map(os.pidfd_open, children(served.process.pid))
+        assert (blank / "memory").is_dir()
+        await opened.close()  # the page is closed
+        await ended(chat)
+    assert [path.name for path in blank.parent.iterdir() if path.name == "x"] == []
+
+
+async def test_a_second_page_says_who_holds_the_memory_one_loaded_again_has_it_back_and_ctrl_c_ends_all(
+    blank: Path,
+) -> None:
+    async with serving(blank) as served:
+        page = await served.enter()
+        first = await served.open(page)
+        await shown(first, "ready")
+        second = await served.open(page)
+        assert "This memory is in use by `clew (chat)`" in await shown(second, "in use by `clew (chat)`")
+        assert (await second.receive()).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.BINARY)
+        await second.close()
+        await first.close()
+        again = await served.open(page)
+        assert "Say something" in await shown(again, "Say something")
+        chat = os.pidfd_open(children(served.process.pid)[-1])
         served.process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(served.process.wait(), PATIENCE_S) == 0
         await ended(chat)
@@ -176,7 +166,9 @@ async def test_a_server_that_is_killed_takes_its_chats_along(blank: Path) -> Non
         await ended(chat)
 
 
-async def test_only_who_was_given_the_address_gets_in(blank: Path) -> None:
+async def test_only_who_was_given_the_loopback_address_gets_in_and_the_page_may_load_from_no_other_place(
+    blank: Path,
+) -> None:
     async with serving(blank) as served:
         page = await served.enter()
         place, host = page.path, served.address.authority
@@ -211,6 +203,24 @@ async def test_only_who_was_given_the_address_gets_in(blank: Path) -> None:
             assert await status(ws, **own, **upgrade, Origin=f"http://{host.replace('127.0.0.1', '127.0.0.2')}") == 403
         assert served.browser.cookie_jar.filter_cookies(URL(served.origin)) == {}  # other paths do not get it
         assert children(served.process.pid) == []
+
+        assert served.address.host == "127.0.0.1"
+        port = f"{served.address.port:04X}"
+        assert listening_on(port) == [f"0100007F:{port}"]
+        async with served.browser.get(page) as answer:
+            text = await answer.text()
+            policy = answer.headers["Content-Security-Policy"]
+            assert answer.headers["Referrer-Policy"] == "no-referrer"
+            assert answer.headers["X-Frame-Options"] == "DENY"
+        assert "https:" not in text
+        own_socket = f"ws://{page.authority}/"
+        assert [word for word in text.split('"') if "//" in word and not word.startswith(own_socket)] == []
+        assert "default-src 'none'" in policy
+        assert policy.count("://") == 1
+        for path in ("static/css/xterm.css", "static/js/textual.js", "static/fonts/RobotoMono-VariableFont_wght.ttf"):
+            async with served.browser.get(page / path) as answer:
+                assert answer.status == 200
+                assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
 NO_HTTP = (
@@ -269,72 +279,36 @@ async def answered(address: URL, request: bytes) -> bytes:
         writer.close()
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: x\r\n"])
-async def test_a_request_that_does_not_come_whole_expires(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bytes
-) -> None:
+async def test_a_request_that_does_not_come_whole_expires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "REQUEST_S", 0.05)
     told: asyncio.Queue[str] = asyncio.Queue()
     serving = asyncio.create_task(server.serve(tmp_path, server.listen(0), told.put_nowait))
     address = URL(await asyncio.wait_for(told.get(), PATIENCE_S))
-    reader, writer = await asyncio.open_connection(address.host, address.port)
-    writer.write(begun)
-    assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
-    writer.close()
+    for begun in (b"", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: x\r\n"):
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(begun)
+        assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b"", begun
+        writer.close()
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
 
 
-async def test_the_page_names_no_other_place_and_may_load_from_none(blank: Path) -> None:
-    async with serving(blank) as served:
-        page = await served.enter()
-        async with served.browser.get(page) as answer:
-            text = await answer.text()
-            policy = answer.headers["Content-Security-Policy"]
-            assert answer.headers["Referrer-Policy"] == "no-referrer"
-            assert answer.headers["X-Frame-Options"] == "DENY"
-        assert "https:" not in text
-        assert [
-            word for word in text.split('"') if "//" in word and not word.startswith(f"ws://{page.authority}/")
-        ] == []
-        assert "default-src 'none'" in policy
-        assert policy.count("://") == 1
-        for path in ("static/css/xterm.css", "static/js/textual.js", "static/fonts/RobotoMono-VariableFont_wght.ttf"):
-            async with served.browser.get(page / path) as answer:
-                assert answer.status == 200
-                assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+def web(home: Path, port: int) -> "subprocess.CompletedProcess[str]":
+    """`clew web` where it cannot begin."""
+    command = [sys.executable, "-m", "tui", "--home", str(home), "web", "--port", str(port)]
+    environment = os.environ | {"NO_COLOR": "1"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, env=environment)
 
 
-async def test_it_listens_on_the_loopback_address_only(blank: Path) -> None:
-    async with serving(blank) as served:
-        assert served.address.host == "127.0.0.1"
-        port = f"{served.address.port:04X}"
-        assert listening_on(port) == [f"0100007F:{port}"]
-
-
-def test_a_port_that_is_taken_is_an_error_that_says_what_to_do(blank: Path) -> None:
+def test_a_port_that_is_taken_and_a_home_that_cannot_be_made_are_errors_and_nothing_is_served(blank: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "-m", "tui", "--home", str(blank), "web", "--port", str(port)],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-        )
-    assert done.returncode == ExitCode.FAILED
-    assert done.stdout == ""
+        done = web(blank, port)
+    assert (done.returncode, done.stdout) == (ExitCode.FAILED, "")
     assert f"Port {port} is already in use by another program. Nothing was started" in done.stderr
     assert "--port 0" in done.stderr
 
-
-def test_without_a_home_that_can_be_made_nothing_is_served(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = subprocess.run(
-        [sys.executable, "-m", "tui", "--home", str(tmp_path / "file" / "home"), "web", "--port", "0"],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        env=os.environ | {"NO_COLOR": "1"},
-    )
+    (blank.parent / "file").write_text("")
+    done = web(blank.parent / "file" / "home", 0)
     assert done.returncode == ExitCode.CANNOT_CREATE
     assert "cannot create its folder" in done.stderr

@@ -60,7 +60,6 @@ def test_a_folder_is_taken_in_once_and_what_is_gone_since_is_named_and_stays(mem
     second = ingest(memory, folder)
     assert ([Path(path).name for path in first.added], first.chunks) == (["tides.md", "boat.py"], 3)
     assert (len(second.unchanged), second.added, memory.head()) == (2, [], head)
-
     folder.rename(folder.with_name("elsewhere"))
     for where in (".", "tides.md", "sub"):
         with pytest.raises(DocumentMissing, match=r"not found: .* Nothing was changed\..* read from there stay?"):
@@ -68,7 +67,6 @@ def test_a_folder_is_taken_in_once_and_what_is_gone_since_is_named_and_stays(mem
     with pytest.raises(DocumentMissing, match=r"Nothing was changed\.$"):
         ingest(memory, folder / "never there")
     folder.with_name("elsewhere").rename(folder)
-
     (folder / "tides.md").unlink()
     assert [Path(path).name for path in ingest(memory, folder).missing] == ["tides.md"]
     (folder / "sub" / "boat.py").unlink()
@@ -84,15 +82,12 @@ def test_a_changed_file_keeps_the_pieces_that_stayed_the_same_and_changed_back_i
     tides = next(each for each in memory.readings.documents() if each.title == "Tides")
     before = memory.readings.document_chunks(tides.id)
     (folder / "tides.md").write_text("# Tides\n\nTwice a day.\n\n# Moon\n\nIt pulls hard.\n")
-
     report = ingest(memory, folder / "tides.md")
     after = memory.readings.document_chunks(tides.id)
-
     assert ([Path(path).name for path in report.refreshed], report.chunks) == (["tides.md"], 1)
     assert after[0].id == before[0].id
     assert [each.text for each in after] == ["Twice a day.", "It pulls hard."]
     assert memory.readings.chunks([before[1].id]) == {}
-
     for words in ("# Tides\n\nOnce.\n", "# Tides\n\nTwice a day.\n\n# Moon\n\nIt pulls.\n"):
         (folder / "tides.md").write_text(words)
         ingest(memory, folder / "tides.md")
@@ -107,7 +102,6 @@ def test_what_cannot_be_looked_at_is_told_and_not_taken_for_gone(
     with monkeypatch.context() as patched:
         close(folder / "sub", patched)
         report = ingest(memory, folder)
-
     assert (report.missing, [Path(path).name for path in report.added]) == ([], ["new.txt"])
     assert report.skipped == [(str(folder / "sub"), f"{folder / 'sub'} cannot be read: Permission denied. {SAFE}")]
 
@@ -116,7 +110,6 @@ def test_a_document_keeps_its_project_and_tags_when_it_is_read_again_without_the
     Ingester(memory, project="sea", tags=["tide"]).run(folder / "tides.md")
     (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
     ingest(memory, folder)
-
     assert [(each.project, each.tags) for each in memory.readings.documents() if each.title == "Tides"] == [
         ("sea", ("tide",))
     ]
@@ -130,9 +123,7 @@ def test_what_is_passed_over_guessed_or_unreadable_is_named_and_the_others_are_r
     (folder / "rows.csv").write_text("tide,high\n")
     (folder / "rows.json").write_text('{"tide": "high"}')
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4")
-
     report = ingest(memory, folder)
-
     assert [Path(path).name for path in report.others] == ["plan.docx"]
     assert [Path(path).name for path in report.guessed] == ["alt.txt"]
     assert {Path(path).name for path in report.added} >= {"alt.txt", "rows.csv", "rows.json", "tides.md", "boat.py"}
@@ -144,16 +135,13 @@ def test_what_is_passed_over_guessed_or_unreadable_is_named_and_the_others_are_r
 def test_a_file_that_became_unreadable_keeps_what_was_read_of_it(memory: Memory, folder: Path) -> None:
     ingest(memory, folder)
     (folder / "tides.md").write_bytes(b"\0\0\0\0")
-
     report = ingest(memory, folder)
-
     assert (report.missing, len(report.skipped)) == ([], 1)
     assert {each.title for each in memory.readings.documents()} == {"Tides", "boat.py"}
 
 
 def test_a_folder_without_documents_says_so(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-
     with pytest.raises(DocumentUnreadable, match="contains no Markdown"):
         ingest(memory, tmp_path / "empty")
 
@@ -166,9 +154,7 @@ def test_what_was_stopped_is_done_by_the_same_command(
     asked = iter([False, False, False] + [True] * 100)
     stopped = Ingester(memory, stopping=lambda: next(asked)).run(folder / "long.md")
     half = {each.title: each.chunks for each in memory.readings.documents()}
-
     again = ingest(memory, folder / "long.md")
-
     assert (stopped.stopped, stopped.added, half) == (True, [], {"Part 0": 0})
     assert (len(again.added), again.chunks) == (1, 8)  # twelve of them were stored before
     assert {each.title: each.chunks for each in memory.readings.documents()} == {"Part 0": 20}
@@ -176,9 +162,7 @@ def test_what_was_stopped_is_done_by_the_same_command(
 
 def test_progress_names_each_file(memory: Memory, folder: Path) -> None:
     steps: list[IngestProgress] = []
-
     Ingester(memory, progress=steps.append).run(folder)
-
     assert [(step.done, step.total, step.file) for step in steps] == [
         (number, 2, file.name) for number, file in enumerate(find(folder).files)
     ] + [(2, 2, "")]

@@ -1,6 +1,6 @@
 """What was recalled for a question, beside the reply of a model that may waste it: told live, and read again later."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import pytest
 
@@ -8,7 +8,7 @@ from agent.agent import Agent
 from agent.events import ModelProgress
 from agent.home import Home
 from agent.quoting import HEADER
-from graph.values import Hit, Turn
+from graph.values import Hit
 from models.protocols import Generator
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import PLAIN, ready, say, spelled, tell_facts
@@ -81,31 +81,21 @@ async def test_asked_again_it_is_shown_again_though_the_prompt_holds_it_once(mak
     assert not any(agent.rewrites.values())
 
 
-async def _hide(agent: Agent, told: Turn) -> None:
-    await agent.chats.hide(told.id)
-
-
-async def _withhold(agent: Agent, told: Turn) -> None:
-    await agent.chats.withhold(told.id)
-
-
-async def _delete(agent: Agent, told: Turn) -> None:
-    await agent.plans.carry_out(await agent.plans.delete(told.id))
-
-
-async def _rewind(agent: Agent, told: Turn) -> None:
-    await agent.branches.rewind(told.session, None)
-
-
-@pytest.mark.parametrize("take_out", [_hide, _withhold, _delete, _rewind])
-async def test_words_that_are_live_no_more_are_not_shown(
-    make_agent: MakeAgent, take_out: Callable[[Agent, Turn], Awaitable[None]]
-) -> None:
+@pytest.mark.restarts
+async def test_words_that_are_live_no_more_are_not_shown(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))
     told = (await agent.chats.thread(await tell_facts(agent)))[0]
     _, _, ended = await say(agent, None, ASKED)
-    assert await read(agent, ended.reply_turn) == [DOG]
-    await take_out(agent, told)
+    for take_out in (
+        agent.chats.hide(told.id),
+        agent.chats.withhold(told.id),
+        agent.branches.rewind(told.session, None),
+    ):
+        assert await read(agent, ended.reply_turn) == [DOG]
+        await take_out
+        assert await read(agent, ended.reply_turn) == []
+        await agent.history.undo()
+    await agent.plans.carry_out(await agent.plans.delete(told.id))
     assert await read(agent, ended.reply_turn) == []
 
 

@@ -90,25 +90,19 @@ async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_m
     assert [(hit.id, hit.session, [reason.strategy for reason in hit.reasons]) for hit in kept] == [
         (told.id, facts, [reason.strategy for reason in recalled.hits[0].reasons])
     ]
-
-
-async def test_the_graph_keeps_what_a_reply_was_given(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator("noted"))
-    told = (await agent.chats.thread(await tell_facts(agent)))[0]
-    _, _, ended = await say(agent, None, "What colour is my dog Biscuit?")
     rows = agent._memory.query(
         "MATCH (reply:Turn)-[:RECALLED]->(said:Turn) WHERE reply.id = $id RETURN said.id AS said",
         {"id": ended.reply_turn},
     )
-    assert [row["said"] for row in rows] == [told.id]
+    assert [row["said"] for row in rows] == [told.id], "the graph keeps what a reply was given"
 
 
-@pytest.mark.parametrize("nothing", ["ok thanks", "hello there!", "Thanks, that's great :)", "and?", "🙂", "…"])
-async def test_small_talk_recalls_nothing(make_agent: MakeAgent, nothing: str) -> None:
+async def test_small_talk_recalls_nothing(make_agent: MakeAgent) -> None:
     agent = await ready(make_agent, FakeGenerator("thanks, that's great, hello there"))
     await tell_facts(agent)
-    _, recalled, _ = await say(agent, None, nothing)
-    assert recalled.hits == ()
+    for nothing in ("ok thanks", "hello there!", "Thanks, that's great :)", "and?", "🙂", "…"):
+        _, recalled, _ = await say(agent, None, nothing)
+        assert recalled.hits == (), nothing
 
 
 async def test_what_the_prompt_holds_is_not_put_there_again(make_agent: MakeAgent) -> None:
@@ -224,21 +218,22 @@ async def test_a_memory_is_looked_through_without_its_graph(make_agent: MakeAgen
     await agent.close()
 
 
-@pytest.mark.parametrize("error", [ValueError("cannot reshape"), LogDamaged("torn"), DatabaseError("malformed")])
 async def test_damage_that_is_found_while_reading_holds_up_no_reply(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch, error: Exception
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr(Recall, "search", fail)
-    monkeypatch.setattr(Recall, "warm", fail)
     agent = await ready(make_agent, FakeGenerator("still here"))
-    _, recalled, ended = await say(agent, None, "What colour is my dog?")
-    assert ended.text == "still here"
-    assert recalled.hits == ()
-    assert "could not be searched" in recalled.note
-    assert str(error) in recalled.note
+    for error in (ValueError("cannot reshape"), LogDamaged("torn"), DatabaseError("malformed")):
+
+        def fail(*_: object, error: Exception = error, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(Recall, "search", fail)
+        monkeypatch.setattr(Recall, "warm", fail)
+        _, recalled, ended = await say(agent, None, "What colour is my dog?")
+        assert ended.text == "still here"
+        assert recalled.hits == ()
+        assert "could not be searched" in recalled.note
+        assert str(error) in recalled.note
 
 
 async def test_with_recall_off_nothing_is_looked_for(make_agent: MakeAgent) -> None:
@@ -272,25 +267,20 @@ async def test_stop_while_looking_back_keeps_the_message_for_later(
     assert only(answered, ReplyEnded).text == "noted"
 
 
-async def test_a_budget_bounds_what_is_put_before_the_model(make_agent: MakeAgent) -> None:
-    settings = Settings(tools="off", recall_limit=2, kv_mb=0)
-    agent = await ready(make_agent, FakeGenerator("noted"), settings)
+async def test_quotes_are_no_more_and_have_no_more_tokens_than_the_settings_allow(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("noted"))
     for number in range(5):
         await say(agent, None, f"My dog Biscuit ate {number} biscuits.")
-    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
-    assert len(recalled.hits) == 2
-
-
-@pytest.mark.parametrize(("tokens", "quotes"), [(0, 0), (25, 2), (300, 3)])
-async def test_quotes_have_no_more_tokens_than_the_settings_allow(
-    make_agent: MakeAgent, tokens: int, quotes: int
-) -> None:
-    settings = Settings(tools="off", recall_tokens=tokens, kv_mb=0)
-    agent = await ready(make_agent, FakeGenerator("noted"), settings)
-    for number in range(5):
-        await say(agent, None, f"My dog Biscuit ate {number} biscuits.")
-    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
-    assert len(recalled.hits) == quotes
+    bounds = (
+        ({"recall_limit": 2}, 2),
+        ({"recall_tokens": 0}, 0),
+        ({"recall_tokens": 25}, 2),
+        ({"recall_tokens": 300}, 3),
+    )
+    for bound, quotes in bounds:
+        await agent.use_settings(PLAIN.model_copy(update=bound))
+        _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
+        assert len(recalled.hits) == quotes, bound
 
 
 # -- pins -------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -18,7 +19,9 @@ from agent.relevance import (
 )
 from graph.recall.intent import read_intent
 from graph.values import Hit, Reason, Step
+from tests.agent.scored import score, tables
 
+TABLES = tables(__file__)
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 
 
@@ -88,14 +91,6 @@ def test_requests_that_tell_nothing_of_the_user_need_their_answer(text: str) -> 
     assert kept("You suggested something about owls, Peru or a poem, what was it?", ask, answer) == [text, answer.text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Can my sister Ana eat nuts?", "I work nights. What should I eat?", "We fly on Monday.", "Où est mon chien"],
-)
-def test_what_tells_of_the_user_is_more_than_a_request(text: str) -> None:
-    assert not only_asks(hit(text))
-
-
 def test_what_the_assistant_said_counts_where_somebody_looks_back_or_it_is_very_near() -> None:
     said = hit("Try a longer walk with the dog.", 0.45, role="assistant")
     assert kept("What did you suggest for my dog?", said)
@@ -129,30 +124,6 @@ def test_where_it_is_read_a_question_about_oneself_is_answered_by_what_is_relate
     assert kept("What do I do for a living?", words, said, read=True) == [words.text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Where do I live?",
-        "where do i live",
-        "Hm. do you know my name",
-        "Remind me what I drink in the morning",
-        "Tell me about Ada",
-        "Wo wohne ich?",
-        "\u4f4f\u5728\u54ea\u91cc\uff1f",
-        "I forgot: is the bike green?",
-    ],
-)
-def test_these_ask(text: str) -> None:
-    assert asks(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["I'm Robin, I live in Lisbon.", "ok thanks", "Remind me to call Ada.", "The doctor was nice.", "", "…"]
-)
-def test_these_only_tell(text: str) -> None:
-    assert not asks(text)
-
-
 def test_beside_a_reply_stand_the_best_few_cut_around_what_was_asked_and_only_for_a_question() -> None:
     long = f"{'blah ' * 60}my bike is green {'blah ' * 60}"
     hits = [hit(long, 0.6, id="a"), *(hit(f"Bike number {n}.", 0.5, id=str(n)) for n in range(FEW))]
@@ -166,18 +137,8 @@ def test_beside_a_reply_stand_the_best_few_cut_around_what_was_asked_and_only_fo
     assert open_quotes([pinned, dropped], "What colour is my bike?") == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "is_it"),
-    [
-        ("What do you know about me?", True),
-        ("so, who am I?", True),
-        ("Do you know who I am", True),
-        ("Tell me everything you remember about me.", True),
-        ("What do you know about me and boats?", False),
-        ("What do you know about my sister?", False),
-        ("I know who I am.", True),
-        ("Who is she?", False),
-    ],
-)
-def test_a_message_that_asks_what_is_known_of_its_writer(text: str, is_it: bool) -> None:
-    assert about_oneself(text, read_intent(text, now=NOW, timezone=UTC)) is is_it
+def test_messages_that_ask_are_told_from_those_that_tell() -> None:
+    score(TABLES["asks"], lambda text, does: asks(text) is does)
+    score(TABLES["tells_of_the_user"], lambda text: not only_asks(hit(text)))
+    intents = partial(read_intent, now=NOW, timezone=UTC)
+    score(TABLES["about_oneself"], lambda text, is_it: about_oneself(text, intents(text)) is is_it)

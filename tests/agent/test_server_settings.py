@@ -1,6 +1,7 @@
 """Model servers in the settings: how they are read, written and removed, and what is made of them."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,10 @@ from agent.settings import (
     write_setting,
 )
 from models.errors import AddressRefused
+from tests.agent.scored import score, tables
+from tests.tables import each
 
+TABLES = tables(__file__)
 DEN = Server(address="http://localhost:8080", kind="llama")
 POOL = Server(address=["http://localhost:8081", "http://localhost:8082"], states=True)
 KEY = "sk-very-secret"
@@ -40,27 +44,16 @@ def test_the_example_in_the_made_file_is_a_server(config: Path) -> None:
     assert Settings().servers == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ('[servers.Den]\naddress = "http://a"\n', ":1 servers.Den: “Den” cannot be a server's name"),
-        ('[servers."a b"]\naddress = "http://a"\n', "cannot be a server's name"),
-        (f'[servers.{"a" * 32}]\naddress = "http://a"\n', "cannot be a server's name"),
-        ("[servers.den]\nkind = 'auto'\n", "servers.den.address: Field required"),
-        ("[servers.den]\n\naddress = ''\n", ":3 servers.den.address: Must be an address"),
-        ("[servers.den]\naddress = []\n", ":2 servers.den.address: Must be an address"),
-        ("[servers.den]\naddress = ['http://a', 3]\n", ":2 servers.den.address: Must be an address"),
-        ("[servers.den]\naddress = 'http://a'\nkind = 'gpt'\n", ":3 servers.den.kind: Must be"),
-        ("[servers.den]\naddress = 'http://a'\nkey = 'sk-very-secret'\n", ":3 servers.den.key: "),
-        ("servers = 3\n", ":1 servers: "),
-    ],
-)
-def test_a_wrong_server_is_named_with_its_line_and_without_its_values(config: Path, text: str, told: str) -> None:
-    config.write_text(text, encoding="utf-8")
-    with pytest.raises(SettingsError) as raised:
-        load_settings(config)
-    assert told in str(raised.value)
-    assert KEY not in str(raised.value)
+def test_a_wrong_server_is_named_with_its_line_and_without_its_values(config: Path) -> None:
+    def check(row: list[str]) -> None:
+        text, told = row
+        config.write_text(text, encoding="utf-8")
+        with pytest.raises(SettingsError) as raised:
+            load_settings(config)
+        assert told in str(raised.value)
+        assert KEY not in str(raised.value)
+
+    each(TABLES["wrong"], check)
 
 
 def test_servers_cross_between_processes_as_they_are() -> None:
@@ -115,33 +108,27 @@ def test_a_server_that_is_written_again_changes_in_its_place(config: Path) -> No
         assert kept in text
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        (OWN, "# mine\n\n# for later\n[sampling]\ntop_k = 3 # few\n"),
-        ('theme = "light"\n[servers.den]\naddress = "a"\n[servers.b]\naddress = "c"\n', None),
-        ('servers.den.address = "a"\nservers.b.address = "c"\n', 'servers.b.address = "c"\n'),
-        ('servers = {den = {address = "a"}, b = {address = "c"}}\n', None),
-        ('[servers]\nden = {address = "a"}\n# end\n', "[servers]\n# end\n"),
-        ('[servers.den]\r\naddress = "a"\r\n# end\r\n', "# end\r\n"),
-    ],
-)
-def test_a_server_of_ones_own_writing_goes_alone(config: Path, text: str, left: str | None) -> None:
-    config.write_bytes(text.encode())
-    before = load_settings(config)
-    remove_server(config, "den")
-    after = load_settings(config)
-    assert after == before.model_copy(update={"servers": {n: s for n, s in before.servers.items() if n != "den"}})
-    if left is not None:
-        assert config.read_bytes().decode() == left
+def test_a_server_of_ones_own_writing_goes_alone(config: Path) -> None:
+    def check(row: Sequence[str]) -> None:
+        text, *left = row
+        config.write_bytes(text.encode())
+        before = load_settings(config)
+        remove_server(config, "den")
+        others = {name: server for name, server in before.servers.items() if name != "den"}
+        assert load_settings(config) == before.model_copy(update={"servers": others})
+        assert not left or config.read_bytes().decode() == left[0]
+
+    each([(OWN, "# mine\n\n# for later\n[sampling]\ntop_k = 3 # few\n"), *TABLES["removed"]], check)
 
 
-@pytest.mark.parametrize("text", ['servers = {b = {address = "c"}}\n', '[servers]\nb = {address = "c"}\n', ""])
-def test_a_server_finds_its_place_beside_others_in_any_form(config: Path, text: str) -> None:
-    config.write_text(text, encoding="utf-8")
-    others = load_settings(config).servers
-    write_server(config, "den", POOL)
-    assert load_settings(config).servers == others | {"den": POOL}
+def test_a_server_finds_its_place_beside_others_in_any_form(config: Path) -> None:
+    def check(text: str) -> None:
+        config.write_text(text, encoding="utf-8")
+        others = load_settings(config).servers
+        write_server(config, "den", POOL)
+        assert load_settings(config).servers == others | {"den": POOL}
+
+    each(TABLES["beside"], check)
 
 
 def test_other_settings_change_beside_servers(config: Path) -> None:
@@ -167,20 +154,8 @@ def test_what_cannot_be_written_or_removed_leaves_the_file(config: Path) -> None
     assert config.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("qwen3:8b@den", ("qwen3:8b", "den")),
-        ("owner/model@v2@den", ("owner/model@v2", "den")),
-        ("qwen3:8b@other", None),
-        ("@den", None),
-        ("den", None),
-        ("/home/me@den/model.gguf", None),
-        ("/models/model@den.gguf", None),
-    ],
-)
-def test_a_model_on_a_server_is_told_from_a_path(name: str, found: tuple[str, str] | None) -> None:
-    assert server_of(name, {"den": DEN}) == found
+def test_a_model_on_a_server_is_told_from_a_path() -> None:
+    score(TABLES["names"], lambda name, *model: server_of(name, {"den": DEN}) == ((*model, "den") if model else None))
 
 
 def test_addresses_have_the_servers_key_and_what_may_not_be_asked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -47,6 +47,23 @@ async def talk(agent: Agent, session: str | None, text: str) -> tuple[str, Reply
     return ended[0].session, ended[0]
 
 
+async def sent(agent: Agent, session: str | None, text: str) -> tuple[AsyncGenerator[AgentEvent, None], TurnAccepted]:
+    """What comes of a message, and that it was taken up."""
+    events = agent.send(session, text)
+    accepted = await anext(events)
+    assert isinstance(accepted, TurnAccepted)
+    return events, accepted
+
+
+async def said_in(agent: Agent, session: str) -> list[str]:
+    return [turn.text or "" for turn in await agent.chats.thread(session)]
+
+
+def kept() -> LogReader:
+    """The log of this test, as another process reads it."""
+    return LogReader.open(Home.resolve().memory)
+
+
 async def until(events: AsyncIterator[AgentEvent], kind: type) -> AgentEvent:
     """The first event of a kind; those before it are passed over."""
     async for event in events:
@@ -80,27 +97,34 @@ async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_a
     assert started.prompt_tokens == ended.prompt_tokens
 
 
-async def test_the_message_is_on_disk_before_the_first_token_is_asked_for(make_agent: MakeAgent) -> None:
-    model = FakeGenerator()
+async def test_the_message_is_on_disk_before_the_first_token_is_asked_for_and_a_face_that_goes_away_loses_nothing(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("a long answer that nobody reads")
     model.gate.clear()
     agent = await make_agent(model)
-    events = agent.send(None, "remember this")
-    accepted = await anext(events)
-    assert isinstance(accepted, TurnAccepted)
-    reader = LogReader.open(Home.resolve().memory)
-    assert [turn.text for turn in reader.thread(accepted.session)] == ["remember this"]
-    reader.close()
+    events, accepted = await sent(agent, None, "remember this")
+    assert [turn.text for turn in kept().thread(accepted.session)] == ["remember this"]
     model.gate.set()
-    await collect(events)
+    await events.aclose()
+    await collect(agent.send(accepted.session, "still there?"))
+    said = await said_in(agent, accepted.session)
+    assert said[:2] == ["remember this", "a long answer that nobody reads"]
 
 
-@pytest.mark.parametrize("blank", ["", "  \n\t"])
-async def test_a_blank_message_is_refused_and_stores_nothing(make_agent: MakeAgent, blank: str) -> None:
+async def test_a_message_that_is_blank_and_a_retry_where_all_is_answered_are_refused_and_store_nothing(
+    make_agent: MakeAgent,
+) -> None:
     agent = await make_agent(FakeGenerator())
+    session, _ = await talk(agent, None, "hello")
+    await agent.idle()
     head = (await agent.status()).log_head
-    (failed,) = await collect(agent.send(None, blank))
+    for blank in ("", "  \n\t"):
+        (failed,) = await collect(agent.send(None, blank))
+        assert isinstance(failed, Failed)
+        assert "empty" in failed.message
+    (failed,) = await collect(agent.retry(session))
     assert isinstance(failed, Failed)
-    assert "empty" in failed.message
     assert (await agent.status()).log_head == head
 
 
@@ -129,13 +153,11 @@ async def test_messages_said_meanwhile_are_durable_at_once_and_answered_in_their
     model = FakeGenerator(lambda prompt: f"answer {len(prompt)}")
     model.gate.clear()
     agent = await make_agent(model)
-    first = agent.send(None, "first")
-    session = (await anext(first)).session  # type: ignore[union-attr]
+    first, accepted = await sent(agent, None, "first")
+    session = accepted.session
     later = [agent.send(session, text) for text in ("second", "third")]
     for events in later:
-        accepted = await anext(events)
-        assert isinstance(accepted, TurnAccepted)
-        assert accepted.queued
+        assert getattr(await anext(events), "queued", False)
     assert [turn.text for turn in await agent.chats.waiting(session)] == ["second", "third"]
     assert [turn.text for turn in await agent.chats.thread(session)] == ["first"]
     model.gate.set()
@@ -147,15 +169,11 @@ async def test_messages_said_meanwhile_are_durable_at_once_and_answered_in_their
     assert await agent.chats.waiting(session) == []
 
 
-async def said_in(agent: Agent, session: str) -> list[str]:
-    return [turn.text or "" for turn in await agent.chats.thread(session)]
-
-
 async def test_a_stop_holds_what_is_queued_and_a_new_message_is_answered_before_it(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one two three", "right", "later", "last")
     agent = await make_agent(model)
-    first = agent.send(None, "first")
-    session = (await anext(first)).session  # type: ignore[union-attr]
+    first, accepted = await sent(agent, None, "first")
+    session = accepted.session
     await until(first, TokensArrived)
     model.gate.clear()
     await model.waiting.wait()
@@ -185,9 +203,7 @@ async def test_a_message_that_waits_is_withdrawn_and_is_neither_answered_nor_for
     model = FakeGenerator("one two three", "yes")
     model.gate.clear()
     agent = await make_agent(model)
-    first = agent.send(None, "first")
-    accepted = await anext(first)
-    assert isinstance(accepted, TurnAccepted)
+    first, accepted = await sent(agent, None, "first")
     session = accepted.session
     second, third = (agent.send(session, text) for text in ("second", "third"))
     turn, last = [(await anext(events)).turn or "" for events in (second, third)]  # type: ignore[union-attr]
@@ -224,9 +240,7 @@ async def test_a_message_that_waits_for_another_chats_reply_is_withdrawn(make_ag
     other = agent.send(None, "elsewhere")
     await anext(other)
     await model.waiting.wait()
-    waits = agent.send(session, "here")
-    accepted = await anext(waits)
-    assert isinstance(accepted, TurnAccepted)
+    waits, accepted = await sent(agent, session, "here")
     assert accepted.queued
     assert await agent.withdraw(session, accepted.turn) == "here"
     assert (await agent.chats.get(session)).head == head
@@ -240,34 +254,22 @@ async def test_closing_with_messages_on_hold_ends_and_keeps_them(make_agent: Mak
     model = FakeGenerator("one two three")
     model.gate.clear()
     agent = await make_agent(model)
-    first = agent.send(None, "first")
-    session = (await anext(first)).session  # type: ignore[union-attr]
+    first, accepted = await sent(agent, None, "first")
+    session = accepted.session
     await anext(agent.send(session, "second"))
     await model.waiting.wait()
     agent.stop()
     await collect(first)
     await agent.close()
-    reader = LogReader.open(Home.resolve().memory)
-    assert [turn.text for turn in reader.waiting(session)] == ["second"]
-    reader.close()
-
-
-async def test_a_face_that_goes_away_loses_nothing(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("a long answer that nobody reads")
-    agent = await make_agent(model)
-    events = agent.send(None, "hello")
-    session = (await anext(events)).session  # type: ignore[union-attr]
-    await events.aclose()
-    await collect(agent.send(session, "still there?"))
-    assert [turn.text for turn in await agent.chats.thread(session)][:2] == ["hello", "a long answer that nobody reads"]
+    assert [turn.text for turn in kept().waiting(session)] == ["second"]
 
 
 @pytest.mark.restarts
 async def test_closing_in_the_middle_keeps_the_partial_and_the_queued_message(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one two three four five six")
     agent = await make_agent(model)
-    first = agent.send(None, "count")
-    session = (await anext(first)).session  # type: ignore[union-attr]
+    first, accepted = await sent(agent, None, "count")
+    session = accepted.session
     await until(first, TokensArrived)
     model.gate.clear()
     await anext(agent.send(session, "and then?"))
@@ -316,54 +318,32 @@ async def notices_until(notices: AsyncIterator[Notice], kind: type) -> Notice:
     raise AssertionError(f"no {kind.__name__} came")
 
 
-async def test_a_model_that_does_not_load_leaves_the_message_safe_and_another_can_be_chosen() -> None:
-    agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=Shelf(good="here I am"))
-    notices = agent.notices()
+async def test_a_model_that_does_not_load_leaves_the_message_safe_and_a_session_can_have_one_of_its_own() -> None:
+    shelf = Shelf(good="here I am", large="large")
+    agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=shelf)
+    notices, changes = agent.notices(), agent.notices()
     await agent.start()
     failed = await notices_until(notices, ModelFailed)
     assert isinstance(failed, ModelFailed)
     assert "plain text" in failed.message
-    accepted, refused = await collect(agent.send(None, "hello"))
+    accepted, refused = await collect(agent.send(None, "Miso the cat"))
     assert isinstance(accepted, TurnAccepted)
     assert isinstance(refused, Failed)
     assert refused.turn == accepted.turn
+    session = accepted.session
+    assert await notices_until(changes, SessionsChanged) == SessionsChanged(session), "it is told before any reply"
+    assert (await agent.chats.get(session)).name == "Miso the cat"
     await agent.models.use("good")
-    events = await collect(agent.retry(accepted.session))
-    assert isinstance(events[-1], ReplyEnded)
-    assert [turn.text for turn in await agent.chats.thread(accepted.session)] == ["hello", "here I am"]
-    await agent.close()
-
-
-async def test_a_new_chat_is_told_of_with_its_first_words_for_a_title_before_any_reply() -> None:
-    agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=Shelf())
+    assert isinstance((await collect(agent.retry(session)))[-1], ReplyEnded)
+    assert await said_in(agent, session) == ["Miso the cat", "here I am"]
+    await agent.models.use("large", session=session)
+    assert [(await talk(agent, each, "hello"))[1].text for each in (session, None)] == ["large", "here I am"]
     notices = agent.notices()
-    await agent.start()
-    accepted, _ = await collect(agent.send(None, "Miso the cat"))
-    assert isinstance(accepted, TurnAccepted)
-    assert (await agent.chats.get(accepted.session)).name == "Miso the cat"
+    with pytest.raises(NotGguf):
+        await agent.models.use("broken")
+    assert isinstance(await notices_until(notices, ModelFailed), ModelFailed)
+    assert isinstance(await notices_until(notices, ModelReady), ModelReady), "the one that answers stays"
     await agent.close()
-    assert await notices_until(notices, SessionsChanged) == SessionsChanged(accepted.session)
-
-
-async def test_a_session_can_have_a_model_of_its_own() -> None:
-    shelf = Shelf(small="small", large="large")
-    agent = Agent(Home.resolve(), Settings(model="small"), client="test", loader=shelf)
-    await agent.start()
-    one, ended = await talk(agent, None, "hello")
-    assert ended.text == "small"
-    await agent.models.use("large", session=one)
-    _, ended = await talk(agent, one, "hello")
-    assert ended.text == "large"
-    _, ended = await talk(agent, None, "hello")
-    assert ended.text == "small"
-    await agent.close()
-
-
-async def test_only_an_unanswered_message_can_be_retried(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator())
-    session, _ = await talk(agent, None, "hello")
-    (failed,) = await collect(agent.retry(session))
-    assert isinstance(failed, Failed)
 
 
 async def test_a_new_session_is_titled_by_its_words_and_then_by_the_model(make_agent: MakeAgent) -> None:
@@ -400,8 +380,8 @@ async def test_sessions_are_listed_newest_first_archived_and_deleted(make_agent:
 async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one two three four five six", answers=[{"title": "count the numbers"}])
     agent = await make_agent(model)
-    first = agent.send(None, "count")
-    session = (await anext(first)).session  # type: ignore[union-attr]
+    first, accepted = await sent(agent, None, "count")
+    session = accepted.session
     await until(first, TokensArrived)
     model.gate.clear()
     queued = agent.send(session, "and then?")
@@ -420,18 +400,6 @@ async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAge
     assert len(model.prompts) == 1
 
 
-async def test_a_model_that_cannot_be_loaded_leaves_the_one_that_answers() -> None:
-    agent = Agent(Home.resolve(), Settings(model="good"), client="test", loader=Shelf(good="here I am"))
-    await agent.start()
-    await agent.idle()
-    notices = agent.notices()
-    with pytest.raises(NotGguf):
-        await agent.models.use("broken")
-    assert isinstance(await notices_until(notices, ModelFailed), ModelFailed)
-    assert isinstance(await notices_until(notices, ModelReady), ModelReady)
-    await agent.close()
-
-
 async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_chat(make_agent: MakeAgent) -> None:
     model = FakeGenerator()
     agent = await make_agent(model)
@@ -447,7 +415,9 @@ async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_c
     assert "rhymes" in model.detokenize(model.prompts[-1])
 
 
-async def test_short_commands_take_turns_and_say_whom_they_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_short_commands_take_turns_and_a_wait_for_the_memory_is_told_bounded_and_can_be_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(running, "TOLD_S", 0.0)
     agents = [Agent(Home.resolve(), Settings(), client=name, brief=True) for name in ("ask", "import", "remember")]
     first, *others = agents
@@ -466,15 +436,12 @@ async def test_short_commands_take_turns_and_say_whom_they_wait_for(monkeypatch:
     await first.close()
     await asyncio.gather(*turns)
 
-
-async def test_a_wait_for_the_memory_is_bounded_and_can_be_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     first = Agent(Home.resolve(), Settings(), client="import", brief=True)
     await first.start(load_model=False, load_embedder=False, open_graph=False)
     second = Agent(Home.resolve(), Settings(), client="ask", brief=True)
-    monkeypatch.setattr(running, "TOLD_S", 0.0)
-    notices = second.notices()
+    told_second = second.notices()
     waiting = asyncio.create_task(second.start())
-    assert isinstance(await anext(notices), MemoryAwaited)
+    assert isinstance(await anext(told_second), MemoryAwaited)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -515,13 +482,13 @@ async def test_a_second_agent_on_the_same_memory_is_told_who_holds_it(make_agent
     await second.close()
 
 
-async def test_two_hundred_kilobytes_are_kept_whole_and_shortened_for_the_model_only(make_agent: MakeAgent) -> None:
+async def test_much_text_are_kept_whole_and_shortened_for_the_model_only(make_agent: MakeAgent) -> None:
     model = FakeGenerator("long")
     agent = await make_agent(model)
-    text = "word " * 40_000
+    text = "word " * 20_000
     events = await collect(agent.send(None, text))
     started = next(event for event in events if isinstance(event, ReplyStarted))
-    assert started.cut_tokens > 30_000
+    assert started.cut_tokens > 10_000
     assert len(model.prompts[0]) < agent.settings.context
     assert (await agent.chats.thread(started.session))[0].text == text.strip()
 

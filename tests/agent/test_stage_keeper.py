@@ -9,6 +9,7 @@ import pytest
 from agent.agent import Agent
 from agent.home import Home
 from agent.settings import Settings
+from agent.story.cards import Card
 from agent.story.judging import MOST_LINES, VERSION, changes_of, numbered, schema_of
 from agent.story.probing import ADA, MARA, TASKS, passes, probe
 from agent.story.ties import Tie
@@ -21,6 +22,7 @@ from tests.fakes import FakeGenerator
 
 SETTINGS = Settings(tools="off", kv_mb=1, reflect=False, recall=False)
 SAME = {"mood": "same", "posture": "same", "learned": 0}
+NONE = {"affinity_1": 0, "trust_1": 0, "affinity_2": 0, "trust_2": 0, **SAME}  # of two others
 
 
 class Judge(FakeGenerator):
@@ -44,8 +46,27 @@ def trust(model: FakeGenerator, score: float = 1.0) -> None:
     Home.resolve().keepers.write_text(json.dumps({f"{VERSION}:{model.state_key}": score}))
 
 
-async def begun(agent: Agent) -> str:
-    return await agent.stories.begin("The Lighthouse", CARD, you="Ada")
+async def keeping(
+    make_agent: MakeAgent, model: FakeGenerator, *, guest: Card | None = None, score: float = 1.0
+) -> tuple[Agent, str]:
+    """An agent with a model that passed its probe with that score, and a story."""
+    trust(model, score)
+    agent = await make_agent(model, SETTINGS)
+    return agent, await agent.stories.begin("The Lighthouse", CARD, guest=guest, you="Ada")
+
+
+async def said(agent: Agent, session: str, text: str, **more: Any) -> None:
+    """Say it, and wait for what is judged of it."""
+    await say(agent, session, text, **more)
+    await agent.idle()
+
+
+def kept(kind: str | None = None) -> list[Any]:
+    """The events of the log, of a kind or all."""
+    log = LogReader.open(Home.resolve().memory)
+    events = [stored.event for stored in log.events(limit=1000) if kind is None or stored.event.kind == kind]
+    log.close()
+    return events
 
 
 async def tie(agent: Agent, session: str) -> Tie:
@@ -54,11 +75,8 @@ async def tie(agent: Agent, session: str) -> Tie:
 
 async def test_what_a_trusted_model_chooses_is_on_the_stage_with_its_cause(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Thank you!", answers=[steps(2, 1, mood="happy", learned=1)])
-    trust(model)
-    agent = await make_agent(model, SETTINGS)
-    session = await begun(agent)
-    await say(agent, session, "I carved this for you, Mara.")
-    await agent.idle()
+    agent, session = await keeping(make_agent, model)
+    await said(agent, session, "I carved this for you, Mara.")
     now = await tie(agent, session)
     assert (now.affinity, now.trust) == (4, 2)
     reply = (await thread(agent, session))[-1].id
@@ -72,11 +90,8 @@ async def test_what_a_trusted_model_chooses_is_on_the_stage_with_its_cause(make_
 
 async def test_a_reply_made_anew_takes_back_what_the_other_one_changed(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Thank you!", "Take it away.", answers=[steps(2), steps(-1)])
-    trust(model)
-    agent = await make_agent(model, SETTINGS)
-    session = await begun(agent)
-    await say(agent, session, "I carved this for you, Mara.")
-    await agent.idle()
+    agent, session = await keeping(make_agent, model)
+    await said(agent, session, "I carved this for you, Mara.")
     first = (await thread(agent, session))[-1].id
     await collect(agent.regenerate(session))
     await agent.idle()
@@ -86,45 +101,30 @@ async def test_a_reply_made_anew_takes_back_what_the_other_one_changed(make_agen
 
 
 async def test_each_who_heard_it_is_judged_by_what_they_saw(make_agent: MakeAgent) -> None:
-    answer = {"affinity_1": 0, "trust_1": 0, "affinity_2": 0, "trust_2": 0, **SAME}
-    model = Judge("Ssh.", "Yes?", answers=[answer, {"speaks": False}, answer, answer])
-    trust(model)
-    agent = await make_agent(model, SETTINGS)
-    session = await agent.stories.begin("The Lighthouse", CARD, guest=JONAS, you="Ada")
+    model = Judge("Ssh.", "Yes?", answers=[NONE, {"speaks": False}, NONE, NONE])
+    agent, session = await keeping(make_agent, model, guest=JONAS)
     mara = await agent.stories.named(session, "Mara")
-    await say(agent, session, "The gold is in the well.", whisper=mara)
-    await agent.idle()
-    await say(agent, session, "Jonas?")
-    await agent.idle()
+    await said(agent, session, "The gold is in the well.", whisper=mara)
+    await said(agent, session, "Jonas?")
     assert len(model.asked) == 4  # Mara alone of the whisper; then whether she speaks up, and both
     assert all("gold" not in text for text in model.asked if "What Jonas saw" in text)
     assert any("gold" in text for text in model.asked if "What Mara saw" in text)
 
 
-@pytest.mark.parametrize("score", [0.0, 0.84])
-async def test_a_model_below_the_mark_is_asked_nothing(make_agent: MakeAgent, score: float) -> None:
+async def test_a_model_below_the_mark_is_asked_nothing(make_agent: MakeAgent) -> None:
     model = Judge("Hm.", answers=[steps(2)])
-    trust(model, score)
-    agent = await make_agent(model, SETTINGS)
-    session = await begun(agent)
-    await say(agent, session, "Good evening.")
-    await agent.idle()
+    agent, session = await keeping(make_agent, model, score=0.84)
+    await said(agent, session, "Good evening.")
     assert model.asked == []
     assert (await tie(agent, session)).changes == ()
 
 
 async def test_an_answer_that_is_no_use_changes_nothing_and_is_recorded(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Hm.")
-    trust(model)
-    agent = await make_agent(model, SETTINGS)
-    session = await begun(agent)
-    await say(agent, session, "Good evening.")
-    await agent.idle()
+    agent, session = await keeping(make_agent, model)
+    await said(agent, session, "Good evening.")
     assert (await tie(agent, session)).changes == ()
-    log = LogReader.open(Home.resolve().memory)
-    kinds = [stored.event.kind for stored in log.events(limit=1000)]
-    log.close()
-    assert kinds[-2:] == ["reflection.failed", "reflection.done"]
+    assert [event.kind for event in kept()[-2:]] == ["reflection.failed", "reflection.done"]
 
 
 async def test_the_probe_is_passed_by_who_answers_right_and_ends_early_for_others() -> None:
@@ -149,14 +149,10 @@ def test_an_answer_chooses_among_what_is_given() -> None:
 
 
 async def test_who_cannot_leave_it_unsaid_speaks_up_where_a_trusted_model_says_so(make_agent: MakeAgent) -> None:
-    none = {"affinity_1": 0, "trust_1": 0, "affinity_2": 0, "trust_2": 0, **SAME}
-    answers = [{"speaks": True}, *[none] * 4, {"speaks": False}, *[none] * 4]
+    answers = [{"speaks": True}, *[NONE] * 4, {"speaks": False}, *[NONE] * 4]
     model = Judge("The storm took it.", "That is a lie!", "Silence.", answers=answers)
-    trust(model)
-    agent = await make_agent(model, SETTINGS)
-    session = await agent.stories.begin("The Lighthouse", CARD, guest=JONAS, you="Ada")
-    await say(agent, session, "Mara, where is the boat?")
-    await agent.idle()
+    agent, session = await keeping(make_agent, model, guest=JONAS)
+    await said(agent, session, "Mara, where is the boat?")
     assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][2:] == [
         ("Mara", "The storm took it."),
         ("Jonas", "That is a lie!"),
@@ -178,17 +174,13 @@ async def test_nobody_speaks_up_where_no_trusted_model_says_so(make_agent: MakeA
 async def test_a_trusted_model_moves_plots_that_all_who_are_there_know_and_says_how_much_it_matters(
     make_agent: MakeAgent,
 ) -> None:
-    none = {"affinity_1": 0, "trust_1": 0, "affinity_2": 0, "trust_2": 0, **SAME}
-    model = Judge("At last!", "Hm.", "So it was.", answers=[none, none, {"plot_1": "start", "significance": 2}])
-    trust(model)
-    agent = await make_agent(model, SETTINGS)
-    session = await agent.stories.begin("The Lighthouse", CARD, guest=JONAS, you="Ada")
+    model = Judge("At last!", "Hm.", "So it was.", answers=[NONE, NONE, {"plot_1": "start", "significance": 2}])
+    agent, session = await keeping(make_agent, model, guest=JONAS)
     mara = await agent.stories.named(session, "Mara")
     await agent.stories.note_plot(session, "The regatta")
     await agent.stories.note_plot(session, "The theft", texts={"known": mara})
     model.answers.insert(0, {"speaks": False})
-    await say(agent, session, "Mara, the regatta begins!")
-    await agent.idle()
+    await said(agent, session, "Mara, the regatta begins!")
     (asked,) = [text for text in model.asked if "What everybody there saw" in text]
     assert "The regatta" in asked
     assert "The theft" not in asked
@@ -196,27 +188,19 @@ async def test_a_trusted_model_moves_plots_that_all_who_are_there_know_and_says_
     assert states == {"The regatta": "active", "The theft": "planned"}
     change = (await agent.stories.changes(session, f"plot:{(await agent.stories.plots(session))[0].id}", "state"))[-1]
     assert (change.line.by, change.said) == ("model", "At last!")
-    log = LogReader.open(Home.resolve().memory)
-    rated = [stored.event for stored in log.events(limit=1000) if stored.event.kind == "turn.rated"]
-    log.close()
-    assert [(each.significance, each.by) for each in rated] == [(2, "model")] * 2
-    model.answers += [{"speaks": False}, none, none]  # and nothing of use of the stage
-    await say(agent, session, "Mara, it is over.")
-    await agent.idle()
+    assert [(each.significance, each.by) for each in kept("turn.rated")] == [(2, "model")] * 2
+    model.answers += [{"speaks": False}, NONE, NONE]  # and nothing of use of the stage
+    await said(agent, session, "Mara, it is over.")
     assert {plot.title: plot.state for plot in await agent.stories.plots(session)} == states
     await agent.branches.rewind(session, (await thread(agent, session))[0].id)
     assert [plot.state for plot in await agent.stories.plots(session)] == ["planned", "planned"]
 
 
 async def test_what_one_alone_heard_moves_no_plot(make_agent: MakeAgent) -> None:
-    none = {"affinity_1": 0, "trust_1": 0, "affinity_2": 0, "trust_2": 0, **SAME}
-    model = Judge("Ssh.", answers=[none])
-    trust(model)
-    agent = await make_agent(model, SETTINGS)
-    session = await agent.stories.begin("The Lighthouse", CARD, guest=JONAS, you="Ada")
+    model = Judge("Ssh.", answers=[NONE])
+    agent, session = await keeping(make_agent, model, guest=JONAS)
     mara = await agent.stories.named(session, "Mara")
     await agent.stories.note_plot(session, "The regatta")
-    await say(agent, session, "The regatta is off.", whisper=mara)
-    await agent.idle()
+    await said(agent, session, "The regatta is off.", whisper=mara)
     assert not any("everybody there" in text for text in model.asked)
     assert [plot.state for plot in await agent.stories.plots(session)] == ["planned"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent.agent import Agent
 from agent.prompt import CORE, CORE_NOW
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent
@@ -13,11 +14,19 @@ PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 SMALL = Settings(context=1024, high_water=600, low_water=300, tools="off", reflect=False, recall=False, kv_mb=0)
 
 
+@pytest.fixture
+def model() -> FakeGenerator:
+    return FakeGenerator("I see.")
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
+    return await ready(make_agent, model, PLAIN)
+
+
 async def test_a_block_enters_with_the_next_message_and_every_prompt_begins_with_the_one_before(
-    make_agent: MakeAgent,
+    agent: Agent, model: FakeGenerator
 ) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
     session, _, _ = await say(agent, None, "hello there")
     for number in range(3):
         await agent.memories.write_block("persona", f"You are number {number}.")
@@ -39,9 +48,7 @@ async def test_a_block_enters_with_the_next_message_and_every_prompt_begins_with
 
 
 @pytest.mark.restarts
-async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
+async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(agent: Agent, model: FakeGenerator) -> None:
     session, _, _ = await say(agent, None, "hello there")
     made = await agent.memories.remember("My boat is called Zephyrine.")
     await agent.memories.pin(made.id)
@@ -58,9 +65,9 @@ async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(make_
     assert agent.rewrites == {"removal": 1}
 
 
-async def test_a_memory_whose_proof_is_hidden_leaves_the_prompt(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
+async def test_a_memory_whose_proof_is_hidden_and_a_block_that_is_emptied_leave_the_prompt(
+    agent: Agent, model: FakeGenerator
+) -> None:
     made = await agent.memories.remember("My boat is called Zephyrine.")
     await agent.memories.pin(made.id)
     session, _, _ = await say(agent, None, "hello there")
@@ -70,10 +77,6 @@ async def test_a_memory_whose_proof_is_hidden_leaves_the_prompt(make_agent: Make
     assert "Zephyrine" not in spelled(model, model.prompts[-1])
     assert agent.rewrites == {"removal": 1}
 
-
-async def test_a_block_that_is_emptied_leaves_the_prompt(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
     await agent.memories.write_block("persona", "You are Zephyrine.")
     session, _, _ = await say(agent, None, "hello there")
     assert f"{CORE}\n" in spelled(model, model.prompts[-1])

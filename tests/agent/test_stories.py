@@ -26,6 +26,13 @@ async def begun(agent: Agent) -> str:
     return await agent.stories.begin("The Lighthouse", MARA, guest=JONAS, you="Ada")
 
 
+async def staged(make_agent: MakeAgent, *replies: str) -> tuple[Agent, FakeGenerator, str]:
+    """An agent on whose stage that story begins, and its model."""
+    model = FakeGenerator(*replies)
+    agent = await make_agent(model, PLAIN)
+    return agent, model, await begun(agent)
+
+
 async def thread(agent: Agent, session: str) -> list[Turn]:
     return await agent.chats.thread(session)
 
@@ -39,8 +46,7 @@ def shown(model: FakeGenerator, at: int = -1) -> str:
 
 
 async def test_a_story_begins_with_its_greeting_and_the_alternatives(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Yes."), PLAIN)
-    session = await begun(agent)
+    agent, _, session = await staged(make_agent, "Yes.")
     (first,) = await thread(agent, session)
     assert (first.speaker, first.role, first.text) == ("Mara", "assistant", "*looks up* You came, Ada.")
     standing = await agent.branches.alternatives(session, [first.id])
@@ -53,9 +59,7 @@ async def test_a_story_begins_with_its_greeting_and_the_alternatives(make_agent:
 
 
 async def test_whoever_is_named_answers_in_their_own_name_and_prompt(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Fine.", "Ask her.\nMara: I know nothing.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "Fine.", "Ask her.\nMara: I know nothing.")
     await say(agent, session, "Mara, how are you?")
     assert shown(model).endswith("Mara:")
     assert "Mara: *looks up* You came, Ada." in shown(model)
@@ -78,9 +82,7 @@ async def test_whoever_is_named_answers_in_their_own_name_and_prompt(make_agent:
 
 
 async def test_each_prompt_of_a_voice_begins_with_the_one_before_and_its_reply(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("One.", "Two.", "Three.", "Four.", "Five.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "One.", "Two.", "Three.", "Four.", "Five.")
     for text in ("Mara?", "Jonas?", "Mara?", "Jonas?", "Mara?"):
         await say(agent, session, text)
     for first, second in ((0, 2), (2, 4), (1, 3)):
@@ -89,9 +91,7 @@ async def test_each_prompt_of_a_voice_begins_with_the_one_before_and_its_reply(m
 
 
 async def test_a_reply_without_words_is_told_to_no_voice(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("", "\nAda: I know.", "Two.", "Three.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "", "\nAda: I know.", "Two.", "Three.")
     for text in ("Mara?", "And, Mara?", "Jonas?", "Mara!"):
         await say(agent, session, text)
     assert [turn.text for turn in await thread(agent, session) if turn.role == "assistant"][1:] == [
@@ -120,9 +120,18 @@ async def test_after_a_restart_a_voice_is_told_what_it_was_told_before(make_agen
     assert "Mara: *looks up* You came, Ada." in shown(again)
 
 
-async def test_who_is_away_is_given_nothing_of_what_is_said_meanwhile(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
+async def test_who_is_away_or_apart_whispered_past_reset_or_no_witness_is_given_nothing_of_what_was_said(
+    make_agent: MakeAgent,
+) -> None:
+    agent, model, session = await staged(make_agent, "Ssh.")
+    mara = await agent.stories.named(session, "Mara")
+    await say(agent, session, "He must not know of the gold.", whisper=mara)
+    await say(agent, session, "Jonas, good evening.")
+    assert "gold" not in shown(model)
+    assert "Ssh" not in shown(model)
+    await say(agent, session, "Mara?")
+    assert "gold" in shown(model)
+
     session = await begun(agent)
     jonas = await agent.stories.named(session, "jonas")
     await agent.stories.place(session, jonas, present=False)
@@ -136,24 +145,41 @@ async def test_who_is_away_is_given_nothing_of_what_is_said_meanwhile(make_agent
     seen = await agent.stories.seen_by(session, jonas)
     assert all("treasure" not in (turn.text or "") for turn in seen)
 
-
-async def test_a_whisper_and_its_answer_are_heard_by_one_alone(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Ssh.")
-    agent = await make_agent(model, PLAIN)
     session = await begun(agent)
-    mara = await agent.stories.named(session, "Mara")
-    await say(agent, session, "He must not know of the gold.", whisper=mara)
-    await say(agent, session, "Jonas, good evening.")
+    ids = {name: await agent.stories.named(session, name) for name in ("Ada", "Mara", "Jonas")}
+    for name, place in (("Ada", "lamp room"), ("Mara", "Lamp room"), ("Jonas", "cellar")):
+        await agent.stories.put(session, ids[name], "place", place)
+    await say(agent, session, "Mara, he hid the gold.")
+    await say(agent, session, "Jonas!")
     assert "gold" not in shown(model)
-    assert "Ssh" not in shown(model)
-    await say(agent, session, "Mara?")
-    assert "gold" in shown(model)
+    await agent.stories.put(session, "place:lamp room", "audible", "stairs, cellar")
+    await say(agent, session, "Jonas, the silver too!")
+    assert "silver" in shown(model)
+    assert "gold" not in shown(model)
+
+    session = await begun(agent)
+    await say(agent, session, "The treasure is under the stairs.")
+    mara = await agent.stories.named(session, "Mara")
+    reset = await agent.stories.reset(session, mara)
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" not in shown(model)
+    await agent.history.undo(reset.seq)
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" in shown(model)
+
+    session = await begun(agent)
+    await say(agent, session, "The treasure is under the stairs.")
+    said = (await thread(agent, session))[1]
+    mara = await agent.stories.named(session, "Mara")
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" in shown(model)
+    await agent.stories.witnessed(said.id, [each for each in said.witnesses or () if each != mara])
+    await say(agent, session, "Mara, where is it?")
+    assert "treasure" not in shown(model)
 
 
 async def test_what_is_said_out_of_character_reaches_nobody(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "Hm.")
     await say(agent, session, "Good evening. ((she should be angry))")
     assert "angry" not in shown(model)
     assert [(turn.role, turn.text) for turn in await thread(agent, session)][1:] == [
@@ -167,9 +193,7 @@ async def test_what_is_said_out_of_character_reaches_nobody(make_agent: MakeAgen
 
 
 async def test_a_reply_made_anew_is_by_the_same_voice_also_one_that_nobody_asked_for(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("First.", "Second.", "Third.", "Fourth.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, _, session = await staged(make_agent, "First.", "Second.", "Third.", "Fourth.")
     await say(agent, session, "Mara?")
     await collect(agent.speak(session, await agent.stories.named(session, "Jonas")))
     await collect(agent.regenerate(session))
@@ -198,64 +222,58 @@ async def test_a_guest_is_gone_before_it_joined_and_who_was_away_is_back(make_ag
     assert [each.present for each in await agent.stories.cast(session)] == [True, False, True]
 
 
-async def test_who_is_reset_remembers_nothing_until_that_is_undone(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    await say(agent, session, "The treasure is under the stairs.")
-    mara = await agent.stories.named(session, "Mara")
-    reset = await agent.stories.reset(session, mara)
-    await say(agent, session, "Mara, where is it?")
-    assert "treasure" not in shown(model)
-    await agent.history.undo(reset.seq)
-    await say(agent, session, "Mara, where is it?")
-    assert "treasure" in shown(model)
-
-
-async def test_a_witness_who_is_taken_away_loses_what_was_said(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    await say(agent, session, "The treasure is under the stairs.")
-    said = (await thread(agent, session))[1]
-    mara = await agent.stories.named(session, "Mara")
-    await say(agent, session, "Mara, where is it?")
-    assert "treasure" in shown(model)
-    await agent.stories.witnessed(said.id, [each for each in said.witnesses or () if each != mara])
-    await say(agent, session, "Mara, where is it?")
-    assert "treasure" not in shown(model)
-
-
-async def test_nobody_who_could_answer_is_told_and_nothing_is_sent(make_agent: MakeAgent) -> None:
+async def test_two_of_one_name_or_no_answer_what_cannot_be_set_and_a_scene_that_is_closed_are_told(
+    make_agent: MakeAgent,
+) -> None:
     agent = await make_agent(FakeGenerator("Hm."), PLAIN)
+    for name in ("Mara", "mara", "You"):
+        with pytest.raises(AgentError, match="Nothing was begun"):
+            await agent.stories.begin("Twins", MARA, guest=Card(name=name))
+    assert await agent.stories.all() == []
+
     session = await agent.stories.begin("The Lighthouse", MARA)
     await agent.stories.place(session, await agent.stories.named(session, "Mara"), present=False)
     events = await collect(agent.send(session, "Hello?"))
     assert "Nobody who could answer" in str(events[0])
     assert len(await thread(agent, session)) == 1
 
-
-@pytest.mark.parametrize("name", ["Mara", "mara", "You"])
-async def test_two_of_one_name_are_refused(make_agent: MakeAgent, name: str) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    with pytest.raises(AgentError, match="Nothing was begun"):
-        await agent.stories.begin("Twins", MARA, guest=Card(name=name))
-    assert await agent.stories.all() == []
-
-
-async def test_a_message_that_waits_comes_with_its_note(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("One.", "Two.")
-    agent = await make_agent(model, PLAIN)
     session = await begun(agent)
-    model.gate.clear()
-    first = asyncio.create_task(say(agent, session, "Mara?"))
-    await model.waiting.wait()
-    second = agent.send(session, "Jonas? ((be rude))")
-    taken = await anext(second)
-    model.gate.set()
-    await first
-    await collect(second)
-    assert getattr(taken, "queued", False)
+    for owner, aspect, text in (("world", "mood", "x"), ("nobody", "mood", "x"), ("world", "clock", "x" * 700)):
+        with pytest.raises(AgentError, match="Nothing was changed"):
+            await agent.stories.put(session, owner, aspect, text)
+    assert [line.aspect for line in await agent.stories.stage(session)] == ["scenario"]
+
+    session = await begun(agent)
+    await agent.stories.open_scene(session, "The cellar")
+    await agent.stories.close_scene(session)
+    with pytest.raises(AgentError, match="No scene is open"):
+        await agent.stories.close_scene(session)
+    await agent.stories.skip(session, "dusk")
+    with pytest.raises(AgentError, match="It is Dusk already"):
+        await agent.stories.skip(session, "Dusk")
+    await agent.history.undo()
+    assert "clock" not in {line.aspect for line in await agent.stories.stage(session)}
+
+
+async def test_a_message_that_waits_comes_with_its_note_and_a_note_alone_is_taken_up_and_answered_by_nobody(
+    make_agent: MakeAgent,
+) -> None:
+    agent, model, session = await staged(make_agent, "One.", "Two.", "Three.", "Four.")
+
+    async def waiting(text: str) -> bool:
+        """Send something while Mara answers; whether it waited."""
+        model.gate.clear()
+        model.waiting.clear()
+        first = asyncio.create_task(say(agent, session, "Mara?"))
+        await model.waiting.wait()
+        second = agent.send(session, text)
+        taken = await anext(second)
+        model.gate.set()
+        await first
+        await collect(second)
+        return bool(getattr(taken, "queued", False))
+
+    assert await waiting("Jonas? ((be rude))")
     assert [(turn.role, turn.speaker, turn.text) for turn in await thread(agent, session)][1:] == [
         ("user", "Ada", "Mara?"),
         ("assistant", "Mara", "One."),
@@ -263,6 +281,15 @@ async def test_a_message_that_waits_comes_with_its_note(make_agent: MakeAgent) -
         ("user", "Ada", "Jonas?"),
         ("assistant", "Jonas", "Two."),
     ]
+    await waiting("((be rude))")
+    assert await agent.chats.waiting(session) == []
+    assert [(turn.role, turn.text) for turn in await thread(agent, session)][6:] == [
+        ("user", "Mara?"),
+        ("assistant", "Three."),
+        ("note", "be rude"),
+    ]
+    await say(agent, session, "Jonas?")
+    assert (await thread(agent, session))[-1].text == "Four."
 
 
 async def test_role_play_teaches_nothing_about_the_user(make_agent: MakeAgent) -> None:
@@ -276,9 +303,7 @@ async def test_role_play_teaches_nothing_about_the_user(make_agent: MakeAgent) -
 
 
 async def test_a_voice_is_told_of_the_stage_when_it_changes(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "Hm.")
     mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
     await agent.stories.put(session, "world", "weather", "a storm from the west")
     await agent.stories.put(session, mara, "mood", "wary")
@@ -300,35 +325,8 @@ async def test_a_voice_is_told_of_the_stage_when_it_changes(make_agent: MakeAgen
     assert "glad" not in shown(model)
 
 
-async def test_two_who_are_apart_hear_each_other_where_the_place_lets_them(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    ids = {name: await agent.stories.named(session, name) for name in ("Ada", "Mara", "Jonas")}
-    for name, place in (("Ada", "lamp room"), ("Mara", "Lamp room"), ("Jonas", "cellar")):
-        await agent.stories.put(session, ids[name], "place", place)
-    await say(agent, session, "Mara, he hid the gold.")
-    await say(agent, session, "Jonas!")
-    assert "gold" not in shown(model)
-    await agent.stories.put(session, "place:lamp room", "audible", "stairs, cellar")
-    await say(agent, session, "Jonas, the silver too!")
-    assert "silver" in shown(model)
-    assert "gold" not in shown(model)
-
-
-async def test_what_cannot_be_set_is_told(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
-    for owner, aspect, text in (("world", "mood", "x"), ("nobody", "mood", "x"), ("world", "clock", "x" * 700)):
-        with pytest.raises(AgentError, match="Nothing was changed"):
-            await agent.stories.put(session, owner, aspect, text)
-    assert [line.aspect for line in await agent.stories.stage(session)] == ["scenario"]
-
-
 async def test_a_scene_that_closes_is_kept_by_each_as_they_saw_it(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("I see.", "So be it.", "The end of that.", "A new day.", "Yes.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "I see.", "So be it.", "The end of that.", "A new day.", "Yes.")
     mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
     await agent.stories.open_scene(session, "The lamp room")
     await say(agent, session, "Mara, the wind is rising.")
@@ -359,9 +357,7 @@ async def test_a_scene_that_closes_is_kept_by_each_as_they_saw_it(make_agent: Ma
 
 
 async def test_how_one_stands_to_another_is_a_fold_that_goes_back_with_the_head(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "Hm.")
     ids = {name: await agent.stories.named(session, name) for name in ("Ada", "Mara", "Jonas")}
 
     async def stands(one: str, other: str) -> tuple[int, int]:
@@ -389,9 +385,10 @@ async def test_how_one_stands_to_another_is_a_fold_that_goes_back_with_the_head(
         await agent.stories.put(session, f"{ids['Mara']}>{ids['Ada']}", "trust", "101")
 
 
-async def test_who_was_away_goes_by_what_it_heard_last(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
+async def test_who_was_away_goes_by_what_it_heard_last_and_who_was_only_asked_knows_nothing_of_it(
+    make_agent: MakeAgent,
+) -> None:
+    agent, _, session = await staged(make_agent, "Hm.")
     mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
     await say(agent, session, "Mara, the marble is in the basket.")
     await agent.stories.place(session, jonas, present=False)
@@ -411,9 +408,6 @@ async def test_who_was_away_goes_by_what_it_heard_last(make_agent: MakeAgent) ->
     assert await believes(jonas) == ("Jonas, the marble is in the box.", "knows")
     assert (await agent.stories.knows(session, jonas, "dragons")).believed is None
 
-
-async def test_who_was_only_asked_about_something_is_said_to_know_nothing_of_it(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
     session = await begun(agent)
     mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
     await agent.stories.place(session, jonas, present=False)
@@ -434,8 +428,7 @@ async def test_other_marks_can_stand_around_what_is_said_out_of_character(make_a
 
 
 async def test_a_story_keeps_no_notes_and_the_plan_of_its_last_chat_says_that_it_goes(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
+    agent, _, session = await staged(make_agent, "Hm.")
     world = (await agent.chats.get(session)).world
     with pytest.raises(AgentError, match="what was played"):
         await agent.memories.remember("Mara hid the key.", world=world)
@@ -446,32 +439,9 @@ async def test_a_story_keeps_no_notes_and_the_plan_of_its_last_chat_says_that_it
     assert await agent.stories.all() == []
 
 
-async def test_a_note_alone_that_waits_is_taken_up_and_answered_by_nobody(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("One.", "Two.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    model.gate.clear()
-    first = asyncio.create_task(say(agent, session, "Mara?"))
-    await model.waiting.wait()
-    second = agent.send(session, "((be rude))")
-    await anext(second)
-    model.gate.set()
-    await first
-    await collect(second)
-    assert await agent.chats.waiting(session) == []
-    assert [(turn.role, turn.text) for turn in await thread(agent, session)][1:] == [
-        ("user", "Mara?"),
-        ("assistant", "One."),
-        ("note", "be rude"),
-    ]
-    await say(agent, session, "Jonas?")
-    assert (await thread(agent, session))[-1].text == "Two."
-
-
 @pytest.mark.restarts
 async def test_what_was_set_at_a_message_that_is_deleted_goes_on_with_the_chat(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
+    agent, _, session = await staged(make_agent, "Hm.")
     jonas = await agent.stories.named(session, "Jonas")
     await say(agent, session, "Mara, hello.")
     last = (await thread(agent, session))[-1].id
@@ -486,8 +456,7 @@ async def test_what_was_set_at_a_message_that_is_deleted_goes_on_with_the_chat(m
 
 
 async def test_what_lies_between_two_is_told_private_moments_and_when_they_last_spoke(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("I know.", "Yes.", "Who?"), PLAIN)
-    session = await begun(agent)
+    agent, _, session = await staged(make_agent, "I know.", "Yes.", "Who?")
     ada, mara, jonas = (each.member for each in await agent.stories.cast(session))
     await say(agent, session, "Mara, the log is in the cellar.", whisper=mara)
     await say(agent, session, "Jonas, good evening.")
@@ -507,9 +476,7 @@ async def test_what_lies_between_two_is_told_private_moments_and_when_they_last_
 async def test_what_everybody_does_is_told_anew_after_some_messages_and_when_it_is_asked_for(
     make_agent: MakeAgent,
 ) -> None:
-    model = FakeGenerator("Yes.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "Yes.")
     _, mara, jonas = (each.member for each in await agent.stories.cast(session))
     await agent.stories.put(session, jonas, "action", "mending a net")
     await agent.stories.put(session, mara, "mood", "wary")
@@ -531,9 +498,7 @@ async def test_what_everybody_does_is_told_anew_after_some_messages_and_when_it_
 async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_after_its_reply(
     make_agent: MakeAgent,
 ) -> None:
-    model = FakeGenerator("A blue kettle.", "Yes.", "Now.", "So it is.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "A blue kettle.", "Yes.", "Now.", "So it is.")
     await agent.stories.open_scene(session, "The kitchen")
     for text in ("Mara, what is that?", "Mara, is it hot?", "Mara, when?"):
         await say(agent, session, text)
@@ -571,9 +536,7 @@ async def test_a_card_that_leaves_a_prompt_no_room_is_told_when_it_is_read_and_b
 
 
 async def test_the_prompt_of_somebody_who_left_the_cast_is_made_no_more(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Yes.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "Yes.")
     await say(agent, session, "Jonas?")
     await agent.idle()
     jonas = await agent.stories.named(session, "Jonas")
@@ -615,9 +578,7 @@ async def test_strangers_are_told_of_each_other_once_they_have_met_and_not_after
 
 
 async def test_a_guest_who_leaves_in_mid_reply_has_said_it_and_the_story_goes_on(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("I was never here, and you know it well.", "He is gone.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+    agent, model, session = await staged(make_agent, "I was never here, and you know it well.", "He is gone.")
     jonas = await agent.stories.named(session, "Jonas")
     model.gate.clear()
     sent = asyncio.create_task(say(agent, session, "Jonas, where were you?"))
@@ -632,17 +593,3 @@ async def test_a_guest_who_leaves_in_mid_reply_has_said_it_and_the_story_goes_on
     assert [each.name for each in await agent.stories.cast(session)] == ["Ada", "Mara"]
     with pytest.raises(AgentError, match="There is nobody like that"):
         await agent.stories.place(session, jonas, present=True)
-
-
-async def test_a_scene_is_closed_once_and_time_that_stands_is_told(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Yes."), PLAIN)
-    session = await begun(agent)
-    await agent.stories.open_scene(session, "The cellar")
-    await agent.stories.close_scene(session)
-    with pytest.raises(AgentError, match="No scene is open"):
-        await agent.stories.close_scene(session)
-    await agent.stories.skip(session, "dusk")
-    with pytest.raises(AgentError, match="It is Dusk already"):
-        await agent.stories.skip(session, "Dusk")
-    await agent.history.undo()
-    assert "clock" not in {line.aspect for line in await agent.stories.stage(session)}

@@ -51,9 +51,15 @@ async def refused(agent: Agent, one: str, other: str, match: str, text: str = BO
     assert agent._memory.head() == head
 
 
-async def test_it_says_what_both_say_and_its_proof_shows_both(make_agent: MakeAgent) -> None:
+async def test_it_says_what_both_say_its_proof_shows_both_and_undoing_takes_it_back(make_agent: MakeAgent) -> None:
     agent, lyon, boat = await two(make_agent)
     made = await agent.syntheses.make(lyon.id[:12], boat.id, BOTH)
+    assert (await agent.history.changes(limit=1))[0].what == f"made a memory from two others: “{BOTH}”"
+    await agent.history.undo()
+    assert not await in_use(agent, made.id)
+    assert await in_use(agent, lyon.id)
+    await agent.history.undo((await agent.history.changes(limit=1))[0].seq)
+    assert await in_use(agent, made.id)
     assert (made.text, made.status, made.current, made.parents) == (BOTH, "active", True, (lyon.id, boat.id))
     assert (made.sources, made.grounded) == ((*lyon.sources, *boat.sources), True)
     story = await agent.memories.story(made.id)
@@ -63,17 +69,6 @@ async def test_it_says_what_both_say_and_its_proof_shows_both(make_agent: MakeAg
     assert damage(agent) == []
     other = await agent.syntheses.make(made.id, (await agent.memories.remember("I row.")).id, "I row on the Saône.")
     assert not other.grounded
-
-
-async def test_undoing_takes_it_back_and_undoing_that_makes_it_again(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
-    made = await agent.syntheses.make(lyon.id, boat.id, BOTH)
-    assert (await agent.history.changes(limit=1))[0].what == f"made a memory from two others: “{BOTH}”"
-    await agent.history.undo()
-    assert not await in_use(agent, made.id)
-    assert await in_use(agent, lyon.id)
-    await agent.history.undo((await agent.history.changes(limit=1))[0].seq)
-    assert await in_use(agent, made.id)
 
 
 async def test_what_hides_or_rewinds_a_word_of_either_takes_it_along_and_back(make_agent: MakeAgent) -> None:
@@ -134,13 +129,10 @@ async def test_forgetting_a_parent_erases_it_for_good_with_all_its_forms(make_ag
     texts = [getattr(each.event, "text", None) for each in agent._memory._reader.events(after=0, limit=1000)]
     assert [text for text in texts if text and "Lyon" in text] == []
     assert damage(agent) == []
-
-
-async def test_an_event_that_deletes_a_parent_deletes_what_was_made_of_it(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
-    made = await agent.syntheses.make(lyon.id, boat.id, BOTH)
-    agent._memory.append(ObservationDeleted(series=boat.series))
-    assert [each.id for each in await agent.memories.find(EVERYTHING)] == [lyon.id]
+    row, tea = await agent.memories.remember("I row."), await agent.memories.remember("I drink tea.")
+    made = await agent.syntheses.make(row.id, tea.id, "I row and drink tea.")
+    agent._memory.append(ObservationDeleted(series=tea.series))  # the event alone does so too
+    assert {each.id for each in await agent.memories.find(EVERYTHING)} == {boat.id, row.id}
     with pytest.raises(NotFound, match="forgotten"):
         await agent.memories.story(made.id)
 
@@ -187,9 +179,21 @@ async def test_it_is_seen_only_where_both_its_parents_are(make_agent: MakeAgent)
     await refused(agent, lyon.id, other, "not seen in this chat's project", project="rowing")
 
 
-async def test_what_cannot_be_made_is_refused_and_nothing_is_stored(make_agent: MakeAgent) -> None:
+async def test_what_cannot_be_made_or_leaves_out_a_word_of_its_parents_is_refused_and_nothing_is_stored(
+    make_agent: MakeAgent,
+) -> None:
     agent, lyon, boat = await two(make_agent)
-    made = await agent.syntheses.make(lyon.id, boat.id, BOTH)
+    made = observed(new_id(), *lyon.sources, *boat.sources, text=BOTH, parents=(lyon.id, boat.id))
+    for bad, why in (
+        (made.model_copy(update={"sources": lyon.sources}), "leaves out the source"),
+        (made.model_copy(update={"parents": (lyon.id, lyon.id)}), "both parents are one memory"),
+        (made.model_copy(update={"parents": (lyon.id, "nobody")}), "no observation nobody"),
+        (made.model_copy(update={"supersedes": lyon.id, "series": lyon.series}), "has the parents of the one before"),
+    ):
+        with pytest.raises(InvalidEvent, match=why):
+            agent._memory.append(bad)
+
+    there = await agent.syntheses.make(lyon.id, boat.id, BOTH)
     turn, tea = await learned(agent, "I drink tea.")
     _, maybe = await learned(agent, "I may row.")
     await agent.memories.restore(maybe, "candidate")
@@ -201,28 +205,15 @@ async def test_what_cannot_be_made_is_refused_and_nothing_is_stored(make_agent: 
     await refused(agent, lyon.id, tea, "lost its proof: it was hidden, deleted or rewound")
     await refused(agent, maybe, lyon.id, "is waiting for review")
     await refused(agent, old.id, lyon.id, "was replaced by a later version")
-    await refused(agent, made.id, lyon.id, "was itself made from the other", "Something else.")
-    await refused(agent, boat.id, made.id, "was itself made from the other", "Something else.")
+    await refused(agent, there.id, lyon.id, "was itself made from the other", "Something else.")
+    await refused(agent, boat.id, there.id, "was itself made from the other", "Something else.")
     await refused(agent, lyon.id, boat.id, "same memory is already there", BOTH.upper())
     await refused(agent, lyon.id, boat.id, "That is 31 words", "word " * 31)
     with pytest.raises(EmptyMessage):
         await agent.syntheses.make(lyon.id, boat.id, " \n ")
     await agent.memories.reject(lyon.id)
     await refused(agent, lyon.id, boat.id, "was rejected or contradicted")
-    await refused(agent, made.id, old.id, "is not in use", "Something else.")
-
-
-async def test_the_log_takes_no_synthesis_that_leaves_out_a_word_of_its_parents(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
-    made = observed(new_id(), *lyon.sources, *boat.sources, text=BOTH, parents=(lyon.id, boat.id))
-    for bad, why in (
-        (made.model_copy(update={"sources": lyon.sources}), "leaves out the source"),
-        (made.model_copy(update={"parents": (lyon.id, lyon.id)}), "both parents are one memory"),
-        (made.model_copy(update={"parents": (lyon.id, "nobody")}), "no observation nobody"),
-        (made.model_copy(update={"supersedes": lyon.id, "series": lyon.series}), "has the parents of the one before"),
-    ):
-        with pytest.raises(InvalidEvent, match=why):
-            agent._memory.append(bad)
+    await refused(agent, there.id, old.id, "is not in use", "Something else.")
 
 
 async def test_without_a_text_both_wait_for_review_as_they_are(make_agent: MakeAgent) -> None:
@@ -236,23 +227,20 @@ async def test_without_a_text_both_wait_for_review_as_they_are(make_agent: MakeA
         await agent.syntheses.make(long.id, boat.id)
 
 
-@pytest.mark.parametrize(
-    ("answer", "trusted", "kept"),
-    [
-        ("I live in Lyon and own a boat.", True, True),
-        ("I live in Lyon and own a boat.", False, False),
+async def test_a_trusted_model_proposes_what_keeps_to_both(
+    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, lyon, boat = await two(make_agent)
+    model = agent._host.current
+    assert isinstance(model, FakeGenerator)
+    for answer, trusted, kept in (
+        (BOTH, True, True),
+        (BOTH, False, False),
         ("I live in Lyon and own a yacht.", True, False),
         ("I live in Lyon.", True, False),
         ("I own a boat in Lyon since 1999.", True, False),
-    ],
-)
-async def test_a_trusted_model_proposes_what_keeps_to_both(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch, answer: str, trusted: bool, kept: bool
-) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
-    lyon, boat = await agent.memories.remember(LYON), await agent.memories.remember(BOAT)
-    model.answers = [{"text": answer}]
-    monkeypatch.setattr(agent.syntheses, "_doubts", lambda generator: not trusted)
-    proposed = await agent.syntheses.propose(lyon.id, boat.id)
-    assert (proposed.text, proposed.model) == ((answer, "fake") if kept else (f"{LYON} {BOAT}", ""))
+    ):
+        model.answers = [{"text": answer}]
+        monkeypatch.setattr(agent.syntheses, "_doubts", lambda generator, trusted=trusted: not trusted)
+        proposed = await agent.syntheses.propose(lyon.id, boat.id)
+        assert (proposed.text, proposed.model) == ((answer, "fake") if kept else (f"{LYON} {BOAT}", ""))

@@ -48,7 +48,9 @@ async def with_a_fact(make_agent: MakeAgent, *replies: Any) -> tuple[Agent, Fake
     return agent, model, only(events, TurnAccepted).turn
 
 
-async def test_a_call_is_shown_kept_as_a_turn_and_put_before_the_model_as_quoted_data(make_agent: MakeAgent) -> None:
+async def test_a_call_is_shown_kept_as_a_turn_and_put_before_the_model_as_quoted_data_until_that_is_hidden(
+    make_agent: MakeAgent,
+) -> None:
     agent, model, told = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", SEARCH)
     kinds = [type(event) for event in events]
@@ -67,9 +69,6 @@ async def test_a_call_is_shown_kept_as_a_turn_and_put_before_the_model_as_quoted
     assert f'{ANSWERED}\n> search_memory(query="dog Biscuit", limit=5)\n> - {mark_of(told)} ' in prompt
     assert told in [hit.id for hit in await agent.search.context(reply.id)]
 
-
-async def test_every_prompt_begins_with_the_one_before_also_with_tools_between(make_agent: MakeAgent) -> None:
-    agent, model, _ = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", SEARCH)
     session = only(events, ReplyEnded).session
     before = list(model.kv)
@@ -77,38 +76,38 @@ async def test_every_prompt_begins_with_the_one_before_also_with_tools_between(m
     assert model.prompts[-1][: len(before)] == before
     assert agent.rewrites == {}
 
+    session = only(await ask(agent, model, "hello there", SEARCH), ReplyEnded).session
+    assert "brown beagle" in prompt_text(model, model.prompts[-1])
+    await agent.chats.hide(told)
+    await ask(agent, model, "ok thanks", session=session)
+    assert "brown beagle" not in prompt_text(model, model.prompts[-1])
+    assert agent.rewrites == {"removal": 1}
 
-async def test_a_model_calls_at_most_six_tools_before_it_answers(make_agent: MakeAgent) -> None:
+
+async def test_a_model_calls_at_most_six_tools_and_none_twice_and_what_is_no_call_of_one_calls_nothing(
+    make_agent: MakeAgent,
+) -> None:
     agent, model, _ = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", *[SEARCH | {"limit": limit} for limit in range(1, 11)])
     assert calls(events) == ["search_memory"] * MOST_STEPS
     assert only(events, ReplyEnded).text == "noted"
 
-
-async def test_a_call_that_was_answered_already_ends_the_steps(make_agent: MakeAgent) -> None:
-    agent, model, _ = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", SEARCH, SEARCH)
     assert calls(events) == ["search_memory"]
     assert only(events, ReplyEnded).text == "noted"
 
-
-@pytest.mark.parametrize(
-    "step",
-    [
+    for step in (
         '{"tool":"forget","query":"everything"}',
         '{"tool":"search_memory"}',
         '{"tool":"search_memory","query":"x","limit":99}',
         "search_memory(query='x')",
         "",
-    ],
-)
-async def test_what_is_no_call_of_a_tool_there_is_calls_nothing(make_agent: MakeAgent, step: str) -> None:
-    agent, model, _ = await with_a_fact(make_agent)
-    with pytest.raises(ValidationError):
-        ToolChoice.model_validate_json(step)
-    events = await ask(agent, model, "hello there", step)
-    assert calls(events) == []
-    assert only(events, ReplyEnded).text == "noted"
+    ):
+        with pytest.raises(ValidationError):
+            ToolChoice.model_validate_json(step)
+        events = await ask(agent, model, "hello there", step)
+        assert calls(events) == []
+        assert only(events, ReplyEnded).text == "noted"
 
 
 async def test_a_reply_that_looks_like_a_call_is_only_text(make_agent: MakeAgent) -> None:
@@ -120,24 +119,9 @@ async def test_a_reply_that_looks_like_a_call_is_only_text(make_agent: MakeAgent
     assert [(turn.role, turn.text) for turn in thread] == [("user", "hello there"), ("assistant", claim)]
 
 
-@pytest.mark.parametrize(
-    ("step", "message"),
-    [
-        ({"tool": "open_turn", "id": "#NOSUCH"}, "There is no turn #NOSUCH"),
-        ({"tool": "recent_conversations", "limit": 3, "since": "2024-13-45"}, "2024-13-45 is no date"),
-    ],
-)
-async def test_what_a_tool_cannot_do_is_told_to_the_model(make_agent: MakeAgent, step: Any, message: str) -> None:
-    agent, model, _ = await with_a_fact(make_agent)
-    events = await ask(agent, model, "hello there", step)
-    done = only(events, ToolDone)
-    assert done.error is not None
-    assert message in done.error
-    assert f"Error: {message}" in prompt_text(model, model.prompts[-1])
-    assert only(events, ReplyEnded).text == "noted"
-
-
-async def test_the_other_tools_answer_with_quotes(make_agent: MakeAgent) -> None:
+async def test_the_other_tools_answer_with_quotes_and_what_one_cannot_do_is_told_to_the_model(
+    make_agent: MakeAgent,
+) -> None:
     agent, model, told = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", {"tool": "recent_conversations", "limit": 5, "since": "2020-01-01"})
     assert only(events, ToolDone).result.count("My dog Biscuit") == 1
@@ -151,19 +135,18 @@ async def test_the_other_tools_answer_with_quotes(make_agent: MakeAgent) -> None
     assert second.result.endswith('user: "My dog Biscuit is a brown beagle."')
     assert first.result.startswith(f"- {mark_of(told)}")
 
+    cannot: list[tuple[dict[str, Any], str]] = [
+        ({"tool": "open_turn", "id": "#NOSUCH"}, "There is no turn #NOSUCH"),
+        ({"tool": "recent_conversations", "limit": 3, "since": "2024-13-45"}, "2024-13-45 is no date"),
+    ]
+    for step, message in cannot:
+        events = await ask(agent, model, "hello there", step)
+        done = only(events, ToolDone)
+        assert done.error is not None
+        assert message in done.error
+        assert f"Error: {message}" in prompt_text(model, model.prompts[-1])
+        assert only(events, ReplyEnded).text == "noted"
 
-async def test_a_tools_turn_that_quotes_what_was_hidden_leaves_the_prompt(make_agent: MakeAgent) -> None:
-    agent, model, told = await with_a_fact(make_agent)
-    session = only(await ask(agent, model, "hello there", SEARCH), ReplyEnded).session
-    assert "brown beagle" in prompt_text(model, model.prompts[-1])
-    await agent.chats.hide(told)
-    await ask(agent, model, "ok thanks", session=session)
-    assert "brown beagle" not in prompt_text(model, model.prompts[-1])
-    assert agent.rewrites == {"removal": 1}
-
-
-async def test_tool_turns_are_neither_recalled_nor_said_nor_in_titles(make_agent: MakeAgent) -> None:
-    agent, model, _ = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", {"tool": "about", "name": "Zanzibar"})
     session = only(events, ReplyEnded).session
     assert await agent.search.recall("Zanzibar") == []

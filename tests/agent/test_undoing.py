@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from agent import marks
 from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged, SessionsChanged
@@ -32,14 +33,16 @@ async def started(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
+    return await started(make_agent)
+
+
 async def said(agent: Agent, session: str) -> list[str | None]:
     return [turn.text for turn in await agent.chats.thread(session) if turn.role == "user" and not turn.hidden]
 
 
-async def test_nothing_said_is_a_change_and_with_nothing_changed_there_is_nothing_to_undo(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await started(make_agent)
+async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_again(agent: Agent) -> None:
     await chat(agent, "Hello there.")
     assert await agent.history.changes() == []
     head = agent._memory.head()
@@ -51,9 +54,11 @@ async def test_nothing_said_is_a_change_and_with_nothing_changed_there_is_nothin
         await agent.history.undo(9999)
     assert agent._memory.head() == head
 
+    _, (one,) = await chat(agent, "The ferry leaves at nine.")
+    made: ObservationMade = observed("FERRY", one.turn)
+    agent._memory.append(made, TurnRated(turn=one.turn, significance=3, by="rule"))
+    assert await agent.history.changes() == []
 
-async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_again(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     await agent.chats.rename(session, "Voyage")
     await agent.chats.rename(session, "Journey")
@@ -80,23 +85,6 @@ async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_aga
     with pytest.raises(AgentError, match="nothing to undo"):
         await agent.history.undo()
 
-
-async def test_faces_hear_of_what_is_undone(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.chats.hide(one.turn)
-    await agent.chats.rename(session, "Voyage")
-    notices = agent.notices()
-    await agent.history.undo()
-    await agent.history.undo()
-    await agent.close()
-    heard = [notice async for notice in notices]
-    assert heard.count(SessionsChanged(session)) == 1
-    assert heard.count(MemoriesChanged()) == 2
-
-
-async def test_what_was_changed_again_since_or_is_undone_already_is_refused(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
     session, _ = await chat(agent, "Hello there.")
     await agent.chats.rename(session, "Voyage")
     first = (await agent.history.changes())[0]
@@ -111,8 +99,22 @@ async def test_what_was_changed_again_since_or_is_undone_already_is_refused(make
         await agent.history.undo(first.seq)
 
 
-async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_faces_hear_of_what_is_undone(agent: Agent) -> None:
+    session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    await agent.chats.hide(one.turn)
+    await agent.chats.rename(session, "Voyage")
+    notices = agent.notices()
+    await agent.history.undo()
+    await agent.history.undo()
+    await agent.close()
+    heard = [notice async for notice in notices]
+    assert heard.count(SessionsChanged(session)) == 1
+    assert heard.count(MemoriesChanged()) == 2
+
+
+async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there_and_a_fork_with_what_it_kept_alive(
+    agent: Agent,
+) -> None:
     session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     agent._memory.append(HeadMoved(session=session, turn=one.reply_turn))
     async for _ in agent.send(session, "Rather walk."):
@@ -124,9 +126,6 @@ async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there(make_age
     await agent.history.undo(redo.seq)
     assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
 
-
-async def test_an_undone_fork_keeps_nothing_alive_and_comes_back_when_that_is_undone(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     fork = new_id()
     agent._memory.append(SessionForked(session=fork, origin=session, at=two.reply_turn, client="test"))
@@ -143,8 +142,7 @@ async def test_an_undone_fork_keeps_nothing_alive_and_comes_back_when_that_is_un
 
 
 @pytest.mark.restarts
-async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(agent: Agent) -> None:
     session, (one,) = await chat(agent, "The ferry leaves at nine.")
     await agent.chats.rename(session, "Voyage")
     renamed = (await agent.history.changes())[0]
@@ -165,8 +163,9 @@ async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(make_agent: 
         await agent.history.undo(hidden.seq)
 
 
-async def test_what_was_stated_corrected_and_reviewed_by_hand_is_undone(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_was_stated_corrected_and_reviewed_pinned_rated_or_kept_out_is_undone_to_what_it_was(
+    agent: Agent,
+) -> None:
     old = await agent.memories.remember("I live in Lyon.")
     new = await agent.memories.correct(old.id, "I live in Porto.")
     assert (await agent.history.undo()).what == "corrected a memory: “I live in Porto.”"
@@ -181,9 +180,6 @@ async def test_what_was_stated_corrected_and_reviewed_by_hand_is_undone(make_age
     await agent.history.undo()
     assert await agent.memories.find() == []
 
-
-async def test_pins_ratings_blocks_and_what_is_kept_out_are_undone_to_what_they_were(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
     _, (one,) = await chat(agent, "The ferry leaves at nine.")
     agent._memory.append(TurnRated(turn=one.turn, significance=1, by="rule"))
     await agent.memories.write_block("human", "Sails.")
@@ -205,17 +201,25 @@ async def test_pins_ratings_blocks_and_what_is_kept_out_are_undone_to_what_they_
     await agent.history.undo()
     assert await agent.memories.blocks() == []
 
+    session, (one,) = await chat(agent, "The ferry leaves at nine.")
+    await agent.memories.write_block("human", "Sails.")
+    what_if = new_id()
+    agent._memory.append(
+        SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test"),
+        PinSet(turn=one.turn),
+    )
+    agent._memory.append(CoreWritten(block="human", world=what_if, by="user", text="Rows."))
+    agent._memory.append(PinCleared(turn=one.turn, world="main"))
+    await agent.history.undo()
+    assert agent._memory.readings.turn(one.turn).pinned, "a pin without a world is one of the message's own"
+    await agent.history.undo()
+    assert [block.text for block in agent._memory.readings.blocks(what_if)] == ["Sails."]
+    assert [block.text for block in await agent.memories.blocks()] == ["Sails."]
 
-async def test_what_was_learned_by_itself_is_no_change_by_hand(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    _, (one,) = await chat(agent, "The ferry leaves at nine.")
-    made: ObservationMade = observed("FERRY", one.turn)
-    agent._memory.append(made, TurnRated(turn=one.turn, significance=3, by="rule"))
-    assert await agent.history.changes() == []
 
-
-async def test_a_mark_is_set_listed_found_by_its_beginning_and_taken_off(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_mark_is_set_listed_found_by_its_beginning_and_taken_off_and_those_set_by_themselves_are_few(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await chat(agent, "The ferry leaves at nine.")
     mark = await agent.history.marks.add(" before the trip ")
     assert (mark.name, mark.reason, mark.seq) == ("before the trip", "named", agent._memory.head())
@@ -230,6 +234,21 @@ async def test_a_mark_is_set_listed_found_by_its_beginning_and_taken_off(make_ag
         await agent.history.plan_restore(mark.id)
     await agent.history.marks.remove(mark.id[:20])
     assert await agent.history.marks.all() == []
+
+    monkeypatch.setattr(marks, "EVENTS", 12)
+    session, (one,) = await chat(agent, "The ferry leaves at nine.")
+    for _ in range(8):
+        for _ in range(6):
+            await agent.chats.pin(one.turn)
+            await agent.chats.unpin(one.turn)
+        await agent.chats.rename(session, "Voyage")
+        await agent.chats.hide(one.turn)
+        await agent.chats.unhide(one.turn)
+        await agent.idle()
+    assert [each.reason for each in await agent.history.marks.all()] == ["automatic"] * 5
+    with agent._memory.readings.snapshot() as db:
+        (count,) = db.execute("SELECT count(*) FROM events WHERE kind = 'mark.set'").fetchone()
+    assert count == 1 + 8
 
 
 async def state(agent: Agent) -> dict[str, Any]:
@@ -246,8 +265,7 @@ async def state(agent: Agent) -> dict[str, Any]:
 
 
 @pytest.mark.restarts
-async def test_restoring_a_mark_puts_back_what_was_decided_and_is_undone_as_one(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_restoring_a_mark_puts_back_what_was_decided_and_is_undone_as_one(agent: Agent) -> None:
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     agent._memory.append(observed("FERRY", one.turn))
     await agent.memories.write_block("human", "Sails.")
@@ -278,39 +296,3 @@ async def test_restoring_a_mark_puts_back_what_was_decided_and_is_undone_as_one(
     assert other in {each.id for each in await agent.chats.all(archived=True)}
     assert (await agent.history.undo()).what == "restored a mark"
     assert await state(agent) == since
-
-
-async def test_marks_that_are_set_by_themselves_are_few_and_far_between(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    session, (one,) = await chat(agent, "The ferry leaves at nine.")
-    for _ in range(8):
-        for _ in range(60):
-            await agent.chats.pin(one.turn)
-            await agent.chats.unpin(one.turn)
-        await agent.chats.rename(session, "Voyage")
-        await agent.chats.hide(one.turn)
-        await agent.chats.unhide(one.turn)
-        await agent.idle()
-    marks = await agent.history.marks.all()
-    assert [each.reason for each in marks] == ["automatic"] * 5
-    with agent._memory.readings.snapshot() as db:
-        (count,) = db.execute("SELECT count(*) FROM events WHERE kind = 'mark.set'").fetchone()
-    assert count == 8
-
-
-async def test_a_pin_and_a_block_of_a_what_if_are_undone_in_that_world_alone(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    session, (one,) = await chat(agent, "The ferry leaves at nine.")
-    await agent.memories.write_block("human", "Sails.")
-    what_if = new_id()
-    agent._memory.append(
-        SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test"),
-        PinSet(turn=one.turn),
-    )
-    agent._memory.append(CoreWritten(block="human", world=what_if, by="user", text="Rows."))
-    agent._memory.append(PinCleared(turn=one.turn, world="main"))
-    await agent.history.undo()
-    assert agent._memory.readings.turn(one.turn).pinned, "a pin without a world is one of the message's own"
-    await agent.history.undo()
-    assert [block.text for block in agent._memory.readings.blocks(what_if)] == ["Sails."]
-    assert [block.text for block in await agent.memories.blocks()] == ["Sails."]

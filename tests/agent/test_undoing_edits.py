@@ -15,8 +15,44 @@ async def edited(agent: Agent, session: str, turn: str, text: str) -> None:
         pass
 
 
+@pytest.mark.restarts
+async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_counts_as_an_edit_nor_comes_a_chat_back(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await started(make_agent)
+    session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    await agent.plans.carry_out(await agent.plans.delete(two.turn, exchange=True))
+    async for _ in agent.send(session, "Rather walk."):
+        pass
+    assert [change.what for change in await agent.history.changes()] == ["deleted 2 messages"]
+    async for _ in agent.regenerate(session):
+        pass
+    assert (await agent.history.undo()).what == "regenerated the reply to the message “Rather walk.”"
+
+    session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
+    fork = await agent.branches.fork(session)
+    await agent.branches.rewind(session, one.turn)
+    plan = await agent.plans.delete_session(fork)
+    assert plan.impact.erases
+    assert {turn.id for turn in plan.impact.gone} == plan.impact.kept, "they leave, and keep their words"
+    assert plan.notes == (), "the impact tells it once"
+    await agent.plans.carry_out(plan)
+    with pytest.raises(AgentError, match=r"None of its words were erased.*went back to") as refused:
+        await agent.history.undo()
+    assert "permanently gone" not in str(refused.value)
+
+
 async def test_what_was_said_in_the_place_of_another_is_undone_and_made_again(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
+    session, _ = await chat(agent, "Hello there.")
+    await agent.chats.rename(session, "Voyage")
+    agent._memory.append(Undone(events=(1,)))
+    assert [change.what for change in await agent.history.changes()] == [
+        "undid an automatic change",
+        "named a chat “Voyage”",
+    ]
+    assert (await agent.history.undo()).what == "named a chat “Voyage”"
+
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     await agent.chats.rename(session, "Voyage")
     await edited(agent, session, two.turn, "Rather walk.")
@@ -30,9 +66,6 @@ async def test_what_was_said_in_the_place_of_another_is_undone_and_made_again(ma
     await agent.history.undo()
     assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
 
-
-async def test_a_rewind_then_an_edit_then_undo_undoes_the_edit_and_then_the_rewind(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
     session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     await agent.branches.rewind(session, one.turn)
     await edited(agent, session, one.turn, "The train leaves at ten.")
@@ -42,50 +75,6 @@ async def test_a_rewind_then_an_edit_then_undo_undoes_the_edit_and_then_the_rewi
     assert undone.what.startswith("went back to the message “The ferry leaves at nine.” in the chat")
     assert session not in undone.what
     assert await said(agent, session) == ["The ferry leaves at nine.", "Buy the tickets."]
-
-
-@pytest.mark.restarts
-async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_counts_as_an_edit(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await started(make_agent)
-    session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    await agent.plans.carry_out(await agent.plans.delete(two.turn, exchange=True))
-    async for _ in agent.send(session, "Rather walk."):
-        pass
-    assert [change.what for change in await agent.history.changes()] == ["deleted 2 messages"]
-    async for _ in agent.regenerate(session):
-        pass
-    assert (await agent.history.undo()).what == "regenerated the reply to the message “Rather walk.”"
-
-
-async def test_an_undoing_of_what_is_no_change_stands_in_the_list_and_breaks_nothing(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    session, _ = await chat(agent, "Hello there.")
-    await agent.chats.rename(session, "Voyage")
-    agent._memory.append(Undone(events=(1,)))
-    assert [change.what for change in await agent.history.changes()] == [
-        "undid an automatic change",
-        "named a chat “Voyage”",
-    ]
-    assert (await agent.history.undo()).what == "named a chat “Voyage”"
-
-
-async def test_deleting_a_chat_says_before_that_it_cannot_be_undone_also_where_no_word_is_erased(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await started(make_agent)
-    session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    fork = await agent.branches.fork(session)
-    await agent.branches.rewind(session, one.turn)
-    plan = await agent.plans.delete_session(fork)
-    assert plan.impact.erases
-    assert {turn.id for turn in plan.impact.gone} == plan.impact.kept, "they leave, and keep their words"
-    assert plan.notes == (), "the impact tells it once"
-    await agent.plans.carry_out(plan)
-    with pytest.raises(AgentError, match=r"None of its words were erased.*went back to") as refused:
-        await agent.history.undo()
-    assert "permanently gone" not in str(refused.value)
 
 
 @pytest.mark.restarts

@@ -2,13 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 
-import pytest
-
 from agent.agent import Agent
 from agent.story.plots import ACTIVE
 from tests.agent.conftest import MakeAgent
-from tests.agent.test_stories import PLAIN, begun, say
-from tests.fakes import FakeGenerator
+from tests.agent.test_stories import say, staged
 
 Deed = Callable[[Agent, str], Awaitable[object]]
 
@@ -79,14 +76,6 @@ DEEDS: list[tuple[Deed, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("deed", "told"), DEEDS)
-async def test_a_change_of_a_story_is_told_in_words(make_agent: MakeAgent, deed: Deed, told: str) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
-    await deed(agent, session)
-    assert (await agent.history.undo()).what == told
-
-
 async def stands(agent: Agent, session: str) -> object:
     """The cast with what each saw, and the stage."""
     cast = await agent.stories.cast(session)
@@ -94,9 +83,11 @@ async def stands(agent: Agent, session: str) -> object:
     return cast, [[turn.id for turn in await agent.stories.seen_by(session, each.member)] for each in cast], lines
 
 
-async def test_a_story_goes_back_to_a_mark(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
+async def test_a_change_of_a_story_is_told_in_words_and_the_story_goes_back_to_a_mark(make_agent: MakeAgent) -> None:
+    agent, _, session = await staged(make_agent, "Hm.")
+    for deed, told in DEEDS:
+        await deed(agent, session)
+        assert (await agent.history.undo()).what == told
     await say(agent, session, "Good evening.")
     before = await stands(agent, session)
     mark = await agent.history.marks.add("evening")

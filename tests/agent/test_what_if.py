@@ -10,7 +10,9 @@ from tests.agent.test_recall import only
 from tests.agent.test_tools import SEARCH, ask, with_a_fact
 
 
-async def test_a_chat_of_a_what_if_recalls_what_it_left_with_and_nothing_later(make_agent: MakeAgent) -> None:
+async def test_a_chat_and_the_tools_of_a_what_if_go_by_what_it_left_with_and_nothing_later(
+    make_agent: MakeAgent,
+) -> None:
     agent, model, told = await with_a_fact(make_agent)
     home = (await agent.chats.exchange(told)).turn.session
     fork = await agent.branches.fork(home, what_if=True)
@@ -26,15 +28,6 @@ async def test_a_chat_of_a_what_if_recalls_what_it_left_with_and_nothing_later(m
     assert {"My dog Biscuit is a brown beagle.", later} <= found
     assert own not in found
 
-
-async def given(agent: Agent, session: str) -> set[str]:
-    """The words that the last reply of a chat was given, of turns or of what was learned from them."""
-    return {hit.text for hit in await agent.search.context((await agent.chats.thread(session))[-1].id)}
-
-
-async def test_the_tools_of_a_what_if_answer_for_it(make_agent: MakeAgent) -> None:
-    agent, model, told = await with_a_fact(make_agent)
-    home = (await agent.chats.exchange(told)).turn.session
     fork = await agent.branches.fork(home, what_if=True)
     own = only(await ask(agent, model, "Biscuit lives on the moon now.", session=fork), TurnAccepted).turn
     about = {"tool": "about", "name": "Biscuit"}
@@ -46,6 +39,11 @@ async def test_the_tools_of_a_what_if_answer_for_it(make_agent: MakeAgent) -> No
     here = (await agent.chats.thread(session))[-2]
     assert told in {item.id for item in here.recalled}
     assert own not in {item.id for item in here.recalled}
+
+
+async def given(agent: Agent, session: str) -> set[str]:
+    """The words that the last reply of a chat was given, of turns or of what was learned from them."""
+    return {hit.text for hit in await agent.search.context((await agent.chats.thread(session))[-1].id)}
 
 
 async def test_what_is_stated_corrected_and_pinned_in_a_what_if_stays_there(make_agent: MakeAgent) -> None:

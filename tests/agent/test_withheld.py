@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent.agent import Agent
 from agent.events import RecallDone
 from agent.settings import Settings
 from graph.ids import new_id
@@ -12,11 +13,19 @@ from tests.fakes import FakeGenerator
 PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 
 
+@pytest.fixture
+def model() -> FakeGenerator:
+    return FakeGenerator("I see.")
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
+    return await ready(make_agent, model, PLAIN)
+
+
 async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_first_moment(
-    make_agent: MakeAgent,
+    agent: Agent, model: FakeGenerator
 ) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
     session, _, _ = await say(agent, None, "My dog Biscuit is ill. Don't remember this!")
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
     kinds = [row["withheld"] for row in agent._memory.query("MATCH (t:Turn) RETURN t.withheld AS withheld")]
@@ -30,8 +39,7 @@ async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_fi
 
 
 @pytest.mark.restarts
-async def test_the_reply_that_a_crash_cut_off_is_withheld_like_its_message(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+async def test_the_reply_that_a_crash_cut_off_is_withheld_like_its_message(agent: Agent, make_agent: MakeAgent) -> None:
     session, _, ended = await say(agent, None, "Off the record: I hate my job.")
     reply = new_id()
     agent._memory.stream(reply, session=session, parent=ended.reply_turn, model="fake", text="Why do you")
@@ -41,9 +49,9 @@ async def test_the_reply_that_a_crash_cut_off_is_withheld_like_its_message(make_
 
 
 @pytest.mark.restarts
-async def test_a_message_that_is_answered_later_keeps_its_answer_out_too(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
+async def test_a_message_that_is_answered_later_keeps_its_answer_out_too(
+    agent: Agent, model: FakeGenerator, make_agent: MakeAgent
+) -> None:
     session, _, _ = await say(agent, None, "hello there")
     model.gate.clear()
     events = agent.send(session, "Off the record: I hate my job.")
@@ -58,8 +66,7 @@ async def test_a_message_that_is_answered_later_keeps_its_answer_out_too(make_ag
     assert [turn.withheld for turn in path] == [False, False, True, True]
 
 
-async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(agent: Agent) -> None:
     session, _, ended = await say(agent, None, "My dog Biscuit is a beagle.")
     await agent.chats.withhold(ended.turn)
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
@@ -71,19 +78,9 @@ async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(make_agent: Ma
     assert ended.turn in [hit.id for hit in recalled.hits]
 
 
-async def test_please_forget_that_keeps_the_message_before_and_its_reply_out(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
-    session, _, _ = await say(agent, None, "My boat is the Albatross.")
-    await say(agent, session, "My dog Biscuit is a beagle.")
-    await say(agent, session, "Please forget that.")
-    assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False, True, True, True, True]
-    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
-    assert "beagle" not in " ".join(hit.text for hit in recalled.hits)
-
-
-async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answer(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("I see.")
-    agent = await ready(make_agent, model, PLAIN)
+async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answer(
+    agent: Agent, model: FakeGenerator
+) -> None:
     session, _, _ = await say(agent, None, "hello there")
     model.gate.clear()
     first = agent.send(session, "My dog Biscuit is a beagle.")
@@ -102,7 +99,15 @@ async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answe
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False, True, True, True, True]
 
 
-async def test_a_wish_without_a_message_before_it_keeps_only_itself_out(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+async def test_a_wish_alone_keeps_itself_out_and_please_forget_that_the_message_before_and_its_reply(
+    agent: Agent,
+) -> None:
     session, _, _ = await say(agent, None, "Don't remember that.")
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
+
+    session, _, _ = await say(agent, None, "My boat is the Albatross.")
+    await say(agent, session, "My dog Biscuit is a beagle.")
+    await say(agent, session, "Please forget that.")
+    assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False, True, True, True, True]
+    _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
+    assert "beagle" not in " ".join(hit.text for hit in recalled.hits)

@@ -34,18 +34,14 @@ def pdf(text: str | None, *, password: str | None = None) -> bytes:
 def test_a_markdown_file_has_the_title_of_its_first_heading(tmp_path: Path) -> None:
     path = tmp_path / "notes.md"
     path.write_text("# Tides\n\nTwice a day.\n", encoding="utf-8")
-
     reading = read(path)
-
     assert (reading.kind, reading.title, reading.pieces[0].text) == ("markdown", "Tides", "Tides\nTwice a day.")
 
 
 def test_the_words_of_a_pdf_stand_under_their_page(tmp_path: Path) -> None:
     path = tmp_path / "tides.pdf"
     path.write_bytes(pdf("Twice a day"))
-
     reading = read(path)
-
     assert (reading.kind, reading.pieces[0].text) == ("pdf", "page 1\nTwice a day")
 
 
@@ -67,10 +63,8 @@ def test_the_words_of_a_pdf_stand_under_their_page(tmp_path: Path) -> None:
 def test_what_is_no_document_is_refused_with_why(tmp_path: Path, name: str, data: bytes, why: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)
-
     with pytest.raises(DocumentUnreadable) as refused:
         read(path)
-
     assert why in str(refused.value)
     assert "It was not added" in str(refused.value)
 
@@ -84,7 +78,6 @@ def test_a_file_of_100_mb_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "huge.log"
     with path.open("wb") as file:
         file.truncate(100 << 20)
-
     with pytest.raises(DocumentUnreadable, match="100 MB, more than the 32 MB"):
         read(path)
 
@@ -100,7 +93,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
         return opened(self, mode)
 
     monkeypatch.setattr(Path, "open", open_and_grow)
-
     with pytest.raises(DocumentUnreadable, match="changing while it is being read"):
         read(path)
 
@@ -108,7 +100,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
 def test_utf_16_and_windows_line_ends_are_read(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes("one\r\n\r\ntwo".encode("utf-16"))
-
     assert read(path).pieces[0].text == "one\n\ntwo"
 
 
@@ -128,7 +119,6 @@ def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path)
     (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "again.md").symlink_to(tmp_path / "a" / "notes.md")
     (tmp_path / "dead.md").symlink_to(tmp_path / "nowhere")
-
     found = find(tmp_path)
     names = [[path.relative_to(tmp_path.resolve()).as_posix() for path in each] for each in (found.files, found.others)]
     assert names == [["a/notes.md", "a/data.json", "a/main.py"], ["a/photo.png"]]

@@ -54,81 +54,44 @@ def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "lstat", lstat)
 
 
-def test_a_folder_is_taken_in_and_a_second_time_says_nothing_new(memory: Memory, folder: Path) -> None:
+def test_a_folder_is_taken_in_once_and_what_is_gone_since_is_named_and_stays(memory: Memory, folder: Path) -> None:
     first = ingest(memory, folder)
     head = memory.head()
     second = ingest(memory, folder)
-
     assert ([Path(path).name for path in first.added], first.chunks) == (["tides.md", "boat.py"], 3)
     assert (len(second.unchanged), second.added, memory.head()) == (2, [], head)
+    folder.rename(folder.with_name("elsewhere"))
+    for where in (".", "tides.md", "sub"):
+        with pytest.raises(DocumentMissing, match=r"not found: .* Nothing was changed\..* read from there stay?"):
+            ingest(memory, folder / where)
+    with pytest.raises(DocumentMissing, match=r"Nothing was changed\.$"):
+        ingest(memory, folder / "never there")
+    folder.with_name("elsewhere").rename(folder)
+    (folder / "tides.md").unlink()
+    assert [Path(path).name for path in ingest(memory, folder).missing] == ["tides.md"]
+    (folder / "sub" / "boat.py").unlink()
+    assert len(ingest(memory, folder).missing) == 2, "as of a disk that is not mounted"
+    assert memory.head() == head
     assert {(each.title, each.chunks) for each in memory.readings.documents()} == {("Tides", 2), ("boat.py", 1)}
 
 
-def test_a_changed_file_keeps_the_pieces_that_stayed_the_same(memory: Memory, folder: Path) -> None:
+def test_a_changed_file_keeps_the_pieces_that_stayed_the_same_and_changed_back_is_what_it_was(
+    memory: Memory, folder: Path
+) -> None:
     ingest(memory, folder)
     tides = next(each for each in memory.readings.documents() if each.title == "Tides")
     before = memory.readings.document_chunks(tides.id)
     (folder / "tides.md").write_text("# Tides\n\nTwice a day.\n\n# Moon\n\nIt pulls hard.\n")
-
     report = ingest(memory, folder / "tides.md")
     after = memory.readings.document_chunks(tides.id)
-
     assert ([Path(path).name for path in report.refreshed], report.chunks) == (["tides.md"], 1)
     assert after[0].id == before[0].id
     assert [each.text for each in after] == ["Twice a day.", "It pulls hard."]
     assert memory.readings.chunks([before[1].id]) == {}
-
-
-def test_a_file_that_changed_back_is_what_it_was(memory: Memory, folder: Path) -> None:
-    path = folder / "tides.md"
-    words = path.read_text()
-    ingest(memory, path)
-    path.write_text("# Tides\n\nOnce.\n")
-    ingest(memory, path)
-    path.write_text(words)
-    ingest(memory, path)
-
-    (document,) = memory.readings.documents()
-    assert [each.headings for each in memory.readings.document_chunks(document.id)] == [("Tides",), ("Moon",)]
-
-
-def test_a_file_that_is_gone_is_named_and_stays_in_the_memory(memory: Memory, folder: Path) -> None:
-    ingest(memory, folder)
-    head = memory.head()
-    (folder / "tides.md").unlink()
-
-    report = ingest(memory, folder)
-
-    assert [Path(path).name for path in report.missing] == ["tides.md"]
-    assert memory.head() == head
-    assert {(each.title, each.chunks) for each in memory.readings.documents()} == {("Tides", 2), ("boat.py", 1)}
-
-
-def test_of_a_disk_that_is_not_mounted_everything_is_named_and_stays(memory: Memory, folder: Path) -> None:
-    ingest(memory, folder)
-    head = memory.head()
-    for each in (folder / "tides.md", folder / "sub" / "boat.py"):
-        each.unlink()
-
-    assert len(ingest(memory, folder).missing) == 2
-    assert memory.head() == head
-
-
-@pytest.mark.parametrize("where", [".", "tides.md", "sub"])
-def test_a_root_that_is_not_there_changes_nothing(memory: Memory, folder: Path, where: str) -> None:
-    ingest(memory, folder)
-    head = memory.head()
-    folder.rename(folder.with_name("elsewhere"))
-
-    with pytest.raises(DocumentMissing, match=r"not found: .* Nothing was changed\..* read from there stay?"):
-        ingest(memory, folder / where)
-
-    assert memory.head() == head
-
-
-def test_a_root_that_was_never_read_is_just_not_there(memory: Memory, folder: Path) -> None:
-    with pytest.raises(DocumentMissing, match=r"Nothing was changed\.$"):
-        ingest(memory, folder / "nowhere")
+    for words in ("# Tides\n\nOnce.\n", "# Tides\n\nTwice a day.\n\n# Moon\n\nIt pulls.\n"):
+        (folder / "tides.md").write_text(words)
+        ingest(memory, folder / "tides.md")
+    assert [each.headings for each in memory.readings.document_chunks(tides.id)] == [("Tides",), ("Moon",)]
 
 
 def test_what_cannot_be_looked_at_is_told_and_not_taken_for_gone(
@@ -139,7 +102,6 @@ def test_what_cannot_be_looked_at_is_told_and_not_taken_for_gone(
     with monkeypatch.context() as patched:
         close(folder / "sub", patched)
         report = ingest(memory, folder)
-
     assert (report.missing, [Path(path).name for path in report.added]) == ([], ["new.txt"])
     assert report.skipped == [(str(folder / "sub"), f"{folder / 'sub'} cannot be read: Permission denied. {SAFE}")]
 
@@ -148,32 +110,23 @@ def test_a_document_keeps_its_project_and_tags_when_it_is_read_again_without_the
     Ingester(memory, project="sea", tags=["tide"]).run(folder / "tides.md")
     (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
     ingest(memory, folder)
-
     assert [(each.project, each.tags) for each in memory.readings.documents() if each.title == "Tides"] == [
         ("sea", ("tide",))
     ]
 
 
-def test_what_is_passed_over_or_guessed_is_named(memory: Memory, folder: Path) -> None:
+def test_what_is_passed_over_guessed_or_unreadable_is_named_and_the_others_are_read(
+    memory: Memory, folder: Path
+) -> None:
     (folder / "plan.docx").write_bytes(b"PK\3\4\0")
     (folder / "alt.txt").write_bytes("Größe: 3 €".encode("cp1252"))
     (folder / "rows.csv").write_text("tide,high\n")
     (folder / "rows.json").write_text('{"tide": "high"}')
-
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4")
     report = ingest(memory, folder)
-
     assert [Path(path).name for path in report.others] == ["plan.docx"]
     assert [Path(path).name for path in report.guessed] == ["alt.txt"]
-    assert {Path(path).name for path in report.added} >= {"alt.txt", "rows.csv", "rows.json"}
-    assert report.skipped == []
-
-
-def test_an_unreadable_file_of_a_folder_is_told_and_the_others_are_read(memory: Memory, folder: Path) -> None:
-    (folder / "broken.pdf").write_bytes(b"%PDF-1.4")
-
-    report = ingest(memory, folder)
-
-    assert len(report.added) == 2
+    assert {Path(path).name for path in report.added} >= {"alt.txt", "rows.csv", "rows.json", "tides.md", "boat.py"}
     ((path, why),) = report.skipped
     assert Path(path).name == "broken.pdf"
     assert "damaged or not a PDF" in why
@@ -182,16 +135,13 @@ def test_an_unreadable_file_of_a_folder_is_told_and_the_others_are_read(memory: 
 def test_a_file_that_became_unreadable_keeps_what_was_read_of_it(memory: Memory, folder: Path) -> None:
     ingest(memory, folder)
     (folder / "tides.md").write_bytes(b"\0\0\0\0")
-
     report = ingest(memory, folder)
-
     assert (report.missing, len(report.skipped)) == ([], 1)
     assert {each.title for each in memory.readings.documents()} == {"Tides", "boat.py"}
 
 
 def test_a_folder_without_documents_says_so(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-
     with pytest.raises(DocumentUnreadable, match="contains no Markdown"):
         ingest(memory, tmp_path / "empty")
 
@@ -204,9 +154,7 @@ def test_what_was_stopped_is_done_by_the_same_command(
     asked = iter([False, False, False] + [True] * 100)
     stopped = Ingester(memory, stopping=lambda: next(asked)).run(folder / "long.md")
     half = {each.title: each.chunks for each in memory.readings.documents()}
-
     again = ingest(memory, folder / "long.md")
-
     assert (stopped.stopped, stopped.added, half) == (True, [], {"Part 0": 0})
     assert (len(again.added), again.chunks) == (1, 8)  # twelve of them were stored before
     assert {each.title: each.chunks for each in memory.readings.documents()} == {"Part 0": 20}
@@ -214,9 +162,7 @@ def test_what_was_stopped_is_done_by_the_same_command(
 
 def test_progress_names_each_file(memory: Memory, folder: Path) -> None:
     steps: list[IngestProgress] = []
-
     Ingester(memory, progress=steps.append).run(folder)
-
     assert [(step.done, step.total, step.file) for step in steps] == [
         (number, 2, file.name) for number, file in enumerate(find(folder).files)
     ] + [(2, 2, "")]

@@ -5,7 +5,6 @@ from agent.ingesting.sections import code, markdown, pages, plain
 
 def test_markdown_sections_carry_the_path_of_their_headings() -> None:
     text = "Intro\n\n# Boat\n\nIt floats.\n\n## Sails\n\nThree.\n\nHouse\n=====\n\nIt stands.\n"
-
     assert [(each.headings, each.paragraphs) for each in markdown(text)] == [
         ((), ("Intro",)),
         (("Boat",), ("It floats.",)),
@@ -16,7 +15,6 @@ def test_markdown_sections_carry_the_path_of_their_headings() -> None:
 
 def test_a_hash_inside_a_code_block_is_no_heading() -> None:
     (section,) = (each for each in markdown("# Run it\n\n```sh\n# not a heading\nmake\n```\n") if each.paragraphs)
-
     assert section.headings == ("Run it",)
     assert "# not a heading" in section.paragraphs[0]
 
@@ -24,7 +22,6 @@ def test_a_hash_inside_a_code_block_is_no_heading() -> None:
 def test_a_definition_at_the_margin_begins_a_section_with_its_decorators() -> None:
     tide = "@cache\n@other\ndef tide(day: int) -> int:\n    def inner(): ...\n    return day\n"
     source = f"import os\n\n{tide}\nclass Boat:\n    x = 1\n"
-
     assert [(each.headings, each.paragraphs[0].split("\n")[0]) for each in code(source)] == [
         ((), "import os"),
         (("def tide(day: int) -> int",), "@cache"),
@@ -34,13 +31,11 @@ def test_a_definition_at_the_margin_begins_a_section_with_its_decorators() -> No
 
 def test_words_that_begin_like_a_definition_are_none() -> None:
     (section,) = code("define = 1\ntyped = 2\n")
-
     assert section.headings == ()
 
 
 def test_plain_text_is_parted_by_blank_lines() -> None:
     (section,) = plain("one\ntwo\n\n\nthree")
-
     assert section.paragraphs == ("one\ntwo", "three")
 
 

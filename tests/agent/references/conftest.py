@@ -1,8 +1,17 @@
 """What all tests of references have in common."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from agent.references import quotes
+from tests.agent.references.web import Web, serving
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    async with serving() as found:
+        yield found
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from agent.references.extraction import Page
 from agent.references.pace import FIRST_S, LONGEST_S, MOST_S, Pace
 from agent.references.reader import FRESH_S, ReferenceReader
 from tests.agent.references.test_threads import post
-from tests.agent.references.web import Asked, Web, serving
+from tests.agent.references.web import Asked, Web
 
 
 class Clock:
@@ -26,12 +26,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with serving() as found:
-        yield found
 
 
 @pytest.fixture

@@ -13,15 +13,12 @@ from typing import Any
 import pytest
 
 from agent.agent import Agent
-from agent.events import Warned
 from agent.references import quotes
-from agent.settings import as_given
 from tests.agent.conftest import MakeAgent
+from tests.agent.references.chats import NONCE, THREAD, at, chat_of, files_with, read_here
 from tests.agent.references.test_extraction import ARTICLE, RSS, pdf
-from tests.agent.references.test_in_chats import NONCE, OWN, THREAD, files_with, say, shown
 from tests.agent.references.test_threads import ADA, BOB, DEFS, gone, post, quoting
 from tests.agent.references.web import Asked, Web, head, serving
-from tests.fakes import FakeGenerator
 
 pytestmark = pytest.mark.process
 
@@ -34,18 +31,20 @@ SILENT = "is still being read"
 WITHHELD = [{"val": "!no-unauthenticated"}]
 LONG = 11 << 20
 Serve = Callable[[Web], None]
-AT = "at://ada.example/app.bsky.feed.post/3k"
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is served at /it, or as a thread; what is told of it, empty where it is read; what stands in the prompt."""
+    """What is served at /it, or as a thread; what is told of it, empty where it is read; what stands in the prompt.
+
+    Where it is read `apart`, that is done in a process of its own.
+    """
 
     name: str
     serve: Serve
     says: str = ""
     given: str = NONCE
-    address: str = "/it"
+    apart: bool = False
 
 
 def body(data: bytes | str, kind: str, **headers: Any) -> Serve:
@@ -88,8 +87,8 @@ def silent(after: bytes = b"") -> Serve:
 
 def moved(*hops: str) -> Serve:
     def serve(web: Web) -> None:
-        for at, hop in enumerate(hops):
-            web.move("/it" if at == 0 else f"/hop{at}", hop)
+        for number, hop in enumerate(hops):
+            web.move(f"/hop{number}" if number else "/it", hop)
         web.put("/there", HTML)
 
     return serve
@@ -125,7 +124,7 @@ WEB = [
     Case("a page that says nothing of its letters", body(HTML, "text/html")),
     Case("a page of XHTML", body(HTML, "application/xhtml+xml")),
     Case("a page without a type", body(f"<!doctype html>{HTML}", "")),
-    Case("a whole article", body(ARTICLE.replace("conical", NONCE), "text/html; charset=utf-8")),
+    Case("a whole article", body(ARTICLE.replace("conical", NONCE), "text/html; charset=utf-8"), apart=True),
     Case("plain text", body(WORDS, "text/plain")),
     Case("Markdown", body(f"# Light\n\n{WORDS}", "text/markdown")),
     Case("JSON", body(json.dumps({"says": WORDS}), "application/json")),
@@ -172,7 +171,7 @@ WEB = [
     Case("an archive", body(b"PK", "application/zip"), "application/zip, which clew cannot read", ""),
     Case("bytes that are no text", body(b"a\0b" * 99, "text/plain"), "is no text", ""),
     Case("no words", body("<html><body></body></html>", "text/html"), "There are no words", ""),
-    Case("a broken PDF", body(b"%PDF-1.7 nothing", "application/pdf"), "is broken", ""),
+    Case("a broken PDF", body(b"%PDF-1.7 nothing", "application/pdf"), "is broken", "", apart=True),
 ]  # fmt: skip
 THREADS = [
     Case("a post", thread(SAID)),
@@ -200,51 +199,38 @@ THREADS = [
 ]  # fmt: skip
 
 
-def test_there_are_enough() -> None:
-    assert len(WEB) + len(THREADS) >= 60
-    assert len({each.name for each in WEB}) == len(WEB)
-    assert len({each.name for each in THREADS}) == len(THREADS)
-
-
-async def agent_for(make_agent: MakeAgent, model: FakeGenerator, web: Web) -> Agent:
-    given = {"tools": "off", "kv_mb": 0, "hosts": OWN, "threads_from": web.url("")}
-    agent = await make_agent(model, as_given(given))
-    await agent.idle()
-    return agent
-
-
 @pytest.mark.parametrize("cases", [WEB, THREADS], ids=["pages", "threads"])
 async def test_a_reply_comes_whatever_a_source_does(
     make_agent: MakeAgent, cases: list[Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = FakeGenerator("Well.")
+    assert len({each.name for each in cases}) == len(cases)
+    sessions = []
     async with serving() as web:
-        agent = await agent_for(make_agent, model, web)
-        heard: list[str] = []
-        agent.on_notice(lambda notice: heard.append(notice.message) if isinstance(notice, Warned) else None)
-        sessions = []
+        chat = await chat_of(make_agent, web, reflect=True)
         for number, case in enumerate(cases):
-            heard.clear()
-            await rested(agent)
+            await rested(chat.agent)
             case.serve(web)
-            address = web.url(f"/it?{number}") if cases is WEB else AT.replace("3k", f"k{number}")
-            with monkeypatch.context() as silent:
+            with monkeypatch.context() as here:
+                if not case.apart:
+                    read_here(here)
                 if case.says == SILENT:
-                    silent.setattr(quotes.ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": 0.2})
-                ended = await say(agent, None, f"What about {case.name}?", address)
+                    here.setattr(quotes.ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": 0.2})
+                address = web.url(f"/it?{number}") if cases is WEB else at(f"k{number}")
+                ended = await chat.begin(f"What about {case.name}?", address)
             sessions.append(ended.session)
             assert ended.text == "Well.", case.name
-            told = [each for each in heard if "tokens reserved" not in each]
+            told = [each for each in chat.told if "tokens reserved" not in each]
+            chat.told.clear()
             assert len(told) == bool(case.says), (case.name, told)
             assert all(case.says in each and "\n" not in each for each in told), (case.name, told)
             assert all(each.endswith(("goes on without it.", "if you say so.")) for each in told), (case.name, told)
-            assert (case.given or "[From") in shown(model) or not case.given, case.name
-            assert case.given or NONCE not in shown(model), case.name
+            assert (case.given or "[From") in chat.shown or not case.given, case.name
+            assert case.given or NONCE not in chat.shown, case.name
         for session, case in zip(sessions, cases, strict=True):
-            said = [turn.text for turn in await agent.chats.thread(session)]
+            said = [turn.text for turn in await chat.agent.chats.thread(session)]
             assert said == [f"What about {case.name}?", "Well."]
-            assert len(await agent.references.all(session)) == 1, "nothing is lost"
-        await agent.close()
+            assert len(await chat.agent.references.all(session)) == 1, "nothing is lost"
+        await chat.agent.close()
     assert files_with(NONCE) == []
 
 

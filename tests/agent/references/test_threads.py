@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent.errors import Unreadable
 from agent.references.client import WebClient
 from agent.references.threads import DEPTH, MOST_POSTS, Author, Thread, read_thread, thread_of
-from tests.agent.references.web import Web, serving
+from tests.agent.references.web import Web
 from tests.examples import examples
 
 DEFS = "app.bsky.feed.defs#"
@@ -129,30 +129,10 @@ def test_a_deep_thread_is_cut_and_says_so() -> None:
     assert thread_of({"thread": post("Here", parent=parents)}).posts == DEPTH + 1
 
 
+NAMES = ["$type", "post", "record", "author", "replies", "parent", "embed", "labels", "did", "text", "createdAt"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "$type",
-                    "post",
-                    "record",
-                    "author",
-                    "replies",
-                    "parent",
-                    "embed",
-                    "labels",
-                    "did",
-                    "text",
-                    "createdAt",
-                ]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
     max_leaves=20,
 )
 
@@ -181,25 +161,24 @@ async def asked(web: Web) -> Thread:
         await client.close()
 
 
-async def test_a_thread_is_asked_for_and_its_edits_and_deletions_are_honoured() -> None:
+async def test_a_thread_is_asked_for_and_its_edits_and_deletions_are_honoured(web: Web) -> None:
     path = "/xrpc/app.bsky.feed.getPostThread"
-    async with serving() as web:
-        web.put_json(path, {"thread": post("Frist", replies=[post("Oh", BOB)])})
-        assert "Frist" in (await asked(web)).text
-        assert web.asked[0].path == (
-            f"{path}?uri=at%3A%2F%2Fada.example%2Fapp.bsky.feed.post%2F3k&depth=100&parentHeight=100"
-        )
-        web.put_json(path, {"thread": post("First", replies=[gone("notFoundPost")])})
-        now = (await asked(web)).text
-        assert "First" in now
-        assert "Oh" not in now
-        web.put_json(path, {"error": "NotFound"}, status=400)
-        with pytest.raises(Unreadable, match="not there any more"):
+    web.put_json(path, {"thread": post("Frist", replies=[post("Oh", BOB)])})
+    assert "Frist" in (await asked(web)).text
+    assert web.asked[0].path == (
+        f"{path}?uri=at%3A%2F%2Fada.example%2Fapp.bsky.feed.post%2F3k&depth=100&parentHeight=100"
+    )
+    web.put_json(path, {"thread": post("First", replies=[gone("notFoundPost")])})
+    now = (await asked(web)).text
+    assert "First" in now
+    assert "Oh" not in now
+    web.put_json(path, {"error": "NotFound"}, status=400)
+    with pytest.raises(Unreadable, match="not there any more"):
+        await asked(web)
+    web.put_json(path, {"error": "RateLimit"}, status=429)
+    with pytest.raises(Unreadable, match="is busy"):
+        await asked(web)
+    for body in ("{", json.dumps(["thread"]), "[" * 100_000):
+        web.put(path, body, "application/json")
+        with pytest.raises(Unreadable):
             await asked(web)
-        web.put_json(path, {"error": "RateLimit"}, status=429)
-        with pytest.raises(Unreadable, match="is busy"):
-            await asked(web)
-        for body in ("{", json.dumps(["thread"]), "[" * 100_000):
-            web.put(path, body, "application/json")
-            with pytest.raises(Unreadable):
-                await asked(web)

@@ -1,8 +1,7 @@
 """A role play goes on over messages: what is said in it is the role's."""
 
-import pytest
-
 from agent.reflection.frames import LONGEST, spoken_in_a_frame
+from tests.agent.scored import score, tables
 
 from .told import said
 
@@ -12,18 +11,9 @@ def foreign(*texts: str) -> list[int]:
     return [place for place, turn in enumerate(turns) if turn.id in spoken_in_a_frame(turns)]
 
 
-@pytest.mark.parametrize(
-    "opening",
-    [
-        "Let's role-play: you are the border guard and I am a spice trader.",
-        "can we do a mock interview for a nursing job?",
-        "Pretend to be my landlord.",
-        "Lass uns ein Rollenspiel machen.",
-        "Hagamos un juego de rol.",
-    ],
-)
-def test_it_begins_where_it_is_proposed_and_goes_on(opening: str) -> None:
-    assert foreign("I live in Oslo.", opening, "My wife is dying.", "I have forty camels.") == [1, 2, 3]
+def test_it_begins_where_it_is_proposed_and_goes_on() -> None:
+    later = ("My wife is dying.", "I have forty camels.")
+    score(tables(__file__)["openings"], lambda opening: foreign("I live in Oslo.", opening, *later) == [1, 2, 3])
 
 
 def test_it_ends_where_somebody_says_so() -> None:

@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.reflection.grounding import ground
+from tests.agent.scored import score, tables
+
+TABLES = tables(__file__)
 
 
 def calls(do: Callable[[], object]) -> int:
@@ -28,51 +31,22 @@ def calls(do: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize(
-    ("text", "source"),
-    [
-        ("The user is a nurse.", "I'm a nurse."),
-        ("The user works as a nurse.", "I'm a nurse."),
-        ("User's sister Anna is a doctor.", "My sister Anna's a doctor"),
-        ("The user has two cats.", "We have 2 cats"),
-        ("The user is 34 years old.", "I'm thirty-four"),
-        ("The user hates cilantro.", "I can't stand cilantro"),
-        ("The user no longer works at Siemens.", "I quit Siemens last week"),
-        ("The user is a nurse.", "I'm a nurse, not a doctor"),
-        ("The user's birthday is 05-03.", "My birthday is on 3 May"),
-        (
-            "The user used to live in Munich and now lives in Berlin.",
-            "I used to live in Munich but now I live in Berlin",
-        ),
-        ("Enjoys hiking in the Alps", "I love hiking in the alps"),
-        ("The user's mother lives in Ghent.", "My mom lives in Ghent."),
-        ("Der Nutzer wohnt in Hamburg.", "Ich wohne in Hamburg."),
-    ],
-)
-def test_what_was_said_is_grounded_in_the_third_person_too(text: str, source: str) -> None:
-    assert ground(text, [source], cosine=None).grounded
+def test_what_was_said_is_grounded_in_the_third_person_too() -> None:
+    score(TABLES["grounded"], lambda text, source: ground(text, [source], cosine=None).grounded)
 
 
-@pytest.mark.parametrize(
-    ("text", "source", "lacking"),
-    [
-        ("The user lives in Munich.", "I live in Berlin", "Munich"),
-        ("Anna is a nurse.", "My sister is a nurse", "Anna"),
-        ("The user has three cats.", "We have 2 cats", "3"),
-        ("The user loves cilantro.", "I can't stand cilantro", "not"),
-        ("The user works at Siemens.", "I don't work at Siemens anymore", "not"),
-        ("The user is a doctor.", "I'm a nurse, not a doctor", "not"),
-        ("The user's brother Tom is a pilot.", "My friend Tom is a pilot", "brother"),
-        ("The user's husband is a pilot.", "My wife is a pilot", "husband"),
-    ],
-)
 @pytest.mark.parametrize("cosine", [None, 0.99])
-def test_names_numbers_family_and_negation_are_never_vouched_for(
-    text: str, source: str, lacking: str, cosine: float | None
-) -> None:
-    found = ground(text, [source], cosine=cosine)
-    assert not found.grounded
-    assert lacking in found.lacking
+def test_names_numbers_family_and_negation_are_never_vouched_for(cosine: float | None) -> None:
+    def right(text: str, source: str, lacking: str) -> bool:
+        found = ground(text, [source], cosine=cosine)
+        return not found.grounded and lacking in found.lacking
+
+    score(TABLES["lacking"], right)
+
+
+def test_what_is_no_sentence_about_a_person_is_never_grounded() -> None:
+    texts = [*TABLES["no_sentence"], "nurse " * 31, "nurse " * 10_000]
+    score(texts, lambda text: not ground(text, [text, "I'm a nurse"], cosine=1.0).grounded)
 
 
 def test_likeness_makes_up_for_words_but_not_for_all_of_them() -> None:
@@ -80,25 +54,6 @@ def test_likeness_makes_up_for_words_but_not_for_all_of_them() -> None:
     assert not ground("The user spends winter days racing a snowboard", [source], cosine=None).grounded
     assert ground("The user spends winter days racing a snowboard", [source], cosine=0.9).grounded
     assert not ground("The user collects antique porcelain", [source], cosine=0.99).grounded
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " ",
-        "nurse " * 31,
-        "nurse " * 10_000,
-        '{"action": "create", "text": "nurse"}',
-        "You are a helpful assistant who knows a nurse",
-        "print('nurse')",
-        "Is the user a nurse?",
-        "The user.",
-        "[1] you: I'm a nurse",
-    ],
-)
-def test_what_is_no_sentence_about_a_person_is_never_grounded(text: str) -> None:
-    assert not ground(text, [text, "I'm a nurse"], cosine=1.0).grounded
 
 
 def test_the_name_of_the_speaker_need_not_be_said() -> None:

@@ -8,6 +8,7 @@ from agent.reflection.likeness import Embed
 from agent.reflection.statements import told
 from graph.events import ObservationKind
 from graph.values import Vector
+from tests.agent.scored import score, tables
 
 
 def test_without_the_embedder_they_were_fitted_to_words_alone_decide() -> None:
@@ -25,20 +26,10 @@ def test_without_the_embedder_they_were_fitted_to_words_alone_decide() -> None:
 
 @pytest.mark.model
 async def test_with_it_they_are_surer(embed: Embed) -> None:
-    lasts = (
-        "Could you suggest a podcast? I'm a ward sister on permanent nights.",
-        "my brother Tom's a vet in Leeds now",
-        "Wir haben im Februar Zwillinge bekommen, Jonas und Mira.",
-        "my gran's turning 90 and lives in Galway",
-    )
-    passes = (
-        "parked up, 45 min break.",
-        "Why does my function return None?",
-        "if I lived in Rome I'd eat out",
-        "merci.",
-    )
-    assert [bool((await told(text, embed)).statements) for text in lasts] == [True] * len(lasts)
-    assert [bool((await told(text, embed)).statements) for text in passes] == [False] * len(passes)
+    rows = tables(__file__)
+    kept = {text: (await told(text, embed)).statements for texts in rows.values() for text in texts}
+    score(rows["lasting"], lambda text: bool(kept[text]))
+    score(rows["passing"], lambda text: not kept[text])
 
 
 @pytest.mark.model

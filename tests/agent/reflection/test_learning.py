@@ -14,6 +14,7 @@ from agent.reflection.making import Draft
 from agent.reflection.trust import TASKS, Trusts
 from graph.events import ObservationKind, ObservationMade
 from models.errors import StructuredOutputError
+from tests.agent.scored import score, tables
 from tests.fakes import FakeGenerator
 
 from .told import material, no_vectors, said, shelf
@@ -135,26 +136,13 @@ async def test_where_the_fallback_refuses_too_nothing_is_done(tmp_path: Path) ->
     assert len(other.asked) == len(RIGHT) + 1
 
 
-@pytest.mark.parametrize(
-    ("text", "is_one"),
-    [
-        (SORRY, True),
-        ("I cannot comply with this request.", True),
-        ("I’m unable to extract facts about people.", True),
-        ("I can't eat nuts.", False),
-        ("I am unable to drive at night.", False),
-        ("The user works as an AI engineer.", False),
-        ("The user cannot help with the move.", False),
-        (f'{{"actions": [{{"text": "{SORRY}"', False),
-        ("", False),
-        (None, False),
-    ],
-)
-def test_a_refusal_is_told_from_what_people_cannot_do(text: str | None, is_one: bool) -> None:
-    assert refuses(text) == is_one
-    if text:
-        both = Actions(actions=[BOAT.model_copy(update={"text": text}), BOAT])
-        assert not refuses(both)
+def test_a_refusal_is_told_from_what_people_cannot_do() -> None:
+    refusals = tables(__file__)["refusals"]
+    score(refusals, lambda text, is_one: refuses(text) is is_one)
+    assert [SORRY, True] in refusals
+    assert not refuses(None)
+    both = [Actions(actions=[BOAT.model_copy(update={"text": text}), BOAT]) for text, _ in refusals if text]
+    assert not any(map(refuses, both))
 
 
 async def test_a_model_that_never_answers_has_its_time_and_no_more(tmp_path: Path) -> None:

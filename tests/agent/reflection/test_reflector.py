@@ -167,19 +167,9 @@ async def test_a_trusted_model_is_asked_and_its_file_probed_once(make_agent: Mak
     assert model.answers == []
 
 
-async def test_all_of_an_exchange_is_one_append_that_ends_with_its_being_done(
+async def test_what_a_crash_interrupts_is_found_again_and_learned_once_in_one_append(
     make_agent: MakeAgent, tmp_path: Path
 ) -> None:
-    agent = await make_agent(FakeGenerator("Nice!"), QUIET)
-    await say(agent, OSLO)
-    store = Kept(agent._memory)
-    await reflector(agent, store, tmp_path).reflect()
-    assert store.appends == 1
-    assert isinstance(store.events[-1], ReflectionDone)
-    assert (store.events[-1].created, store.events[-1].trust) == (1, "verbatim")
-
-
-async def test_what_a_crash_interrupts_is_found_again_and_learned_once(make_agent: MakeAgent, tmp_path: Path) -> None:
     agent = await make_agent(FakeGenerator("Nice!"), QUIET)
     await say(agent, OSLO)
     store = Kept(agent._memory)
@@ -189,6 +179,8 @@ async def test_what_a_crash_interrupts_is_found_again_and_learned_once(make_agen
     assert (await texts(agent), await agent.reflection.unreflected()) == ([], 1)
     store.fail = None
     await reflector(agent, store, tmp_path).reflect()
+    assert isinstance(store.events[-1], ReflectionDone)
+    assert (store.events[-1].created, store.events[-1].trust) == (1, "verbatim")
     await reflector(agent, store, tmp_path).reflect()
     assert (await texts(agent), await agent.reflection.unreflected(), store.appends) == ([OSLO], 0, 1)
 

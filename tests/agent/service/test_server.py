@@ -39,6 +39,7 @@ from tests.agent.service.behind import Behind
 from tests.agent.service.conftest import MakeBehind
 from tests.agent.test_changing_tools import ANSWER, REMEMBER, TOOLS
 from tests.agent.test_recall import only
+from tests.examples import few
 from tests.fakes import FakeGenerator
 
 HELLO: dict[str, Any] = {"protocol": PROTOCOL, "name": "test", "kind": "chat", "pid": 1}
@@ -78,6 +79,29 @@ async def raw(behind: Behind, *, greet: bool = True, **hello: Any) -> Raw:
     return made
 
 
+@pytest.fixture
+def model() -> FakeGenerator:
+    return FakeGenerator("a reply")
+
+
+@pytest.fixture
+async def service(behind: MakeBehind, model: FakeGenerator) -> Behind:
+    return await behind(model)
+
+
+async def begun(client: AgentClient) -> str:
+    """A chat with one exchange."""
+    return only(await collect(client.send(None, "first")), TurnAccepted).session
+
+
+async def asked(client: AgentClient) -> tuple[AsyncGenerator[AgentEvent, None], TurnAccepted]:
+    """A message that is taken up; what else comes of it waits for the gate of the model."""
+    events = client.send(None, "tell me")
+    accepted = await anext(events)
+    assert isinstance(accepted, TurnAccepted)
+    return events, accepted
+
+
 async def answered(client: AgentClient, session: str, model: FakeGenerator) -> None:
     """Let the model go on, and wait until a reply has ended in a chat."""
     watching = asyncio.create_task(to_the_end(client.watch(session)))
@@ -97,53 +121,51 @@ async def to_the_end(events: AsyncGenerator[AgentEvent, None]) -> list[AgentEven
     return heard
 
 
-async def test_the_socket_is_this_users_alone_and_gone_in_the_end(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("Hello."))
+async def test_the_socket_is_this_users_alone_has_the_memory_alone_and_is_gone_in_the_end(
+    service: Behind, behind: MakeBehind
+) -> None:
     path = socket_of(service.home)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    await service.end()
-    assert not path.exists()
-
-
-async def test_it_alone_has_the_memory_and_a_second_one_is_refused(behind: MakeBehind) -> None:
-    await behind(FakeGenerator("Hello."))
     with pytest.raises(MemoryHeld):
         await behind(FakeGenerator("Hello."))
-
-
-async def test_whoever_comes_later_hears_how_it_stands(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("Hello."))
     first = await service.client()
     await first.models.ready()
     later = AgentClient(service.connect, Settings(), name="later")
     heard = later.notices()
     await later.start()
-    assert isinstance(await anext(heard), MemoryReady)
+    assert isinstance(await anext(heard), MemoryReady), "whoever comes later hears how it stands"
     await later.close()
+    await service.end()
+    assert not path.exists()
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
+async def test_who_does_not_say_hello_is_told_why_and_sent_away(
+    service: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for line, code in (
         (b"garbage\n", Code.UNREADABLE),
         (b'{"method": 5}\n', Code.NO_REQUEST),
         (b"[1, 2]\n", Code.NO_REQUEST),
         (b'{"id": 1, "method": "memories.find", "params": {}}\n', Code.NOT_GREETED),
         (b'{"id": 1, "method": "hello", "params": {"protocol": 99}}\n', Code.OTHER_PROTOCOL),
-    ],
-)
-async def test_who_does_not_say_hello_is_told_why_and_sent_away(behind: MakeBehind, line: bytes, code: Code) -> None:
-    stranger = await raw(await behind(FakeGenerator("Hello.")), greet=False)
-    answer = await stranger.say(line)
-    assert answer is not None
-    assert answer["error"]["code"] == code
-    assert await stranger.say(b"") is None  # closed
+    ):
+        stranger = await raw(service, greet=False)
+        answer = await stranger.say(line)
+        assert answer is not None
+        assert answer["error"]["code"] == code, line
+        assert await stranger.say(b"") is None  # closed
+    monkeypatch.setattr(connection, "HANDSHAKE_S", 0.05)
+    silent = await raw(service, greet=False)
+    assert await silent.reader.readline() == b"", "a hello that never comes is not waited for"
+    monkeypatch.setattr(server, "peer", lambda connection: os.getuid() + 1)
+    stranger = await raw(service, greet=False)
+    assert await stranger.reader.read() == b"", "another user is not even answered"
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
+async def test_what_cannot_be_asked_is_told_by_a_code_and_the_next_is_answered(service: Behind) -> None:
+    asking = await raw(service)
+    unanswerable: list[tuple[str, dict[str, Any], Code]] = [
         ("memories.nothing", {}, Code.UNKNOWN_METHOD),
         ("memories._find", {}, Code.UNKNOWN_METHOD),
         ("models.close", {}, Code.UNKNOWN_METHOD),
@@ -153,14 +175,16 @@ async def test_who_does_not_say_hello_is_told_why_and_sent_away(behind: MakeBehi
         ("search.recall", {}, Code.WRONG_PARAMETERS),
         ("chats.get", {"session": "nobody"}, Code.FAILED),
         ("then.chats", {"past": 5}, Code.FAILED),
-    ],
-)
-async def test_what_cannot_be_asked_is_told_by_a_code_and_the_next_is_answered(
-    behind: MakeBehind, method: str, params: dict[str, Any], code: Code
-) -> None:
-    asking = await raw(await behind(FakeGenerator("Hello.")))
-    assert (await asking.ask(method, **params))["error"]["code"] == code
-    assert (await asking.ask("chats.all", 8))["result"] == []
+    ]
+    for method, params, code in unanswerable:
+        assert (await asking.ask(method, **params))["error"]["code"] == code, (method, params)
+        assert (await asking.ask("chats.all", 8))["result"] == []
+    for not_under_way in ([], {}, None, "no such", 99):
+        asking.writer.write(notification("cancel", {"id": not_under_way}))
+        assert (await asking.ask("then.close", 3, past=not_under_way))["result"] is None
+        assert (await asking.ask("chats.all", 8))["result"] == []
+    odd = await raw(service, name="\ud800x")  # no text, which costs nobody the health
+    assert "\ud800x" in [each["name"] for each in (await odd.ask("health"))["result"]["clients"]]
 
 
 async def test_half_a_line_and_a_line_without_end_harm_nobody(
@@ -180,20 +204,6 @@ async def test_half_a_line_and_a_line_without_end_harm_nobody(
     assert await (await service.client()).chats.all() == []
 
 
-@pytest.mark.parametrize("id", [[], {}, None, "no such", 99])
-async def test_what_is_not_under_way_cannot_be_given_up_and_the_next_is_answered(behind: MakeBehind, id: Any) -> None:
-    asking = await raw(await behind(FakeGenerator("Hello.")))
-    asking.writer.write(notification("cancel", {"id": id}))
-    assert (await asking.ask("then.close", 3, past=id))["result"] is None
-    assert (await asking.ask("chats.all", 8))["result"] == []
-
-
-async def test_a_hello_that_never_comes_is_not_waited_for(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "HANDSHAKE_S", 0.05)
-    silent = await raw(await behind(FakeGenerator("Hello.")), greet=False)
-    assert await silent.reader.readline() == b""
-
-
 async def test_settings_cross_as_they_are_whatever_the_environment_says(
     behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,10 +216,9 @@ async def test_settings_cross_as_they_are_whatever_the_environment_says(
     assert (service.agent.settings.recall_limit, service.agent.settings.recall_tokens) == (7, 50)
 
 
-async def test_two_faces_on_one_chat_hear_the_same(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("a reply"))
+async def test_two_faces_on_one_chat_hear_the_same(service: Behind) -> None:
     one, other = await service.client(), await service.client()
-    session = only(await collect(one.send(None, "first")), TurnAccepted).session
+    session = await begun(one)
     watching = asyncio.create_task(collect(other.watch(session)))
     await other.chats.get(session)  # asked after the watch began, and answered after it
     said = await collect(one.send(session, "second"))
@@ -221,8 +230,7 @@ async def test_two_faces_on_one_chat_hear_the_same(behind: MakeBehind) -> None:
     assert "".join(e.text for e in heard if isinstance(e, TokensArrived)) == only(said, ReplyEnded).text
 
 
-async def test_what_came_of_a_request_is_told_before_its_answer(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("Hello."))
+async def test_what_came_of_a_request_is_told_before_its_answer(service: Behind) -> None:
     client = await service.client()
     session = only(await collect(client.send(None, "The ferry leaves at nine.")), TurnAccepted).session
     await client.idle()
@@ -238,10 +246,9 @@ async def test_what_came_of_a_request_is_told_before_its_answer(behind: MakeBehi
     assert client.settings.recall_limit == 3, "the client knows it when it has the answer"
 
 
-async def test_a_chat_that_is_open_elsewhere_is_opened_a_second_time_only_by_choice(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("a reply"))
+async def test_a_chat_that_is_open_elsewhere_is_opened_a_second_time_only_by_choice(service: Behind) -> None:
     one, other = await service.client(), await service.client()
-    session = only(await collect(one.send(None, "first")), TurnAccepted).session
+    session = await begun(one)
     assert await other.chats.last() == session
     watching = asyncio.create_task(collect(one.watch(session)))
     await one.chats.all()
@@ -254,27 +261,23 @@ async def test_a_chat_that_is_open_elsewhere_is_opened_a_second_time_only_by_cho
         await other.chats.all()
 
 
-async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(behind: MakeBehind) -> None:
-    model = FakeGenerator("a whole reply")
-    service = await behind(model)
+async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(service: Behind, model: FakeGenerator) -> None:
     staying = await service.client()
     model.gate.clear()
     leaving = await service.client()
-    events = leaving.send(None, "tell me")
-    accepted = await anext(events)
-    assert isinstance(accepted, TurnAccepted)
+    _, accepted = await asked(leaving)
     await leaving.close()
     await answered(staying, accepted.session, model)
-    assert [turn.text for turn in await staying.chats.thread(accepted.session)] == ["tell me", "a whole reply"]
+    assert [turn.text for turn in await staying.chats.thread(accepted.session)] == ["tell me", "a reply"]
 
 
-async def test_a_reply_that_nobody_looks_at_gives_way_to_a_message_that_somebody_waits_for(behind: MakeBehind) -> None:
-    model = FakeGenerator("a reply")
-    service = await behind(model)
+async def test_a_reply_that_nobody_looks_at_gives_way_to_a_message_that_somebody_waits_for(
+    service: Behind, model: FakeGenerator
+) -> None:
     leaving, waiting = await service.client(), await service.client()
     model.gate.clear()
-    events = leaving.send(None, "first")
-    session = (await anext(events)).session
+    events, accepted = await asked(leaving)
+    session = accepted.session
     await model.waiting.wait()
     said = asyncio.create_task(collect(waiting.send(None, "second")))
     await waiting.chats.all()
@@ -285,17 +288,15 @@ async def test_a_reply_that_nobody_looks_at_gives_way_to_a_message_that_somebody
     model.gate.set()
     assert isinstance((await said)[-1], ReplyEnded)
     assert [(turn.text, turn.truncated) for turn in await waiting.chats.thread(session)] == [
-        ("first", False),
+        ("tell me", False),
         ("", True),
     ]
     await events.aclose()
 
 
-async def test_what_waits_is_told_to_all_and_goes_on_when_asked(behind: MakeBehind) -> None:
-    model = FakeGenerator("a reply")
-    service = await behind(model)
+async def test_what_waits_is_told_to_all_and_goes_on_when_asked(service: Behind, model: FakeGenerator) -> None:
     one, other = await service.client(), await service.client()
-    session = only(await collect(one.send(None, "first")), TurnAccepted).session
+    session = await begun(one)
     model.gate.clear()
     running = asyncio.create_task(collect(one.send(session, "second")))
     waiting = one.send(session, "third")
@@ -314,8 +315,7 @@ async def test_what_waits_is_told_to_all_and_goes_on_when_asked(behind: MakeBehi
     assert not one.go_on(session)
 
 
-async def test_a_private_chat_is_of_one_face_and_gone_with_it(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("a reply"))
+async def test_a_private_chat_is_of_one_face_and_gone_with_it(service: Behind) -> None:
     mine, theirs = await service.client(), await service.client()
     session, other = await mine.private.begin(), await theirs.private.begin()
     await collect(mine.send(session, "a secret"))
@@ -399,7 +399,7 @@ def test_the_window_moves_on_and_forgets() -> None:
 
 
 async def test_it_ends_by_itself_when_nobody_is_there(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("Hello."), linger_s=0.5)
+    service = await behind(FakeGenerator("Hello."), linger_s=0.05)
     client = await service.client()
     await client.chats.all()
     await client.close()
@@ -407,35 +407,16 @@ async def test_it_ends_by_itself_when_nobody_is_there(behind: MakeBehind) -> Non
     assert not socket_of(service.home).exists()
 
 
-async def test_asked_to_retire_it_finishes_the_reply_and_ends(behind: MakeBehind) -> None:
-    model = FakeGenerator("a whole reply")
-    service = await behind(model)
-    client = await service.client()
-    model.gate.clear()
-    events = client.send(None, "tell me")
-    accepted = await anext(events)
-    asking = await raw(service, greet=False)
-    assert (await asking.ask("retire"))["result"]["unanswered"] == 1
-    late = await raw(service, greet=False)
-    assert (await late.ask("hello", **HELLO))["error"]["code"] == Code.ENDING
-    model.gate.set()
-    assert isinstance((await collect(events))[-1], ReplyEnded)
-    await service.ended()
-    assert isinstance(accepted, TurnAccepted)
-
-
-async def test_one_that_ends_takes_up_nothing_more_and_the_face_is_told_and_waits(behind: MakeBehind) -> None:
-    model = FakeGenerator("a whole reply")
-    service = await behind(model)
+async def test_asked_to_retire_it_finishes_the_reply_takes_up_nothing_more_and_the_face_is_told(
+    service: Behind, model: FakeGenerator
+) -> None:
     client = await service.client()
     heard = client.notices()
     model.gate.clear()
-    events = client.send(None, "tell me")
-    await anext(events)
-    retiring = await raw(service, greet=False)
-    await retiring.ask("retire")
-    more = await raw(service, greet=False)
-    assert (await more.ask("health"))["result"]["ending"] is True
+    events, _ = await asked(client)
+    assert (await (await raw(service, greet=False)).ask("retire"))["result"]["unanswered"] == 1
+    assert (await (await raw(service, greet=False)).ask("hello", **HELLO))["error"]["code"] == Code.ENDING
+    assert (await (await raw(service, greet=False)).ask("health"))["result"]["ending"] is True
     assert client._wire is not None
     with pytest.raises(ServiceEnding):
         await client._wire.ask("send", {"session": None, "text": "and on"})
@@ -449,13 +430,11 @@ async def test_one_that_ends_takes_up_nothing_more_and_the_face_is_told_and_wait
     assert client._wire.lost.done(), "another one is started by what is asked next, and not by the face itself"
 
 
-async def test_stop_is_for_what_one_looks_at(behind: MakeBehind) -> None:
-    model = FakeGenerator("a reply")
-    service = await behind(model)
+async def test_stop_is_for_what_one_looks_at(service: Behind, model: FakeGenerator) -> None:
     mine, theirs = await service.client(), await service.client()
     model.gate.clear()
-    events = mine.send(None, "tell me")
-    session = (await anext(events)).session
+    events, accepted = await asked(mine)
+    session = accepted.session
     await model.waiting.wait()
     await theirs.chats.all()
     assert theirs.answering == session
@@ -463,12 +442,6 @@ async def test_stop_is_for_what_one_looks_at(behind: MakeBehind) -> None:
     assert (await (await raw(service)).ask("stop"))["result"] is False
     assert mine.stop()
     assert only(await collect(events), ReplyEnded).stop_reason == "stopped"
-
-
-async def test_a_name_that_is_no_text_costs_nobody_the_health(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("Hello."))
-    odd = await raw(service, name="\ud800x")
-    assert (await odd.ask("health"))["result"]["clients"][0]["name"] == "\ud800x"
 
 
 async def test_a_chat_that_begins_has_the_settings_of_the_file(behind: MakeBehind) -> None:
@@ -499,21 +472,15 @@ async def test_a_chat_that_begins_has_the_settings_of_the_file(behind: MakeBehin
     assert loads == 2
 
 
-async def test_another_user_is_not_even_answered(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "peer", lambda connection: os.getuid() + 1)
-    stranger = await raw(await behind(FakeGenerator("Hello.")), greet=False)
-    assert await stranger.reader.read() == b""
-
-
-async def test_ten_thousand_watches_of_one_face_are_bounded_and_cost_the_others_nothing(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("a reply"))
+async def test_thousands_of_watches_of_one_face_are_bounded_and_cost_the_others_nothing(service: Behind) -> None:
     client = await service.client()
-    session = only(await collect(client.send(None, "hello")), TurnAccepted).session
+    session = await begun(client)
     greedy = await raw(service)
-    for id in range(10_000):
+    count = few(10_000)
+    for id in range(count):
         greedy.writer.write(line_of("watch", id, session=session))
     refused = 0
-    while refused < 10_000 - connection.MOST_AT_ONCE:
+    while refused < count - connection.MOST_AT_ONCE:
         message = json.loads(await greedy.reader.readline())
         refused += message.get("error", {}).get("code") == Code.NO_REQUEST
     assert len(service.agent._conversation._watching[session]) == connection.MOST_AT_ONCE
@@ -534,9 +501,8 @@ async def test_a_home_that_is_deleted_ends_it(behind: MakeBehind, monkeypatch: p
 
 
 async def test_a_full_disk_is_told_as_the_agent_tells_it_and_the_service_goes_on(
-    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
+    service: Behind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = await behind(FakeGenerator("a reply"))
     client = await service.client()
 
     def full(*events: object) -> None:
@@ -551,8 +517,7 @@ async def test_a_full_disk_is_told_as_the_agent_tells_it_and_the_service_goes_on
     assert isinstance((await collect(client.send(None, "hello")))[-1], ReplyEnded)
 
 
-async def test_who_reads_nothing_costs_nobody_anything(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("a reply"))
+async def test_who_reads_nothing_costs_nobody_anything(service: Behind) -> None:
     asleep, awake = await raw(service, name="asleep"), await service.client()
     hall = service.service._hall
     (sleeper,) = [each for each in hall.connections if each.guest is not None and each.guest.name == "asleep"]
@@ -568,8 +533,7 @@ async def test_who_reads_nothing_costs_nobody_anything(behind: MakeBehind) -> No
     assert not asleep.reader.at_eof()
 
 
-async def test_faces_are_told_where_the_agent_is_only_when_it_is_elsewhere(behind: MakeBehind) -> None:
-    service = await behind(FakeGenerator("a reply"))
+async def test_faces_are_told_where_the_agent_is_only_when_it_is_elsewhere(service: Behind) -> None:
     client = await service.client()
     states: list[dict[str, Any]] = []
     wire = client._wire
@@ -583,14 +547,12 @@ async def test_faces_are_told_where_the_agent_is_only_when_it_is_elsewhere(behin
     assert [each["settings"]["recall_limit"] for each in states] == [7]
 
 
-async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(behind: MakeBehind) -> None:
-    model = FakeGenerator("a reply")
-    service = await behind(model)
+async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(
+    service: Behind, model: FakeGenerator
+) -> None:
     client = await service.client()
     model.gate.clear()
-    events = client.send(None, "tell me")
-    accepted = await anext(events)
-    assert isinstance(accepted, TurnAccepted)
+    events, accepted = await asked(client)
     wire = client._wire
     assert wire is not None
     wire._transport.abort()
@@ -602,19 +564,9 @@ async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(
     assert [turn.text for turn in await client.chats.thread(accepted.session)] == ["tell me", "a reply"]
 
 
-async def test_a_closed_client_says_so(behind: MakeBehind) -> None:
-    client = await (await behind(FakeGenerator("Hello."))).client()
-    await client.close()
-    with pytest.raises(ServiceLost):
-        await client.chats.all()
-
-
-async def test_what_only_reads_is_asked_again_where_the_service_was_lost_and_a_change_is_not(
-    behind: MakeBehind,
-) -> None:
-    service = await behind(FakeGenerator("a reply"))
+async def test_what_only_reads_is_asked_again_where_the_service_was_lost_and_a_change_is_not(service: Behind) -> None:
     client = await service.client()
-    session = only(await collect(client.send(None, "hello")), TurnAccepted).session
+    session = await begun(client)
 
     async def lost(asked: Coroutine[Any, Any, Any]) -> Any:
         waiting = asyncio.ensure_future(asked)
@@ -626,6 +578,9 @@ async def test_what_only_reads_is_asked_again_where_the_service_was_lost_and_a_c
     assert len(await lost(client.chats.thread(session))) == 2
     assert isinstance(await lost(client.chats.rename(session, "Voyage")), ServiceLost)
     assert set(methods()) >= READING
+    await client.close()
+    with pytest.raises(ServiceLost):
+        await client.chats.all()
 
 
 def test_every_part_of_the_agent_can_be_asked() -> None:

@@ -15,6 +15,8 @@ from agent.asking.shelf import Ran, Saved
 from agent.asking.store import LONGEST, MOST, MOST_SAVED, SLACK, QueryStore
 from agent.errors import QueriesUnwritable
 from graph.log.byte_search import forms_of
+from tests.examples import few
+from tests.tables import each
 
 AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
 WRITER = """
@@ -71,19 +73,20 @@ def test_the_history_is_bounded(store: QueryStore) -> None:
     assert (len(entries), entries[0], entries[-1]) == (MOST, ran(MOST + SLACK), ran(SLACK + 1))
 
 
-def test_what_is_too_long_or_no_json_is_not_kept(store: QueryStore) -> None:
+def test_what_is_too_long_no_json_or_without_a_name_is_not_kept(store: QueryStore) -> None:
     assert not store.keep(Ran("x" * LONGEST, AT))
     assert not store.keep(Ran("RETURN $a", AT, {"a": float("nan")}))
     assert not store.keep(Ran("RETURN $a", AT, {"a": object()}))
     for saved in (Saved("a", "x" * LONGEST), Saved("a", "RETURN $a", {"a": object()})):
         with pytest.raises(QueriesUnwritable, match="Nothing was saved"):
             store.save(saved)
+    for name, cypher in (("", "RETURN 1"), (" \n", "RETURN 1"), ("x" * 81, "RETURN 1"), ("x", " ")):
+        with pytest.raises(QueriesUnwritable):
+            store.save(Saved(name, cypher))
     assert (store.history().entries, store.saved().entries) == ([], [])
-
-
-def test_a_lone_surrogate_is_kept_as_a_question_mark(store: QueryStore) -> None:
+    assert not store.saved_file.exists()
     assert store.keep(Ran("RETURN '\ud800'", AT))
-    assert store.history().entries[0].cypher == "RETURN '?'"
+    assert store.history().entries[0].cypher == "RETURN '?'", "a lone surrogate is a question mark"
 
 
 def test_a_saved_query_is_replaced_by_one_of_its_name_in_any_case(store: QueryStore) -> None:
@@ -94,15 +97,6 @@ def test_a_saved_query_is_replaced_by_one_of_its_name_in_any_case(store: QuerySt
     assert store.remove("Busy")
     assert not store.remove("busy")
     assert [each.name for each in store.saved().entries] == ["WHO knows whom"]
-
-
-@pytest.mark.parametrize(
-    ("name", "cypher"), [("", "RETURN 1"), (" \n", "RETURN 1"), ("x" * 81, "RETURN 1"), ("x", " ")]
-)
-def test_a_saved_query_has_a_name_and_words(store: QueryStore, name: str, cypher: str) -> None:
-    with pytest.raises(QueriesUnwritable):
-        store.save(Saved(name, cypher))
-    assert not store.saved_file.exists()
 
 
 def test_there_is_an_end_to_saving(store: QueryStore) -> None:
@@ -122,18 +116,21 @@ DAMAGE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_line_is_left_out_and_counted_and_costs_no_other(store: QueryStore, damage: bytes) -> None:
-    store.keep(ran(1))
-    store.save(Saved("a", "RETURN 1"))
-    for path in (store.history_file, store.saved_file):
-        path.write_bytes(damage + path.read_bytes())
-    store.keep(ran(2))
-    store.save(Saved("b", "RETURN 2"))
-    assert (store.history().entries, store.history().damaged) == ([ran(2), ran(1)], 1)
-    saved = store.saved()
-    assert ([each.name for each in saved.entries], saved.damaged) == (["a", "b"], 1)
-    assert store.saved_file.read_bytes().startswith(damage)  # for whoever can mend it
+def test_a_damaged_line_is_left_out_and_counted_and_costs_no_other(tmp_path: Path) -> None:
+    def check(damage: bytes) -> None:
+        store = QueryStore(tmp_path / str(DAMAGE.index(damage)))
+        store.keep(ran(1))
+        store.save(Saved("a", "RETURN 1"))
+        for path in (store.history_file, store.saved_file):
+            path.write_bytes(damage + path.read_bytes())
+        store.keep(ran(2))
+        store.save(Saved("b", "RETURN 2"))
+        assert (store.history().entries, store.history().damaged) == ([ran(2), ran(1)], 1)
+        saved = store.saved()
+        assert ([each.name for each in saved.entries], saved.damaged) == (["a", "b"], 1)
+        assert store.saved_file.read_bytes().startswith(damage)  # for whoever can mend it
+
+    each(DAMAGE, check)
 
 
 def test_a_line_that_a_kill_cut_off_is_gone_with_the_next_one(store: QueryStore) -> None:
@@ -151,7 +148,7 @@ def writer(store: QueryStore, who: str, count: int) -> "subprocess.Popen[bytes]"
 
 @pytest.mark.process
 def test_a_kill_in_the_middle_of_writing_loses_nothing_that_was_kept(store: QueryStore) -> None:
-    for round in range(6):
+    for round in range(max(2, few(6))):
         process = writer(store, f"round-{round}", 100_000)
         assert process.stdout is not None
         told = [process.stdout.readline() for _ in range(5 + 3 * round)]
@@ -175,9 +172,8 @@ def test_two_processes_write_at_once_and_lose_nothing(store: QueryStore) -> None
     assert told == [[str(number).encode() for number in range(60)]] * 2
     entries = store.history().entries
     for who in ("ann", "ben"):
-        mine = [int(each.cypher.split()[2]) for each in entries if f"'{who}'" in each.cypher]
-        assert mine == list(range(60))[::-1]
-        assert {each.name for each in store.saved().entries} >= {f"{who} {number}" for number in range(7)}
+        assert [int(ran.cypher.split()[2]) for ran in entries if f"'{who}'" in ran.cypher] == list(range(60))[::-1]
+        assert {saved.name for saved in store.saved().entries} >= {f"{who} {number}" for number in range(7)}
 
 
 FULL = """
@@ -211,19 +207,18 @@ def test_where_the_disk_is_full_what_was_kept_stays(store: QueryStore) -> None:
     assert {path.name: path.read_bytes() for path in store.folder.iterdir()} == before
 
 
-def test_a_folder_that_cannot_be_made_refuses_in_words(tmp_path: Path) -> None:
-    (tmp_path / "queries").write_text("in the way")
-    store = QueryStore(tmp_path / "queries")
+def test_a_folder_that_cannot_be_made_refuses_in_words_and_a_link_is_not_written_through(
+    store: QueryStore, tmp_path: Path
+) -> None:
+    store.folder.write_text("in the way")
     assert not store.keep(ran(1))
     with pytest.raises(QueriesUnwritable, match="are unchanged"):
         store.save(Saved("a", "RETURN 1"))
     assert (store.history().entries, store.saved().entries) == ([], [])
-
-
-def test_a_file_that_is_a_link_is_not_written_through(store: QueryStore, tmp_path: Path) -> None:
+    store.folder.unlink()
+    store.folder.mkdir()
     target = tmp_path / "target"
     target.write_text("untouched")
-    store.folder.mkdir()
     store.history_file.symlink_to(target)
     assert not store.keep(ran(1))
     assert target.read_text() == "untouched"
@@ -289,18 +284,16 @@ def test_files_without_old_names_are_not_written(store: QueryStore) -> None:
     assert {path: path.stat().st_ino for path in written} == written
 
 
-def test_where_nothing_can_be_written_the_names_are_those_of_today_all_the_same(store: QueryStore) -> None:
+def test_what_cannot_be_written_anew_and_a_link_are_read_by_the_names_of_today_and_left(
+    store: QueryStore, tmp_path: Path
+) -> None:
     of_a_version_before(store)
     before = store.saved_file.read_bytes()
-    store.saved_file.with_name("saved.jsonl.part").mkdir()
-    assert store.saved().entries[0].cypher == NEW
-    assert store.saved_file.read_bytes() == before
-
-
-def test_a_file_that_is_a_link_is_read_by_the_names_of_today_and_left(store: QueryStore, tmp_path: Path) -> None:
-    of_a_version_before(store)
+    in_the_way = store.saved_file.with_name("saved.jsonl.part")
+    in_the_way.mkdir()
+    assert (store.saved().entries[0].cypher, store.saved_file.read_bytes()) == (NEW, before)
+    in_the_way.rmdir()
     target = store.saved_file.rename(tmp_path / "mine")
-    before = target.read_bytes()
     store.saved_file.symlink_to(target)
     assert store.saved().entries[0].cypher == NEW
     assert (store.saved_file.is_symlink(), target.read_bytes()) == (True, before)

@@ -140,18 +140,12 @@ async def test_going_back_past_the_fork_tells_all_that_leaves_the_chat_and_what_
     assert [turn.id for turn in await path(agent, what_if)] == [turn.id for turn in turns[:2]]
     assert OSLO in (await known(agent, what_if)).values()
 
-
-async def test_going_back_on_messages_that_a_fork_shares_tells_that_they_leave_this_chat_alone(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await make_agent(FakeGenerator("I see."))
-    session = await talk(agent, "Hello!", OSLO)
     fork = await agent.branches.fork(session)
     turns = await path(agent, fork)
-    plan = await agent.branches.plan_rewind(fork, turns[1].id)
-    assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
-    assert plan.notes == ("Both messages stay in memory, because another chat also contains them.",)
-    assert plan.impact.lost == ()
+    shared = await agent.branches.plan_rewind(fork, turns[1].id)
+    assert [turn.id for turn in shared.impact.gone] == [turn.id for turn in turns[2:]]
+    assert shared.notes == ("Both messages stay in memory, because another chat also contains them.",)
+    assert shared.impact.lost == ()
 
 
 async def test_what_going_to_another_reply_takes_along_is_told_before(make_agent: MakeAgent) -> None:

@@ -63,7 +63,9 @@ async def test_with_leave_it_is_remembered_and_its_proof_is_the_message(make_age
         await agent.approvals.answer(wanted.approval, allowed=True)
 
 
-async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent: MakeAgent) -> None:
+async def test_without_leave_or_where_it_is_withheld_nothing_is_changed_and_the_model_is_told(
+    make_agent: MakeAgent,
+) -> None:
     agent, model = await started(make_agent)
     events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=False)
     assert only(events, ToolDone).error == REFUSED
@@ -71,12 +73,17 @@ async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent
     assert await agent.memories.find(EVERYTHING) == []
     assert kinds(agent) == ["approval.asked", "approval.refused"]
     assert only(events, ReplyEnded).text == "done"
+    asked, text = kinds(agent), "Don't remember this: my boat is called Zephyrine."
+    events = await answering(agent, model, text, REMEMBER, allow=True)
+    assert "out of memory" in (only(events, ToolDone).error or ""), (
+        "what is withheld is not remembered by a tool either"
+    )
+    assert (await agent.memories.find(EVERYTHING), kinds(agent)) == ([], asked)
 
 
 async def test_where_nobody_can_be_asked_it_is_refused_at_once(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent, asks=False)
-    model.structured_replies = [REMEMBER, ANSWER]
-    events = await collect(agent.send(None, "My boat is called Zephyrine."))
+    events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=True)
     assert not [event for event in events if isinstance(event, ApprovalWanted)]
     assert only(events, ToolDone).error == REFUSED
     assert kinds(agent) == ["approval.asked", "approval.refused"]
@@ -155,11 +162,3 @@ async def test_what_a_memory_may_carry_of_other_turns_in_the_prompt_is_named(mak
     assert first.turn in made.sources
     await agent.chats.hide(first.turn)
     assert await agent.memories.find() == []
-
-
-async def test_a_message_that_is_withheld_is_not_remembered_by_a_tool_either(make_agent: MakeAgent) -> None:
-    agent, model = await started(make_agent)
-    text = "Don't remember this: my boat is called Zephyrine."
-    events = await answering(agent, model, text, REMEMBER, allow=True)
-    assert "out of memory" in (only(events, ToolDone).error or "")
-    assert (await agent.memories.find(EVERYTHING), kinds(agent)) == ([], [])

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
@@ -23,8 +24,6 @@ from graph.events import (
     EntityNoted,
     Event,
     HeadMoved,
-    ObservationKind,
-    ObservationMade,
     ObservationSupported,
     SessionTitled,
     TurnDeleted,
@@ -36,16 +35,19 @@ from graph.values import Wanted
 from tests.agent.conftest import collect
 from tests.examples import histories
 from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
 
 PLAIN = Settings(tools="off", kv_mb=1, reflect=False, context=1024, high_water=700, low_water=350)
 NONCE = re.compile(r"nonce[a-z]+\d+")
 DEEDS = (
     *("say", "say", "say", "learn", "learn", "support", "revise", "note", "correct", "block", "own block", "title"),
-    *("synthesize", "synthesize"),
-    *("name", "hide", "hide", "unhide", "delete", "rewind", "forward", "promote", "reject", "restore", "forget", "pin"),
-    *("unpin", "pin turn", "withhold", "release", "delete chat"),
+    *("synthesize", "synthesize", "name", "delete", "rewind", "forward", "restore", "withhold", "delete chat"),
 )
-STEPS = st.lists(st.tuples(st.sampled_from(DEEDS), st.integers(0, 1000)), min_size=3, max_size=16)
+OF_MEMORIES = ("promote", "reject", "forget", "pin", "unpin")
+OF_TURNS = {"hide": "hide", "unhide": "unhide", "pin turn": "pin", "release": "release"}
+STEPS = st.lists(
+    st.tuples(st.sampled_from((*DEEDS, *OF_MEMORIES, *OF_TURNS, "hide")), st.integers(0, 1000)), min_size=3, max_size=16
+)
 
 
 class HitBuilder:
@@ -88,9 +90,14 @@ class HitBuilder:
         return " ".join(word for turn in sources for word in NONCE.findall(texts[turn])[:1])
 
     async def do(self, deed: str, number: int) -> None:
-        doing: Callable[[int], Awaitable[object]] = getattr(self, deed.replace(" ", "_"))
         try:
-            await doing(number)
+            if deed in OF_MEMORIES:
+                await self._decide(number, getattr(self.agent.memories, deed))
+            elif deed in OF_TURNS:
+                if turn := self._any(number):
+                    await getattr(self.agent.chats, OF_TURNS[deed])(turn)
+            else:
+                await getattr(self, deed.replace(" ", "_"))(number)
         except (AgentError, InvalidEvent, NotFound):
             return  # what cannot be done now
         finally:
@@ -121,9 +128,8 @@ class HitBuilder:
 
     async def correct(self, number: int) -> None:
         if found := await self.agent.memories.find():
-            self.made.append(
-                (await self.agent.memories.correct(found[number % len(found)].id, f"I own {self.word()}.")).id
-            )
+            made = await self.agent.memories.correct(found[number % len(found)].id, f"I own {self.word()}.")
+            self.made.append(made.id)
 
     async def synthesize(self, number: int) -> None:
         found = await self.agent.memories.find(Wanted(status="active"))
@@ -150,14 +156,6 @@ class HitBuilder:
             noted = EntityNoted(entity=new_id(), category="thing", by_turn=sources[0], text=self.told(sources) or "Ada")
             self._store(noted)
 
-    async def hide(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.hide(turn)
-
-    async def unhide(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.unhide(turn)
-
     async def delete(self, number: int) -> None:
         if turn := self._any(number):
             self._store(TurnDeleted(turn=turn))
@@ -178,35 +176,12 @@ class HitBuilder:
             if not self.memory.readings.session(session).deleted:
                 self._store(HeadMoved(session=session, turn=turn))
 
-    async def promote(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.promote)
-
-    async def reject(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.reject)
-
     async def restore(self, number: int) -> None:
         await self._decide(number, lambda id: self.agent.memories.restore(id, "candidate"))
-
-    async def forget(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.forget)
-
-    async def pin(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.pin)
-
-    async def unpin(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.unpin)
-
-    async def pin_turn(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.pin(turn)
 
     async def withhold(self, number: int) -> None:
         if turn := self._any(number):
             self._store(TurnWithheld(turn=turn))
-
-    async def release(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.release(turn)
 
     async def delete_chat(self, number: int) -> None:
         if len(self.chats) > 1:
@@ -252,29 +227,9 @@ class HitBuilder:
         found |= {f"recalled {each.id}": each.text for each in recalled}
         return found
 
-    def _made(
-        self,
-        sources: tuple[str, ...],
-        *,
-        status: str = "active",
-        supersedes: str | None = None,
-        series: str | None = None,
-    ) -> None:
-        id = new_id()
-        self._store(
-            ObservationMade(
-                observation=id,
-                series=series or id,
-                supersedes=supersedes,
-                category=ObservationKind.FACT,
-                status="active" if status == "active" else "candidate",
-                confidence=0.9,
-                grounded=True,
-                origin="model",
-                sources=tuple(dict.fromkeys(sources)),
-                text=f"The boat is {self.told(tuple(dict.fromkeys(sources)))}.",
-            )
-        )
+    def _made(self, sources: tuple[str, ...], **more: Any) -> None:
+        id, sources = new_id(), tuple(dict.fromkeys(sources))
+        self._store(observed(id, *sources, confidence=0.9, text=f"The boat is {self.told(sources)}.", **more))
         self.made.append(id)
 
     async def _decide(self, number: int, deed: Callable[[str], Awaitable[object]]) -> None:

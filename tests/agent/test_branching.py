@@ -22,6 +22,7 @@ from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator, Reply
 
 BARE = Settings(reflect=False)
+NOTHING_ELSE = Settings(reflect=False, recall=False, tools="off")  # than what is said stands in a prompt
 
 
 async def talk(agent: Agent, *messages: str, session: str | None = None) -> str:
@@ -63,9 +64,7 @@ async def agent(make_agent: MakeAgent) -> Agent:
     return await make_agent(FakeGenerator(*(f"Reply {number}." for number in range(1, 30))), BARE)
 
 
-async def test_a_reply_made_anew_stands_beside_the_old_one_and_what_followed_that_stays_where_it_is(
-    agent: Agent,
-) -> None:
+async def test_a_reply_made_anew_stands_beside_the_old_one_and_what_followed_that(agent: Agent) -> None:
     session = await talk(agent, "one", "two")
     before = await path(agent, session)
     events = await collect(agent.regenerate(session))
@@ -195,15 +194,12 @@ async def test_an_edited_message_stands_beside_the_old_one_is_answered_and_may_g
 
     await agent.chats.withhold(first.id)
     await collect(agent.edit(session, first.id, "uno"))
-    assert [turn.withheld for turn in await path(agent, session)] == [True, True], "as by hand"
+    uno, reply = await path(agent, session)
+    assert (uno.withheld, reply.withheld) == (True, True), "as by hand"
 
-
-async def test_a_blank_edit_and_one_of_a_reply_are_refused_and_nothing_stored(agent: Agent) -> None:
-    session = await talk(agent, "one")
-    mine, reply = await path(agent, session)
     head = (await agent.status()).log_head
     for blank in ("", "  \n "):
-        failed = refused(await collect(agent.edit(session, mine.id, blank)))
+        failed = refused(await collect(agent.edit(session, uno.id, blank)))
         assert failed.error is not None
         assert isinstance(failed.error.exception(), EmptyMessage)
     assert "your own messages" in refused(await collect(agent.edit(session, reply.id, "other"))).message
@@ -224,20 +220,14 @@ async def test_a_rewind_moves_the_head_sets_a_mark_and_loses_nothing(agent: Agen
     assert await agent.branches.switch(session, turns[2].id) == turns[3].id
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
 
-
-async def test_a_rewind_goes_to_before_the_first_message_but_not_where_the_chat_stands_or_by_an_old_plan(
-    agent: Agent,
-) -> None:
-    session = await talk(agent, "one", "two")
-    turns = await path(agent, session)
     with pytest.raises(AgentError, match="is already there"):
-        await agent.branches.rewind(session, turns[-1].id)
+        await agent.branches.rewind(session, turns[3].id)
     plan = await agent.branches.plan_rewind(session, turns[1].id)
-    await talk(agent, "three", session=session)
+    await talk(agent, "four", session=session)
     with pytest.raises(AgentError, match="Check again"):
         await agent.branches.rewind(session, turns[1].id, plan=plan)
     assert len(await path(agent, session)) == 6
-    await agent.branches.rewind(session, None)
+    await agent.branches.rewind(session, None)  # to before the first message
     assert await path(agent, session) == []
     await talk(agent, "again", session=session)
     assert (await agent.branches.alternatives(session, [turns[0].id]))[turns[0].id].label == "1/2"
@@ -262,12 +252,18 @@ async def test_hidden_deleted_queued_and_foreign_messages_are_no_place_to_go_to(
 
 
 async def test_a_fork_shares_the_past_and_each_goes_its_own_way(agent: Agent) -> None:
-    session = await talk(agent, "one", "two")
+    session = await agent.chats.configure(None, system_prompt="Be brief.", project="garden")
+    with pytest.raises(AgentError, match="no messages yet"):
+        await agent.branches.fork(session)
+    with pytest.raises(EmptyMessage):
+        await agent.branches.fork(session, name="  ")
+    await talk(agent, "one", "two", session=session)
     turns = await path(agent, session)
     fork = await agent.branches.fork(session, at=turns[1].id, name="Another way")
     assert [turn.id for turn in await path(agent, fork)] == [turns[0].id, turns[1].id]
     about = await agent.chats.get(fork)
     assert (about.name, about.world, about.turns) == ("Another way", MAIN_WORLD, 0)
+    assert (about.system_prompt, about.project) == ("Be brief.", "garden")
     await talk(agent, "three", session=fork)
     assert await said(agent, fork) == ["one", "Reply 1.", "three", "Reply 3."]
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
@@ -275,6 +271,16 @@ async def test_a_fork_shares_the_past_and_each_goes_its_own_way(agent: Agent) ->
         await agent.branches.rewind(fork, turns[3].id)
     tree = await agent.branches.tree(session)
     assert tree[0].children[0].forks == (fork,)
+
+    await collect(agent.regenerate(fork, turns[1].id))  # what is shared, in the fork alone
+    assert await said(agent, fork) == ["one", "Reply 4."]
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
+    last = (await path(agent, fork))[-1].id
+    assert (await agent.branches.alternatives(fork, [last]))[last].label == "2/2"
+    assert await agent.branches.alternatives(session, [last]) == {}
+    await agent.chats.delete(session)
+    with pytest.raises(AgentError, match="was deleted"):
+        await agent.branches.fork(session)
 
 
 async def test_forks_of_a_fork_and_what_ifs_of_a_what_if(agent: Agent) -> None:
@@ -290,45 +296,20 @@ async def test_forks_of_a_fork_and_what_ifs_of_a_what_if(agent: Agent) -> None:
     assert (await agent.chats.get(what_if)).world == what_if
     assert (await agent.chats.get(deeper)).world == deeper
     assert (await agent.chats.get(beside)).world == what_if
-    assert [(world.id, world.parent) for world in await agent.branches.worlds()] == [
-        (MAIN_WORLD, None),
-        (what_if, MAIN_WORLD),
-        (deeper, what_if),
-    ]
+    parents = {world.id: world.parent for world in await agent.branches.worlds()}
+    assert list(parents.items()) == [(MAIN_WORLD, None), (what_if, MAIN_WORLD), (deeper, what_if)]
     await talk(agent, "and then", session=deeper)
     assert await said(agent, deeper) == [
         "one", "Reply 1.", "two", "Reply 2.", "what if", "Reply 3.", "and then", "Reply 4.",
     ]  # fmt: skip
 
 
-async def test_a_fork_keeps_settings_and_project_and_there_is_none_of_an_empty_or_deleted_chat(agent: Agent) -> None:
-    session = await agent.chats.configure(None, system_prompt="Be brief.", project="garden")
-    with pytest.raises(AgentError, match="no messages yet"):
-        await agent.branches.fork(session)
-    with pytest.raises(EmptyMessage):
-        await agent.branches.fork(session, name="  ")
-    await talk(agent, "one", session=session)
-    fork = await agent.branches.fork(session)
-    about = await agent.chats.get(fork)
-    assert (about.system_prompt, about.project) == ("Be brief.", "garden")
-
-    await collect(agent.regenerate(fork))  # in the fork alone
-    assert (await said(agent, fork), await said(agent, session)) == (["one", "Reply 2."], ["one", "Reply 1."])
-    last = (await path(agent, fork))[-1].id
-    assert (await agent.branches.alternatives(fork, [last]))[last].label == "2/2"
-    assert await agent.branches.alternatives(session, [last]) == {}
-    await agent.chats.delete(session)
-    with pytest.raises(AgentError, match="was deleted"):
-        await agent.branches.fork(session)
-
-
 async def test_private_chats_go_back_and_branch_but_do_not_fork(agent: Agent) -> None:
     private = await agent.private.begin()
     await talk(agent, "one", "two", session=private)
     turns = await path(agent, private)
-    assert [turn.id for turn in (await agent.branches.plan_rewind(private, turns[1].id)).impact.gone] == [
-        turn.id for turn in turns[2:]
-    ]
+    plan = await agent.branches.plan_rewind(private, turns[1].id)
+    assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
     await agent.branches.rewind(private, turns[1].id)
     assert await said(agent, private) == ["one", "Reply 1."]
     await collect(agent.regenerate(private))
@@ -350,14 +331,20 @@ async def test_a_message_without_a_reply_is_answered_by_making_it_anew(agent: Ag
     assert (await agent.branches.alternatives(session, [last]))[last].label == "2/2"
 
 
-async def test_a_head_move_keeps_the_common_prefix_and_is_counted(make_agent: MakeAgent) -> None:
+async def test_a_fork_keeps_the_prompt_and_a_head_move_its_beginning_and_is_counted(make_agent: MakeAgent) -> None:
     model = FakeGenerator(*(f"Reply number {number}." for number in range(9)))
-    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
-    session = await talk(agent, "one", "two", "three")
+    agent = await make_agent(model, NOTHING_ELSE)
+    session = await talk(agent, "one", "two " * 40, "three")
     turns = await path(agent, session)
+    fork = await agent.branches.fork(session, at=turns[3].id, what_if=True)
+    ended = (await collect(agent.send(fork, "another way")))[-1]
+    assert isinstance(ended, ReplyEnded)
+    assert ended.evaluated_tokens < 8
+    assert (await agent.status()).rewrites == {}
+    await talk(agent, "four", session=session)
     kv = list(model.kv)
     await agent.branches.rewind(session, turns[3].id)
-    ended = (await collect(agent.send(session, "four")))[-1]
+    ended = (await collect(agent.send(session, "five")))[-1]
     assert isinstance(ended, ReplyEnded)
     given = model.prompts[-1]
     shared = next(at for at, (a, b) in enumerate(zip(kv, given, strict=False)) if a != b)
@@ -366,20 +353,9 @@ async def test_a_head_move_keeps_the_common_prefix_and_is_counted(make_agent: Ma
     assert (await agent.status()).rewrites == {"head_move": 1}
 
 
-async def test_the_first_prompt_of_a_fork_begins_with_what_the_model_has_of_its_origin(make_agent: MakeAgent) -> None:
-    model = FakeGenerator(*(f"Reply number {number}." for number in range(9)))
-    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
-    session = await talk(agent, "one", "two " * 40, "three")
-    fork = await agent.branches.fork(session, at=(await path(agent, session))[3].id, what_if=True)
-    ended = (await collect(agent.send(fork, "another way")))[-1]
-    assert isinstance(ended, ReplyEnded)
-    assert ended.evaluated_tokens < 8
-    assert (await agent.status()).rewrites == {}
-
-
 async def test_the_prompt_of_a_what_if_has_no_pin_that_its_origin_got_later(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Fine.")
-    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
+    agent = await make_agent(model, NOTHING_ELSE)
     session = await talk(agent, "one")
     what_if = await agent.branches.fork(session, what_if=True)
     other = await talk(agent, "the walrus is pinned")

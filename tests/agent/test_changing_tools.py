@@ -63,9 +63,7 @@ async def test_with_leave_it_is_remembered_and_its_proof_is_the_message(make_age
         await agent.approvals.answer(wanted.approval, allowed=True)
 
 
-async def test_without_leave_or_where_it_is_withheld_nothing_is_changed_and_the_model_is_told(
-    make_agent: MakeAgent,
-) -> None:
+async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent)
     events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=False)
     assert only(events, ToolDone).error == REFUSED

@@ -43,16 +43,12 @@ async def held(agent: Agent) -> dict[str, list[str]]:
     return {title: list(chunks.values()) for title, chunks in (await pieces(agent)).items()}
 
 
-async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undone_and_done_again(
-    agent: Agent, folder: Path
-) -> None:
+async def test_an_ingest_is_one_change_that_is_undone_and_done_again(agent: Agent, folder: Path) -> None:
     _, (one,) = await chat(agent, "Hello there.")
     await agent.chats.hide(one.turn)
     await agent.documents.ingest(folder)
     before = await held(agent)
-
     undone = await agent.history.undo()
-
     assert (undone.what, await held(agent)) == ("added 2 documents", {"Tides": [], "Moon": []})
     changes = await agent.history.changes()
     assert [change.what for change in changes] == [
@@ -65,16 +61,13 @@ async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undo
     assert [change.undoable for change in (await agent.history.changes())[1:3]] == [False, True]
 
 
-async def test_what_was_read_again_goes_back_to_what_it_said_and_what_is_the_same_is_no_change(
-    agent: Agent, folder: Path
-) -> None:
+async def test_what_was_read_again_goes_back_to_what_it_said(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder)
     before = await held(agent)
     await agent.documents.ingest(folder)
     (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
     await agent.documents.ingest(folder)
     assert await held(agent) == before | {"Tides": ["Once."]}
-
     assert (await agent.history.undo()).what == "added the document “Tides”"
     assert await held(agent) == before
     assert (await agent.history.undo()).what == "added 2 documents"
@@ -82,9 +75,7 @@ async def test_what_was_read_again_goes_back_to_what_it_said_and_what_is_the_sam
         await agent.history.undo()
 
 
-async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_with_what_it_taught(
-    agent: Agent, folder: Path
-) -> None:
+async def test_what_is_taken_out_is_shown_first_and_comes_back_with_what_it_taught(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder)
     before = await held(agent)
     moon = next(each for each in await agent.documents.all() if each.title == "Moon")
@@ -96,9 +87,7 @@ async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_wi
     assert (plan.what, plan.notes[0]) == ("Remove the document “Moon” from the memory", str(folder / "moon.md"))
     assert ([form.id for form in plan.impact.lost], plan.impact.erases) == (["PULL"], False)
     assert await held(agent) == before
-
     await agent.plans.carry_out(plan)
-
     assert await held(agent) == before | {"Moon": []}
     assert (await agent.documents.ingest(folder)).missing == [], "it is asked once"
     with pytest.raises(AgentError, match="no longer in the memory"):
@@ -109,17 +98,13 @@ async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_wi
 
 
 @pytest.mark.restarts
-async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_is_undone(
-    agent: Agent, folder: Path
-) -> None:
+async def test_what_was_deleted_since_stays_deleted_when_its_ingest_is_undone(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder)
     ingest = (await agent.history.changes())[0]
     moon = next(each for each in await agent.documents.all() if each.title == "Moon")
     await agent.plans.carry_out(await agent.plans.remove_document(moon.id))
     await agent.erasure.finished()
-
     await agent.history.undo(ingest.seq)
-
     assert await held(agent) == {"Tides": []}
     tides = (await agent.documents.all())[0]
     assert (await agent.plans.remove_document(tides.id)).notes[0] == "1 passage will be erased."
@@ -128,9 +113,7 @@ async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_i
         assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
 
 
-async def test_going_back_to_a_mark_puts_documents_back_too_and_a_file_that_is_back_has_its_own_pieces(
-    agent: Agent, folder: Path
-) -> None:
+async def test_going_back_to_a_mark_puts_documents_back_with_their_own_pieces(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder / "tides.md")
     mark = await agent.history.marks.add("before")
     await agent.documents.ingest(folder)

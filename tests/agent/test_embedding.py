@@ -1,8 +1,8 @@
 """The background embedder on a real memory: what is kept when, what is left out, and who need not wait for it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from agent.events import EmbeddingProgress, Notice, ReplyEnded, TokensArrived
 from agent.home import Home
 from agent.model_host import LoadedEmbedder, embedder_key, llama_embedder_loader
 from agent.settings import Settings
-from graph.events import Event, Role, SessionStarted, TurnSaid
+from graph.events import Role, SessionStarted
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.recall.lending import RELATED
@@ -25,6 +25,7 @@ from models.embedder import load_embedder
 from models.errors import DecodeFailed, ModelMissing, NotInstalled
 from models.generator import load_generator
 from tests.fakes import FakeEmbedder, FakeGenerator
+from tests.graph.talk import said
 
 KEY = "fake@000000000000"
 
@@ -72,21 +73,22 @@ class TroubledEmbedder(FakeEmbedder):
     async def close(self) -> None:
         self.closed = True
 
+    @property
+    def texts(self) -> list[str]:
+        """Every text it was asked for."""
+        return [text for batch in self.asked for text in batch]
+
 
 @pytest.fixture
-def memory() -> Any:
-    opened = Memory.open(Home.resolve().memory, command="test")
-    yield opened
-    opened.close()
+def memory() -> Iterator[Memory]:
+    with closing(Memory.open(Home.resolve().memory, command="test")) as opened:
+        yield opened
 
 
 def say(memory: Memory, *texts: str, role: Role = Role.USER) -> None:
     session = new_id()
-    events: list[Event] = [SessionStarted(session=session, client="test")]
-    events += [
-        TurnSaid(turn=new_id(), session=session, role=role, speaker="you", client="test", text=text) for text in texts
-    ]
-    memory.append(*events)
+    said_there = (said(new_id(), session, text=text, role=role) for text in texts)
+    memory.append(SessionStarted(session=session, client="test"), *said_there)
 
 
 def missing(memory: Memory, key: str = KEY) -> list[str]:
@@ -118,7 +120,7 @@ async def test_everything_said_gets_a_vector_newest_first_and_each_text_once(mem
     embedder, told = TroubledEmbedder(), list[Notice]()
     async with embedding(memory, embedder, told=told) as running:
         await running.idle()
-        asked = [text for batch in embedder.asked for text in batch]
+        asked = embedder.texts
         assert asked == ["twice", *reversed(texts)]
         assert max(map(len, embedder.asked)) == BATCH
         assert (missing(memory), memory.readings.embedded(KEY)) == ([], (len(texts) + 1, len(texts) + 1))
@@ -159,27 +161,19 @@ async def test_what_was_embedded_before_a_stop_is_not_embedded_again(memory: Mem
 
 
 @pytest.mark.parametrize(
-    "embedder",
-    [
-        TroubledEmbedder(refuses="bad"),
-        TroubledEmbedder(spoils="bad"),
-        TroubledEmbedder(spoils="bad", spoil=0.0),
-        TroubledEmbedder(spoils="bad", spoil=np.inf),
-    ],
-    ids=["refused", "nan", "zero", "infinite"],
+    "trouble", [{"refuses": "bad"}, *({"spoils": "bad", "spoil": spoil} for spoil in (np.nan, 0.0, np.inf))], ids=repr
 )
-async def test_a_text_without_a_usable_vector_is_left_out_once_and_counted(
-    memory: Memory, embedder: TroubledEmbedder
-) -> None:
+async def test_a_text_without_a_usable_vector_is_left_out_and_counted(memory: Memory, trouble: dict[str, Any]) -> None:
+    embedder = TroubledEmbedder(**trouble)
     say(memory, "good one", "a bad one", "good two")
     told = list[Notice]()
     async with embedding(memory, embedder, told=told) as running:
         await running.idle()
         assert missing(memory) == ["a bad one"]
-        asked = [text for batch in embedder.asked for text in batch].count("a bad one")
+        asked = embedder.texts.count("a bad one")
         say(memory, "good three")
         await running.idle()
-        assert [text for batch in embedder.asked for text in batch].count("a bad one") == asked
+        assert embedder.texts.count("a bad one") == asked
         assert missing(memory) == ["a bad one"]
         assert told[-1] == EmbeddingProgress("ready", "fake", 3, 4, "1 text has no vector and is found by words only.")
         assert await running.query("bad") is None
@@ -236,7 +230,7 @@ async def test_another_embedder_embeds_everything_anew_and_the_old_vectors_stay(
     assert second.closed
 
 
-async def test_a_missing_embedder_is_told_once_recall_does_without_and_a_damaged_one_can_be_replaced(
+async def test_a_missing_or_damaged_embedder_is_told_once_and_recall_does_without(
     memory: Memory, tmp_path: Path
 ) -> None:
     load, told = llama_embedder_loader(Home.resolve(), Settings()), list[Notice]()
@@ -279,9 +273,8 @@ async def test_an_agent_loads_the_embedder_behind_the_chat_model_and_closes_it()
     assert order[:2] == ["chat", "minilm-l6"]
     await agent.close()
     assert embedder.closed
-    memory = Memory.open(Home.resolve().memory, command="test")
-    assert memory.readings.embedded(KEY) == (2, 2)
-    memory.close()
+    with closing(Memory.open(Home.resolve().memory, command="test")) as memory:
+        assert memory.readings.embedded(KEY) == (2, 2)
 
 
 def test_the_key_names_the_file_by_its_content_and_the_beginning_of_what_is_kept(tmp_path: Path) -> None:
@@ -304,11 +297,10 @@ async def test_an_embedder_gets_what_it_wants_before_a_text(memory: Memory) -> N
     async with embedding(memory, lambda name: loaded) as running:
         await running.idle()
         vector = await running.query("who sings?")
-        assert embedder.asked == [["passage: Ada sings"], ["query: who sings?"]]
         assert vector is not None
         assert (vector.zero, vector.slope) == (0.7, 3.0)
         assert [each.zero for each in await running.vectors(["Eva sings"]) if each is not None] == [0.7]
-        assert embedder.asked[-1] == ["passage: Eva sings"]
+        assert embedder.asked == [["passage: Ada sings"], ["query: who sings?"], ["passage: Eva sings"]]
 
 
 REPRESENT = "Represent this sentence for searching relevant passages: "
@@ -320,17 +312,10 @@ REPRESENT = "Represent this sentence for searching relevant passages: "
      ("bge-small", REPRESENT, "")],
 )  # fmt: skip
 async def test_an_embedder_of_the_catalogue_is_used_as_its_makers_say(
-    memory: Memory,
-    embed_gguf: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    query: str,
-    passage: str,
+    memory: Memory, embed_gguf: Path, name: str, query: str, passage: str
 ) -> None:
     """The weights are stand-ins: those of MiniLM under the name of the other's file."""
-    monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
-    (tmp_path / entry(name).file).symlink_to(embed_gguf)
+    (Home.resolve().models / entry(name).file).symlink_to(embed_gguf)
     say(memory, "Ada sings in a choir")
     async with embedding(memory, llama_embedder_loader(Home.resolve(), Settings(threads=1)), name=name) as running:
         assert await running.ready()
@@ -353,9 +338,8 @@ async def test_with_real_models_a_query_comes_into_a_reply_and_a_reply_before_th
     chat_gguf: Path, embed_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLEW_MODELS", str(embed_gguf.parent))
-    memory = Memory.open(Home.resolve().memory, command="test")
-    say(memory, *(f"The ship number {number} left the harbour at dawn. " * 8 for number in range(400)))
-    memory.close()
+    with closing(Memory.open(Home.resolve().memory, command="test")) as memory:
+        say(memory, *(f"The ship number {number} left the harbour at dawn. " * 8 for number in range(400)))
 
     def chat(name: str, progress: Callable[..., None]) -> Any:
         return load_generator(chat_gguf, name=name, context=2048, threads=1)
@@ -378,7 +362,6 @@ async def test_with_real_models_a_query_comes_into_a_reply_and_a_reply_before_th
     vector = await query
     assert vector.values.shape == (384,)
     assert steps[0] == "query"
-    reader = agent._memory
-    done, total = reader.readings.embedded(vector.model)
+    done, total = agent._memory.readings.embedded(vector.model)
     assert done < total  # the texts were still waiting when the reply had ended
     await agent.close()

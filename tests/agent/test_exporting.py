@@ -118,7 +118,7 @@ def test_a_file_is_written_whole_or_not_at_all(two: Two) -> None:
     assert two.file.read_text() == "new"
 
 
-def test_an_export_is_known_by_its_lines_however_they_stand(two: Two) -> None:
+def test_an_export_is_known_by_its_lines_however_they_stand_or_where_two_are_one_file(two: Two, tmp_path: Path) -> None:
     talk(two.here, 30)
     two.here.append(observed("o", "s0"))
     lines = two.lines()
@@ -134,6 +134,13 @@ def test_an_export_is_known_by_its_lines_however_they_stand(two: Two) -> None:
     again = Importer(two.there).run(packed)
     assert (again.new, again.known, again.chats_known) == (0, 30, 1)
     assert two.there.head() == two.here.head()
+
+    talk(two.there, 3, "t")
+    talk(two.here, 3, "u")
+    with closing(LogReader.open(tmp_path / "there" / "memory")) as other:
+        report = two.import_there([*two.lines(), *as_jsonl(other, clew="1")])  # one after the other
+    assert (report.new, report.known) == (3, 63)
+    assert (texts(two.there, "t"), texts(two.there, "u")) == (["t0", "t1", "t2"], ["u0", "u1", "u2"])
 
 
 def test_a_broken_line_is_told_by_its_number_and_the_rest_is_in(two: Two) -> None:
@@ -176,16 +183,6 @@ def test_an_export_of_a_newer_clew_imports_nothing(two: Two) -> None:
         with pytest.raises(ExportUnreadable, match=rf"written by a newer clew.*{says}.*Nothing was imported"):
             two.import_there(json.dumps(line) + "\n" for line in changed)
     assert two.there.head() == 0
-
-
-def test_two_exports_in_one_file_come_one_after_the_other(two: Two, tmp_path: Path) -> None:
-    talk(two.here, 3)
-    talk(two.there, 3, "t")
-    with closing(LogReader.open(tmp_path / "there" / "memory")) as other:
-        report = two.import_there([*two.lines(), *as_jsonl(other, clew="1")])
-    assert (report.new, report.known) == (3, 3)
-    assert texts(two.there, "t") == ["t0", "t1", "t2"]
-    assert texts(two.there) == ["s0", "s1", "s2"]
 
 
 def test_an_import_that_was_cut_off_goes_on(two: Two) -> None:

@@ -94,9 +94,7 @@ Q, A = said("q", "human", "Why tides?"), said("a", "assistant", "The moon.")
 MORE = said("q2", "human", "And the sun?", created_at="2024-03-02T10:00:00Z")
 
 
-def test_a_chat_comes_with_its_title_times_speakers_and_source_and_grows_by_what_is_new(
-    memory: Memory, bring_in: Import
-) -> None:
+def test_a_chat_comes_with_all_it_has_and_grows_by_what_is_new(memory: Memory, bring_in: Import) -> None:
     assert counted(bring_in(claude_chat(Q, A))) == (1, 0, 0, 2, 0)
     [session] = memory.readings.sessions()
     assert (session.name, session.named_by_user) == ("Tides", False)
@@ -160,7 +158,7 @@ def test_a_chat_that_an_earlier_clew_left_without_a_title_gets_it_when_it_is_imp
 
 def test_a_title_does_not_come_back_that_may_tell_of_what_was_deleted(memory: Memory, bring_in: Import) -> None:
     bring_in(claude_chat(Q, A))
-    memory.append(TurnDeleted(turn=memory.readings.thread(memory.readings.sessions()[0].id)[0].id))
+    delete(memory, "Why tides?")
     assert memory.readings.sessions()[0].name is None
     bring_in(claude_chat(Q, A, MORE))
     assert memory.readings.sessions()[0].name == "The moon."
@@ -243,9 +241,14 @@ def test_an_import_that_ended_anywhere_goes_on_with_the_next(memory: Memory, bri
     assert [session.name for session in memory.readings.sessions()] == ["Tides"] * 4
 
 
-def test_a_failing_transaction_leaves_whole_messages(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+def test_a_failing_transaction_leaves_whole_messages_and_a_broken_document_none(
+    memory: Memory, bring_in: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([claude_chat(Q, A)])[:-1] + ', {"uuid": }]')
+    with pytest.raises(ExportUnreadable, match="line 1, column"):
+        Importer(memory).run(path)
+    assert memory.head() == 0
     append, stopped = memory.append, stopping_after(2)
 
     def fail(*events: Any, **options: Any) -> Any:
@@ -260,14 +263,6 @@ def test_a_failing_transaction_leaves_whole_messages(
             bring_in(chat, at_once=2)
     assert 0 < bring_in(chat).known < 9
     assert texts(memory) == [f"message {m}" for m in range(9)]
-
-
-def test_a_broken_document_imports_nothing(memory: Memory, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps([claude_chat(Q, A)])[:-1] + ', {"uuid": }]')
-    with pytest.raises(ExportUnreadable, match="line 1, column"):
-        Importer(memory).run(path)
-    assert memory.head() == 0
 
 
 def test_times_that_are_missing_or_in_the_future_are_those_before_them(memory: Memory, bring_in: Import) -> None:
@@ -310,9 +305,7 @@ def line(text: str, **more: Any) -> dict[str, Any]:
     return {"role": "user", "text": text, **more}
 
 
-def test_lines_without_ids_are_known_again_may_grow_and_of_another_file_are_another_chat(
-    memory: Memory, bring_in: Import
-) -> None:
+def test_lines_without_ids_are_known_again_and_may_grow(memory: Memory, bring_in: Import) -> None:
     assert counted(bring_in(line("one"), line("two"), lines=True)) == (1, 0, 0, 2, 0)
     assert counted(bring_in(line("one"), line("two"), line("three"), lines=True)) == (0, 1, 0, 1, 2)
     assert memory.readings.sessions()[0].name == "one"
@@ -335,7 +328,9 @@ def test_files_without_ids_that_begin_alike_are_two_chats(memory: Memory, bring_
     assert counted(bring_in(*b[:3], lines=True)) == (0, 0, 1, 0, 3)  # a shortened export
 
 
-def test_files_that_differ_only_far_on_are_two_chats(memory: Memory, bring_in: Import) -> None:
+def test_files_that_differ_only_far_on_and_sessions_that_take_turns_are_two_chats(
+    memory: Memory, bring_in: Import
+) -> None:
     apart = line("elsewhere", session="s", id="e")
     a = [*(line(f"m{at}") for at in range(5)), apart, line("one end")]
     b = [*a[:-1], line("another end")]
@@ -344,16 +339,32 @@ def test_files_that_differ_only_far_on_are_two_chats(memory: Memory, bring_in: I
     assert counted(bring_in(*b, lines=True)) == (0, 0, 2, 0, 7)
     assert sorted(texts(memory, at)[-1] or "" for at in range(3)) == ["another end", "elsewhere", "one end"]
 
+    values = [line(f"{chat}{at}", session=chat, id=f"{chat}{at}") for at in range(5) for chat in "xy"]
+    bring_in(*values, line("twice", session="x", id="x0"), lines=True)
+    assert [path for path in paths(memory) if len(path) == 5] == [[f"{chat}{at}" for at in range(5)] for chat in "xy"]
+    assert counted(bring_in(*values, lines=True)) == (0, 0, 2, 0, 10)
 
-def test_an_erased_text_is_not_said_again_whatever_became_of_the_rest(memory: Memory, bring_in: Import) -> None:
+
+def test_an_erased_text_leaves_no_hash_and_is_not_said_again(memory: Memory, bring_in: Import) -> None:
     bring_in(line("secret"), line("two"), line("three"), lines=True)
+    turn = next(turn.id for turn in everything(memory) if turn.text == "secret")
     delete(memory, "secret")
+    with memory.readings.snapshot() as db:
+        kept = " ".join(map(str, db.execute("SELECT structure FROM events").fetchall()))
+    assert turn in kept
+    assert hashlib.sha256(b"secret").hexdigest() not in kept
     for file in (["secret"], ["secret", "two"], ["secret", "two", "three", "four"]):
         assert bring_in(*map(line, file), lines=True).gone == 1
     changed = bring_in(*map(line, ["secret", "changed", "three"]), lines=True)
     assert (changed.new, list(changed.skipped.values())) == (2, [1])
     again = bring_in(*map(line, ["secret", "changed", "three"]), lines=True)
     assert (again.new, again.known, list(again.skipped.values())) == (0, 2, [1])
+    assert "secret" not in [turn.text for turn in everything(memory)]
+
+    bring_in(line("secret", session="1", id="1"), line("two", session="1", id="2"), lines=True)
+    delete(memory, "secret")
+    report = bring_in(line("secret", session="1", id="1"), line("changed", session="1", id="2"), lines=True)
+    assert (report.new, report.differing, report.skipped) == (1, 1, {importer.ID_ERASED: 1})
     assert "secret" not in [turn.text for turn in everything(memory)]
 
 
@@ -367,33 +378,21 @@ def test_a_chat_is_told_from_a_deleted_one_where_it_can_be(memory: Memory, bring
 
 
 def test_messages_with_known_ids_and_other_words_are_kept_and_told(memory: Memory, bring_in: Import) -> None:
-    def file(*words: str) -> list[dict[str, Any]]:
-        return [line(text, session="1", id=str(at)) for at, text in enumerate(words)]
+    def differing(*words: str) -> tuple[tuple[int, ...], int]:
+        report = bring_in(*(line(text, session="1", id=str(at)) for at, text in enumerate(words)), lines=True)
+        return counted(report), report.differing
 
-    bring_in(*file("apples", "pears", "plums"), lines=True)
-    other = bring_in(*file("trams", "trains", "ships"), lines=True)
-    assert (counted(other), other.differing) == ((1, 0, 0, 3, 0), 3)
-    grown = bring_in(*file("trams", "trains", "ships", "planes"), lines=True)
-    assert (counted(grown), grown.differing) == ((0, 1, 0, 1, 3), 0)
-    mended = bring_in(*file("apples", "pears", "prunes"), lines=True)
-    assert (counted(mended), mended.differing) == ((0, 1, 0, 1, 2), 1)
-    assert bring_in(*file("apples", "pears", "prunes"), lines=True).new == 0
-    assert bring_in(*file("apples", "pears", "plums"), lines=True).new == 0
+    differing("apples", "pears", "plums")
+    assert differing("trams", "trains", "ships") == ((1, 0, 0, 3, 0), 3)
+    assert differing("trams", "trains", "ships", "planes") == ((0, 1, 0, 1, 3), 0)
+    assert differing("apples", "pears", "prunes") == ((0, 1, 0, 1, 2), 1)
+    for again in ("prunes", "plums"):
+        assert differing("apples", "pears", again)[0][3] == 0
     assert paths(memory) == [["apples", "pears", "prunes"], ["trams", "trains", "ships", "planes"]]
 
 
-def test_an_erased_message_with_an_id_is_not_said_again_with_other_words(memory: Memory, bring_in: Import) -> None:
-    bring_in(line("secret", session="1", id="1"), line("two", session="1", id="2"), lines=True)
-    delete(memory, "secret")
-    report = bring_in(line("secret", session="1", id="1"), line("changed", session="1", id="2"), lines=True)
-    assert (report.new, report.differing, report.skipped) == (1, 1, {importer.ID_ERASED: 1})
-    assert "secret" not in [turn.text for turn in everything(memory)]
-
-
 @pytest.mark.parametrize("ids", [True, False])
-def test_a_killed_import_that_goes_on_is_titled_by_the_chats_beginning(
-    memory: Memory, bring_in: Import, ids: bool
-) -> None:
+def test_a_killed_import_that_goes_on_is_titled_by_its_beginning(memory: Memory, bring_in: Import, ids: bool) -> None:
     values = [line(f"message {at}", **({"session": "s", "id": at} if ids else {})) for at in range(20)]
     assert bring_in(*values, lines=True, at_once=5, stopping=stopping_after(1)).stopped
     assert bring_in(*values, lines=True).known > 4
@@ -416,26 +415,6 @@ def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(memory: Mem
     for text in ("the future", "nonsense", "none"):
         assert times[text] == "2024-03-01T10", text
     assert times["No id."] == "2023-09-13T00"  # of the session before it
-
-
-def test_no_key_in_the_log_is_a_hash_of_a_text(memory: Memory, bring_in: Import) -> None:
-    bring_in(line("my secret"), lines=True)
-    [turn] = everything(memory)
-    memory.append(TurnDeleted(turn=turn.id))
-    with memory.readings.snapshot() as db:
-        kept = " ".join(map(str, db.execute("SELECT structure FROM events").fetchall()))
-    bring_in(line("another"), lines=True)  # after the erasure this may be what was there: the key is the same
-    assert turn.id in kept
-    assert hashlib.sha256(b"my secret").hexdigest() not in kept
-    assert memory.readings.counts()["turns"] == 0
-
-
-def test_sessions_that_take_turns_in_a_file_stay_apart_and_connected(memory: Memory, bring_in: Import) -> None:
-    values = [line(f"{session}{at}", session=session, id=f"{session}{at}") for at in range(5) for session in "ab"]
-    bring_in(*values, line("twice", session="a", id="a0"), lines=True, pieces=2)
-    assert sorted(texts(memory, at)[-1] or "" for at in (0, 1)) == ["a4", "b4"]
-    assert [len(texts(memory, at)) for at in (0, 1)] == [5, 5]
-    assert counted(bring_in(*values, lines=True)) == (0, 0, 2, 0, 10)
 
 
 # -- the agent --------------------------------------------------------------------------------------------------------

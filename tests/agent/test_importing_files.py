@@ -1,6 +1,7 @@
 """Files as they come: broken, empty, huge, zipped, in another encoding; and what format each is."""
 
 import json
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,13 @@ CHATGPT = {
 CLAUDE = {"uuid": "c", "chat_messages": [{"uuid": "m", "sender": "human", "text": "hi"}]}
 LOCOMO = {"sample_id": "s", "conversation": {"session_1": [{"dia_id": "D1:1", "speaker": "Ana", "text": "hi"}]}}
 LINE = {"role": "user", "text": "hi"}
+LONG_NUMBER = r"line 1, column 2: A number with too many digits\. Nothing"
+
+
+def table(part: str) -> dict[str, str]:
+    """A part of exports.toml."""
+    found: dict[str, str] = tomllib.loads(Path(__file__).with_name("exports.toml").read_text(encoding="utf-8"))[part]
+    return found
 
 
 def write(folder: Path, value: Any, name: str = "x.json") -> Path:
@@ -49,19 +57,6 @@ def test_the_content_tells_the_format(tmp_path: Path) -> None:
     each([([LINE], "a JSON array of messages")], check)
 
 
-NO_EXPORT = {
-    "": "is empty",
-    "  \n ": "is empty",
-    "# Notes": "starts with '# Notes'",
-    "[]": "nothing at all",
-    "[1, 2]": "values like 1",
-    "[true]": "values like true",
-    '[{"projects": 1, "name": 2}]': "keys projects, name",
-    '{"a": 1}\n{"a": 2}': "JSON Lines, of objects with the keys a",
-    "{}": "empty objects",
-}
-
-
 def test_what_is_no_export_is_named_with_what_would_be(tmp_path: Path) -> None:
     def check(row: tuple[str, str]) -> None:
         with pytest.raises(ExportUnreadable) as caught:
@@ -70,7 +65,7 @@ def test_what_is_no_export_is_named_with_what_would_be(tmp_path: Path) -> None:
         assert "Nothing was imported." in str(caught.value)
         assert row[1] == "is empty" or "clew reads its own exports, ChatGPT" in str(caught.value)
 
-    each(NO_EXPORT.items(), check)
+    each(table("no_export").items(), check)
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
@@ -81,25 +76,15 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
         open_export(tmp_path)
 
 
-BROKEN = {
-    '[{"a": 1},\n {"a": }]': "line 2, column 8",
-    '[{"a": 1},\n {"a": 2}': "line 2, column 10",
-    '[{"a": 1} {"a": 2}]': "line 1, column 11",
-    '[{"a": 1}] more': "line 1, column 12",
-    '[{"a": "x\ny"}]': "line 1, column 10",
-    '[{"a": ' + "9" * 5000 + "}]": r"line 1, column 2: A number with too many digits\. Nothing",
-}
-
-
 def test_a_broken_document_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def check(row: tuple[str, str]) -> None:
         with pytest.raises(ExportUnreadable, match=row[1]):
             list(document(ExportSource(write(tmp_path, row[0]))))
 
-    each([("[" + "[" * 200_000, "nested too deeply")], check)
+    each([("[" + "[" * 200_000, "nested too deeply"), ('[{"a": ' + "9" * 5000 + "}]", LONG_NUMBER)], check)
     for piece in (1, 7, reading.PIECE):
         monkeypatch.setattr(reading, "PIECE", piece)
-        each(BROKEN.items(), check)
+        each(table("broken").items(), check)
 
 
 JSON = st.recursive(

@@ -45,9 +45,7 @@ async def candidate(agent: Agent, text: str = "The user may like tea", *, of: st
     return id
 
 
-async def test_what_is_remembered_is_in_use_at_once_its_proof_is_a_note_and_said_again_it_gains_proof(
-    agent: Agent,
-) -> None:
+async def test_what_is_remembered_is_in_use_at_once_and_its_proof_is_a_note(agent: Agent) -> None:
     notices = agent.notices()
     made = await agent.memories.remember("I live in Lyon.")
     async for notice in notices:
@@ -97,18 +95,7 @@ async def test_what_is_under_review_and_what_is_in_use_may_say_the_same(agent: A
     assert [each.id for each in await agent.memories.find()] == [waits]
 
 
-async def test_notes_of_a_project_stand_apart_and_are_nobodys_last_chat(agent: Agent) -> None:
-    session, _, _ = await say(agent, None, "hello there")
-    one, two = await agent.memories.remember("I row."), await agent.memories.remember("I row here.", project="boats")
-    places = [(await agent.memories.story(each.id)).proofs[each.id][0].session for each in (one, two)]
-    assert places[0] != places[1]
-    assert [each.project for each in await agent.memories.find(Wanted(project="boats"))] == ["boats"]
-    assert await agent.chats.last() == session
-
-
-async def test_a_correction_keeps_the_journey_and_what_it_puts_right_is_neither_its_proof_nor_quoted_before_it(
-    agent: Agent,
-) -> None:
+async def test_a_correction_keeps_the_journey_and_what_it_puts_right_is_no_proof_of_it(agent: Agent) -> None:
     old = await agent.memories.remember("I live in Lyon.")
     assert old.corrected == ()
     new = await agent.memories.correct(old.id[:10], "I live in Porto.")
@@ -130,21 +117,17 @@ async def test_a_correction_keeps_the_journey_and_what_it_puts_right_is_neither_
     newer = await agent.memories.correct(new.id, "I live in Rome.")
     assert (set(newer.corrected), newer.proof_count) == (set(new.sources), 1)
 
-
-async def test_what_was_rejected_is_corrected_once_and_then_names_what_holds(agent: Agent) -> None:
-    old = await agent.memories.remember("I live in Lyon.")
-    await agent.memories.reject(old.id)
-    new = await agent.memories.correct(old.id, "I live in Porto.")
-    with pytest.raises(AgentError, match=f'since been corrected.*"I live in Porto.". `clew correct {new.id}'):
-        await agent.memories.correct(old.id, "I live in Rome.")
-    assert [each.id for each in await agent.memories.find()] == [new.id]
-    newer = await agent.memories.correct(new.id, "I live in Rome.")
-    assert [each.id for each in await agent.memories.find()] == [newer.id]
+    wrong = await agent.memories.remember("I keep bees.")
+    await agent.memories.reject(wrong.id)
+    right = await agent.memories.correct(wrong.id, "I keep hens.")
+    with pytest.raises(AgentError, match=f'since been corrected.*"I keep hens.". `clew correct {right.id}'):
+        await agent.memories.correct(wrong.id, "I keep ducks.")
+    assert [each.id for each in await agent.memories.find()] == [right.id, newer.id]
+    last = await agent.memories.correct(right.id, "I keep ducks.")
+    assert [each.id for each in await agent.memories.find()] == [last.id, newer.id]
 
 
-async def test_a_correction_answers_what_waits_for_review_and_of_two_revisions_only_one_comes_into_use(
-    agent: Agent,
-) -> None:
+async def test_a_correction_answers_what_waits_and_of_two_revisions_one_comes_into_use(agent: Agent) -> None:
     old = await agent.memories.remember("I like tea.")
     waits = await candidate(agent, "The user likes coffee", of=old.id)
     assert [each.id for each in await agent.memories.review()] == [waits]
@@ -162,9 +145,7 @@ async def test_a_correction_answers_what_waits_for_review_and_of_two_revisions_o
     assert [each.id for each in await agent.memories.find()] == [one]
 
 
-async def test_an_edit_is_the_users_own_form_beside_which_the_old_one_is_not_restored_and_rejecting_undoes_it(
-    agent: Agent,
-) -> None:
+async def test_an_edit_is_the_users_own_form_and_rejecting_it_undoes_it(agent: Agent) -> None:
     id = await candidate(agent)
     made = await agent.memories.reword(id, "I like green tea.")
     assert (made.text, made.status, made.supersedes, made.origin) == ("I like green tea.", "active", id, "user")
@@ -182,7 +163,12 @@ async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form
     old = await agent.memories.remember("I live in Lyon.")
     new = await agent.memories.correct(old.id, "I live in Porto.")
     assert [each.id for each in await agent.memories.forgetting(new.id)] == [old.id, new.id]
+    impact = (await agent.plans.forget(new.id)).impact
+    assert {form.id for form in impact.lost} == {old.id, new.id}
+    assert {turn.role for turn in impact.gone} == {"note"}
     assert await agent.memories.forget(new.id) == 2
+    with agent._memory.readings.snapshot() as db:
+        assert db.execute("SELECT count(*) FROM events WHERE text LIKE 'I live in %'").fetchone() == (0,)
     assert await agent.memories.find(Wanted(everything=True, dead=True)) == []
     with pytest.raises(NotFound):
         await agent.memories.story(old.id)
@@ -269,5 +255,10 @@ async def test_blocks_and_projects_are_written_read_and_refused(agent: Agent) ->
     assert (await agent.chats.get(session)).project == "boats"
     await agent.projects.archive("boats")
     assert [each.status for each in await agent.projects.all()] == ["archived"]
+    one, two = await agent.memories.remember("I row."), await agent.memories.remember("I row here.", project="boats")
+    places = [(await agent.memories.story(each.id)).proofs[each.id][0].session for each in (one, two)]
+    assert places[0] != places[1], "notes of a project stand apart"
+    assert [each.project for each in await agent.memories.find(Wanted(project="boats"))] == ["boats"]
+    assert await agent.chats.last() == session, "and are nobody's last chat"
     with pytest.raises(NotFound, match="no project cars"):
         await agent.projects.assign(session, "cars")

@@ -5,6 +5,7 @@ entities) carries the nonces of the turns it names as its sources. After any dee
 """
 
 import asyncio
+import itertools
 import re
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -30,7 +31,6 @@ from graph.events import (
     TurnWithheld,
 )
 from graph.ids import new_id
-from graph.memory import Memory
 from graph.values import Wanted
 from tests.agent.conftest import collect
 from tests.examples import histories
@@ -60,10 +60,6 @@ class HitBuilder:
         self.made: list[str] = []
         self.count = 0
 
-    @property
-    def memory(self) -> Memory:
-        return self.agent._memory
-
     def word(self) -> str:
         """A nonce nobody said yet."""
         self.count += 1
@@ -71,12 +67,12 @@ class HitBuilder:
 
     def turns(self) -> dict[str, str]:
         """Every turn that was said, and its text; an erased one has none."""
-        with self.memory.readings.snapshot() as db:
+        with self.agent._memory.readings.snapshot() as db:
             rows = db.execute("SELECT turns.id, coalesce(text, '') FROM turns JOIN events USING (seq) ORDER BY seq")
             return dict(rows.fetchall())
 
     def live(self) -> set[str]:
-        rows = self.memory.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id")
+        rows = self.agent._memory.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id")
         return {row["id"] for row in rows}
 
     def sources(self, number: int) -> tuple[str, ...]:
@@ -169,11 +165,11 @@ class HitBuilder:
             self._store(HeadMoved(session=chat, turn=to))
 
     async def forward(self, number: int) -> None:
-        with self.memory.readings.snapshot() as db:
+        with self.agent._memory.readings.snapshot() as db:
             said = db.execute("SELECT session, id FROM turns WHERE role <> 'note'").fetchall()
         if said:
             session, turn = said[number % len(said)]
-            if not self.memory.readings.session(session).deleted:
+            if not self.agent._memory.readings.session(session).deleted:
                 self._store(HeadMoved(session=session, turn=turn))
 
     async def restore(self, number: int) -> None:
@@ -209,13 +205,14 @@ class HitBuilder:
     async def shown(self) -> dict[str, str]:
         """Everything that people are shown, and that is recalled, but for a chat's own thread, by where it stands."""
         agent = self.agent
-        found = {
-            f"observation {each.id}": each.text or "" for each in await agent.memories.find(Wanted(everything=True))
-        }
+        everything = await agent.memories.find(Wanted(everything=True))
+        found = {f"observation {each.id}": each.text or "" for each in everything}
         found |= {f"block {each.name}": each.text for each in await agent.memories.blocks()}
         chats = [*await agent.chats.all(), *await agent.chats.all(archived=True)]
         found |= {f"title of {each.id}": each.name or "" for each in chats}
-        rows = self.memory.query("MATCH (s:Session) WHERE s.title IS NOT NULL RETURN s.id AS id, s.title AS title")
+        rows = self.agent._memory.query(
+            "MATCH (s:Session) WHERE s.title IS NOT NULL RETURN s.id AS id, s.title AS title"
+        )
         found |= {f"title of {row['id']} in the graph": row["title"] for row in rows}
         hits = await agent.search.words("nonce*")
         for word in {word for text in self.turns().values() for word in NONCE.findall(text)}:
@@ -242,7 +239,7 @@ class HitBuilder:
         return turns[number % len(turns)] if turns else None
 
     def _store(self, event: Event) -> None:
-        self.memory.append(event)
+        self.agent._memory.append(event)
 
 
 @given(STEPS)
@@ -254,14 +251,8 @@ def test_no_word_of_a_turn_that_is_not_live_is_shown_to_anyone(steps: list[tuple
 
 
 async def live_through(steps: list[tuple[str, int]], folder: Path) -> None:
-    said = 0
-
-    def reply(prompt: str) -> str:
-        nonlocal said
-        said += 1
-        return f"I see noncereply{said} there."
-
-    model = FakeGenerator(reply, context=PLAIN.context)
+    said = itertools.count(1)
+    model = FakeGenerator(lambda prompt: f"I see noncereply{next(said)} there.", context=PLAIN.context)
     agent = Agent(Home.resolve(folder), PLAIN, client="test", loader=lambda name, progress: model)
     try:
         await agent.start(load_embedder=False)

@@ -96,9 +96,7 @@ async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(
 
 
 @pytest.mark.restarts
-async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it_and_the_agent_closes_with_one_open(
-    agent: Agent,
-) -> None:
+async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it_nor_does_an_agent_that_closes(agent: Agent) -> None:
     await agent.memories.remember("I live in Lyon.")
     opening = agent.past.open(datetime.now(UTC))
     async with aclosing(aiter(opening)) as steps:

@@ -169,9 +169,7 @@ async def test_lore_that_has_no_room_or_never_ends_is_told_of(played: Played) ->
     assert any("Endless" in each and "too long" in each for each in told)
 
 
-async def test_a_cards_own_book_is_its_characters_alone_and_a_name_with_braces_is_told_as_it_is(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_cards_own_book_is_its_characters_alone_and_braces_are_told_as_they_are(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Hm.")
     agent = await make_agent(model, PLAIN)
     card = Card(name="Ida", book=Book((Entry(("tide",), "The tide turns at nine."),)))

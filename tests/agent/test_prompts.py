@@ -53,9 +53,7 @@ async def test_past_the_high_water_the_prompt_is_shortened_while_the_user_reads(
     assert (await agent.status()).rewrites == {"compaction": 1}
 
 
-async def test_a_message_during_compaction_is_answered_on_the_old_prompt_and_the_work_goes_on(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_message_during_compaction_is_answered_on_the_old_prompt(make_agent: MakeAgent) -> None:
     model = FakeGenerator("short", context=1024)
     agent = await make_agent(model, SMALL)
     notices = agent.notices()
@@ -104,9 +102,7 @@ MOVES = st.lists(
 
 @given(MOVES)
 @histories(25, excused=[HealthCheck.function_scoped_fixture])
-def test_every_prompt_begins_with_the_one_before_and_its_reply_or_the_rewrite_is_counted(
-    moves: list[tuple[str, int, int]],
-) -> None:
+def test_every_prompt_begins_with_the_one_before_or_the_rewrite_is_counted(moves: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(converse(moves, Path(folder)))
 

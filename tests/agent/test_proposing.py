@@ -33,9 +33,7 @@ async def agent(make_agent: MakeAgent) -> Agent:
 
 
 @pytest.mark.restarts
-async def test_a_proposal_waits_for_review_its_proof_is_the_call_of_the_program_and_both_are_forgotten(
-    agent: Agent,
-) -> None:
+async def test_a_proposal_waits_for_review_and_its_proof_is_the_call_of_the_program(agent: Agent) -> None:
     notices = agent.notices()
     made = await agent.proposals.add(SAID, by="Helper")
     told = [notice async for notice in until(notices, Proposed)]
@@ -51,9 +49,7 @@ async def test_a_proposal_waits_for_review_its_proof_is_the_call_of_the_program_
     assert await agent.chats.thread(proof.session) == []
 
 
-async def test_a_proposal_is_recalled_only_once_the_user_took_it_into_use_and_is_never_what_was_said(
-    agent: Agent,
-) -> None:
+async def test_a_proposal_is_recalled_once_the_user_took_it_into_use_and_never_was_said(agent: Agent) -> None:
     made = (await agent.proposals.add(SAID, by="Helper")).memory
     assert await agent.search.recall("bees on the roof") == []
     await agent.memories.promote(made.id)

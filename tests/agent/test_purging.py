@@ -97,7 +97,7 @@ async def delete(agent: Agent, turn: str) -> None:
 
 
 @pytest.mark.restarts
-async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted_where_nobody_says_it_too(agent: Agent) -> None:
+async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted(agent: Agent) -> None:
     session, _ = await say(agent, "We begin with a harmless remark.")
     _, first = await say(agent, f"My neighbour is a {SECRET}.", session)
     _, second = await say(agent, "The other one is a bassoonist.", session)
@@ -124,9 +124,7 @@ async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted_where_nobo
 
 
 @pytest.mark.restarts
-async def test_a_cache_that_holds_a_word_goes_and_any_other_file_and_a_log_set_aside_as_damaged_are_named(
-    agent: Agent,
-) -> None:
+async def test_a_cache_that_holds_a_word_goes_and_any_other_file_is_named(agent: Agent) -> None:
     home = Home.resolve()
     async with warnings_of(agent) as told:
         _, turn = await say(agent, f"My neighbour is a {SECRET}.")
@@ -183,30 +181,15 @@ async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_
     await backed_up()
     with monkeypatch.context() as patched:
         patched.setattr(Purge, step, breaking(PurgeStopped()))
-        await delete(agent, turn)
-        assert (await agent.erasure.finished()).pending is not None
-        await agent.close()
-    agent = await make_agent(FakeGenerator(), QUIET)
-    assert await asyncio.to_thread(agent._memory.purge.waiting)
-    done = await agent.erasure.finished()
-    assert (done.leftovers, done.pending) == ((), None)
-    assert holding() == set()
-
-
-@pytest.mark.restarts
-async def test_a_purge_that_was_broken_off_goes_on_by_itself_at_the_next_start(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent = await make_agent(FakeGenerator(), QUIET)
-    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
-    with monkeypatch.context() as patched:
-        patched.setattr(Purge, "run", breaking(PurgeStopped()))
         await agent.plans.carry_out(await agent.plans.delete(turn, exchange=True))
         assert (await agent.erasure.finished()).pending is not None
         await agent.close()
     agent = await make_agent(FakeGenerator(), QUIET)
+    assert await asyncio.to_thread(agent._memory.purge.waiting)
     await agent.idle()
-    assert not await agent.erasure.is_left()
+    assert not await agent.erasure.is_left(), "it goes on by itself"
+    done = await agent.erasure.finished()
+    assert (done.leftovers, done.pending) == ((), None)
     assert holding() == set()
 
 
@@ -240,14 +223,14 @@ KEPT = {
     "Many xylophonists relocated.": "A xylophonist and his relocation",
     "Our Résumé is for Frau Müllerin.": "resume for MÜLLERIN and muller",
 }
+HOW = ("name", "prompt", "message", "memory")
+ONE_EACH = [pytest.param(*each) for each in zip(KEPT, HOW, strict=True)]
+OTHER_WAYS = [pytest.param(said, how, marks=pytest.mark.soak) for said in KEPT for how in HOW]
 
 
-@pytest.mark.parametrize("how", ["name", "prompt", "message", "memory"])
-@pytest.mark.parametrize("said", KEPT)
+@pytest.mark.parametrize(("said", "how"), [*ONE_EACH, *OTHER_WAYS])
 @pytest.mark.restarts
-async def test_what_is_kept_in_another_form_of_a_word_is_not_taken_for_a_leftover(
-    agent: Agent, said: str, how: str
-) -> None:
+async def test_what_is_kept_in_another_form_of_a_word_is_no_leftover(agent: Agent, said: str, how: str) -> None:
     session, _ = await say(agent, "We begin with a harmless remark.")
     _, turn = await say(agent, said, session)
     match how:
@@ -318,9 +301,7 @@ async def test_restoring_and_counting_a_backup_leave_nothing_beside_it(agent: Ag
 
 
 @pytest.mark.restarts
-async def test_a_sentence_is_found_though_its_words_are_said_elsewhere_but_not_where_somebody_says_it_as_well(
-    agent: Agent,
-) -> None:
+async def test_a_sentence_is_found_where_its_words_but_not_itself_are_said_elsewhere(agent: Agent) -> None:
     home = Home.resolve()
     session, turn = await say(agent, f"My secret is {SECRET}.")
     await say(agent, f"Again: my secret is {SECRET}. Yes.", session)
@@ -355,9 +336,7 @@ OTHERS = (Saved("harmless", "MATCH (t:Turn) RETURN t.text"), Saved("words", "RET
 
 
 @pytest.mark.restarts
-async def test_a_piece_of_what_was_deleted_leaves_queries_and_drafts_though_each_word_is_said_elsewhere(
-    agent: Agent,
-) -> None:
+async def test_a_piece_of_what_was_deleted_leaves_queries_and_drafts_for_its_words_together(agent: Agent) -> None:
     home, session = Home.resolve(), None
     for text in SAID_ELSEWHERE:
         session, _ = await say(agent, text, session)

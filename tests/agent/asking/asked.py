@@ -22,6 +22,12 @@ OSLO = ZoneInfo("Europe/Oslo")
 NAMES = ("Anna Berg", "Ben", "Oslo", "Bergen")
 
 
+def lines(name: str) -> list[str]:
+    """The lines of a table beside this file, without what is said of it."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
 def answers(part: str) -> dict[str, Any]:
     """What is asked in a part of answers.toml, with the rows that answer it."""
     found: dict[str, Any] = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))[part]

@@ -1,9 +1,8 @@
 """Questions as people put them, of the tables beside this file, and how many of them become the query that is meant."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from tests.agent.asking.asked import NAMES, Asking
+from tests.agent.asking.asked import NAMES, Asking, lines
 
 Phrasing = tuple[str, list[str]]  # a question, and the ready queries that would do
 
@@ -12,8 +11,7 @@ FRESH_NAMES = ("Miriam", "Tomas", "Lisbon")  # whom fresh.txt speaks of
 
 def phrasings(table: str) -> list[Phrasing]:
     """The rows of a table."""
-    lines = Path(__file__).with_name(table).read_text(encoding="utf-8").splitlines()
-    rows = (line.partition(":") for line in lines if line and not line.startswith("#"))
+    rows = (line.partition(":") for line in lines(table))
     return [(question.strip(), wanted.replace("-", "").split()) for wanted, _, question in rows]
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,6 @@ from graph.errors import Refused
 from graph.memory import Memory
 from graph.projection.schema import NODES, RELS
 from models.errors import EngineClosed, StructuredOutputError
-from models.protocols import Answer
 from tests.agent.asking.scripted import RIGHT, Writing
 from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator
@@ -180,11 +179,7 @@ async def test_while_somebody_waits_its_time_does_not_run(monkeypatch: pytest.Mo
 
 @pytest.mark.restarts
 async def test_a_model_that_goes_away_meanwhile_is_told_of(make_agent: MakeAgent) -> None:
-    class Leaving(Writing):
-        async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
-            raise EngineClosed
-
-    agent = await ready(make_agent, Leaving())
+    agent = await ready(make_agent, Writing(fails=EngineClosed()))
     with pytest.raises(NotUnderstood, match="Ask again"):
         await agent.queries.translate(QUESTION)
     assert await agent.queries.translates_by_model() is None
@@ -213,18 +208,10 @@ async def test_without_a_model_the_common_questions_are_what_there_is() -> None:
 
 
 @pytest.mark.process
-async def test_the_right_queries_pass_the_probe_and_one_wrong_one_is_forgiven() -> None:
+async def test_right_queries_pass_the_probe_one_wrong_is_forgiven_and_none_cost_two_questions() -> None:
     assert await probe(Writing(), Foreground()) == 1
     assert trusted(await probe(Writing(wrong=1), Foreground()))
-
-
-async def test_a_model_without_answers_costs_two_questions() -> None:
-    class Mute(Writing):
-        async def structured(self, prompt: Sequence[int], schema: type[Answer], *, max_tokens: int = 512) -> Answer:
-            self.asked.append("")
-            raise StructuredOutputError("nothing")
-
-    mute = Mute()
+    mute = Writing(fails=StructuredOutputError("nothing"))
     assert await probe(mute, Foreground()) == 0
     assert len(mute.asked) == 2
 

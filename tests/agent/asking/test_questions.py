@@ -30,9 +30,9 @@ from graph.console.console import Answer
 from graph.console.grammar import checked
 from graph.events import SessionStarted
 from graph.memory import Memory
-from tests.agent.asking.asked import Asking, answers, as_told, some
+from tests.agent.asking.asked import Asking, answers, as_told, lines, some
 from tests.agent.asking.phrasings import FRESH_NAMES, phrasings, score
-from tests.examples import examples, soaking
+from tests.examples import histories, soaking
 from tests.fakes import FakeEmbedder
 from tests.graph.talk import said
 from tests.tables import each
@@ -57,8 +57,9 @@ def rows_for(memory: Memory, found: Translation | None) -> Answer:
 # -- which query is meant --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.soak  # those that nobody fitted show it
 def test_the_phrasings_of_today_become_their_queries(by_meaning: Asking) -> None:
-    score(by_meaning, some(TODAY), right=0.98, sure=0.95, wrong=2)
+    score(by_meaning, TODAY, right=0.99, sure=0.98, wrong=1)
 
 
 def test_nine_of_ten_phrasings_that_nobody_fitted_become_their_queries(by_meaning: Asking) -> None:
@@ -69,15 +70,12 @@ def test_without_an_embedder_most_are_understood_by_their_words_and_few_wrongly(
     score(by_words, TODAY, right=0.97, wrong=2)
 
 
-def test_there_are_enough_phrasings_and_every_ready_query_is_among_them() -> None:
+def test_there_are_enough_phrasings_and_in_every_language_examples_of_every_ready_query() -> None:
     asked = {kind for _, wanted in (*TODAY, *FRESH) for kind in wanted}
     assert len(TODAY) >= 60
     assert [wanted for _, wanted in TODAY].count([]) >= 20
     assert asked <= set(ready_queries())
     assert len(asked) >= 34
-
-
-def test_every_language_has_examples_of_every_ready_query() -> None:
     for language in languages():
         assert set(language.examples) == {*ready_queries(), NONE}
         assert all(len(found) >= 3 for found in language.examples.values())
@@ -107,7 +105,7 @@ def test_every_example_is_understood_as_its_own_query(by_words: Asking) -> None:
 # -- vectors ---------------------------------------------------------------------------------------------------------
 
 
-def test_examples_are_embedded_once_and_kept_for_the_next_start(tmp_path: Path) -> None:
+def test_examples_are_embedded_once_and_kept_for_the_next_start_in_a_file_that_may_be_damaged(tmp_path: Path) -> None:
     file = tmp_path / "phrasings.npz"
     first = Asking(FakeEmbedder(), file)
     matches = [first.matches("what changed"), first.matches("what changed")]
@@ -119,14 +117,10 @@ def test_examples_are_embedded_once_and_kept_for_the_next_start(tmp_path: Path) 
     other = Asking(FakeEmbedder(name="another"), file)
     other.matches("what changed")
     assert max(other.vectors.embedded) > 1
-
-
-def test_a_damaged_file_of_vectors_is_made_again_and_one_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    file = tmp_path / "phrasings.npz"
     for damage in (b"", b"PK", b"nonsense"):
         file.write_bytes(damage)
         assert Asking(FakeEmbedder(), file).matches("what changed")[0].example.query == "changed"
-        assert file.stat().st_size > 1000
+        assert file.stat().st_size > 1000, "it is made again"
     assert Asking(FakeEmbedder(), tmp_path / "missing" / "phrasings.npz").matches("what changed")
 
 
@@ -176,24 +170,13 @@ def test_memories_are_found_by_whom_they_are_about_and_by_their_words(told: Memo
     each(answers("memories").items(), check)
 
 
-WORDS = {
-    "Who did I mention most in March?": "from 1 March 2026 to 31 March 2026",
-    "how many messages did I write yesterday?": "on 21 November 2026",
-    "what have you learned lately?": "since 23 October 2026, 14:00",
-    # The first word for somebody says whose messages count.
-    "what did I say about boats?": "your messages",
-    "what did you tell me about boats?": "the assistant's replies",
-    "what have we said about boats?": "all messages",
-}
-
-
 def test_a_time_and_whose_messages_count_are_told_in_words(by_words: Asking) -> None:
     def check(row: tuple[str, str]) -> None:
         found = by_words.put(row[0])
         assert found is not None
         assert row[1] in found.words
 
-    each(WORDS.items(), check)
+    each(answers("words").items(), check)
 
 
 def test_a_time_is_a_range_of_the_wall_clock_of_here_and_now_is_seen_from_here(by_words: Asking) -> None:
@@ -247,19 +230,8 @@ def test_names_in_other_scripts_and_with_signs_are_found_as_they_are(whole: Memo
         assert rows_for(whole, by_words.sure(question)).rows[0][0] == 1, name
 
 
-HOSTILE = (
-    "what do you know about '}) DETACH DELETE o //?",
-    "how often did I mention x' RETURN 1; MATCH (n) DELETE n; //",
-    "how often did I mention \"x') SET t.text = 'y\"",
-    "path between a` and b$world) DELETE (a",
-    "what do you know about \\E) | CALL show_tables() RETURN *",
-    "what did I say about LOAD FROM '/etc/passwd'",
-    "which chats are about */ COPY (MATCH (t) RETURN t) TO 'x'",
-)
-
-
 def test_no_word_of_a_question_is_part_of_a_statement(told: Memory, by_words: Asking) -> None:
-    understood = [found for question in HOSTILE if (found := by_words.put(question)) is not None]
+    understood = [found for question in lines("hostile.txt") if (found := by_words.put(question)) is not None]
     assert understood
     for found in understood:
         checked(found.cypher)
@@ -293,7 +265,7 @@ STATEMENTS = statements()
 FORMS = ["what do you know about {}", "how often did I mention {}?", "path between {} and Ben", "who is {}", "{}"]
 
 
-@examples(200)
+@histories(200)
 @given(form=st.sampled_from(FORMS), words=st.text(max_size=80))
 def test_whatever_is_asked_the_statement_is_one_that_was_there_before(by_words: Asking, form: str, words: str) -> None:
     found = by_words.put(form.format(words))

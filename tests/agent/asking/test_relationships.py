@@ -5,7 +5,7 @@ import pytest
 from agent.agent import Agent
 from agent.asking.shelf import ready_queries
 from agent.relations.stating import read
-from tests.agent.asking.asked import answers, as_told
+from tests.agent.asking.asked import answers, as_told, lines
 from tests.agent.conftest import MakeAgent
 from tests.agent.relations.test_learning import started
 from tests.agent.test_recall import ready, say
@@ -13,27 +13,6 @@ from tests.fakes import FakeGenerator
 from tui.queries.cells import brief
 
 pytestmark = pytest.mark.process
-STATED = """
-Ada works_with Bob since 2026-05
-Ada works_for Bosch
-Tom works_with Ada until 2024
-Eve manages Ada
-Ada lives_in Lisbon since 2024
-Mia lives_in Lisbon
-Kim lives_in Porto
-me sibling_of Ada
-Bob landlord_of Kim
-Eve trusts Bob
-Ada not trusts Bob
-""".strip().splitlines()
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    found = await ready(make_agent, FakeGenerator())
-    for each in STATED:
-        await found.memories.relate(read(each))
-    return found
 
 
 async def asked(agent: Agent, question: str, world: str = "main") -> list[tuple[object, ...]]:
@@ -45,7 +24,10 @@ async def asked(agent: Agent, question: str, world: str = "main") -> list[tuple[
     return [tuple(brief(each) if isinstance(each, dict) else each for each in row) for row in answer.rows]
 
 
-async def test_who_stands_how_to_whom(agent: Agent) -> None:
+async def test_who_stands_how_to_whom_and_what_changed_is_told(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator())
+    for each in lines("stated.txt"):
+        await agent.memories.relate(read(each))
     expected = answers("relationships")
     found = {
         question: [[as_told(each) for each in row] for row in await asked(agent, question)] for question in expected
@@ -58,10 +40,6 @@ async def test_who_stands_how_to_whom(agent: Agent) -> None:
     assert [row[4] for row in rows] == [None] * 5 + ["2024"], "what is over comes last"
     assert "trusts" not in [row[1] for row in rows]
 
-
-async def test_what_changed_about_somebody_is_told_with_what_it_was_and_what_is_rejected_answers_nothing(
-    agent: Agent,
-) -> None:
     made = await agent.memories.remember("Ada is allergic to peanuts")
     await agent.memories.relate(read("Ada works_for Siemens since 2026-10"))
     rows = [row[1:3] for row in await asked(agent, "What changed about Ada?")]

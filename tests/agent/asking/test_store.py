@@ -44,7 +44,8 @@ def ran(number: int) -> Ran:
     return Ran(f"RETURN {number}", AT + timedelta(seconds=number), {}, 1, 0.5)
 
 
-def test_what_was_run_is_read_back_the_newest_first(store: QueryStore) -> None:
+def test_what_was_run_and_saved_is_read_back_and_by_nobody_else(store: QueryStore) -> None:
+    os.umask(0)  # the next test has its own
     whole = Ran("MATCH (t:Turn)\nWHERE t.text = $a RETURN t", AT, {"a": 'ö "x"', "l": [1, None]}, 12_340, 14.25)
     failed = Ran("RETURN", AT, error="Line 1: it ends here")
     assert store.keep(whole)
@@ -52,25 +53,29 @@ def test_what_was_run_is_read_back_the_newest_first(store: QueryStore) -> None:
     assert store.history().entries == [failed, whole]
     assert store.history(1).entries == [failed]
     assert store.history().damaged == 0
-
-
-def test_nobody_else_may_read_what_is_kept(store: QueryStore) -> None:
-    before = os.umask(0)
-    try:
-        store.keep(ran(1))
-        store.save(Saved("a", "RETURN 1"))
-    finally:
-        os.umask(before)
+    store.save(Saved("Who  knows\nwhom", "RETURN 1"))
+    store.save(Saved("busy", "RETURN 2", {"name": "Ada"}))
+    store.save(Saved("WHO knows whom", "RETURN 3"))  # of that name in any case
+    assert store.saved().entries == [Saved("busy", "RETURN 2", {"name": "Ada"}), Saved("WHO knows whom", "RETURN 3")]
+    assert store.remove("Busy")
+    assert not store.remove("busy")
+    assert [each.name for each in store.saved().entries] == ["WHO knows whom"]
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (store.folder, *store.folder.iterdir())}
     assert modes == {"queries": 0o700, "history.jsonl": 0o600, "saved.jsonl": 0o600, "lock": 0o600}
 
 
-def test_the_history_is_bounded(store: QueryStore) -> None:
+def test_there_is_an_end_to_the_history_and_to_saving(store: QueryStore) -> None:
     for number in range(MOST + SLACK + 1):
         assert store.keep(ran(number))
     assert len(store.history_file.read_bytes().splitlines()) == MOST
     entries = store.history().entries
     assert (len(entries), entries[0], entries[-1]) == (MOST, ran(MOST + SLACK), ran(SLACK + 1))
+    lines = (json.dumps({"name": f"q{number}", "cypher": "RETURN 1"}) for number in range(MOST_SAVED))
+    store.saved_file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(QueriesUnwritable, match="Remove one first"):
+        store.save(Saved("one more", "RETURN 1"))
+    store.save(Saved("Q7", "RETURN 2"))
+    assert len(store.saved().entries) == MOST_SAVED
 
 
 def test_what_is_too_long_no_json_or_without_a_name_is_not_kept(store: QueryStore) -> None:
@@ -87,26 +92,6 @@ def test_what_is_too_long_no_json_or_without_a_name_is_not_kept(store: QueryStor
     assert not store.saved_file.exists()
     assert store.keep(Ran("RETURN '\ud800'", AT))
     assert store.history().entries[0].cypher == "RETURN '?'", "a lone surrogate is a question mark"
-
-
-def test_a_saved_query_is_replaced_by_one_of_its_name_in_any_case(store: QueryStore) -> None:
-    store.save(Saved("Who  knows\nwhom", "RETURN 1"))
-    store.save(Saved("busy", "RETURN 2", {"name": "Ada"}))
-    store.save(Saved("WHO knows whom", "RETURN 3"))
-    assert store.saved().entries == [Saved("busy", "RETURN 2", {"name": "Ada"}), Saved("WHO knows whom", "RETURN 3")]
-    assert store.remove("Busy")
-    assert not store.remove("busy")
-    assert [each.name for each in store.saved().entries] == ["WHO knows whom"]
-
-
-def test_there_is_an_end_to_saving(store: QueryStore) -> None:
-    store.folder.mkdir()
-    lines = (json.dumps({"name": f"q{number}", "cypher": "RETURN 1"}) for number in range(MOST_SAVED))
-    store.saved_file.write_text("\n".join(lines) + "\n")
-    with pytest.raises(QueriesUnwritable, match="Remove one first"):
-        store.save(Saved("one more", "RETURN 1"))
-    store.save(Saved("Q7", "RETURN 2"))
-    assert len(store.saved().entries) == MOST_SAVED
 
 
 DAMAGE = (
@@ -131,15 +116,13 @@ def test_a_damaged_line_is_left_out_and_counted_and_costs_no_other(tmp_path: Pat
         assert store.saved_file.read_bytes().startswith(damage)  # for whoever can mend it
 
     each(DAMAGE, check)
-
-
-def test_a_line_that_a_kill_cut_off_is_gone_with_the_next_one(store: QueryStore) -> None:
-    store.keep(ran(1))
-    whole = store.history_file.read_bytes()
-    store.history_file.write_bytes(whole + whole[: len(whole) // 2])
-    assert (store.history().entries, store.history().damaged) == ([ran(1)], 0)
-    store.keep(ran(2))
-    assert (store.history().entries, store.history().damaged) == ([ran(2), ran(1)], 0)
+    cut = QueryStore(tmp_path / "cut")  # by a kill: such a line is gone with the next one
+    cut.keep(ran(1))
+    whole = cut.history_file.read_bytes()
+    cut.history_file.write_bytes(whole + whole[: len(whole) // 2])
+    assert (cut.history().entries, cut.history().damaged) == ([ran(1)], 0)
+    cut.keep(ran(2))
+    assert (cut.history().entries, cut.history().damaged) == ([ran(2), ran(1)], 0)
 
 
 def writer(store: QueryStore, who: str, count: int) -> "subprocess.Popen[bytes]":
@@ -178,11 +161,11 @@ def test_two_processes_write_at_once_and_lose_nothing(store: QueryStore) -> None
 
 FULL = """
 import resource, sys
+from datetime import UTC, datetime
 from pathlib import Path
 from agent.asking.store import QueryStore
 from agent.asking.shelf import Ran, Saved
 from agent.errors import QueriesUnwritable
-from datetime import UTC, datetime
 store = QueryStore(Path(sys.argv[1]))
 room = store.history_file.stat().st_size + 40
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
@@ -207,9 +190,7 @@ def test_where_the_disk_is_full_what_was_kept_stays(store: QueryStore) -> None:
     assert {path.name: path.read_bytes() for path in store.folder.iterdir()} == before
 
 
-def test_a_folder_that_cannot_be_made_refuses_in_words_and_a_link_is_not_written_through(
-    store: QueryStore, tmp_path: Path
-) -> None:
+def test_a_folder_that_cannot_be_made_or_is_a_link_refuses_in_words(store: QueryStore, tmp_path: Path) -> None:
     store.folder.write_text("in the way")
     assert not store.keep(ran(1))
     with pytest.raises(QueriesUnwritable, match="are unchanged"):
@@ -272,21 +253,11 @@ def test_old_names_in_what_is_kept_become_those_of_today_once(store: QueryStore)
         assert {path: path.read_text() for path in before} == expected
         written = {path: path.stat().st_mtime_ns for path in before}
     assert (store.history().damaged, store.saved().damaged) == (1, 1)
-    assert {path: path.stat().st_mtime_ns for path in before} == written
+    assert {path: path.stat().st_mtime_ns for path in before} == written, "without old names they are not written"
     assert {stat.S_IMODE(path.stat().st_mode) for path in before} == {0o600}
 
 
-def test_files_without_old_names_are_not_written(store: QueryStore) -> None:
-    store.keep(ran(1))
-    store.save(Saved("a", NEW))
-    written = {path: path.stat().st_ino for path in (store.history_file, store.saved_file)}
-    assert (len(store.history().entries), len(store.saved().entries)) == (1, 1)
-    assert {path: path.stat().st_ino for path in written} == written
-
-
-def test_what_cannot_be_written_anew_and_a_link_are_read_by_the_names_of_today_and_left(
-    store: QueryStore, tmp_path: Path
-) -> None:
+def test_what_cannot_be_written_is_read_by_the_names_of_today(store: QueryStore, tmp_path: Path) -> None:
     of_a_version_before(store)
     before = store.saved_file.read_bytes()
     in_the_way = store.saved_file.with_name("saved.jsonl.part")

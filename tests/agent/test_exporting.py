@@ -143,9 +143,19 @@ def test_an_export_is_known_by_its_lines_however_they_stand_or_where_two_are_one
     assert (texts(two.there, "t"), texts(two.there, "u")) == (["t0", "t1", "t2"], ["u0", "u1", "u2"])
 
 
-def test_a_broken_line_is_told_by_its_number_and_the_rest_is_in(two: Two) -> None:
+def test_of_a_newer_clew_nothing_is_imported_and_of_an_export_with_a_broken_line_the_rest(two: Two) -> None:
     talk(two.here, 4)
     whole, lines = two.lines(), two.lines()
+    for number, change, says in (
+        (0, {"format": 2}, "format 2; this clew reads 1"),
+        (2, {"kind": "turn.sung"}, r"line 3 .*turn\.sung, version"),
+        (3, {"version": 9}, "version 9"),
+    ):
+        changed = json.dumps(json.loads(lines[number]) | change) + "\n"
+        with pytest.raises(ExportUnreadable, match=rf"written by a newer clew.*{says}.*Nothing was imported"):
+            two.import_there([*lines[:number], changed, *lines[number + 1 :]])
+    assert two.there.head() == 0
+
     lines[3] = lines[3][:40] + "\n"
     report = two.import_there(lines)
     assert ([number for number, _ in report.bad], report.bad_count) == ([4], 1)
@@ -169,20 +179,6 @@ def test_an_export_that_was_cut_between_two_lines_says_how_much_is_missing(
     assert (report.missing, report.counted, report.new) == (*known, 3)
     whole = two.import_there(lines * 2)
     assert (whole.missing, whole.new) == (0, 3)
-
-
-def test_an_export_of_a_newer_clew_imports_nothing(two: Two) -> None:
-    talk(two.here, 2)
-    lines = [json.loads(line) for line in two.lines()]
-    for number, change, says in (
-        (0, {"format": 2}, "format 2; this clew reads 1"),
-        (2, {"kind": "turn.sung"}, r"line 3 .*turn\.sung, version"),
-        (3, {"version": 9}, "version 9"),
-    ):
-        changed = [*lines[:number], lines[number] | change, *lines[number + 1 :]]
-        with pytest.raises(ExportUnreadable, match=rf"written by a newer clew.*{says}.*Nothing was imported"):
-            two.import_there(json.dumps(line) + "\n" for line in changed)
-    assert two.there.head() == 0
 
 
 def test_an_import_that_was_cut_off_goes_on(two: Two) -> None:

@@ -188,22 +188,6 @@ async def test_what_cannot_be_kept_stores_nothing(agent: Agent) -> None:
     assert agent._memory.head() == head
 
 
-async def test_of_two_reviews_of_a_candidate_the_second_changes_nothing(agent: Agent) -> None:
-    id = await candidate(agent)
-    assert [each.id for each in await agent.memories.review()] == [id]
-    head = agent._memory.head()
-    outcomes = await asyncio.gather(
-        agent.memories.promote(id),
-        agent.memories.promote(id),
-        agent.memories.reword(id, "I like tea."),
-        return_exceptions=True,
-    )
-    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError]
-    assert "already in use" in str(outcomes[1])
-    assert agent._memory.head() == head + 1
-    assert await agent.memories.review() == []
-
-
 async def test_a_decision_can_be_taken_back_and_none_is_taken_on_what_a_hidden_message_taught(agent: Agent) -> None:
     id = await candidate(agent)
     for decide, status in ((agent.memories.promote, "active"), (agent.memories.reject, "invalid")):
@@ -214,6 +198,16 @@ async def test_a_decision_can_be_taken_back_and_none_is_taken_on_what_a_hidden_m
         head = agent._memory.head()
         await agent.memories.restore(id, "candidate")
         assert agent._memory.head() == head
+    memories = agent.memories
+    reviews = (memories.promote(id), memories.promote(id), memories.reword(id, "I like tea."))
+    outcomes = await asyncio.gather(*reviews, return_exceptions=True)
+    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError], (
+        "of two the second changes nothing"
+    )
+    assert "already in use" in str(outcomes[1])
+    assert agent._memory.head() == head + 1
+    assert await memories.review() == []
+    await memories.restore(id, "candidate")
     await agent.chats.hide((await agent.memories.story(id)).observation.sources[0])
     assert await agent.memories.review() == []
     with pytest.raises(AgentError, match="hidden, deleted or rewound"):

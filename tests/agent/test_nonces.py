@@ -33,7 +33,7 @@ from graph.events import (
 from graph.ids import new_id
 from graph.values import Wanted
 from tests.agent.conftest import collect
-from tests.examples import histories
+from tests.examples import histories, soaking
 from tests.fakes import FakeGenerator
 from tests.graph.teach import observed
 
@@ -46,7 +46,9 @@ DEEDS = (
 OF_MEMORIES = ("promote", "reject", "forget", "pin", "unpin")
 OF_TURNS = {"hide": "hide", "unhide": "unhide", "pin turn": "pin", "release": "release"}
 STEPS = st.lists(
-    st.tuples(st.sampled_from((*DEEDS, *OF_MEMORIES, *OF_TURNS, "hide")), st.integers(0, 1000)), min_size=3, max_size=16
+    st.tuples(st.sampled_from((*DEEDS, *OF_MEMORIES, *OF_TURNS, "hide")), st.integers(0, 1000)),
+    min_size=3,
+    max_size=16 if soaking() else 8,
 )
 
 

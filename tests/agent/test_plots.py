@@ -97,6 +97,13 @@ async def test_a_thread_is_told_until_it_is_closed_and_goes_back_with_the_head(p
     assert [plot.title for plot in await stories.plots(session)] == ["Who took the log?"]
     await refused(stories.move_plot(session, "the dragon", "active"), "No plot is called")
     await refused(stories.note_plot(session, "A", texts={"colour": "red"}), "A plot has no colour")
+    plot = f"plot:{(await stories.plots(session))[0].id}"
+    await refused(stories.put(session, plot, "significance", "9"), "no significance from 0 to 3")
+    await refused(stories.put(session, plot, "known", "Bob"), "Nobody called “Bob” plays here")
+    await refused(stories.put(session, "plot:none", "title", "x"), "No plot is called")
+    await refused(stories.put(session, plot, "props", "x" * 5_000), "characters of at most")
+    await stories.put(session, plot, "props", "a rope, a {lamp}")
+    assert (await stories.plots(session))[0].props == ("a rope", "a {lamp}")
 
 
 async def test_time_that_is_skipped_closes_the_scene_and_ends_what_was_done(played: Played) -> None:
@@ -254,17 +261,6 @@ async def test_what_is_kept_of_an_event_is_told_to_whom_it_is_of(played: Played)
     (fact,) = [each for each in (await stories.overview(session)).lines if each.aspect.startswith("fact:")]
     await stories.put(session, mara, fact.aspect, "")
     assert fact.aspect not in {each.aspect for each in (await stories.overview(session)).lines}
-
-
-async def test_what_a_plot_has_is_checked(played: Played) -> None:
-    stories, session = played.agent.stories, played.session
-    plot = f"plot:{await stories.note_plot(session, 'The raid')}"
-    await refused(stories.put(session, plot, "significance", "9"), "no significance from 0 to 3")
-    await refused(stories.put(session, plot, "known", "Bob"), "Nobody called “Bob” plays here")
-    await refused(stories.put(session, "plot:none", "title", "x"), "No plot is called")
-    await refused(stories.put(session, plot, "props", "x" * 5_000), "characters of at most")
-    await stories.put(session, plot, "props", "a rope, a {lamp}")
-    assert (await stories.plots(session))[0].props == ("a rope", "a {lamp}")
 
 
 async def test_the_others_go_on_without_you_and_what_you_write_is_narration(played: Played) -> None:

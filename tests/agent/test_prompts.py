@@ -15,7 +15,7 @@ from agent.events import Compaction, Notice, PromptRead, ReplyEnded, ReplyStarte
 from agent.home import Home
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent, collect
-from tests.examples import histories
+from tests.examples import histories, soaking
 from tests.fakes import FakeGenerator
 
 SMALL = Settings(context=1024, high_water=600, low_water=300)
@@ -96,7 +96,7 @@ MOVES = st.lists(
         st.tuples(st.just("wait"), st.just(0), st.just(0)),
     ),
     min_size=1,
-    max_size=25,
+    max_size=25 if soaking() else 12,
 )
 
 

@@ -88,12 +88,9 @@ async def test_what_is_known_waits_or_was_rejected_is_not_proposed_again(agent: 
     await agent.memories.reject(waits.id)
     assert (await agent.proposals.add(SAID, by="Other")).outcome == "rejected before"
     assert await agent.memories.review() == []
-
-
-async def test_a_proposal_may_be_taken_into_use_at_once_where_the_user_set_it_so(agent: Agent) -> None:
-    made = await agent.proposals.add(SAID, by="Helper", kind=ObservationKind.PLAN, in_use=True)
-    assert (made.outcome, made.memory.status, made.memory.kind) == ("in use", "active", "plan")
-    assert len(await agent.search.recall("bees on the roof")) == 1
+    made = await agent.proposals.add("I keep goats.", by="Helper", kind=ObservationKind.PLAN, in_use=True)
+    assert (made.outcome, made.memory.status, made.memory.kind) == ("in use", "active", "plan"), "as the user set it"
+    assert [hit.id for hit in await agent.search.recall("keep goats")] == [made.memory.id]
 
 
 async def test_what_cannot_be_kept_or_waits_too_long_a_queue_is_refused_and_nothing_is_stored(

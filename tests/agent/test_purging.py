@@ -1,6 +1,7 @@
 """What is deleted leaves every file of the home: while the agent runs, after a kill, and in the backups."""
 
 import asyncio
+import itertools
 import json
 import shutil
 import sqlite3
@@ -224,11 +225,13 @@ KEPT = {
     "Our Résumé is for Frau Müllerin.": "resume for MÜLLERIN and muller",
 }
 HOW = ("name", "prompt", "message", "memory")
-ONE_EACH = [pytest.param(*each) for each in zip(KEPT, HOW, strict=True)]
-OTHER_WAYS = [pytest.param(said, how, marks=pytest.mark.soak) for said in KEPT for how in HOW]
+ONE_EACH = list(zip(KEPT, HOW, strict=True))
+OTHERWISE = [each for each in itertools.product(KEPT, HOW) if each not in ONE_EACH]
 
 
-@pytest.mark.parametrize(("said", "how"), [*ONE_EACH, *OTHER_WAYS])
+@pytest.mark.parametrize(
+    ("said", "how"), [*ONE_EACH, *(pytest.param(*each, marks=pytest.mark.soak) for each in OTHERWISE)]
+)
 @pytest.mark.restarts
 async def test_what_is_kept_in_another_form_of_a_word_is_no_leftover(agent: Agent, said: str, how: str) -> None:
     session, _ = await say(agent, "We begin with a harmless remark.")

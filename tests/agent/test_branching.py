@@ -1,8 +1,9 @@
 """Going back and branching through the Agent: alternatives, edits, rewinds, switches, forks, and what is refused."""
 
 import asyncio
+import re
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator, Reply
 
 BARE = Settings(reflect=False)
+NOTHING_ELSE = Settings(reflect=False, recall=False, tools="off")  # than what is said stands in a prompt
 
 
 async def talk(agent: Agent, *messages: str, session: str | None = None) -> str:
@@ -43,6 +45,12 @@ async def path(agent: Agent, session: str) -> list[Turn]:
     return await agent.chats.thread(session)
 
 
+def ways(agent: Agent, session: str, turn: str, *, fork_at: str | None) -> tuple[Awaitable[object], ...]:
+    """All ways for a chat to go on from a turn, a fork from where it is said."""
+    branches = agent.branches
+    return branches.rewind(session, turn), branches.switch(session, turn), branches.fork(session, at=fork_at)
+
+
 def refused(events: list[AgentEvent]) -> Failed:
     """The one event of what was refused."""
     (failed,) = events
@@ -56,7 +64,7 @@ async def agent(make_agent: MakeAgent) -> Agent:
     return await make_agent(FakeGenerator(*(f"Reply {number}." for number in range(1, 30))), BARE)
 
 
-async def test_a_reply_made_anew_stands_beside_the_last_one(agent: Agent) -> None:
+async def test_a_reply_made_anew_stands_beside_the_old_one_and_what_followed_that(agent: Agent) -> None:
     session = await talk(agent, "one", "two")
     before = await path(agent, session)
     events = await collect(agent.regenerate(session))
@@ -69,20 +77,12 @@ async def test_a_reply_made_anew_stands_beside_the_last_one(agent: Agent) -> Non
     assert {turn: each.label for turn, each in found.items()} == {last.id: "2/2"}
     assert found[last.id].turns == (before[3].id, last.id)
 
-
-async def test_an_earlier_reply_made_anew_leaves_what_followed_the_old_one_where_it_is(agent: Agent) -> None:
-    session = await talk(agent, "one", "two")
-    first = (await path(agent, session))[1].id
-    await collect(agent.regenerate(session, first))
-    assert await said(agent, session) == ["one", "Reply 3."]
-    await agent.branches.switch(session, first)
-    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
-
-
-async def test_a_message_is_named_for_the_reply_to_it(agent: Agent) -> None:
-    session = await talk(agent, "one", "two")
-    await collect(agent.regenerate(session, (await path(agent, session))[0].id))
-    assert await said(agent, session) == ["one", "Reply 3."]
+    await collect(agent.regenerate(session, before[1].id))
+    assert await said(agent, session) == ["one", "Reply 4."]
+    await agent.branches.switch(session, before[1].id)
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 3."]
+    await collect(agent.regenerate(session, before[0].id))  # a message is named for the reply to it
+    assert await said(agent, session) == ["one", "Reply 5."]
 
 
 async def test_the_new_reply_sees_nothing_of_the_old_one_and_what_followed_it(make_agent: MakeAgent) -> None:
@@ -90,8 +90,7 @@ async def test_the_new_reply_sees_nothing_of_the_old_one_and_what_followed_it(ma
     agent = await make_agent(model, BARE)
     session = await talk(agent, "an animal", "and another")
     await collect(agent.regenerate(session, (await path(agent, session))[1].id))
-    assert "zebra" not in model.detokenize(model.prompts[-1])
-    assert "walrus" not in model.detokenize(model.prompts[-1])
+    assert not {"zebra", "walrus"} & set(re.findall(r"\w+", model.detokenize(model.prompts[-1])))
 
 
 async def test_a_reply_stopped_before_its_first_word_leaves_the_chat_as_it_was(make_agent: MakeAgent) -> None:
@@ -146,14 +145,12 @@ async def test_while_a_reply_is_written_nothing_in_its_chat_is_made_anew_edited_
     await anext(queued)
     for events in (agent.regenerate(session, turns[1]), agent.edit(session, turns[0], "uno")):
         assert "Stop it first" in refused(await collect(events)).message
-    tries: list[Callable[[], Awaitable[object]]] = [
-        lambda: agent.branches.rewind(session, turns[0]),
-        lambda: agent.branches.switch(session, turns[0]),
-        lambda: agent.branches.fork(session),
-    ]
-    for work in tries:
+    for work in ways(agent, session, turns[0], fork_at=None):
         with pytest.raises(AgentError, match="Stop it first"):
-            await work()
+            await work
+    (waiting,) = await agent.chats.waiting(session)
+    with pytest.raises(AgentError, match="still in the queue"):
+        await agent.branches.plan_rewind(session, waiting.id)
     model.gate.set()
     await running
     await collect(queued)
@@ -178,50 +175,35 @@ async def test_in_another_chat_the_new_reply_waits_for_the_one_that_is_written(m
     assert await said(agent, session) == ["one", "Regeneration."]
 
 
-async def test_an_edited_message_stands_beside_the_old_one_and_is_answered(agent: Agent) -> None:
-    session = await talk(agent, "one", "two")
-    old = (await path(agent, session))[2]
+async def test_an_edited_message_stands_beside_the_old_one_is_answered_and_may_give_the_title(agent: Agent) -> None:
+    session = await talk(agent, "apples and pears", "two")
+    first, _, old, _ = await path(agent, session)
     await collect(agent.edit(session, old.id, "  two, better "))
-    assert await said(agent, session) == ["one", "Reply 1.", "two, better", "Reply 3."]
+    assert await said(agent, session) == ["apples and pears", "Reply 1.", "two, better", "Reply 3."]
     new = (await path(agent, session))[2]
     assert (await agent.branches.alternatives(session, [new.id]))[new.id].turns == (old.id, new.id)
     await agent.branches.switch(session, old.id)
-    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
+    assert await said(agent, session) == ["apples and pears", "Reply 1.", "two", "Reply 2."]
 
-
-async def test_the_first_message_is_edited_and_with_it_the_title(agent: Agent) -> None:
-    session = await talk(agent, "apples and pears", "two")
-    first = (await path(agent, session))[0]
     await collect(agent.edit(session, first.id, "plums and cherries"))
-    assert await said(agent, session) == ["plums and cherries", "Reply 3."]
+    assert await said(agent, session) == ["plums and cherries", "Reply 4."]
     assert (await path(agent, session))[0].parent is None
     assert (await agent.chats.get(session)).name == "plums and cherries"
     await agent.branches.switch(session, first.id)
     assert (await agent.chats.get(session)).name == "apples and pears"
 
+    await agent.chats.withhold(first.id)
+    await collect(agent.edit(session, first.id, "uno"))
+    uno, reply = await path(agent, session)
+    assert (uno.withheld, reply.withheld) == (True, True), "as by hand"
 
-@pytest.mark.parametrize("blank", ["", "  \n "])
-async def test_a_blank_edit_is_refused_and_nothing_stored(agent: Agent, blank: str) -> None:
-    session = await talk(agent, "one")
-    events = (await agent.status()).log_head
-    failed = refused(await collect(agent.edit(session, (await path(agent, session))[0].id, blank)))
-    assert failed.error is not None
-    assert isinstance(failed.error.exception(), EmptyMessage)
-    assert (await agent.status()).log_head == events
-
-
-async def test_only_the_users_own_words_are_edited(agent: Agent) -> None:
-    session = await talk(agent, "one")
-    failed = refused(await collect(agent.edit(session, (await path(agent, session))[1].id, "other")))
-    assert "your own messages" in failed.message
-
-
-async def test_what_was_kept_out_of_memory_by_hand_stays_out_when_it_is_edited(agent: Agent) -> None:
-    session = await talk(agent, "one")
-    first = (await path(agent, session))[0].id
-    await agent.chats.withhold(first)
-    await collect(agent.edit(session, first, "uno"))
-    assert [turn.withheld for turn in await path(agent, session)] == [True, True]
+    head = (await agent.status()).log_head
+    for blank in ("", "  \n "):
+        failed = refused(await collect(agent.edit(session, uno.id, blank)))
+        assert failed.error is not None
+        assert isinstance(failed.error.exception(), EmptyMessage)
+    assert "your own messages" in refused(await collect(agent.edit(session, reply.id, "other"))).message
+    assert (await agent.status()).log_head == head
 
 
 async def test_a_rewind_moves_the_head_sets_a_mark_and_loses_nothing(agent: Agent) -> None:
@@ -238,30 +220,17 @@ async def test_a_rewind_moves_the_head_sets_a_mark_and_loses_nothing(agent: Agen
     assert await agent.branches.switch(session, turns[2].id) == turns[3].id
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
 
-
-async def test_a_rewind_to_before_the_first_message_empties_the_path(agent: Agent) -> None:
-    session = await talk(agent, "one", "two")
-    first = (await path(agent, session))[0]
-    await agent.branches.rewind(session, None)
-    assert await path(agent, session) == []
-    await talk(agent, "again", session=session)
-    assert (await agent.branches.alternatives(session, [first.id]))[first.id].label == "1/2"
-
-
-async def test_a_rewind_to_where_the_chat_stands_is_refused(agent: Agent) -> None:
-    session = await talk(agent, "one")
     with pytest.raises(AgentError, match="is already there"):
-        await agent.branches.rewind(session, (await path(agent, session))[-1].id)
-
-
-async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(agent: Agent) -> None:
-    session = await talk(agent, "one", "two")
-    turns = await path(agent, session)
+        await agent.branches.rewind(session, turns[3].id)
     plan = await agent.branches.plan_rewind(session, turns[1].id)
-    await talk(agent, "three", session=session)
+    await talk(agent, "four", session=session)
     with pytest.raises(AgentError, match="Check again"):
         await agent.branches.rewind(session, turns[1].id, plan=plan)
     assert len(await path(agent, session)) == 6
+    await agent.branches.rewind(session, None)  # to before the first message
+    assert await path(agent, session) == []
+    await talk(agent, "again", session=session)
+    assert (await agent.branches.alternatives(session, [turns[0].id]))[turns[0].id].label == "1/2"
 
 
 async def test_hidden_deleted_queued_and_foreign_messages_are_no_place_to_go_to(agent: Agent) -> None:
@@ -269,21 +238,12 @@ async def test_hidden_deleted_queued_and_foreign_messages_are_no_place_to_go_to(
     other = await talk(agent, "elsewhere")
     turns, foreign = await path(agent, session), (await path(agent, other))[0].id
     agent._memory.append(TurnHidden(turn=turns[0].id), TurnDeleted(turn=turns[1].id))
-    for turn, why in (
-        (turns[0].id, "is hidden"),
-        (turns[1].id, "was deleted permanently"),
-        (foreign, "belongs to another chat"),
-    ):
-        tries: list[Callable[[], Awaitable[object]]] = [
-            lambda turn=turn: agent.branches.rewind(session, turn),  # type: ignore[misc]
-            lambda turn=turn: agent.branches.plan_rewind(session, turn),  # type: ignore[misc]
-            lambda turn=turn: agent.branches.switch(session, turn),  # type: ignore[misc]
-            lambda turn=turn: agent.branches.fork(session, at=turn),  # type: ignore[misc]
-        ]
+    not_to = {turns[0].id: "is hidden", turns[1].id: "was deleted permanently", foreign: "belongs to another chat"}
+    for turn, why in not_to.items():
         head = (await agent.status()).log_head
-        for work in tries:
+        for work in (*ways(agent, session, turn, fork_at=turn), agent.branches.plan_rewind(session, turn)):
             with pytest.raises(AgentError, match=why):
-                await work()
+                await work
         assert why in refused(await collect(agent.regenerate(session, turn))).message
         assert why in refused(await collect(agent.edit(session, turn, "x"))).message
         assert (await agent.status()).log_head == head
@@ -291,30 +251,19 @@ async def test_hidden_deleted_queued_and_foreign_messages_are_no_place_to_go_to(
         await agent.branches.rewind(session, "01NOTHING")
 
 
-async def test_a_message_in_the_queue_has_no_place_to_go_to(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("First.")
-    agent = await make_agent(model, BARE)
-    session = await talk(agent, "one")
-    model.gate.clear()
-    running = asyncio.create_task(collect(agent.send(session, "two")))
-    await model.waiting.wait()
-    queued = agent.send(session, "three")
-    await anext(queued)
-    (waiting,) = await agent.chats.waiting(session)
-    with pytest.raises(AgentError, match="still in the queue"):
-        await agent.branches.plan_rewind(session, waiting.id)
-    model.gate.set()
-    await running
-    await collect(queued)
-
-
 async def test_a_fork_shares_the_past_and_each_goes_its_own_way(agent: Agent) -> None:
-    session = await talk(agent, "one", "two")
+    session = await agent.chats.configure(None, system_prompt="Be brief.", project="garden")
+    with pytest.raises(AgentError, match="no messages yet"):
+        await agent.branches.fork(session)
+    with pytest.raises(EmptyMessage):
+        await agent.branches.fork(session, name="  ")
+    await talk(agent, "one", "two", session=session)
     turns = await path(agent, session)
     fork = await agent.branches.fork(session, at=turns[1].id, name="Another way")
     assert [turn.id for turn in await path(agent, fork)] == [turns[0].id, turns[1].id]
     about = await agent.chats.get(fork)
     assert (about.name, about.world, about.turns) == ("Another way", MAIN_WORLD, 0)
+    assert (about.system_prompt, about.project) == ("Be brief.", "garden")
     await talk(agent, "three", session=fork)
     assert await said(agent, fork) == ["one", "Reply 1.", "three", "Reply 3."]
     assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
@@ -322,6 +271,16 @@ async def test_a_fork_shares_the_past_and_each_goes_its_own_way(agent: Agent) ->
         await agent.branches.rewind(fork, turns[3].id)
     tree = await agent.branches.tree(session)
     assert tree[0].children[0].forks == (fork,)
+
+    await collect(agent.regenerate(fork, turns[1].id))  # what is shared, in the fork alone
+    assert await said(agent, fork) == ["one", "Reply 4."]
+    assert await said(agent, session) == ["one", "Reply 1.", "two", "Reply 2."]
+    last = (await path(agent, fork))[-1].id
+    assert (await agent.branches.alternatives(fork, [last]))[last].label == "2/2"
+    assert await agent.branches.alternatives(session, [last]) == {}
+    await agent.chats.delete(session)
+    with pytest.raises(AgentError, match="was deleted"):
+        await agent.branches.fork(session)
 
 
 async def test_forks_of_a_fork_and_what_ifs_of_a_what_if(agent: Agent) -> None:
@@ -337,54 +296,20 @@ async def test_forks_of_a_fork_and_what_ifs_of_a_what_if(agent: Agent) -> None:
     assert (await agent.chats.get(what_if)).world == what_if
     assert (await agent.chats.get(deeper)).world == deeper
     assert (await agent.chats.get(beside)).world == what_if
-    assert [(world.id, world.parent) for world in await agent.branches.worlds()] == [
-        (MAIN_WORLD, None),
-        (what_if, MAIN_WORLD),
-        (deeper, what_if),
-    ]
+    parents = {world.id: world.parent for world in await agent.branches.worlds()}
+    assert list(parents.items()) == [(MAIN_WORLD, None), (what_if, MAIN_WORLD), (deeper, what_if)]
     await talk(agent, "and then", session=deeper)
     assert await said(agent, deeper) == [
         "one", "Reply 1.", "two", "Reply 2.", "what if", "Reply 3.", "and then", "Reply 4.",
     ]  # fmt: skip
 
 
-async def test_a_fork_goes_on_with_the_settings_and_project_of_what_it_left(agent: Agent) -> None:
-    session = await agent.chats.configure(None, system_prompt="Be brief.", project="garden")
-    await talk(agent, "one", session=session)
-    about = await agent.chats.get(await agent.branches.fork(session))
-    assert (about.system_prompt, about.project) == ("Be brief.", "garden")
-
-
-async def test_of_an_empty_or_deleted_chat_there_is_no_fork(agent: Agent) -> None:
-    empty = await agent.chats.configure(None, system_prompt="x")
-    with pytest.raises(AgentError, match="no messages yet"):
-        await agent.branches.fork(empty)
-    with pytest.raises(EmptyMessage):
-        await agent.branches.fork(empty, name="  ")
-    session = await talk(agent, "one")
-    await agent.chats.delete(session)
-    with pytest.raises(AgentError, match="was deleted"):
-        await agent.branches.fork(session)
-
-
-async def test_a_reply_of_what_a_fork_shares_is_made_anew_in_the_fork_alone(agent: Agent) -> None:
-    session = await talk(agent, "one")
-    fork = await agent.branches.fork(session)
-    await collect(agent.regenerate(fork))
-    assert await said(agent, fork) == ["one", "Reply 2."]
-    assert await said(agent, session) == ["one", "Reply 1."]
-    last = (await path(agent, fork))[-1].id
-    assert (await agent.branches.alternatives(fork, [last]))[last].label == "2/2"
-    assert await agent.branches.alternatives(session, [last]) == {}
-
-
 async def test_private_chats_go_back_and_branch_but_do_not_fork(agent: Agent) -> None:
     private = await agent.private.begin()
     await talk(agent, "one", "two", session=private)
     turns = await path(agent, private)
-    assert [turn.id for turn in (await agent.branches.plan_rewind(private, turns[1].id)).impact.gone] == [
-        turn.id for turn in turns[2:]
-    ]
+    plan = await agent.branches.plan_rewind(private, turns[1].id)
+    assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
     await agent.branches.rewind(private, turns[1].id)
     assert await said(agent, private) == ["one", "Reply 1."]
     await collect(agent.regenerate(private))
@@ -397,25 +322,29 @@ async def test_private_chats_go_back_and_branch_but_do_not_fork(agent: Agent) ->
     assert (await agent.status()).log_head == 0
 
 
-async def test_a_message_without_a_reply_is_answered_by_making_it_anew(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("First.")
-    agent = await make_agent(model, BARE)
+async def test_a_message_without_a_reply_is_answered_by_making_it_anew(agent: Agent) -> None:
     session = await talk(agent, "one")
     await agent.branches.rewind(session, (await path(agent, session))[0].id)
     await collect(agent.regenerate(session))
-    assert await said(agent, session) == ["one", "First."]
+    assert await said(agent, session) == ["one", "Reply 2."]
     last = (await path(agent, session))[-1].id
     assert (await agent.branches.alternatives(session, [last]))[last].label == "2/2"
 
 
-async def test_a_head_move_keeps_the_common_prefix_and_is_counted(make_agent: MakeAgent) -> None:
+async def test_a_fork_keeps_the_prompt_and_a_head_move_its_beginning_and_is_counted(make_agent: MakeAgent) -> None:
     model = FakeGenerator(*(f"Reply number {number}." for number in range(9)))
-    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
-    session = await talk(agent, "one", "two", "three")
+    agent = await make_agent(model, NOTHING_ELSE)
+    session = await talk(agent, "one", "two " * 40, "three")
     turns = await path(agent, session)
+    fork = await agent.branches.fork(session, at=turns[3].id, what_if=True)
+    ended = (await collect(agent.send(fork, "another way")))[-1]
+    assert isinstance(ended, ReplyEnded)
+    assert ended.evaluated_tokens < 8
+    assert (await agent.status()).rewrites == {}
+    await talk(agent, "four", session=session)
     kv = list(model.kv)
     await agent.branches.rewind(session, turns[3].id)
-    ended = (await collect(agent.send(session, "four")))[-1]
+    ended = (await collect(agent.send(session, "five")))[-1]
     assert isinstance(ended, ReplyEnded)
     given = model.prompts[-1]
     shared = next(at for at, (a, b) in enumerate(zip(kv, given, strict=False)) if a != b)
@@ -424,20 +353,9 @@ async def test_a_head_move_keeps_the_common_prefix_and_is_counted(make_agent: Ma
     assert (await agent.status()).rewrites == {"head_move": 1}
 
 
-async def test_the_first_prompt_of_a_fork_begins_with_what_the_model_has_of_its_origin(make_agent: MakeAgent) -> None:
-    model = FakeGenerator(*(f"Reply number {number}." for number in range(9)))
-    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
-    session = await talk(agent, "one", "two " * 40, "three")
-    fork = await agent.branches.fork(session, at=(await path(agent, session))[3].id, what_if=True)
-    ended = (await collect(agent.send(fork, "another way")))[-1]
-    assert isinstance(ended, ReplyEnded)
-    assert ended.evaluated_tokens < 8
-    assert (await agent.status()).rewrites == {}
-
-
 async def test_the_prompt_of_a_what_if_has_no_pin_that_its_origin_got_later(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Fine.")
-    agent = await make_agent(model, Settings(reflect=False, recall=False, tools="off"))
+    agent = await make_agent(model, NOTHING_ELSE)
     session = await talk(agent, "one")
     what_if = await agent.branches.fork(session, what_if=True)
     other = await talk(agent, "the walrus is pinned")

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from agent.agent import Agent
 from agent.settings import Settings
 from graph.events import MAIN_WORLD, HeadMoved, ObservationMade, ReflectionDone, TurnDeleted
@@ -12,6 +14,11 @@ from tests.fakes import FakeGenerator
 
 OSLO, BERGEN = "I live in Oslo.", "I live in Bergen."
 LATER = Settings(reflect=False)
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
+    return await make_agent(FakeGenerator("I see."))
 
 
 async def known(agent: Agent, world: str = MAIN_WORLD) -> dict[str, str | None]:
@@ -29,10 +36,7 @@ async def learned(agent: Agent) -> Counter[str]:
     return Counter([*made, *done])
 
 
-async def test_back_before_the_proof_it_is_gone_and_forward_again_it_is_there_with_the_same_id(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await make_agent(FakeGenerator("I see."))
+async def test_back_before_the_proof_it_is_gone_and_forward_again_it_is_the_same(agent: Agent) -> None:
     session = await talk(agent, "Hello!", OSLO)
     turns = await path(agent, session)
     believed = await known(agent)
@@ -73,10 +77,7 @@ async def test_another_reply_teaches_nothing_twice_however_often_they_are_change
     assert await learned(agent) == before
 
 
-async def test_an_edited_message_is_what_is_known_and_the_old_one_again_when_the_chat_goes_back(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await make_agent(FakeGenerator("I see."))
+async def test_an_edited_message_is_what_is_known_until_the_chat_goes_back(agent: Agent) -> None:
     session = await talk(agent, OSLO)
     oslo = (await path(agent, session))[0].id
     await known(agent)
@@ -93,8 +94,7 @@ async def test_an_edited_message_is_what_is_known_and_the_old_one_again_when_the
     assert (before[OSLO], before[BERGEN]) == (1, 1)
 
 
-async def test_what_is_learned_in_a_what_if_is_known_there_alone(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("I see."))
+async def test_what_is_learned_in_a_what_if_is_known_there_alone(agent: Agent) -> None:
     session = await talk(agent, OSLO)
     what_if = await agent.branches.fork(session, what_if=True)
     await talk(agent, "My cat is called Tom.", session=what_if)
@@ -105,9 +105,7 @@ async def test_what_is_learned_in_a_what_if_is_known_there_alone(make_agent: Mak
     assert sorted((await known(agent, what_if)).values()) == [OSLO, "My cat is called Tom."]  # type: ignore[type-var]
 
 
-async def test_deleting_a_chat_leaves_what_a_what_if_left_from_though_its_head_was_moved_above(
-    make_agent: MakeAgent,
-) -> None:
+async def test_deleting_a_chat_leaves_what_a_what_if_left_from(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator(*(f"Reply {number}." for number in range(1, 30))), Settings(reflect=False))
     session = await talk(agent, "one", "two", "three")
     turns = await agent.chats.thread(session)
@@ -122,10 +120,7 @@ async def test_deleting_a_chat_leaves_what_a_what_if_left_from_though_its_head_w
     assert {event.turn for event in plan.events if isinstance(event, TurnDeleted)} == {turn.id for turn in turns}
 
 
-async def test_going_back_past_the_fork_tells_all_that_leaves_the_chat_and_what_stays_in_memory(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await make_agent(FakeGenerator("I see."))
+async def test_going_back_past_the_fork_tells_what_leaves_the_chat_and_what_stays(agent: Agent) -> None:
     session = await talk(agent, "Hello!", OSLO)
     what_if = await agent.branches.fork(session, what_if=True)
     await talk(agent, BERGEN, session=what_if)
@@ -140,18 +135,12 @@ async def test_going_back_past_the_fork_tells_all_that_leaves_the_chat_and_what_
     assert [turn.id for turn in await path(agent, what_if)] == [turn.id for turn in turns[:2]]
     assert OSLO in (await known(agent, what_if)).values()
 
-
-async def test_going_back_on_messages_that_a_fork_shares_tells_that_they_leave_this_chat_alone(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await make_agent(FakeGenerator("I see."))
-    session = await talk(agent, "Hello!", OSLO)
     fork = await agent.branches.fork(session)
     turns = await path(agent, fork)
-    plan = await agent.branches.plan_rewind(fork, turns[1].id)
-    assert [turn.id for turn in plan.impact.gone] == [turn.id for turn in turns[2:]]
-    assert plan.notes == ("Both messages stay in memory, because another chat also contains them.",)
-    assert plan.impact.lost == ()
+    shared = await agent.branches.plan_rewind(fork, turns[1].id)
+    assert [turn.id for turn in shared.impact.gone] == [turn.id for turn in turns[2:]]
+    assert shared.notes == ("Both messages stay in memory, because another chat also contains them.",)
+    assert shared.impact.lost == ()
 
 
 async def test_what_going_to_another_reply_takes_along_is_told_before(make_agent: MakeAgent) -> None:

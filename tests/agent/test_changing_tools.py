@@ -50,7 +50,9 @@ async def answering(
     return events
 
 
-async def test_with_leave_it_is_remembered_and_its_proof_is_the_message(make_agent: MakeAgent) -> None:
+async def test_with_leave_it_is_remembered_by_proof_of_the_message_corrected_and_forgotten(
+    make_agent: MakeAgent,
+) -> None:
     agent, model = await started(make_agent)
     events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=True)
     wanted, done = only(events, ApprovalWanted), only(events, ToolDone)
@@ -62,6 +64,21 @@ async def test_with_leave_it_is_remembered_and_its_proof_is_the_message(make_age
     with pytest.raises(NotFound, match="already answered"):
         await agent.approvals.answer(wanted.approval, allowed=True)
 
+    await agent.memories.pin(made.id)  # a memory is meant by the mark it is listed with
+    step = {"tool": "correct", "mark": mark_of(made.id), "text": "The boat is called Boreas."}
+    events = await answering(agent, model, "It is called Boreas now.", step, allow=True)
+    assert only(events, ApprovalWanted).what == f"Correct: {made.text} → The boat is called Boreas."
+    (now,) = await agent.memories.find()
+    assert (now.text, now.supersedes) == ("The boat is called Boreas.", made.id)
+    assert set(now.sources) == {*made.sources, only(events, ReplyEnded).turn}
+    session, forget = only(events, ReplyEnded).session, {"tool": "forget", "mark": mark_of(now.id)}
+    events = await answering(agent, model, "Forget the boat.", forget, allow=True, session=session)
+    assert only(events, ToolDone).error is None
+    assert await agent.memories.find(EVERYTHING) == []
+    events = await answering(agent, model, "Again.", {"tool": "forget", "mark": "#NOSUCH"}, allow=True)
+    assert "There is no memory #NOSUCH" in (only(events, ToolDone).error or "")
+    assert not [event for event in events if isinstance(event, ApprovalWanted)]
+
 
 async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent)
@@ -71,12 +88,17 @@ async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent
     assert await agent.memories.find(EVERYTHING) == []
     assert kinds(agent) == ["approval.asked", "approval.refused"]
     assert only(events, ReplyEnded).text == "done"
+    asked, text = kinds(agent), "Don't remember this: my boat is called Zephyrine."
+    events = await answering(agent, model, text, REMEMBER, allow=True)
+    assert "out of memory" in (only(events, ToolDone).error or ""), (
+        "what is withheld is not remembered by a tool either"
+    )
+    assert (await agent.memories.find(EVERYTHING), kinds(agent)) == ([], asked)
 
 
 async def test_where_nobody_can_be_asked_it_is_refused_at_once(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent, asks=False)
-    model.structured_replies = [REMEMBER, ANSWER]
-    events = await collect(agent.send(None, "My boat is called Zephyrine."))
+    events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=True)
     assert not [event for event in events if isinstance(event, ApprovalWanted)]
     assert only(events, ToolDone).error == REFUSED
     assert kinds(agent) == ["approval.asked", "approval.refused"]
@@ -110,27 +132,6 @@ async def test_what_is_no_answer_refuses(make_agent: MakeAgent, how: str) -> Non
         await agent.approvals.answer(wanted.approval, allowed=True)
 
 
-async def test_a_memory_is_meant_by_the_mark_it_was_listed_with(make_agent: MakeAgent) -> None:
-    agent, model = await started(make_agent)
-    made = await agent.memories.remember("My boat is called Zephyrine.")
-    await agent.memories.pin(made.id)
-    step = {"tool": "correct", "mark": mark_of(made.id), "text": "The boat is called Boreas."}
-    events = await answering(agent, model, "It is called Boreas now.", step, allow=True)
-    assert only(events, ApprovalWanted).what == "Correct: My boat is called Zephyrine. → The boat is called Boreas."
-    (now,) = await agent.memories.find()
-    assert (now.text, now.supersedes) == ("The boat is called Boreas.", made.id)
-    assert set(now.sources) == {*made.sources, only(events, ReplyEnded).turn}
-    session = only(events, ReplyEnded).session
-    events = await answering(
-        agent, model, "Forget the boat.", {"tool": "forget", "mark": mark_of(now.id)}, allow=True, session=session
-    )
-    assert only(events, ToolDone).error is None
-    assert await agent.memories.find(EVERYTHING) == []
-    events = await answering(agent, model, "Again.", {"tool": "forget", "mark": "#NOSUCH"}, allow=True)
-    assert "There is no memory #NOSUCH" in (only(events, ToolDone).error or "")
-    assert not [event for event in events if isinstance(event, ApprovalWanted)]
-
-
 async def test_a_block_that_a_model_wrote_dies_with_the_words_it_was_made_from(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent)
     step = {"tool": "write_block", "name": "human", "text": "Owns a boat, Zephyrine."}
@@ -155,11 +156,3 @@ async def test_what_a_memory_may_carry_of_other_turns_in_the_prompt_is_named(mak
     assert first.turn in made.sources
     await agent.chats.hide(first.turn)
     assert await agent.memories.find() == []
-
-
-async def test_a_message_that_is_withheld_is_not_remembered_by_a_tool_either(make_agent: MakeAgent) -> None:
-    agent, model = await started(make_agent)
-    text = "Don't remember this: my boat is called Zephyrine."
-    events = await answering(agent, model, text, REMEMBER, allow=True)
-    assert "out of memory" in (only(events, ToolDone).error or "")
-    assert (await agent.memories.find(EVERYTHING), kinds(agent)) == ([], [])

@@ -25,29 +25,30 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-async def started(make_agent: MakeAgent) -> Agent:
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
-async def held(agent: Agent) -> dict[str, list[str]]:
-    """The words of the pieces that each document holds, by its title."""
+async def pieces(agent: Agent) -> dict[str, dict[str, str]]:
+    """The pieces that each document holds by their ids, by its title."""
     return {
-        each.title: [chunk.text for chunk in await agent.documents.chunks(each.id)]
+        each.title: {chunk.id: chunk.text for chunk in await agent.documents.chunks(each.id)}
         for each in await agent.documents.all()
     }
 
 
-async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undone_and_done_again(
-    make_agent: MakeAgent, folder: Path
-) -> None:
-    agent = await started(make_agent)
+async def held(agent: Agent) -> dict[str, list[str]]:
+    """Their words alone."""
+    return {title: list(chunks.values()) for title, chunks in (await pieces(agent)).items()}
+
+
+async def test_an_ingest_is_one_change_that_is_undone_and_done_again(agent: Agent, folder: Path) -> None:
     _, (one,) = await chat(agent, "Hello there.")
     await agent.chats.hide(one.turn)
     await agent.documents.ingest(folder)
     before = await held(agent)
-
     undone = await agent.history.undo()
-
     assert (undone.what, await held(agent)) == ("added 2 documents", {"Tides": [], "Moon": []})
     changes = await agent.history.changes()
     assert [change.what for change in changes] == [
@@ -60,17 +61,13 @@ async def test_an_ingest_is_one_change_whatever_is_changed_meanwhile_and_is_undo
     assert [change.undoable for change in (await agent.history.changes())[1:3]] == [False, True]
 
 
-async def test_what_was_read_again_goes_back_to_what_it_said_and_what_is_the_same_is_no_change(
-    make_agent: MakeAgent, folder: Path
-) -> None:
-    agent = await started(make_agent)
+async def test_what_was_read_again_goes_back_to_what_it_said(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder)
     before = await held(agent)
     await agent.documents.ingest(folder)
     (folder / "tides.md").write_text("# Tides\n\nOnce.\n")
     await agent.documents.ingest(folder)
     assert await held(agent) == before | {"Tides": ["Once."]}
-
     assert (await agent.history.undo()).what == "added the document “Tides”"
     assert await held(agent) == before
     assert (await agent.history.undo()).what == "added 2 documents"
@@ -78,10 +75,7 @@ async def test_what_was_read_again_goes_back_to_what_it_said_and_what_is_the_sam
         await agent.history.undo()
 
 
-async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_with_what_it_taught(
-    make_agent: MakeAgent, folder: Path
-) -> None:
-    agent = await started(make_agent)
+async def test_what_is_taken_out_is_shown_first_and_comes_back_with_what_it_taught(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder)
     before = await held(agent)
     moon = next(each for each in await agent.documents.all() if each.title == "Moon")
@@ -93,9 +87,7 @@ async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_wi
     assert (plan.what, plan.notes[0]) == ("Remove the document “Moon” from the memory", str(folder / "moon.md"))
     assert ([form.id for form in plan.impact.lost], plan.impact.erases) == (["PULL"], False)
     assert await held(agent) == before
-
     await agent.plans.carry_out(plan)
-
     assert await held(agent) == before | {"Moon": []}
     assert (await agent.documents.ingest(folder)).missing == [], "it is asked once"
     with pytest.raises(AgentError, match="no longer in the memory"):
@@ -105,39 +97,14 @@ async def test_what_is_taken_out_is_shown_first_erases_nothing_and_comes_back_wi
     assert [each.id for each in await agent.memories.find()] == ["PULL"]
 
 
-async def test_a_file_that_is_back_brings_its_own_pieces_back(make_agent: MakeAgent, folder: Path) -> None:
-    agent = await started(make_agent)
-    await agent.documents.ingest(folder)
-    ids = {
-        each.title: [chunk.id for chunk in await agent.documents.chunks(each.id)]
-        for each in await agent.documents.all()
-    }
-    (folder / "moon.md").rename(folder.parent / "moon.md")
-    await agent.plans.carry_out(await agent.plans.take_out((await agent.documents.ingest(folder)).missing))
-    (folder.parent / "moon.md").rename(folder / "moon.md")
-
-    report = await agent.documents.ingest(folder)
-
-    assert ([Path(path).name for path in report.added], report.chunks) == (["moon.md"], 0)
-    assert ids == {
-        each.title: [chunk.id for chunk in await agent.documents.chunks(each.id)]
-        for each in await agent.documents.all()
-    }
-
-
 @pytest.mark.restarts
-async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_is_undone(
-    make_agent: MakeAgent, folder: Path
-) -> None:
-    agent = await started(make_agent)
+async def test_what_was_deleted_since_stays_deleted_when_its_ingest_is_undone(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder)
     ingest = (await agent.history.changes())[0]
     moon = next(each for each in await agent.documents.all() if each.title == "Moon")
     await agent.plans.carry_out(await agent.plans.remove_document(moon.id))
     await agent.erasure.finished()
-
     await agent.history.undo(ingest.seq)
-
     assert await held(agent) == {"Tides": []}
     tides = (await agent.documents.all())[0]
     assert (await agent.plans.remove_document(tides.id)).notes[0] == "1 passage will be erased."
@@ -146,11 +113,18 @@ async def test_what_was_deleted_since_stays_deleted_and_the_rest_of_its_ingest_i
         assert db.execute("SELECT count(*) FROM events WHERE text LIKE '%Twice%'").fetchone() == (0,)
 
 
-async def test_going_back_to_a_mark_puts_documents_back_too(make_agent: MakeAgent, folder: Path) -> None:
-    agent = await started(make_agent)
+async def test_going_back_to_a_mark_puts_documents_back_with_their_own_pieces(agent: Agent, folder: Path) -> None:
     await agent.documents.ingest(folder / "tides.md")
     mark = await agent.history.marks.add("before")
     await agent.documents.ingest(folder)
+    before = await pieces(agent)
+    (folder / "moon.md").rename(folder.parent / "moon.md")
+    await agent.plans.carry_out(await agent.plans.take_out((await agent.documents.ingest(folder)).missing))
+    (folder.parent / "moon.md").rename(folder / "moon.md")
+    report = await agent.documents.ingest(folder)
+    assert ([Path(path).name for path in report.added], report.chunks) == (["moon.md"], 0)
+    assert await pieces(agent) == before
+
     plan = await agent.history.plan_restore(mark.id)
     assert plan.notes == ("1 document goes back to its earlier version.",)
     await agent.plans.carry_out(plan)

@@ -75,18 +75,15 @@ async def test_a_word_of_relationship_is_whom_it_means(make_agent: MakeAgent) ->
 
 
 @pytest.mark.restarts
-async def test_what_its_only_proof_is_deleted_of_is_gone_with_its_times(agent: Agent) -> None:
-    made = await agent.memories.relate(read("Ada works_with Bob since 2026-05"))
-    assert not (await agent.search.dossier("Bob")).empty
-    await agent.memories.forget(made.id)
-    found = await agent.search.dossier("Bob")
-    assert (found.relationships, found.timeline) == ((), ())
-
-
-async def test_a_what_if_has_its_own_and_main_none_of_it(agent: Agent) -> None:
+async def test_a_what_if_has_its_own_and_what_its_only_proof_is_deleted_of_is_gone_with_its_times(agent: Agent) -> None:
     session, _, _ = await say(agent, None, "Ada is here")
     world = agent._memory.readings.world_of(await agent.branches.fork(session, what_if=True))
     await relate(agent, "Ada manages Xyzzy", world=world)
     assert sentences(await agent.search.dossier("Ada", world=world)) == ["Ada manages Xyzzy."]
     assert "Xyzzy" not in repr(await agent.search.dossier("Ada"))
     assert (await agent.search.dossier("Xyzzy")).empty
+    made = await agent.memories.relate(read("Ada works_with Bob since 2026-05"))
+    assert not (await agent.search.dossier("Bob")).empty
+    await agent.memories.forget(made.id)
+    found = await agent.search.dossier("Bob")
+    assert (found.relationships, found.timeline) == ((), ())

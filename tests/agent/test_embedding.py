@@ -1,8 +1,8 @@
 """The background embedder on a real memory: what is kept when, what is left out, and who need not wait for it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from agent.events import EmbeddingProgress, Notice, ReplyEnded, TokensArrived
 from agent.home import Home
 from agent.model_host import LoadedEmbedder, embedder_key, llama_embedder_loader
 from agent.settings import Settings
-from graph.events import Event, Role, SessionStarted, TurnSaid
+from graph.events import Role, SessionStarted
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.recall.lending import RELATED
@@ -25,6 +25,7 @@ from models.embedder import load_embedder
 from models.errors import DecodeFailed, ModelMissing, NotInstalled
 from models.generator import load_generator
 from tests.fakes import FakeEmbedder, FakeGenerator
+from tests.graph.talk import said
 
 KEY = "fake@000000000000"
 
@@ -72,21 +73,22 @@ class TroubledEmbedder(FakeEmbedder):
     async def close(self) -> None:
         self.closed = True
 
+    @property
+    def texts(self) -> list[str]:
+        """Every text it was asked for."""
+        return [text for batch in self.asked for text in batch]
+
 
 @pytest.fixture
-def memory() -> Any:
-    opened = Memory.open(Home.resolve().memory, command="test")
-    yield opened
-    opened.close()
+def memory() -> Iterator[Memory]:
+    with closing(Memory.open(Home.resolve().memory, command="test")) as opened:
+        yield opened
 
 
 def say(memory: Memory, *texts: str, role: Role = Role.USER) -> None:
     session = new_id()
-    events: list[Event] = [SessionStarted(session=session, client="test")]
-    events += [
-        TurnSaid(turn=new_id(), session=session, role=role, speaker="you", client="test", text=text) for text in texts
-    ]
-    memory.append(*events)
+    said_there = (said(new_id(), session, text=text, role=role) for text in texts)
+    memory.append(SessionStarted(session=session, client="test"), *said_there)
 
 
 def missing(memory: Memory, key: str = KEY) -> list[str]:
@@ -95,10 +97,15 @@ def missing(memory: Memory, key: str = KEY) -> list[str]:
 
 @asynccontextmanager
 async def embedding(
-    memory: Memory, embedder: FakeEmbedder, *, key: str = KEY, told: list[Notice] | None = None
+    memory: Memory,
+    embedder: FakeEmbedder | Callable[[str], LoadedEmbedder],
+    *,
+    told: list[Notice] | None = None,
+    name: str = "fake",
 ) -> AsyncIterator[Embedding]:
-    loaders = {"fake": lambda: LoadedEmbedder(embedder, key)}
-    made = Embedding(memory, lambda name: loaders[name](), (told if told is not None else []).append, name="fake")
+    """The background embedder, with an embedder or what loads one."""
+    load = embedder if callable(embedder) else lambda name: LoadedEmbedder(embedder, KEY)
+    made = Embedding(memory, load, (told if told is not None else []).append, name=name)
     made.start()
     try:
         yield made
@@ -113,7 +120,7 @@ async def test_everything_said_gets_a_vector_newest_first_and_each_text_once(mem
     embedder, told = TroubledEmbedder(), list[Notice]()
     async with embedding(memory, embedder, told=told) as running:
         await running.idle()
-        asked = [text for batch in embedder.asked for text in batch]
+        asked = embedder.texts
         assert asked == ["twice", *reversed(texts)]
         assert max(map(len, embedder.asked)) == BATCH
         assert (missing(memory), memory.readings.embedded(KEY)) == ([], (len(texts) + 1, len(texts) + 1))
@@ -121,7 +128,7 @@ async def test_everything_said_gets_a_vector_newest_first_and_each_text_once(mem
         assert told[-1] == EmbeddingProgress("ready", "fake", len(texts) + 1, len(texts) + 1)
 
 
-async def test_it_wakes_for_what_is_said_later(memory: Memory) -> None:
+async def test_it_wakes_for_what_is_said_later_but_in_a_pause_in_which_queries_go_on(memory: Memory) -> None:
     told = list[Notice]()
     async with embedding(memory, TroubledEmbedder(), told=told) as running:
         await running.idle()
@@ -129,6 +136,13 @@ async def test_it_wakes_for_what_is_said_later(memory: Memory) -> None:
         await running.idle()
         assert memory.readings.embedded(KEY) == (1, 1)
         assert [notice.state for notice in told if isinstance(notice, EmbeddingProgress)].count("ready") <= 2
+        running.pause()
+        say(memory, "hello")
+        assert await running.query("hello") is not None
+        assert missing(memory) == ["hello"]
+        running.resume()
+        await running.idle()
+        assert missing(memory) == []
 
 
 async def test_what_was_embedded_before_a_stop_is_not_embedded_again(memory: Memory) -> None:
@@ -147,27 +161,19 @@ async def test_what_was_embedded_before_a_stop_is_not_embedded_again(memory: Mem
 
 
 @pytest.mark.parametrize(
-    "embedder",
-    [
-        TroubledEmbedder(refuses="bad"),
-        TroubledEmbedder(spoils="bad"),
-        TroubledEmbedder(spoils="bad", spoil=0.0),
-        TroubledEmbedder(spoils="bad", spoil=np.inf),
-    ],
-    ids=["refused", "nan", "zero", "infinite"],
+    "trouble", [{"refuses": "bad"}, *({"spoils": "bad", "spoil": spoil} for spoil in (np.nan, 0.0, np.inf))], ids=repr
 )
-async def test_a_text_without_a_usable_vector_is_left_out_once_and_counted(
-    memory: Memory, embedder: TroubledEmbedder
-) -> None:
+async def test_a_text_without_a_usable_vector_is_left_out_and_counted(memory: Memory, trouble: dict[str, Any]) -> None:
+    embedder = TroubledEmbedder(**trouble)
     say(memory, "good one", "a bad one", "good two")
     told = list[Notice]()
     async with embedding(memory, embedder, told=told) as running:
         await running.idle()
         assert missing(memory) == ["a bad one"]
-        asked = [text for batch in embedder.asked for text in batch].count("a bad one")
+        asked = embedder.texts.count("a bad one")
         say(memory, "good three")
         await running.idle()
-        assert [text for batch in embedder.asked for text in batch].count("a bad one") == asked
+        assert embedder.texts.count("a bad one") == asked
         assert missing(memory) == ["a bad one"]
         assert told[-1] == EmbeddingProgress("ready", "fake", 3, 4, "1 text has no vector and is found by words only.")
         assert await running.query("bad") is None
@@ -204,71 +210,47 @@ async def test_another_embedder_embeds_everything_anew_and_the_old_vectors_stay(
             raise NotInstalled(f"{name} is not installed.")
         return loaders[name]
 
-    running = Embedding(memory, load, told.append, name="first")
-    running.start()
-    await running.idle()
-    second.gate.clear()
-    await running.use("second")
-    await second.waiting.wait()
-    vector = await running.query("number 1")  # while the texts wait
-    assert vector is not None
-    assert (vector.model, vector.values.shape, str(vector.values.dtype)) == ("second@0", (16,), "float32")
-    assert first.closed
-    second.gate.set()
-    await running.idle()
-    assert [each[:2] for each in memory.readings.embedders()] == [("first@0", 32), ("second@0", 16)]
-    assert (missing(memory, "first@0"), missing(memory, "second@0")) == ([], [])
-    with pytest.raises(NotInstalled):
-        await running.use("third")
-    assert told[-1] == EmbeddingProgress("ready", "second", BATCH + 1, BATCH + 1)
-    assert running.key == "second@0"
-    await running.close()
+    async with embedding(memory, load, told=told, name="first") as running:
+        await running.idle()
+        second.gate.clear()
+        await running.use("second")
+        await second.waiting.wait()
+        vector = await running.query("number 1")  # while the texts wait
+        assert vector is not None
+        assert (vector.model, vector.values.shape, str(vector.values.dtype)) == ("second@0", (16,), "float32")
+        assert first.closed
+        second.gate.set()
+        await running.idle()
+        assert [each[:2] for each in memory.readings.embedders()] == [("first@0", 32), ("second@0", 16)]
+        assert (missing(memory, "first@0"), missing(memory, "second@0")) == ([], [])
+        with pytest.raises(NotInstalled):
+            await running.use("third")
+        assert told[-1] == EmbeddingProgress("ready", "second", BATCH + 1, BATCH + 1)
+        assert running.key == "second@0"
     assert second.closed
 
 
-async def test_a_missing_embedder_is_told_once_and_recall_does_without(memory: Memory) -> None:
-    told = list[Notice]()
-    running = Embedding(memory, llama_embedder_loader(Home.resolve(), Settings()), told.append, name="minilm-l6")
-    running.start()
-    assert not await running.ready()
-    say(memory, "hello")
-    await running.idle()
-    assert await running.query("hello") is None
-    assert told[-1] == EmbeddingProgress(
-        "failed",
-        "minilm-l6",
-        message="minilm-l6 is not installed. Download it with `clew models pull minilm-l6`. Recall continues by "
-        "words only.",
-    )
-    await running.close()
+async def test_a_missing_or_damaged_embedder_is_told_once_and_recall_does_without(
+    memory: Memory, tmp_path: Path
+) -> None:
+    load, told = llama_embedder_loader(Home.resolve(), Settings()), list[Notice]()
+    async with embedding(memory, load, told=told, name="minilm-l6") as running:
+        assert not await running.ready()
+        say(memory, "hello")
+        await running.idle()
+        assert await running.query("hello") is None
+    how = "Download it with `clew models pull minilm-l6`. Recall continues by words only."
+    assert told[-1] == EmbeddingProgress("failed", "minilm-l6", message=f"minilm-l6 is not installed. {how}")
 
-
-async def test_a_damaged_embedder_is_told_and_another_can_take_its_place(memory: Memory, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(100))
-    told = list[Notice]()
-    running = Embedding(memory, llama_embedder_loader(Home.resolve(), Settings()), told.append, name=str(broken))
-    running.start()
-    assert not await running.ready()
+    async with embedding(memory, load, told=told, name=str(broken)) as running:
+        assert not await running.ready()
     last = told[-1]
     assert isinstance(last, EmbeddingProgress)
     assert last.state == "failed"
     assert "clew models use NAME" in last.message
     assert "--model" not in last.message
-    await running.close()
-
-
-async def test_a_pause_lasts_until_it_is_ended_and_queries_go_on(memory: Memory) -> None:
-    embedder = TroubledEmbedder()
-    async with embedding(memory, embedder) as running:
-        await running.idle()
-        running.pause()
-        say(memory, "hello")
-        assert await running.query("hello") is not None
-        assert missing(memory) == ["hello"]
-        running.resume()
-        await running.idle()
-        assert missing(memory) == []
 
 
 async def test_an_agent_loads_the_embedder_behind_the_chat_model_and_closes_it() -> None:
@@ -291,18 +273,19 @@ async def test_an_agent_loads_the_embedder_behind_the_chat_model_and_closes_it()
     assert order[:2] == ["chat", "minilm-l6"]
     await agent.close()
     assert embedder.closed
-    memory = Memory.open(Home.resolve().memory, command="test")
-    assert memory.readings.embedded(KEY) == (2, 2)
-    memory.close()
+    with closing(Memory.open(Home.resolve().memory, command="test")) as memory:
+        assert memory.readings.embedded(KEY) == (2, 2)
 
 
-def test_the_key_names_the_file_by_its_content(tmp_path: Path) -> None:
+def test_the_key_names_the_file_by_its_content_and_the_beginning_of_what_is_kept(tmp_path: Path) -> None:
     one, other = tmp_path / "one.gguf", tmp_path / "other.gguf"
     one.write_bytes(b"1")
     other.write_bytes(b"2")
-    keys = {embedder_key("m", one), embedder_key("m", other)}
-    assert len(keys) == 2
-    assert all(len(key) == len("m@") + 12 for key in keys)
+    keys = [embedder_key("m", one), embedder_key("m", other)]
+    keys += [embedder_key("m", one, passage) for passage in ("passage: ", "search_document: ")]
+    assert len(set(keys)) == 4
+    assert all(len(key) == len("m@") + 12 for key in keys[:2])
+    assert embedder_key("m", one, "") == keys[0]
     with pytest.raises(ModelMissing):
         embedder_key("m", tmp_path / "none.gguf")
 
@@ -311,60 +294,35 @@ async def test_an_embedder_gets_what_it_wants_before_a_text(memory: Memory) -> N
     say(memory, "Ada sings")
     embedder = TroubledEmbedder()
     loaded = LoadedEmbedder(embedder, KEY, query="query: ", passage="passage: ", zero=0.7, slope=3.0)
-    made = Embedding(memory, lambda name: loaded, lambda notice: None, name="fake")
-    made.start()
-    try:
-        await made.idle()
-        vector = await made.query("who sings?")
-        assert embedder.asked == [["passage: Ada sings"], ["query: who sings?"]]
+    async with embedding(memory, lambda name: loaded) as running:
+        await running.idle()
+        vector = await running.query("who sings?")
         assert vector is not None
         assert (vector.zero, vector.slope) == (0.7, 3.0)
-        assert [each.zero for each in await made.vectors(["Eva sings"]) if each is not None] == [0.7]
-        assert embedder.asked[-1] == ["passage: Eva sings"]
-    finally:
-        await made.close()
+        assert [each.zero for each in await running.vectors(["Eva sings"]) if each is not None] == [0.7]
+        assert embedder.asked == [["passage: Ada sings"], ["query: who sings?"], ["passage: Eva sings"]]
 
 
-def test_another_beginning_of_what_is_kept_is_another_key(tmp_path: Path) -> None:
-    file = tmp_path / "one.gguf"
-    file.write_bytes(b"1")
-    keys = [embedder_key("m", file, passage) for passage in ("", "passage: ", "search_document: ")]
-    assert len(set(keys)) == 3
-    assert keys[0] == embedder_key("m", file)
+REPRESENT = "Represent this sentence for searching relevant passages: "
 
 
 @pytest.mark.parametrize(
     ("name", "query", "passage"),
-    [
-        ("bge-small", "Represent this sentence for searching relevant passages: ", ""),
-        ("e5-small-v2", "query: ", "passage: "),
-        ("arctic-embed-s", "Represent this sentence for searching relevant passages: ", ""),
-        ("minilm-l6", "", ""),
-    ],
-)
+    [("e5-small-v2", "query: ", "passage: "), ("minilm-l6", "", ""), ("arctic-embed-s", REPRESENT, ""),
+     ("bge-small", REPRESENT, "")],
+)  # fmt: skip
 async def test_an_embedder_of_the_catalogue_is_used_as_its_makers_say(
-    memory: Memory,
-    embed_gguf: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    query: str,
-    passage: str,
+    memory: Memory, embed_gguf: Path, name: str, query: str, passage: str
 ) -> None:
     """The weights are stand-ins: those of MiniLM under the name of the other's file."""
-    monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
-    (tmp_path / entry(name).file).symlink_to(embed_gguf)
+    (Home.resolve().models / entry(name).file).symlink_to(embed_gguf)
     say(memory, "Ada sings in a choir")
-    loader = llama_embedder_loader(Home.resolve(), Settings())
-    made = Embedding(memory, loader, lambda notice: None, name=name)
-    made.start()
-    try:
-        assert await made.ready()
-        await made.idle()
-        asked = await made.query("who is in a choir?")
-        plain = await asyncio.to_thread(load_embedder, embed_gguf, name="plain")
-        texts = [f"{query}who is in a choir?", f"{passage}Ada sings in a choir"]
-        rows = await plain.embed(texts)
+    async with embedding(memory, llama_embedder_loader(Home.resolve(), Settings(threads=1)), name=name) as running:
+        assert await running.ready()
+        await running.idle()
+        asked = await running.query("who is in a choir?")
+        plain = await asyncio.to_thread(load_embedder, embed_gguf, name="plain", threads=1)
+        rows = await plain.embed([f"{query}who is in a choir?", f"{passage}Ada sings in a choir"])
         await plain.close()
         assert asked is not None
         assert asked.values == pytest.approx(rows[0], abs=1e-4)
@@ -374,22 +332,20 @@ async def test_an_embedder_of_the_catalogue_is_used_as_its_makers_say(
             assert hit[0].reasons[0].score == pytest.approx(near, abs=0.02)
         else:
             assert not hit
-    finally:
-        await made.close()
 
 
 async def test_with_real_models_a_query_comes_into_a_reply_and_a_reply_before_the_texts(
     chat_gguf: Path, embed_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLEW_MODELS", str(embed_gguf.parent))
-    memory = Memory.open(Home.resolve().memory, command="test")
-    say(memory, *(f"The ship number {number} left the harbour at dawn. " * 8 for number in range(400)))
-    memory.close()
+    with closing(Memory.open(Home.resolve().memory, command="test")) as memory:
+        say(memory, *(f"The ship number {number} left the harbour at dawn. " * 8 for number in range(400)))
 
     def chat(name: str, progress: Callable[..., None]) -> Any:
-        return load_generator(chat_gguf, name=name, context=2048)
+        return load_generator(chat_gguf, name=name, context=2048, threads=1)
 
-    agent = Agent(Home.resolve(), Settings(context=2048, high_water=1500, low_water=800), client="test", loader=chat)
+    settings = Settings(context=2048, high_water=1500, low_water=800, threads=1)
+    agent = Agent(Home.resolve(), settings, client="test", loader=chat)
     await agent.start()
     assert await agent.models.embedder_ready()
     steps = list[str]()
@@ -400,11 +356,12 @@ async def test_with_real_models_a_query_comes_into_a_reply_and_a_reply_before_th
             query.add_done_callback(lambda _: steps.append("query"))
         elif isinstance(event, ReplyEnded):
             steps.append("reply")
+        elif query is not None and query.done():
+            agent.stop()  # the rest of the reply shows no more
     assert query is not None
     vector = await query
     assert vector.values.shape == (384,)
     assert steps[0] == "query"
-    reader = agent._memory
-    done, total = reader.readings.embedded(vector.model)
+    done, total = agent._memory.readings.embedded(vector.model)
     assert done < total  # the texts were still waiting when the reply had ended
     await agent.close()

@@ -138,25 +138,13 @@ async def test_two_of_one_name_stay_two_and_a_relationship_goes_with_what_says_i
     assert unsound(agent) == []
 
 
-async def test_a_kind_can_be_corrected(agent: Agent) -> None:
-    tell(agent._memory)
-    with pytest.raises(AgentError, match=r"Ada is a person and Lisbon a place\. Nothing was changed\. If one"):
-        await agent.entities.merge("Ada", "Lisbon")
-    assert (await agent.entities.set_kind("lisbon", "Person")).kind == "person"
-    assert (await agent.search.dossier("Lisbon")).words.kind == "person"
-    assert (await agent.entities.merge("Ada", "Lisbon")).others == ("Lisbon",)
-    await agent.history.undo()
-    assert (await agent.history.undo()).what == "said what Lisbon is: a person"
-    assert (await agent.entities.find("Lisbon")).kind == "place"
-
-
 async def test_what_would_make_the_memory_contradict_itself_is_refused_and_nothing_is_stored(agent: Agent) -> None:
     tell(agent._memory)
     await relate(agent, "Ada sibling_of Bobby")
     await relate(agent, "Tom parent_of Eve")
     await relate(agent, "Eve parent_of Uli")
-    head = agent._memory.head()
-    entities = agent.entities
+    known = [each.id for each in await agent.memories.find(Wanted(about="Bobby"))]
+    head, entities = agent._memory.head(), agent.entities
     for doing, why in (
         (entities.merge("Ada", "Bobby"), r"cannot be one: “Ada is a sibling of Bobby\.” .*Nothing was changed.*forget"),
         (entities.merge("Ada", "ada"), "Both are Ada already"),
@@ -172,10 +160,7 @@ async def test_what_would_make_the_memory_contradict_itself_is_refused_and_nothi
         (entities.unalias("Ada", "Addie"), "not given the alias"),
         (entities.split("Ada", []), "by their ids"),
         (entities.split("Ada", ["t3"]), "no message or memory that names Ada"),
-        (
-            entities.split("Bobby", ["t2", *[m.id for m in await agent.memories.find(Wanted(about="Bobby"))]]),
-            "all that",
-        ),
+        (entities.split("Bobby", ["t2", *known]), "all that"),
         (relate(agent, "Uli parent_of Tom"), "stand so to themselves.*Nothing was stored"),
         (relate(agent, "Ada trusts ada"), "Nothing was stored"),
     ):
@@ -186,7 +171,7 @@ async def test_what_would_make_the_memory_contradict_itself_is_refused_and_nothi
     assert agent._memory.head() == head
 
 
-async def test_what_was_changed_again_since_is_not_undone_before_that(agent: Agent) -> None:
+async def test_a_kind_can_be_corrected_and_what_was_changed_again_since_is_not_undone_before_that(agent: Agent) -> None:
     tell(agent._memory)
     await agent.entities.rename("Ada", "Eda")
     first = (await agent.history.changes())[0]
@@ -196,6 +181,16 @@ async def test_what_was_changed_again_since_is_not_undone_before_that(agent: Age
     await agent.history.undo()
     await agent.history.undo(first.seq)
     assert (await agent.entities.find("Ada")).name == "Ada"
+
+    with pytest.raises(AgentError, match=r"Ada is a person and Lisbon a place\. Nothing was changed\. If one"):
+        await agent.entities.merge("Ada", "Lisbon")
+    assert (await agent.entities.set_kind("lisbon", "Person")).kind == "person"
+    assert (await agent.search.dossier("Lisbon")).words.kind == "person"
+    assert (await agent.entities.merge("Ada", "Lisbon")).others == ("Lisbon",)
+    await agent.history.undo()
+    assert (await agent.history.undo()).what == "said what Lisbon is: a person"
+    assert (await agent.entities.find("Lisbon")).kind == "place"
+
     await agent.entities.merge("Ada", "Bobby")
     await agent.history.undo()
     again = (await agent.history.changes())[0]
@@ -204,8 +199,7 @@ async def test_what_was_changed_again_since_is_not_undone_before_that(agent: Age
         await agent.history.undo(again.seq)
 
 
-async def test_a_change_in_a_what_if_holds_only_there(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator())
+async def test_a_change_in_a_what_if_holds_only_there(agent: Agent) -> None:
     tell(agent._memory)
     await relate(agent, "Bob trusts Ada")
     await relate(agent, "Bobby likes Tom")

@@ -3,15 +3,18 @@
 import json
 import random
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.errors import ExportUnreadable
 from agent.exporting import as_jsonl, as_markdown, into_file
-from agent.importer import Importer
+from agent.importer import Importer, ImportReport
 from graph.errors import CopyFailed, NotFound
 from graph.events import MarkSet, PinSet, Role, SessionRenamed, TurnDeleted, TurnHidden
 from graph.memory import Memory
@@ -20,32 +23,39 @@ from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Iterator[Memory]:
-    memory = Memory.open(tmp_path / "here" / "memory", command="test")
-    yield memory
-    memory.close()
+@dataclass
+class Two:
+    """A memory here, one there, and a file between them."""
+
+    here: Memory
+    there: Memory
+    reader: LogReader  # of here
+    file: Path
+
+    def lines(self, session: str | None = None) -> list[str]:
+        return list(as_jsonl(self.reader, clew="9.9", session=session))
+
+    def import_there(self, lines: Iterable[str], **options: Any) -> ImportReport:
+        """Import lines there, as a file."""
+        self.file.write_text("".join(lines), encoding="utf-8")
+        return Importer(self.there, **options).run(self.file)
 
 
 @pytest.fixture
-def there(tmp_path: Path) -> Iterator[Memory]:
-    memory = Memory.open(tmp_path / "there" / "memory", command="test")
-    yield memory
-    memory.close()
-
-
-@pytest.fixture
-def reader(here: Memory, tmp_path: Path) -> Iterator[LogReader]:
-    opened = LogReader.open(tmp_path / "here" / "memory")
-    yield opened
-    opened.close()
+def two(tmp_path: Path) -> Iterator[Two]:
+    places = [tmp_path / place / "memory" for place in ("here", "there")]
+    with ExitStack() as opened:
+        here, there = (opened.enter_context(closing(Memory.open(place, command="test"))) for place in places)
+        reader = opened.enter_context(closing(LogReader.open(places[0])))
+        yield Two(here, there, reader, tmp_path / "export.jsonl")
 
 
 def texts(memory: Memory, session: str = "s") -> list[str | None]:
     return [turn.text for turn in memory.readings.thread(session)]
 
 
-def test_markdown_is_what_a_chat_shows(here: Memory, reader: LogReader) -> None:
+def test_markdown_is_what_a_chat_shows(two: Two) -> None:
+    here, reader = two.here, two.reader
     talk(here, 2)
     here.append(
         SessionRenamed(session="s", text="Limpets\nand tides"),
@@ -75,174 +85,125 @@ def test_markdown_is_what_a_chat_shows(here: Memory, reader: LogReader) -> None:
         list(as_markdown(reader, session="none"))
 
 
-def test_the_first_line_says_what_it_is_and_erased_texts_are_null(here: Memory, reader: LogReader) -> None:
-    talk(here, 2)
-    here.append(TurnDeleted(turn="s1"))
-    first, *events = map(json.loads, as_jsonl(reader, clew="9.9"))
-    assert {key: first[key] for key in ("clew", "format", "version", "head", "session")} == {
-        "clew": "export",
-        "format": 1,
-        "version": "9.9",
-        "head": 5,
-        "session": None,
-    }
+def test_the_first_line_says_what_it_is_and_erased_texts_are_null(two: Two) -> None:
+    talk(two.here, 2)
+    two.here.append(TurnDeleted(turn="s1"))
+    first, *events = map(json.loads, two.lines())
+    told = {"clew": "export", "format": 1, "version": "9.9", "head": 5, "session": None}
+    assert {key: first[key] for key in told} == told
     assert [event["seq"] for event in events] == [1, 2, 3, 4, 5]
     assert [event.get("erased") for event in events] == [None, None, True, None, None]
     assert (events[2]["text"], events[1]["text"]) == (None, "s0")
     with pytest.raises(NotFound):
-        list(as_jsonl(reader, clew="9.9", session="none"))
+        two.lines("none")
 
 
-def test_a_file_is_written_whole_or_not_at_all(here: Memory, reader: LogReader, tmp_path: Path) -> None:
-    talk(here, 2)
-    target = tmp_path / "out.jsonl"
+def test_a_file_is_written_whole_or_not_at_all(two: Two) -> None:
+    talk(two.here, 2)
 
     def breaking() -> Iterator[str]:
         yield "half"
         raise OSError(28, "No space left on device")
 
     with pytest.raises(CopyFailed, match="No space left"):
-        into_file(target, breaking(), replace=False)
-    assert not list(tmp_path.glob("out*"))
-    into_file(target, as_jsonl(reader, clew="1"), replace=False)
-    assert target.stat().st_mode & 0o777 == 0o600
+        into_file(two.file, breaking(), replace=False)
+    assert not list(two.file.parent.glob("export*"))
+    into_file(two.file, two.lines(), replace=False)
+    assert two.file.stat().st_mode & 0o777 == 0o600
     with pytest.raises(CopyFailed, match="already exists"):
-        into_file(target, ["new"], replace=False)
+        into_file(two.file, ["new"], replace=False)
     with pytest.raises(CopyFailed, match="is a folder"):
-        into_file(tmp_path, ["new"], replace=True)
-    into_file(target, ["new"], replace=True)
-    assert target.read_text() == "new"
+        into_file(two.file.parent, ["new"], replace=True)
+    into_file(two.file, ["new"], replace=True)
+    assert two.file.read_text() == "new"
 
 
-def test_an_export_is_known_by_its_lines_however_they_stand(
-    here: Memory, there: Memory, reader: LogReader, tmp_path: Path
-) -> None:
-    talk(here, 30)
-    here.append(observed("o", "s0"))
-    lines = list(as_jsonl(reader, clew="1"))
+def test_an_export_is_known_by_its_lines_however_they_stand_or_where_two_are_one_file(two: Two, tmp_path: Path) -> None:
+    talk(two.here, 30)
+    two.here.append(observed("o", "s0"))
+    lines = two.lines()
     random.Random(3).shuffle(lines)
-    file = tmp_path / "export.jsonl"
-    file.write_text("\ufeff" + "".join(lines), encoding="utf-8")
-    report = Importer(there).run(file)
+    report = two.import_there(["\ufeff", *lines])
     assert (report.format, report.new, report.known, report.chats_new) == ("clew's export", 30, 0, 1)
     assert report.merged is not None
     assert report.merged.refused == {}
-    assert texts(there) == texts(here)
-    packed = tmp_path / "export.zip"
+    assert texts(two.there) == texts(two.here)
+    packed = two.file.with_suffix(".zip")
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.write(file, "export.jsonl")
-    again = Importer(there).run(packed)
+        archive.write(two.file, "export.jsonl")
+    again = Importer(two.there).run(packed)
     assert (again.new, again.known, again.chats_known) == (0, 30, 1)
-    assert there.head() == here.head()
+    assert two.there.head() == two.here.head()
+
+    talk(two.there, 3, "t")
+    talk(two.here, 3, "u")
+    with closing(LogReader.open(tmp_path / "there" / "memory")) as other:
+        report = two.import_there([*two.lines(), *as_jsonl(other, clew="1")])  # one after the other
+    assert (report.new, report.known) == (3, 63)
+    assert (texts(two.there, "t"), texts(two.there, "u")) == (["t0", "t1", "t2"], ["u0", "u1", "u2"])
 
 
-def test_a_broken_line_is_told_by_its_number_and_the_rest_is_in(
-    here: Memory, there: Memory, reader: LogReader, tmp_path: Path
-) -> None:
-    talk(here, 4)
-    lines = list(as_jsonl(reader, clew="1"))
-    whole = list(lines)
-    lines[3] = lines[3][:40] + "\n"
-    file = tmp_path / "export.jsonl"
-    file.write_text("".join(lines))
-    report = Importer(there).run(file)
-    assert ([number for number, _ in report.bad], report.bad_count) == ([4], 1)
-    assert texts(there) == ["s0", "s2", "s3"]
-    file.write_text("".join(whole))
-    assert Importer(there).run(file).new == 1
-    lines[0] = "{\n"  # not even the first line is needed
-    file.write_text("".join(lines))
-    assert Importer(there).run(file).known == 3
-
-
-@pytest.mark.parametrize("session", [None, "s"])
-@pytest.mark.parametrize("counted", [True, False])
-def test_an_export_that_was_cut_between_two_lines_says_how_much_is_missing(
-    here: Memory, there: Memory, reader: LogReader, tmp_path: Path, session: str | None, counted: bool
-) -> None:
-    talk(here, 6)
-    lines = list(as_jsonl(reader, clew="9.9", session=session))
-    if not counted:  # as clew wrote it before
-        lines[0] = json.dumps({key: value for key, value in json.loads(lines[0]).items() if key != "events"}) + "\n"
-    path = tmp_path / "x.jsonl"
-    path.write_text("".join(lines[:-3]))
-    report = Importer(there).run(path)
-    events = len(lines) - 1
-    known = (3, events) if counted or session is None else (0, 0)
-    assert (report.missing, report.counted, report.new) == (*known, 3)
-    path.write_text("".join(lines) * 2)
-    whole = Importer(there).run(path)
-    assert (whole.missing, whole.new) == (0, 3)
-
-
-def test_an_export_of_a_newer_clew_imports_nothing(
-    here: Memory, there: Memory, reader: LogReader, tmp_path: Path
-) -> None:
-    talk(here, 2)
-    lines = [json.loads(line) for line in as_jsonl(reader, clew="1")]
-    file = tmp_path / "export.jsonl"
+def test_of_a_newer_clew_nothing_is_imported_and_of_an_export_with_a_broken_line_the_rest(two: Two) -> None:
+    talk(two.here, 4)
+    whole, lines = two.lines(), two.lines()
     for number, change, says in (
         (0, {"format": 2}, "format 2; this clew reads 1"),
         (2, {"kind": "turn.sung"}, r"line 3 .*turn\.sung, version"),
         (3, {"version": 9}, "version 9"),
     ):
-        changed = [*lines[:number], lines[number] | change, *lines[number + 1 :]]
-        file.write_text("\n".join(map(json.dumps, changed)))
+        changed = json.dumps(json.loads(lines[number]) | change) + "\n"
         with pytest.raises(ExportUnreadable, match=rf"written by a newer clew.*{says}.*Nothing was imported"):
-            Importer(there).run(file)
-    assert there.head() == 0
+            two.import_there([*lines[:number], changed, *lines[number + 1 :]])
+    assert two.there.head() == 0
+
+    lines[3] = lines[3][:40] + "\n"
+    report = two.import_there(lines)
+    assert ([number for number, _ in report.bad], report.bad_count) == ([4], 1)
+    assert texts(two.there) == ["s0", "s2", "s3"]
+    assert two.import_there(whole).new == 1
+    lines[0] = "{\n"  # not even the first line is needed
+    assert two.import_there(lines).known == 3
 
 
-def test_two_exports_in_one_file_come_one_after_the_other(
-    here: Memory, there: Memory, reader: LogReader, tmp_path: Path
+@pytest.mark.parametrize("session", [None, "s"])
+@pytest.mark.parametrize("counted", [True, False])
+def test_an_export_that_was_cut_between_two_lines_says_how_much_is_missing(
+    two: Two, session: str | None, counted: bool
 ) -> None:
-    talk(here, 3)
-    talk(there, 3, "t")
-    other = LogReader.open(tmp_path / "there" / "memory")
-    file = tmp_path / "both.jsonl"
-    file.write_text("".join([*as_jsonl(reader, clew="1"), *as_jsonl(other, clew="1")]))
-    other.close()
-    report = Importer(there).run(file)
-    assert (report.new, report.known) == (3, 3)
-    assert texts(there, "t") == ["t0", "t1", "t2"]
-    assert texts(there) == ["s0", "s1", "s2"]
+    talk(two.here, 6)
+    lines = two.lines(session)
+    if not counted:  # as clew wrote it before
+        lines[0] = json.dumps({key: value for key, value in json.loads(lines[0]).items() if key != "events"}) + "\n"
+    report = two.import_there(lines[:-3])
+    known = (3, len(lines) - 1) if counted or session is None else (0, 0)
+    assert (report.missing, report.counted, report.new) == (*known, 3)
+    whole = two.import_there(lines * 2)
+    assert (whole.missing, whole.new) == (0, 3)
 
 
-def test_an_import_that_was_cut_off_goes_on(here: Memory, there: Memory, reader: LogReader, tmp_path: Path) -> None:
+def test_an_import_that_was_cut_off_goes_on(two: Two) -> None:
     for number in range(5):
-        talk(here, 100, f"s{number}-")
-    file = tmp_path / "export.jsonl"
-    file.write_text("".join(as_jsonl(reader, clew="1")))
-    asked: list[None] = []
-
-    def stopping() -> bool:
-        asked.append(None)
-        return len(asked) == 2
-
-    cut = Importer(there, stopping=stopping).run(file)
+        talk(two.here, 100, f"s{number}-")
+    asked = iter((False, True))
+    cut = two.import_there(two.lines(), stopping=lambda: next(asked))
     assert cut.stopped
     assert 0 < cut.new < 500
-    rest = Importer(there).run(file)
-    assert cut.new + rest.new == 500
-    heads = {session.id: session.head for session in here.readings.sessions()}
-    assert {session.id: session.head for session in there.readings.sessions()} == heads
+    assert cut.new + two.import_there(two.lines()).new == 500
+    heads = {session.id: session.head for session in two.here.readings.sessions()}
+    assert {session.id: session.head for session in two.there.readings.sessions()} == heads
 
 
-def test_what_an_import_brings_is_no_change_by_hand_and_sets_no_mark(
-    here: Memory, there: Memory, reader: LogReader, tmp_path: Path
-) -> None:
-    talk(here, 3)
-    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    first.write_text("".join(as_jsonl(reader, clew="1")), encoding="utf-8")
-    Importer(there).run(first)
+def test_what_an_import_brings_is_no_change_by_hand_and_sets_no_mark(two: Two) -> None:
+    there = two.there
+    talk(two.here, 3)
+    two.import_there(two.lines())
     there.append(SessionRenamed(session="s", text="Named here"))
     named = there.history.changes.newest(10)
     assert len(named) == 1
-    here.append(TurnHidden(turn="s0"))
-    here.append(MarkSet(mark="m", reason="named", text="of the other memory"))
-    here.append(PinSet(turn="s1"))
-    second.write_text("".join(as_jsonl(reader, clew="1")), encoding="utf-8")
-    report = Importer(there).run(second)
+    two.here.append(TurnHidden(turn="s0"))
+    two.here.append(MarkSet(mark="m", reason="named", text="of the other memory"))
+    two.here.append(PinSet(turn="s1"))
+    report = two.import_there(two.lines())
     assert report.merged is not None
     assert report.merged.new == 2, "what hides and what pins"
     assert there.history.reach.turns(["s0"])[0].hidden

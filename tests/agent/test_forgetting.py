@@ -1,31 +1,20 @@
 """What was hidden, deleted or erased leaves no KV state behind, also where clew was killed before it forgot it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from agent.agent import Agent
 from agent.home import Home
 from agent.prompt import PromptLog, PromptMark
 from agent.shelf import to_note
-from graph.events import (
-    Event,
-    Recalled,
-    Role,
-    SessionDeleted,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnSaid,
-    TurnUnhidden,
-)
+from graph.events import Event, Recalled, Role, SessionDeleted, SessionStarted, TurnDeleted, TurnHidden, TurnUnhidden
 from graph.memory import Memory
 from models.protocols import KVState
 from models.states import KVStates
 from tests.agent.conftest import MakeAgent
 from tests.fakes import FakeGenerator
+from tests.graph.talk import reply, said
 
 OLD, QUOTING, OTHER = "OLD", "QUOTING", "OTHER"
 
@@ -50,13 +39,6 @@ class Written:
         return {path.name.partition("-")[0] for path in self.home.states.glob("*.kv")}
 
 
-def said(turn: str, session: str, parent: str | None, role: Role, text: str, *quoted: str) -> TurnSaid:
-    pack = tuple(Recalled(id=id, ranks={"tool": 1}) for id in quoted)
-    return TurnSaid(
-        turn=turn, session=session, parent=parent, role=role, speaker=role, client="test", text=text, recalled=pack
-    )
-
-
 @pytest.fixture
 def written() -> Written:
     home = Home.resolve()
@@ -64,13 +46,14 @@ def written() -> Written:
     made = Written(home)
     made.append(
         *(SessionStarted(session=session, client="test") for session in (OLD, QUOTING, OTHER)),
-        said("secret", OLD, None, Role.USER, "A secret."),
-        said("first answer", OLD, "secret", Role.ASSISTANT, "One."),
-        said("answer", OLD, "secret", Role.ASSISTANT, "Another."),
-        said("question", QUOTING, None, Role.USER, "What do you know?"),
-        said("looked up", QUOTING, "question", Role.TOOL, "open_turn()\nA secret.", "secret"),
-        said("harmless", OTHER, None, Role.USER, "Hello."),
-    )
+        said("secret", OLD, text="A secret."),
+        reply("first answer", OLD, parent="secret", text="One."),
+        reply("answer", OLD, parent="secret", text="Another."),
+        said("question", QUOTING, text="What do you know?"),
+        said("looked up", QUOTING, parent="question", role=Role.TOOL, speaker="tool", text="open_turn()\nA secret.",
+             recalled=(Recalled(id="secret", ranks={"tool": 1}),)),
+        said("harmless", OTHER, text="Hello."),
+    )  # fmt: skip
     made.save(OTHER, PromptLog([1], [(0, "")], [PromptMark("harmless", 0)]))
     return made
 
@@ -97,54 +80,38 @@ async def test_a_kill_between_the_event_and_the_forgetting_is_made_good_at_the_n
 
 
 @pytest.mark.restarts
-async def test_a_start_keeps_what_may_be_quoted(written: Written, make_agent: MakeAgent) -> None:
+async def test_a_start_keeps_what_may_be_quoted_and_tells_what_it_holds(
+    written: Written, make_agent: MakeAgent
+) -> None:
     written.save(QUOTING, LOGS["quoted by a tool"])
+    states = KVStates(written.home.states, limit=1 << 20)
+    assert states.save(OLD, "model", KVState((1,), memoryview(b"")), {"marks": "of another version"})
     written.append(TurnHidden(turn="secret"), TurnUnhidden(turn="secret"))
     await (await make_agent(FakeGenerator())).idle()
     assert written.left == {QUOTING, OTHER}
 
 
 @pytest.mark.restarts
-async def test_a_state_that_does_not_tell_what_it_holds_is_not_kept(written: Written, make_agent: MakeAgent) -> None:
-    states = KVStates(written.home.states, limit=1 << 20)
-    assert states.save(QUOTING, "model", KVState((1,), memoryview(b"")), {"marks": "of another version"})
-    await (await make_agent(FakeGenerator())).idle()
-    assert written.left == {OTHER}
-
-
-async def hide(agent: Agent) -> None:
-    await agent.chats.hide("secret")
-
-
-async def delete(agent: Agent) -> None:
-    await agent.chats.delete(OLD)
-
-
-@pytest.mark.parametrize("remove", [hide, delete])
-@pytest.mark.restarts
-async def test_what_a_tool_quoted_is_forgotten_at_once(
-    written: Written, make_agent: MakeAgent, remove: Callable[[Agent], object]
-) -> None:
-    agent = await make_agent(FakeGenerator())
-    await agent.idle()
-    written.save(QUOTING, LOGS["quoted by a tool"])
-    await remove(agent)  # type: ignore[misc]
-    assert written.left == {OTHER}
-
-
-@pytest.mark.restarts
-async def test_a_deleted_session_takes_its_alternatives_from_all_states(
+async def test_what_a_tool_quoted_is_forgotten_at_once_and_a_session_with_its_alternatives(
     written: Written, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = await make_agent(FakeGenerator())
     await agent.idle()
+    written.save(QUOTING, LOGS["quoted by a tool"])
+    await agent.chats.hide("secret")
+    assert written.left == {OTHER}
+    await agent.chats.unhide("secret")
+    written.save(QUOTING, LOGS["quoted by a tool"])
     forgotten: set[str] = set()
+    forget_turns = agent._prompts.forget_turns
 
-    async def forget_turns(turns: set[str]) -> None:
+    async def forgetting(turns: set[str]) -> None:
         forgotten.update(turns)
+        await forget_turns(turns)
 
-    monkeypatch.setattr(agent._prompts, "forget_turns", forget_turns)
+    monkeypatch.setattr(agent._prompts, "forget_turns", forgetting)
     await agent.chats.delete(OLD)
+    assert written.left == {OTHER}
     assert forgotten == {"secret", "first answer", "answer"}
 
 

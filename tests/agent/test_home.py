@@ -40,17 +40,14 @@ def test_a_home_that_cannot_be_written_is_good_for_reading_only(read_only: Path)
         Home.resolve(read_only)
 
 
-def test_a_home_with_all_its_folders_is_still_refused_for_writing(
+def test_a_home_with_all_its_folders_is_still_refused_for_writing_and_none_that_cannot_be_made_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(HomeError):
+        Home.resolve(tmp_path / "file" / "home", writing=False)
     Home.resolve(tmp_path / "whole")
     monkeypatch.setattr(os, "access", lambda path, mode: not (mode & os.W_OK))
     Home.resolve(tmp_path / "whole", writing=False)
     with pytest.raises(HomeError, match="cannot write"):
         Home.resolve(tmp_path / "whole")
-
-
-def test_a_home_that_is_not_there_has_to_be_made_for_reading_too(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder")
-    with pytest.raises(HomeError):
-        Home.resolve(tmp_path / "file" / "home", writing=False)

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,13 @@ from agent.importer import Importer, ImportProgress, ImportReport
 from agent.importing.locomo import sources_of
 from agent.settings import Settings
 from graph.errors import LogUnwritable
-from graph.events import HeadMoved, Role, SessionDeleted, SessionUnarchived, TurnDeleted, TurnSaid, TurnWithheld
+from graph.events import HeadMoved, SessionDeleted, SessionUnarchived, TurnDeleted, TurnWithheld
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Turn
 from tests.agent.test_importing_formats import locomo_value, node, said, tree
 from tests.fakes import FakeGenerator
+from tests.graph.talk import said as said_here
 
 NOW = 1_800_000_000_000
 Import = Callable[..., ImportReport]
@@ -38,10 +39,16 @@ def memory() -> Iterator[Memory]:
 
 
 @pytest.fixture
-def bring_in(memory: Memory, tmp_path: Path) -> Import:
-    """Import values as a JSON document, or as lines."""
+def bring_in(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Import:
+    """Import values as a JSON document, or as lines; of so many messages at once, lines in pieces of so many."""
 
-    def call(*values: Any, lines: bool = False, **options: Any) -> ImportReport:
+    def call(
+        *values: Any, lines: bool = False, at_once: int | None = None, pieces: int | None = None, **options: Any
+    ) -> ImportReport:
+        if at_once is not None:
+            monkeypatch.setattr(importer, "AT_ONCE", at_once)
+        if pieces is not None:
+            monkeypatch.setattr("agent.importing.lines.MOST_MESSAGES", pieces)
         path = tmp_path / "export.json"
         path.write_text("\n".join(map(json.dumps, values)) if lines else json.dumps(values))
         return Importer(memory, now=lambda: NOW, **options).run(path)
@@ -49,9 +56,26 @@ def bring_in(memory: Memory, tmp_path: Path) -> Import:
     return call
 
 
+def stopping_after(asked: int) -> Callable[[], bool]:
+    """An import goes on so many times that it asks."""
+    left = iter(range(asked))
+    return lambda: next(left, None) is None
+
+
 def texts(memory: Memory, session: int = 0) -> list[str | None]:
     """The path of a session, the newest activity first."""
     return [turn.text for turn in memory.readings.thread(memory.readings.sessions()[session].id)]
+
+
+def paths(memory: Memory) -> list[list[str | None]]:
+    """The paths of all sessions, in the order of their words."""
+    found = [[turn.text for turn in memory.readings.thread(session.id)] for session in memory.readings.sessions()]
+    return sorted(found, key=str)
+
+
+def delete(memory: Memory, text: str) -> None:
+    """Delete the message that says this."""
+    memory.append(TurnDeleted(turn=next(turn.id for turn in everything(memory) if turn.text == text)))
 
 
 def everything(memory: Memory) -> list[Turn]:
@@ -70,9 +94,8 @@ Q, A = said("q", "human", "Why tides?"), said("a", "assistant", "The moon.")
 MORE = said("q2", "human", "And the sun?", created_at="2024-03-02T10:00:00Z")
 
 
-def test_a_chat_comes_with_its_title_times_speakers_and_source(memory: Memory, bring_in: Import) -> None:
-    report = bring_in(claude_chat(Q, A))
-    assert counted(report) == (1, 0, 0, 2, 0)
+def test_a_chat_comes_with_all_it_has_and_grows_by_what_is_new(memory: Memory, bring_in: Import) -> None:
+    assert counted(bring_in(claude_chat(Q, A))) == (1, 0, 0, 2, 0)
     [session] = memory.readings.sessions()
     assert (session.name, session.named_by_user) == ("Tides", False)
     assert session.started_at.isoformat() == "2024-03-01T10:00:00+00:00"
@@ -80,10 +103,6 @@ def test_a_chat_comes_with_its_title_times_speakers_and_source(memory: Memory, b
     assert (question.role, question.speaker, question.client) == ("user", "you", "import")
     assert (answer.role, answer.speaker, answer.parent) == ("assistant", "assistant", question.id)
     assert question.at.isoformat() == "2024-03-01T10:00:00+00:00"
-
-
-def test_importing_again_adds_nothing_and_a_newer_export_only_what_is_new(memory: Memory, bring_in: Import) -> None:
-    bring_in(claude_chat(Q, A))
     head = memory.head()
     assert counted(bring_in(claude_chat(Q, A))) == (0, 0, 1, 0, 2)
     assert memory.head() == head
@@ -118,12 +137,6 @@ def off_the_path() -> dict[str, Any]:
     )
 
 
-def test_a_chat_is_titled_by_what_it_shows(memory: Memory, bring_in: Import) -> None:
-    bring_in(off_the_path())
-    assert texts(memory) == ["Why tides?", "Two.", "And the sun?"]
-    assert memory.readings.sessions()[0].name == "Tides"
-
-
 def test_a_chat_that_an_earlier_clew_left_without_a_title_gets_it_when_it_is_imported_again(
     memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,15 +158,16 @@ def test_a_chat_that_an_earlier_clew_left_without_a_title_gets_it_when_it_is_imp
 
 def test_a_title_does_not_come_back_that_may_tell_of_what_was_deleted(memory: Memory, bring_in: Import) -> None:
     bring_in(claude_chat(Q, A))
-    memory.append(TurnDeleted(turn=memory.readings.thread(memory.readings.sessions()[0].id)[0].id))
+    delete(memory, "Why tides?")
     assert memory.readings.sessions()[0].name is None
     bring_in(claude_chat(Q, A, MORE))
     assert memory.readings.sessions()[0].name == "The moon."
 
 
-def test_what_was_archived_there_is_archived_here_once(memory: Memory, bring_in: Import) -> None:
+def test_a_chat_is_titled_by_what_it_shows_and_archived_once_where_it_was(memory: Memory, bring_in: Import) -> None:
     assert bring_in({**off_the_path(), "is_archived": True}).archived == 1
     [session] = memory.readings.sessions(archived=True)
+    assert [turn.text for turn in memory.readings.thread(session.id)] == ["Why tides?", "Two.", "And the sun?"]
     assert (session.archived, session.name, memory.history.changes.standing(1)) == (True, "Tides", [])
     memory.append(SessionUnarchived(session=session.id))
     assert bring_in({**off_the_path(), "is_archived": True}).archived == 0
@@ -175,15 +189,12 @@ def test_marks_for_chatgpts_screen_stay_out_and_what_was_imported_with_them_is_k
     ]
 
 
-def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(importer, "AT_ONCE", 20)
+def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(memory: Memory, bring_in: Import) -> None:
     chat = claude_chat(*(said(f"m{m}", "human", f"message {m} " + "tide " * 200) for m in range(200)))
     pages: int = memory._log._db.execute("PRAGMA page_count").fetchone()[0]
     memory._log._db.execute(f"PRAGMA max_page_count = {pages + 40}")
     with pytest.raises(LogUnwritable) as caught:
-        bring_in(chat)
+        bring_in(chat, at_once=20)
     stored = memory.readings.counts()["turns"]
     assert 0 < stored < 200
     assert str(caught.value).startswith("The disk is full: ")
@@ -198,11 +209,7 @@ def test_what_was_said_here_since_stays_the_head_when_the_export_has_grown(memor
     bring_in(claude_chat(Q, A))
     session, mine = memory.readings.sessions()[0].id, new_id()
     last = memory.readings.thread(session)[-1].id
-    memory.append(
-        TurnSaid(
-            turn=mine, session=session, parent=last, role=Role.USER, speaker="you", client="chat", text="Said here."
-        )
-    )
+    memory.append(said_here(mine, session, parent=last, text="Said here."))
     assert bring_in(claude_chat(Q, A, MORE)).new == 1
     assert texts(memory) == ["Why tides?", "The moon.", "Said here."]
     rewound = memory.readings.thread(session)[0].id
@@ -213,61 +220,49 @@ def test_what_was_said_here_since_stays_the_head_when_the_export_has_grown(memor
 
 def test_what_was_deleted_or_erased_is_never_said_again(memory: Memory, bring_in: Import) -> None:
     bring_in(claude_chat(Q, A), {**claude_chat(MORE), "uuid": "c2"})
-    by_text = {turn.text: turn for turn in everything(memory)}
-    memory.append(TurnDeleted(turn=by_text["The moon."].id))
-    gone = by_text["And the sun?"].session
-    memory.append(SessionDeleted(session=gone))
+    delete(memory, "The moon.")
+    memory.append(SessionDeleted(session=next(t.session for t in everything(memory) if t.text == "And the sun?")))
     report = bring_in(claude_chat(Q, A), {**claude_chat(MORE, said("m", "human", "New.")), "uuid": "c2"})
     assert (report.new, report.known) == (0, 2)
     assert report.skipped == {"in a chat that was deleted here": 2}
     assert "The moon." not in [turn.text for turn in everything(memory)]
 
 
-def test_an_import_that_ended_anywhere_goes_on_with_the_next(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(importer, "AT_ONCE", 3)
+def test_an_import_that_ended_anywhere_goes_on_with_the_next(memory: Memory, bring_in: Import) -> None:
     chats = [
         {**claude_chat(*(said(f"{c}{m}", "human", f"chat {c} message {m}") for m in range(5))), "uuid": str(c)}
         for c in range(4)
     ]
     for transactions in range(1, 6):
-        left = iter(range(transactions))
-        stopped = bring_in(*chats, stopping=lambda left=left: next(left, None) is None)
-        if not stopped.stopped:
+        if not bring_in(*chats, at_once=3, stopping=stopping_after(transactions)).stopped:
             break
     assert bring_in(*chats).known == 20
-    found = [[turn.text for turn in memory.readings.thread(session.id)] for session in memory.readings.sessions()]
-    assert sorted(found, key=str) == [[f"chat {c} message {m}" for m in range(5)] for c in range(4)]
+    assert paths(memory) == [[f"chat {c} message {m}" for m in range(5)] for c in range(4)]
     assert [session.name for session in memory.readings.sessions()] == ["Tides"] * 4
 
 
-def test_a_failing_transaction_leaves_whole_messages(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+def test_a_failing_transaction_leaves_whole_messages_and_a_broken_document_none(
+    memory: Memory, bring_in: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importer, "AT_ONCE", 2)
-    append, left = memory.append, iter(range(2))
-
-    def fail(*events: Any, **options: Any) -> Any:
-        if next(left, None) is None:
-            raise MemoryError("the machine stopped here")
-        return append(*events, **options)
-
-    monkeypatch.setattr(memory, "append", fail)
-    chat = claude_chat(*(said(f"m{m}", "human", f"message {m}") for m in range(9)))
-    with pytest.raises(MemoryError):
-        bring_in(chat)
-    monkeypatch.setattr(memory, "append", append)
-    assert 0 < bring_in(chat).known < 9
-    assert texts(memory) == [f"message {m}" for m in range(9)]
-
-
-def test_a_broken_document_imports_nothing(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps([claude_chat(Q, A)])[:-1] + ', {"uuid": }]')
     with pytest.raises(ExportUnreadable, match="line 1, column"):
         Importer(memory).run(path)
     assert memory.head() == 0
+    append, stopped = memory.append, stopping_after(2)
+
+    def fail(*events: Any, **options: Any) -> Any:
+        if stopped():
+            raise MemoryError("the machine stopped here")
+        return append(*events, **options)
+
+    chat = claude_chat(*(said(f"m{m}", "human", f"message {m}") for m in range(9)))
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "append", fail)
+        with pytest.raises(MemoryError):
+            bring_in(chat, at_once=2)
+    assert 0 < bring_in(chat).known < 9
+    assert texts(memory) == [f"message {m}" for m in range(9)]
 
 
 def test_times_that_are_missing_or_in_the_future_are_those_before_them(memory: Memory, bring_in: Import) -> None:
@@ -313,15 +308,10 @@ def line(text: str, **more: Any) -> dict[str, Any]:
 def test_lines_without_ids_are_known_again_and_may_grow(memory: Memory, bring_in: Import) -> None:
     assert counted(bring_in(line("one"), line("two"), lines=True)) == (1, 0, 0, 2, 0)
     assert counted(bring_in(line("one"), line("two"), line("three"), lines=True)) == (0, 1, 0, 1, 2)
-    assert texts(memory) == ["one", "two", "three"]
     assert memory.readings.sessions()[0].name == "one"
-
-
-def test_another_file_without_ids_is_another_chat(memory: Memory, bring_in: Import) -> None:
-    bring_in(line("one"), line("two"), lines=True)
     assert counted(bring_in(line("apples"), line("pears"), lines=True)) == (1, 0, 0, 2, 0)
     assert counted(bring_in(line("apples"), line("pears"), lines=True)) == (0, 0, 1, 0, 2)
-    assert sorted(texts(memory, at)[0] or "" for at in (0, 1)) == ["apples", "one"]
+    assert paths(memory) == [["apples", "pears"], ["one", "two", "three"]]
 
 
 def test_files_without_ids_that_begin_alike_are_two_chats(memory: Memory, bring_in: Import) -> None:
@@ -331,36 +321,50 @@ def test_files_without_ids_that_begin_alike_are_two_chats(memory: Memory, bring_
     roles = [*begins, line("Are you there?", role="assistant")]
     for number, file in enumerate((a, b, roles)):
         assert counted(bring_in(*file, lines=True)) == (1, 0, 0, len(file), 0), number
-    paths = sorted([turn.text for turn in memory.readings.thread(session.id)] for session in memory.readings.sessions())
-    assert paths == sorted([each["text"] for each in file] for file in (a, b, roles))
+    assert paths(memory) == sorted(([each["text"] for each in file] for file in (a, b, roles)), key=str)
     for file in (a, b, roles):
         assert counted(bring_in(*file, lines=True)) == (0, 0, 1, 0, len(file))
     assert counted(bring_in(*b, line("Bye."), lines=True)) == (0, 1, 0, 1, 5)
     assert counted(bring_in(*b[:3], lines=True)) == (0, 0, 1, 0, 3)  # a shortened export
 
 
-def test_files_that_differ_only_far_on_are_two_chats(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
+def test_files_that_differ_only_far_on_and_sessions_that_take_turns_are_two_chats(
+    memory: Memory, bring_in: Import
 ) -> None:
-    monkeypatch.setattr("agent.importing.lines.MOST_MESSAGES", 2)
     apart = line("elsewhere", session="s", id="e")
     a = [*(line(f"m{at}") for at in range(5)), apart, line("one end")]
     b = [*a[:-1], line("another end")]
-    assert bring_in(*a, lines=True).new == 7
+    assert bring_in(*a, lines=True, pieces=2).new == 7
     assert counted(bring_in(*b, lines=True)) == (1, 0, 1, 6, 1)
     assert counted(bring_in(*b, lines=True)) == (0, 0, 2, 0, 7)
     assert sorted(texts(memory, at)[-1] or "" for at in range(3)) == ["another end", "elsewhere", "one end"]
 
+    values = [line(f"{chat}{at}", session=chat, id=f"{chat}{at}") for at in range(5) for chat in "xy"]
+    bring_in(*values, line("twice", session="x", id="x0"), lines=True)
+    assert [path for path in paths(memory) if len(path) == 5] == [[f"{chat}{at}" for at in range(5)] for chat in "xy"]
+    assert counted(bring_in(*values, lines=True)) == (0, 0, 2, 0, 10)
 
-def test_an_erased_text_is_not_said_again_whatever_became_of_the_rest(memory: Memory, bring_in: Import) -> None:
+
+def test_an_erased_text_leaves_no_hash_and_is_not_said_again(memory: Memory, bring_in: Import) -> None:
     bring_in(line("secret"), line("two"), line("three"), lines=True)
-    memory.append(TurnDeleted(turn=next(turn.id for turn in everything(memory) if turn.text == "secret")))
+    turn = next(turn.id for turn in everything(memory) if turn.text == "secret")
+    delete(memory, "secret")
+    with memory.readings.snapshot() as db:
+        kept = " ".join(map(str, db.execute("SELECT structure FROM events").fetchall()))
+    assert turn in kept
+    assert hashlib.sha256(b"secret").hexdigest() not in kept
     for file in (["secret"], ["secret", "two"], ["secret", "two", "three", "four"]):
         assert bring_in(*map(line, file), lines=True).gone == 1
     changed = bring_in(*map(line, ["secret", "changed", "three"]), lines=True)
     assert (changed.new, list(changed.skipped.values())) == (2, [1])
     again = bring_in(*map(line, ["secret", "changed", "three"]), lines=True)
     assert (again.new, again.known, list(again.skipped.values())) == (0, 2, [1])
+    assert "secret" not in [turn.text for turn in everything(memory)]
+
+    bring_in(line("secret", session="1", id="1"), line("two", session="1", id="2"), lines=True)
+    delete(memory, "secret")
+    report = bring_in(line("secret", session="1", id="1"), line("changed", session="1", id="2"), lines=True)
+    assert (report.new, report.differing, report.skipped) == (1, 1, {importer.ID_ERASED: 1})
     assert "secret" not in [turn.text for turn in everything(memory)]
 
 
@@ -374,46 +378,28 @@ def test_a_chat_is_told_from_a_deleted_one_where_it_can_be(memory: Memory, bring
 
 
 def test_messages_with_known_ids_and_other_words_are_kept_and_told(memory: Memory, bring_in: Import) -> None:
-    def file(*words: str) -> list[dict[str, Any]]:
-        return [line(text, session="1", id=str(at)) for at, text in enumerate(words)]
+    def differing(*words: str) -> tuple[tuple[int, ...], int]:
+        report = bring_in(*(line(text, session="1", id=str(at)) for at, text in enumerate(words)), lines=True)
+        return counted(report), report.differing
 
-    bring_in(*file("apples", "pears", "plums"), lines=True)
-    other = bring_in(*file("trams", "trains", "ships"), lines=True)
-    assert (counted(other), other.differing) == ((1, 0, 0, 3, 0), 3)
-    grown = bring_in(*file("trams", "trains", "ships", "planes"), lines=True)
-    assert (counted(grown), grown.differing) == ((0, 1, 0, 1, 3), 0)
-    mended = bring_in(*file("apples", "pears", "prunes"), lines=True)
-    assert (counted(mended), mended.differing) == ((0, 1, 0, 1, 2), 1)
-    assert bring_in(*file("apples", "pears", "prunes"), lines=True).new == 0
-    assert bring_in(*file("apples", "pears", "plums"), lines=True).new == 0
-    paths = sorted([turn.text for turn in memory.readings.thread(session.id)] for session in memory.readings.sessions())
-    assert paths == [["apples", "pears", "prunes"], ["trams", "trains", "ships", "planes"]]
-
-
-def test_an_erased_message_with_an_id_is_not_said_again_with_other_words(memory: Memory, bring_in: Import) -> None:
-    bring_in(line("secret", session="1", id="1"), line("two", session="1", id="2"), lines=True)
-    memory.append(TurnDeleted(turn=next(turn.id for turn in everything(memory) if turn.text == "secret")))
-    report = bring_in(line("secret", session="1", id="1"), line("changed", session="1", id="2"), lines=True)
-    assert (report.new, report.differing, report.skipped) == (1, 1, {importer.ID_ERASED: 1})
-    assert "secret" not in [turn.text for turn in everything(memory)]
+    differing("apples", "pears", "plums")
+    assert differing("trams", "trains", "ships") == ((1, 0, 0, 3, 0), 3)
+    assert differing("trams", "trains", "ships", "planes") == ((0, 1, 0, 1, 3), 0)
+    assert differing("apples", "pears", "prunes") == ((0, 1, 0, 1, 2), 1)
+    for again in ("prunes", "plums"):
+        assert differing("apples", "pears", again)[0][3] == 0
+    assert paths(memory) == [["apples", "pears", "prunes"], ["trams", "trains", "ships", "planes"]]
 
 
 @pytest.mark.parametrize("ids", [True, False])
-def test_a_killed_import_that_goes_on_is_titled_by_the_chats_beginning(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch, ids: bool
-) -> None:
-    monkeypatch.setattr(importer, "AT_ONCE", 5)
+def test_a_killed_import_that_goes_on_is_titled_by_its_beginning(memory: Memory, bring_in: Import, ids: bool) -> None:
     values = [line(f"message {at}", **({"session": "s", "id": at} if ids else {})) for at in range(20)]
-    left = iter(range(1))
-    assert bring_in(*values, lines=True, stopping=lambda: next(left, None) is None).stopped
+    assert bring_in(*values, lines=True, at_once=5, stopping=stopping_after(1)).stopped
     assert bring_in(*values, lines=True).known > 4
     assert [session.name for session in memory.readings.sessions()] == ["message 0"]
 
 
-def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("agent.importing.lines.MOST_MESSAGES", 1)
+def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(memory: Memory, bring_in: Import) -> None:
     later, then = "2999-01-01T00:00:00Z", "2024-03-01T10:00:00Z"
     bring_in(
         line("the future", session="a", time=later),
@@ -421,52 +407,30 @@ def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(
         line("known", session="a", time=then),
         line("known", session="b", time=then),
         lines=True,
+        pieces=1,
     )
     bring_in(claude_chat(said("1", "human", "none", created_at="soon"), Q, created_at=later))
-    value = locomo_value()
-    bring_in(value)
+    bring_in(locomo_value())
     times = {turn.text: turn.at.isoformat()[:13] for turn in everything(memory)}
     for text in ("the future", "nonsense", "none"):
         assert times[text] == "2024-03-01T10", text
     assert times["No id."] == "2023-09-13T00"  # of the session before it
 
 
-def test_no_key_in_the_log_is_a_hash_of_a_text(memory: Memory, bring_in: Import) -> None:
-    bring_in(line("my secret"), lines=True)
-    [turn] = everything(memory)
-    memory.append(TurnDeleted(turn=turn.id))
-    with memory.readings.snapshot() as db:
-        kept = " ".join(map(str, db.execute("SELECT structure FROM events").fetchall()))
-    bring_in(line("another"), lines=True)  # after the erasure this may be what was there: the key is the same
-    assert turn.id in kept
-    assert hashlib.sha256(b"my secret").hexdigest() not in kept
-    assert memory.readings.counts()["turns"] == 0
-
-
-def test_sessions_that_take_turns_in_a_file_stay_apart_and_connected(
-    memory: Memory, bring_in: Import, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("agent.importing.lines.MOST_MESSAGES", 2)
-    values = [line(f"{session}{at}", session=session, id=f"{session}{at}") for at in range(5) for session in "ab"]
-    bring_in(*values, line("twice", session="a", id="a0"), lines=True)
-    assert sorted(texts(memory, at)[-1] or "" for at in (0, 1)) == ["a4", "b4"]
-    assert [len(texts(memory, at)) for at in (0, 1)] == [5, 5]
-    assert counted(bring_in(*values, lines=True)) == (0, 0, 2, 0, 10)
-
-
 # -- the agent --------------------------------------------------------------------------------------------------------
 
 
-async def make() -> Agent:
-    agent = Agent(Home.resolve(), Settings(), client="test", loader=lambda name, progress: FakeGenerator())
-    await agent.start(load_model=False, load_embedder=False, open_graph=False)
-    return agent
+@pytest.fixture
+async def agent() -> AsyncIterator[Agent]:
+    made = Agent(Home.resolve(), Settings(), client="test", loader=lambda name, progress: FakeGenerator())
+    await made.start(load_model=False, load_embedder=False, open_graph=False)
+    yield made
+    await made.close()
 
 
-async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(tmp_path: Path) -> None:
+async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(agent: Agent, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps([claude_chat(Q, A)]))
-    agent = await make()
     notices = agent.notices()
     importing = agent.documents.import_chats(path)
     steps = [step async for step in importing]
@@ -474,19 +438,16 @@ async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(tmp
     await asyncio.sleep(0)
     assert (steps[0], steps[-1]) == (ImportProgress(0, 0), ImportProgress(2, 2))
     assert report.last_session is not None
-    told = await anext(notices)
-    assert told == SessionsChanged(report.last_session)
-    await agent.close()
+    assert await anext(notices) == SessionsChanged(report.last_session)
 
 
 async def test_a_cancelled_import_keeps_what_it_has_and_the_next_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importer, "AT_ONCE", 5)
     chat = claude_chat(*(said(f"m{m}", "human", f"message {m}") for m in range(500)))
     path = tmp_path / "x.json"
     path.write_text(json.dumps([chat]))
-    agent = await make()
     importing = agent.documents.import_chats(path)
     async with aclosing(aiter(importing)) as steps:
         async for step in steps:
@@ -499,4 +460,3 @@ async def test_a_cancelled_import_keeps_what_it_has_and_the_next_goes_on(
     assert (report.known, report.new) == (kept, 500 - kept)
     [session] = await agent.chats.all()
     assert [turn.text for turn in await agent.chats.thread(session.id)] == [f"message {m}" for m in range(500)]
-    await agent.close()

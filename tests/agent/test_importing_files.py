@@ -1,6 +1,7 @@
 """Files as they come: broken, empty, huge, zipped, in another encoding; and what format each is."""
 
 import json
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from agent.errors import ExportMissing, ExportUnreadable
 from agent.importing import reading
 from agent.importing.formats import open_export
 from agent.importing.reading import ExportSource, document, lines
+from tests.tables import each
 
 CHATGPT = {
     "conversation_id": "c",
@@ -21,6 +23,13 @@ CHATGPT = {
 CLAUDE = {"uuid": "c", "chat_messages": [{"uuid": "m", "sender": "human", "text": "hi"}]}
 LOCOMO = {"sample_id": "s", "conversation": {"session_1": [{"dia_id": "D1:1", "speaker": "Ana", "text": "hi"}]}}
 LINE = {"role": "user", "text": "hi"}
+LONG_NUMBER = r"line 1, column 2: A number with too many digits\. Nothing"
+
+
+def table(part: str) -> dict[str, str]:
+    """A part of exports.toml."""
+    found: dict[str, str] = tomllib.loads(Path(__file__).with_name("exports.toml").read_text(encoding="utf-8"))[part]
+    return found
 
 
 def write(folder: Path, value: Any, name: str = "x.json") -> Path:
@@ -29,51 +38,34 @@ def write(folder: Path, value: Any, name: str = "x.json") -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("content", "format"),
-    [
-        ([CHATGPT], "ChatGPT's export"),
-        (CHATGPT, "ChatGPT's export"),
-        ([CLAUDE], "Claude's export"),
-        ([LOCOMO], "LoCoMo"),
-        (json.dumps(LOCOMO, indent=2), "LoCoMo"),
-        (LOCOMO["conversation"], "LoCoMo"),
-        (json.dumps(LINE), "JSON Lines"),
-        ("\n" + json.dumps(LINE) + "\r\n{broken\n" + json.dumps(LINE), "JSON Lines"),
-        ("{broken\n" + json.dumps(LINE), "JSON Lines"),
-        ("\ufeff" + json.dumps(LINE), "JSON Lines"),
-        ("\ufeff" + json.dumps([CLAUDE]), "Claude's export"),
-        ([LINE], "a JSON array of messages"),
-    ],
-)
-def test_the_content_tells_the_format(tmp_path: Path, content: Any, format: str) -> None:
-    export = open_export(write(tmp_path, content))
-    assert export.format == format
-    texts = [message.text for chat in export.chats() for message in chat.messages]
-    assert set(texts) == {"hi"}
-    assert export.total == len(texts)
+def test_the_content_tells_the_format(tmp_path: Path) -> None:
+    line = json.dumps(LINE)
+
+    def check(row: tuple[Any, str]) -> None:
+        export = open_export(write(tmp_path, row[0]))
+        assert export.format == row[1]
+        texts = [message.text for chat in export.chats() for message in chat.messages]
+        assert set(texts) == {"hi"}
+        assert export.total == len(texts)
+
+    each([(content, "ChatGPT's export") for content in ([CHATGPT], CHATGPT)], check)
+    each([(content, "Claude's export") for content in ([CLAUDE], "\ufeff" + json.dumps([CLAUDE]))], check)
+    of_locomo = ([LOCOMO], json.dumps(LOCOMO, indent=2), LOCOMO["conversation"])
+    each([(content, "LoCoMo") for content in of_locomo], check)
+    of_lines = (line, f"\n{line}\r\n{{broken\n{line}", f"{{broken\n{line}", f"\ufeff{line}")
+    each([(content, "JSON Lines") for content in of_lines], check)
+    each([([LINE], "a JSON array of messages")], check)
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("", "is empty"),
-        ("  \n ", "is empty"),
-        ("# Notes", "starts with '# Notes'"),
-        ("[]", "nothing at all"),
-        ("[1, 2]", "values like 1"),
-        ("[true]", "values like true"),
-        ([{"projects": 1, "name": 2}], "keys projects, name"),
-        ('{"a": 1}\n{"a": 2}', "JSON Lines, of objects with the keys a"),
-        ("{}", "empty objects"),
-    ],
-)
-def test_what_is_no_export_is_named_with_what_would_be(tmp_path: Path, content: Any, says: str) -> None:
-    with pytest.raises(ExportUnreadable) as caught:
-        open_export(write(tmp_path, content))
-    assert says in str(caught.value)
-    assert "Nothing was imported." in str(caught.value)
-    assert says == "is empty" or "clew reads its own exports, ChatGPT" in str(caught.value)
+def test_what_is_no_export_is_named_with_what_would_be(tmp_path: Path) -> None:
+    def check(row: tuple[str, str]) -> None:
+        with pytest.raises(ExportUnreadable) as caught:
+            open_export(write(tmp_path, row[0]))
+        assert row[1] in str(caught.value)
+        assert "Nothing was imported." in str(caught.value)
+        assert row[1] == "is empty" or "clew reads its own exports, ChatGPT" in str(caught.value)
+
+    each(table("no_export").items(), check)
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
@@ -84,27 +76,15 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
         open_export(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ('[{"a": 1},\n {"a": }]', "line 2, column 8"),
-        ('[{"a": 1},\n {"a": 2}', "line 2, column 10"),
-        ('[{"a": 1} {"a": 2}]', "line 1, column 11"),
-        ('[{"a": 1}] more', "line 1, column 12"),
-        ('[{"a": "x\ny"}]', "line 1, column 10"),
-        ("[" + "[" * 200_000, "nested too deeply"),
-        ('[{"a": ' + "9" * 5000 + "}]", r"line 1, column 2: A number with too many digits\. Nothing"),
-    ],
-)
-@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
-def test_a_broken_document_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, place: str, piece: int
-) -> None:
-    if len(text) > 10_000 and piece < 1000:
-        pytest.skip("the same, but slow")
-    monkeypatch.setattr(reading, "PIECE", piece)
-    with pytest.raises(ExportUnreadable, match=place):
-        list(document(ExportSource(write(tmp_path, text))))
+def test_a_broken_document_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(row: tuple[str, str]) -> None:
+        with pytest.raises(ExportUnreadable, match=row[1]):
+            list(document(ExportSource(write(tmp_path, row[0]))))
+
+    each([("[" + "[" * 200_000, "nested too deeply"), ('[{"a": ' + "9" * 5000 + "}]", LONG_NUMBER)], check)
+    for piece in (1, 7, reading.PIECE):
+        monkeypatch.setattr(reading, "PIECE", piece)
+        each(table("broken").items(), check)
 
 
 JSON = st.recursive(
@@ -152,19 +132,16 @@ def test_lines_are_good_or_bad_each_for_itself(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [
+def test_what_is_not_utf8_is_told_with_the_byte(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    for data, says in (
         ('[{"a": "ä"}]'.encode("latin-1"), r"not UTF-8 text \(byte 8\)"),
         ('[{"a": 1}]'.encode("utf-16"), "UTF-16"),
         (b"[" + b'{"a": "x"},' * 200_000 + b'{"a": "\xff"}]', r"byte 2200008"),
-    ],
-)
-def test_what_is_not_utf8_is_told_with_the_byte(tmp_path: Path, data: bytes, says: str) -> None:
-    path = tmp_path / "x.json"
-    path.write_bytes(data)
-    with pytest.raises(ExportUnreadable, match=says):
-        list(document(ExportSource(path)))
+    ):
+        path.write_bytes(data)
+        with pytest.raises(ExportUnreadable, match=says):
+            list(document(ExportSource(path)))
 
 
 def zipped(path: Path, **members: str) -> Path:
@@ -186,18 +163,15 @@ def test_the_conversations_in_an_exports_zip_are_found_also_in_several_files(tmp
 def test_a_zip_without_conversations_or_a_damaged_one_says_so(tmp_path: Path) -> None:
     with pytest.raises(ExportUnreadable, match=r"no conversations\.json in it, but photo\.png"):
         open_export(zipped(tmp_path / "x.zip", photo_dot_png=""))
-    damaged = tmp_path / "y.zip"
-    damaged.write_bytes(zipped(tmp_path / "z.zip", conversations_dot_json=json.dumps([CHATGPT]) * 99).read_bytes()[:90])
-    with pytest.raises(ExportUnreadable, match=r"y\.zip"):
-        open_export(damaged)
-
-
-def test_a_zip_that_is_damaged_in_the_middle_says_so(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "x.zip", conversations_dot_json=json.dumps([{**CLAUDE, "uuid": n} for n in range(999)]))
+    chats = json.dumps([{**CLAUDE, "uuid": n} for n in range(999)])
+    path = zipped(tmp_path / "y.zip", conversations_dot_json=chats)
     data = bytearray(path.read_bytes())
+    path.write_bytes(data[:90])
+    with pytest.raises(ExportUnreadable, match=r"y\.zip"):
+        open_export(path)
     data[60:80] = b"\xff" * 20
     path.write_bytes(data)
-    with pytest.raises(ExportUnreadable, match=r"x\.zip:conversations\.json is damaged.*Download it again"):
+    with pytest.raises(ExportUnreadable, match=r"y\.zip:conversations\.json is damaged.*Download it again"):
         open_export(path)
 
 

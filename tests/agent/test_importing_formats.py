@@ -3,13 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from agent.importing import chatgpt, claude, locomo
 from agent.importing.chats import ImportedChat, chat_source, message_source, moment, name, unmarked
 from agent.importing.lines import JsonLines
 from agent.importing.reading import ExportLine
 from graph.events import Role
+from tests.agent.test_importing_files import table
 
 
 def ms(*parts: int) -> int:
@@ -77,13 +76,7 @@ def test_chatgpts_system_tool_hidden_and_empty_messages_stay_out_and_the_rest_st
     )
     chat = chatgpt.parse(value)
     assert told(chat) == [("q", None, "user", "Plot it"), ("a", "q", "assistant", "Here.")]
-    assert chat.skipped == {
-        "of the system": 1,
-        "hidden": 4,
-        "of or to a tool": 2,
-        "empty": 1,
-        "of an unknown role": 1,
-    }
+    assert chat.skipped == {"of the system": 1, "hidden": 4, "of or to a tool": 2, "empty": 1, "of an unknown role": 1}
     assert chat.head == "q"  # the current node stays out; the message before it is the head
 
 
@@ -114,29 +107,11 @@ def test_chatgpts_broken_trees_lose_only_what_cannot_be_placed() -> None:
 CITED = "\ue200cite\ue202turn0search3\ue202turn0search8\ue201"
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (
-            f"Tides follow the moon. {CITED}\nSo do limpets {CITED}{CITED}, too.",
-            "Tides follow the moon.\nSo do limpets, too.",
-        ),
-        (
-            'By \ue200entity\ue202["people", "Ada Lovelace", 0]\ue201 in \ue203Paris\ue204.' + CITED,
-            "By Ada Lovelace in Paris.",
-        ),
-        ("See \ue200url\ue202The tides\ue202https://example.org\ue201.", "See The tides."),
-        ("See \ue200entity\ue202[" + "[" * 5000 + "\ue201.", "See."),
-        ("It ended \ue200cite\ue202turn0sea", "It ended"),
-        ("A glyph \ue200 of a font, and \ue203 another.", "A glyph \ue200 of a font, and \ue203 another."),
-    ],
-)
-def test_what_chatgpt_marks_for_its_screen_is_told_as_it_is_seen_there(text: str, shown: str) -> None:
-    assert unmarked(text) == shown
-
-
-def test_a_mark_behind_many_blanks_is_found_at_once() -> None:
-    assert unmarked((" " * 100_000 + "x") * 3 + CITED).endswith("x")
+def test_what_chatgpt_marks_for_its_screen_is_told_as_it_is_seen_there() -> None:
+    marked = table("marked")
+    assert {text: unmarked(text) for text in marked} == marked
+    assert unmarked("See \ue200entity\ue202[" + "[" * 5000 + "\ue201.") == "See."
+    assert unmarked((" " * 100_000 + "x") * 3 + CITED).endswith("x"), "behind many blanks, at once"
 
 
 # -- Claude -----------------------------------------------------------------------------------------------------------
@@ -146,6 +121,10 @@ def said(uuid: str | None, sender: str, text: str, **more: Any) -> dict[str, Any
     return {"uuid": uuid, "sender": sender, "text": text, "created_at": "2024-03-01T10:00:00.000Z", **more}
 
 
+def claude_chat(*messages: dict[str, Any], **more: Any) -> ImportedChat:
+    return claude.parse({"uuid": "c1", "chat_messages": messages, **more})
+
+
 def test_claudes_messages_follow_each_other_and_keep_what_was_said() -> None:
     blocks = [
         {"type": "thinking", "thinking": "hmm"},
@@ -153,32 +132,23 @@ def test_claudes_messages_follow_each_other_and_keep_what_was_said() -> None:
         {"type": "tool_use", "name": "x", "input": {}},
         {"type": "text", "text": "Second."},
     ]
-    value = {
-        "uuid": "c1",
-        "name": "Tides",
-        "created_at": "2024-03-01T09:59:00Z",
-        "chat_messages": [
-            said("m1", "human", "Read this", attachments=[{"file_name": "a.txt", "extracted_content": "…"}]),
-            said("m2", "assistant", "flattened", content=blocks),
-            said("m2", "assistant", "again"),
-            said("m3", "human", " "),
-            said("m4", "robot", "beep"),
-            said("m5", "human", "Thanks", created_at="2024-03-01T11:00:00"),
-        ],
-    }
-    chat = claude.parse(value)
+    chat = claude_chat(
+        said("m1", "human", "Read this", attachments=[{"file_name": "a.txt", "extracted_content": "…"}]),
+        said("m2", "assistant", "flattened", content=blocks),
+        said("m2", "assistant", "again"),
+        said("m3", "human", " "),
+        said("m4", "robot", "beep"),
+        said("m5", "human", "Thanks", created_at="2024-03-01T11:00:00"),
+        created_at="2024-03-01T09:59:00Z",
+    )
     assert told(chat) == [
         ("m1", None, "user", "Read this\na.txt:\n```\n…\n```"),
         ("m2", "m1", "assistant", "First.\nSecond."),
         ("m5", "m2", "user", "Thanks"),
     ]
-    assert chat.skipped == {
-        "a duplicate id": 1,
-        "empty": 1,
-        "of an unknown role": 1,
-        "thoughts": 1,
-        "of or to a tool": 1,
-    }
+    assert chat.skipped == dict.fromkeys(
+        ("a duplicate id", "empty", "of an unknown role", "thoughts", "of or to a tool"), 1
+    )
     assert (chat.head, chat.naive, chat.at) == ("m5", 1, ms(2024, 3, 1, 9, 59))
 
 
@@ -196,15 +166,10 @@ def test_what_goes_along_with_claudes_messages_is_quoted_behind_their_words() ->
         called("artifacts", command="create", id="e", title="Empty", content=7),
     ]
     pasted = [{"file_name": "", "extracted_content": "A long paste."}, {"file_name": "b.pdf", "extracted_content": ""}]
-    chat = claude.parse(
-        {
-            "uuid": "c1",
-            "chat_messages": [
-                said("m1", "human", "Read this", attachments=pasted, files=[{"file_name": "c.png"}]),
-                said("m2", "assistant", "This block is not supported.", content=blocks),
-                said("m3", "assistant", "This block is not supported.", content=blocks[:1]),
-            ],
-        }
+    chat = claude_chat(
+        said("m1", "human", "Read this", attachments=pasted, files=[{"file_name": "c.png"}]),
+        said("m2", "assistant", "This block is not supported.", content=blocks),
+        said("m3", "assistant", "This block is not supported.", content=blocks[:1]),
     )
     assert [each.text for each in chat.messages] == [
         "Read this\npasted text:\n```\nA long paste.\n```\n[file: b.pdf]\n[file: c.png]",
@@ -216,23 +181,14 @@ def test_what_goes_along_with_claudes_messages_is_quoted_behind_their_words() ->
 
 def test_claudes_parents_make_a_tree() -> None:
     root = "00000000-0000-4000-8000-000000000000"
-    value = {
-        "uuid": "c1",
-        "current_leaf_message_uuid": "a1",
-        "chat_messages": [
-            said("q", "human", "Why?", parent_message_uuid=root),
-            said("a1", "assistant", "One.", parent_message_uuid="q"),
-            said("a2", "assistant", "Two.", parent_message_uuid="q"),
-            said("other", "human", "Edited", parent_message_uuid=root),
-        ],
-    }
-    chat = claude.parse(value)
-    assert [(each.key, each.parent) for each in chat.messages] == [
-        ("q", None),
-        ("a1", "q"),
-        ("a2", "q"),
-        ("other", None),
-    ]
+    chat = claude_chat(
+        said("q", "human", "Why?", parent_message_uuid=root),
+        said("a1", "assistant", "One.", parent_message_uuid="q"),
+        said("a2", "assistant", "Two.", parent_message_uuid="q"),
+        said("other", "human", "Edited", parent_message_uuid=root),
+        current_leaf_message_uuid="a1",
+    )
+    assert {each.key: each.parent for each in chat.messages} == {"q": None, "a1": "q", "a2": "q", "other": None}
     assert chat.head == "a1"
 
 
@@ -261,14 +217,9 @@ def locomo_value(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_photo_is_told_with_the_words_it_was_found_by() -> None:
+def test_locomos_sessions_are_chats_of_persons_in_their_order_and_evidence_is_found_by_its_dia_id() -> None:
     value = locomo_value()
-    value["conversation"]["session_1"][0]["query"] = "labrador playing"
-    assert told(next(iter(locomo.parse(value))))[0][3] == "Look!\n[photo: a dog on a beach (labrador playing)]"
-
-
-def test_locomos_sessions_are_chats_of_persons_in_their_order() -> None:
-    chats = list(locomo.parse(locomo_value()))
+    chats = list(locomo.parse(value))
     assert [chat.id for chat in chats] == ["conv-1/session_1", "conv-1/session_2", "conv-1/session_10"]
     assert told(chats[0]) == [
         ("D1:1", None, "user", "Look!\n[photo: a dog on a beach]"),
@@ -279,11 +230,9 @@ def test_locomos_sessions_are_chats_of_persons_in_their_order() -> None:
     assert [chat.at for chat in chats] == [ms(2023, 5, 8, 13, 56), ms(2023, 9, 13, 0, 9), None]
     assert {chat.title for chat in chats} == {"Ana and Ben"}
     assert chats[2].times == (ms(2023, 9, 13, 0, 9), ms(2023, 5, 8, 13, 56))
-
-
-def test_locomos_evidence_can_be_found_by_its_dia_id() -> None:
+    value["conversation"]["session_1"][0]["query"] = "labrador playing"  # a photo has the words it was found by
+    assert told(next(iter(locomo.parse(value))))[0][3] == "Look!\n[photo: a dog on a beach (labrador playing)]"
     sources = locomo.sources_of(locomo_value())
-    chats = list(locomo.parse(locomo_value()))
     assert sources["D2:1"] == message_source(chats[1], chats[1].messages[0])
     assert set(sources) == {"D1:1", "D1:2", "D2:1", "0"}
 
@@ -323,10 +272,12 @@ def test_bad_lines_are_named_and_the_others_are_read() -> None:
     assert [each.text for chat in chats for each in chat.messages] == ["5", "good"]
     assert reader.bad_count == 7
     assert [number for number, _ in reader.bad] == [1, 2, 4, 5, 6]
-    assert reader.bad[0] == (1, "it has no text")
-    assert reader.bad[1][1] == "not an object with role and text but a text"
-    assert reader.bad[2][1] == "text is not text but a list"
-    assert reader.bad[3][1] == "not an object with role and text but null"
+    assert [why for _, why in reader.bad][:4] == [
+        "it has no text",
+        "not an object with role and text but a text",
+        "text is not text but a list",
+        "not an object with role and text but null",
+    ]
     assert chats[0].skipped == {"of or to a tool": 1}
 
 
@@ -340,46 +291,29 @@ def test_a_mended_line_does_not_change_the_keys_of_the_others() -> None:
 # -- times, names, keys -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (1700000000, (1700000000000, False)),
-        (1700000000.5, (1700000000500, False)),
-        (1700000000000, (1700000000000, False)),
-        ("1700000000", (1700000000000, False)),
-        ("2024-03-01T10:00:00Z", (ms(2024, 3, 1, 10), False)),
-        ("2024-03-01T10:00:00.123456+02:00", (ms(2024, 3, 1, 8) + 123, False)),
-        ("2024-03-01 10:00:00 UTC", (ms(2024, 3, 1, 10), False)),
-        ("2024-03-01", (ms(2024, 3, 1), True)),
-        ("20240301", (ms(2024, 3, 1), True)),
-        ("12:00 pm on 1 March, 2024", (ms(2024, 3, 1, 12), True)),
-    ],
+TIMES: list[tuple[object, int, bool]] = [  # as written, in milliseconds, and whether it has no zone
+    (1700000000, 1700000000000, False),
+    (1700000000.5, 1700000000500, False),
+    (1700000000000, 1700000000000, False),
+    ("1700000000", 1700000000000, False),
+    ("2024-03-01T10:00:00Z", ms(2024, 3, 1, 10), False),
+    ("2024-03-01T10:00:00.123456+02:00", ms(2024, 3, 1, 8) + 123, False),
+    ("2024-03-01 10:00:00 UTC", ms(2024, 3, 1, 10), False),
+    ("2024-03-01", ms(2024, 3, 1), True),
+    ("20240301", ms(2024, 3, 1), True),
+    ("12:00 pm on 1 March, 2024", ms(2024, 3, 1, 12), True),
+]
+NO_TIMES: tuple[object, ...] = (
+    *(None, True, 0, -5, float("nan"), float("inf"), 1e30, 10**400, "9" * 400, "", "soon", []),
+    *("31:99 pm on 8 May, 2023", "9:00 am on 31 June, 2023"),
 )
-def test_a_time_is_read_however_it_is_written(value: object, expected: tuple[int, bool]) -> None:
-    assert moment(value) == expected
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        True,
-        0,
-        -5,
-        float("nan"),
-        float("inf"),
-        1e30,
-        10**400,
-        "9" * 400,
-        "",
-        "soon",
-        "31:99 pm on 8 May, 2023",
-        "9:00 am on 31 June, 2023",
-        [],
-    ],
-)
-def test_what_is_no_time_is_none(value: object) -> None:
-    assert moment(value) is None
+def test_a_time_is_read_however_it_is_written_and_what_is_none_is_none() -> None:
+    for value, at, naive in TIMES:
+        assert moment(value) == (at, naive), value
+    for value in NO_TIMES:
+        assert moment(value) is None, value
 
 
 def test_a_name_is_one_clean_short_line() -> None:

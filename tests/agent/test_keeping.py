@@ -9,65 +9,65 @@ from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged
 from agent.settings import Settings
 from graph.errors import NotFound
-from graph.events import ObservationKind, ObservationMade
+from graph.events import ObservationKind
 from graph.ids import new_id
 from graph.values import Wanted
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
 
 PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 
 
-async def started(make_agent: MakeAgent) -> Agent:
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
 async def candidate(agent: Agent, text: str = "The user may like tea", *, of: str | None = None) -> str:
     """A candidate that a message taught, maybe a revision `of` another one; its id."""
     _, _, ended = await say(agent, None, "Tea, perhaps.")
-    id = new_id()
-    made = ObservationMade(
-        observation=id,
-        series=of or id,
-        supersedes=of,
-        category=ObservationKind.PREFERENCE,
-        status="candidate",
-        confidence=0.6,
-        grounded=True,
-        origin="model",
-        sources=(ended.turn, *((await agent.memories.story(of)).observation.sources if of else ())),
-        text=text,
+    after = (await agent.memories.story(of)).observation if of else None
+    agent._memory.append(
+        observed(
+            id := new_id(),
+            ended.turn,
+            *(after.sources if after else ()),
+            series=after.series if after else id,
+            supersedes=of,
+            category=ObservationKind.PREFERENCE,
+            status="candidate",
+            confidence=0.6,
+            text=text,
+        )
     )
-    agent._memory.append(made)
     return id
 
 
-async def test_what_is_remembered_is_in_use_at_once_and_its_proof_is_a_note(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_is_remembered_is_in_use_at_once_and_its_proof_is_a_note(agent: Agent) -> None:
+    notices = agent.notices()
     made = await agent.memories.remember("I live in Lyon.")
+    async for notice in notices:
+        if isinstance(notice, MemoriesChanged):
+            break
     assert (made.text, made.status, made.origin, made.confidence) == ("I live in Lyon.", "active", "user", 1.0)
     (proof,) = (await agent.memories.story(made.id)).proofs[made.id]
     assert (proof.text, proof.relation, proof.speaker, proof.live) == ("I live in Lyon.", "DERIVED_FROM", "you", True)
     assert (await agent.chats.get(proof.session)).name == "Notes"
-    again = await agent.memories.remember("I own a boat.", kind=ObservationKind.PROJECT)
-    assert again.kind == "project"
-    assert [each.id for each in await agent.memories.find()] == [again.id, made.id]
+    boat = await agent.memories.remember("I own a boat.", kind=ObservationKind.PROJECT)
+    assert boat.kind == "project"
+    assert [each.id for each in await agent.memories.find()] == [boat.id, made.id]
     assert (await agent.chats.thread(proof.session))[-1].text == "I own a boat."
 
-
-async def test_what_is_known_gains_proof_when_it_is_said_again(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    made = await agent.memories.remember("I live in Lyon.")
     again = await agent.memories.remember("i live in  lyon")
     assert (again.id, again.proof_count) == (made.id, 2)
-    assert len(await agent.memories.find()) == 1
+    assert len(await agent.memories.find()) == 2
     other = await agent.memories.remember("I live in Lyon.", project="travel")
     assert other.id != made.id
 
 
-async def test_tags_set_by_hand_are_the_scope_and_stay_through_corrections(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_tags_set_by_hand_are_the_scope_and_stay_through_corrections(agent: Agent) -> None:
     plain = await agent.memories.remember("I row on Sundays.")
     tagged = await agent.memories.remember("I row on Sundays.", tags=["#sport", "club  life", "sport"])
     assert (plain.scope, plain.tags) == ("global", ())
@@ -82,8 +82,7 @@ async def test_tags_set_by_hand_are_the_scope_and_stay_through_corrections(make_
             await agent.memories.remember("I swim.", tags=[bad])
 
 
-async def test_what_is_under_review_and_what_is_in_use_may_say_the_same(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_is_under_review_and_what_is_in_use_may_say_the_same(agent: Agent) -> None:
     waits = await candidate(agent, "The user likes tea.")
     stated = await agent.memories.remember("The user likes tea.")
     assert (stated.status, stated.proof_count) == ("active", 1)
@@ -96,22 +95,13 @@ async def test_what_is_under_review_and_what_is_in_use_may_say_the_same(make_age
     assert [each.id for each in await agent.memories.find()] == [waits]
 
 
-async def test_notes_of_a_project_stand_apart_and_are_nobodys_last_chat(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    session, _, _ = await say(agent, None, "hello there")
-    one, two = await agent.memories.remember("I row."), await agent.memories.remember("I row here.", project="boats")
-    places = [(await agent.memories.story(each.id)).proofs[each.id][0].session for each in (one, two)]
-    assert places[0] != places[1]
-    assert [each.project for each in await agent.memories.find(Wanted(project="boats"))] == ["boats"]
-    assert await agent.chats.last() == session
-
-
-async def test_a_correction_keeps_the_journey_and_names_all_it_came_from(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_correction_keeps_the_journey_and_what_it_puts_right_is_no_proof_of_it(agent: Agent) -> None:
     old = await agent.memories.remember("I live in Lyon.")
+    assert old.corrected == ()
     new = await agent.memories.correct(old.id[:10], "I live in Porto.")
     assert (new.series, new.supersedes, new.status) == (old.series, old.id, "active")
     assert set(old.sources) < set(new.sources)
+    assert (new.corrected, new.proof_count) == (old.sources, 1)
     story = await agent.memories.story(new.id)
     assert [(each.text, each.status) for each in story.revisions] == [
         ("I live in Lyon.", "superseded"),
@@ -122,43 +112,22 @@ async def test_a_correction_keeps_the_journey_and_names_all_it_came_from(make_ag
         await agent.memories.correct(old.id, "I live in Rome.")
     with pytest.raises(AgentError, match="already says"):
         await agent.memories.correct(new.id, "i live in porto")
-
-
-async def test_the_words_that_a_correction_puts_right_are_no_proof_of_it(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    old = await agent.memories.remember("I live in Lyon.")
-    assert old.corrected == ()
-    new = await agent.memories.correct(old.id, "I live in Porto.")
-    assert (new.corrected, new.proof_count) == (old.sources, 1)
+    _, _, ended = await say(agent, None, "Do I live in Lyon?")
+    assert [hit.text for hit in await agent.search.context(ended.reply_turn)] == ["I live in Porto."]
     newer = await agent.memories.correct(new.id, "I live in Rome.")
     assert (set(newer.corrected), newer.proof_count) == (set(new.sources), 1)
 
-
-async def test_after_a_correction_the_quotes_for_a_reply_begin_with_it_and_not_with_the_note_it_corrects(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), Settings(tools="off", kv_mb=0, reflect=False))
-    old = await agent.memories.remember("I live in Lyon.")
-    await agent.memories.correct(old.id, "I live in Porto.")
-    _, _, ended = await say(agent, None, "Do I live in Lyon?")
-    quoted = await agent.search.context(ended.reply_turn)
-    assert [hit.text for hit in quoted] == ["I live in Porto."]
+    wrong = await agent.memories.remember("I keep bees.")
+    await agent.memories.reject(wrong.id)
+    right = await agent.memories.correct(wrong.id, "I keep hens.")
+    with pytest.raises(AgentError, match=f'since been corrected.*"I keep hens.". `clew correct {right.id}'):
+        await agent.memories.correct(wrong.id, "I keep ducks.")
+    assert [each.id for each in await agent.memories.find()] == [right.id, newer.id]
+    last = await agent.memories.correct(right.id, "I keep ducks.")
+    assert [each.id for each in await agent.memories.find()] == [last.id, newer.id]
 
 
-async def test_what_was_rejected_is_corrected_once_and_then_names_what_holds(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    old = await agent.memories.remember("I live in Lyon.")
-    await agent.memories.reject(old.id)
-    new = await agent.memories.correct(old.id, "I live in Porto.")
-    with pytest.raises(AgentError, match=f'since been corrected.*"I live in Porto.". `clew correct {new.id}'):
-        await agent.memories.correct(old.id, "I live in Rome.")
-    assert [each.id for each in await agent.memories.find()] == [new.id]
-    newer = await agent.memories.correct(new.id, "I live in Rome.")
-    assert [each.id for each in await agent.memories.find()] == [newer.id]
-
-
-async def test_a_correction_answers_what_waits_for_review_of_the_same_memory(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_correction_answers_what_waits_and_of_two_revisions_one_comes_into_use(agent: Agent) -> None:
     old = await agent.memories.remember("I like tea.")
     waits = await candidate(agent, "The user likes coffee", of=old.id)
     assert [each.id for each in await agent.memories.review()] == [waits]
@@ -166,12 +135,8 @@ async def test_a_correction_answers_what_waits_for_review_of_the_same_memory(mak
     assert await agent.memories.review() == []
     assert [each.id for each in await agent.memories.find()] == [new.id]
 
-
-async def test_of_two_revisions_under_review_only_one_comes_into_use(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    old = await agent.memories.remember("I like tea.")
-    one = await candidate(agent, "The user likes coffee", of=old.id)
-    two = await candidate(agent, "The user likes juice", of=old.id)
+    one = await candidate(agent, "The user likes coffee", of=new.id)
+    two = await candidate(agent, "The user likes juice", of=new.id)
     await agent.memories.promote(one)
     for change in (agent.memories.promote(two), agent.memories.reword(two, "I like juice.")):
         with pytest.raises(AgentError, match="Another version of it is now in use"):
@@ -180,27 +145,30 @@ async def test_of_two_revisions_under_review_only_one_comes_into_use(make_agent:
     assert [each.id for each in await agent.memories.find()] == [one]
 
 
-async def test_what_was_edited_is_not_restored_beside_its_edit(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_an_edit_is_the_users_own_form_and_rejecting_it_undoes_it(agent: Agent) -> None:
     id = await candidate(agent)
     made = await agent.memories.reword(id, "I like green tea.")
+    assert (made.text, made.status, made.supersedes, made.origin) == ("I like green tea.", "active", id, "user")
+    assert await agent.memories.review() == []
     head = agent._memory.head()
     with pytest.raises(AgentError, match=made.id):
         await agent.memories.restore(id, "candidate")
     assert agent._memory.head() == head
     await agent.memories.reject(made.id)
-    await agent.memories.reject(id)
-    await agent.memories.restore(id, "candidate")
     assert [each.id for each in await agent.memories.review()] == [id]
 
 
 @pytest.mark.restarts
-async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form(agent: Agent) -> None:
     old = await agent.memories.remember("I live in Lyon.")
     new = await agent.memories.correct(old.id, "I live in Porto.")
     assert [each.id for each in await agent.memories.forgetting(new.id)] == [old.id, new.id]
+    impact = (await agent.plans.forget(new.id)).impact
+    assert {form.id for form in impact.lost} == {old.id, new.id}
+    assert {turn.role for turn in impact.gone} == {"note"}
     assert await agent.memories.forget(new.id) == 2
+    with agent._memory.readings.snapshot() as db:
+        assert db.execute("SELECT count(*) FROM events WHERE text LIKE 'I live in %'").fetchone() == (0,)
     assert await agent.memories.find(Wanted(everything=True, dead=True)) == []
     with pytest.raises(NotFound):
         await agent.memories.story(old.id)
@@ -210,68 +178,43 @@ async def test_what_is_forgotten_is_erased_with_its_notes_and_every_earlier_form
         await agent.memories.forget(new.id)
 
 
-@pytest.mark.parametrize("text", ["", " \n ", "x" * 501])
-async def test_what_cannot_be_kept_stores_nothing(make_agent: MakeAgent, text: str) -> None:
-    agent = await started(make_agent)
+async def test_what_cannot_be_kept_stores_nothing(agent: Agent) -> None:
     head = agent._memory.head()
-    with pytest.raises((EmptyMessage, AgentError)):
-        await agent.memories.remember(text)
+    for text in ("", " \n ", "x" * 501):
+        with pytest.raises((EmptyMessage, AgentError)):
+            await agent.memories.remember(text)
     with pytest.raises(NotFound):
         await agent.memories.correct(new_id(), "something")
     assert agent._memory.head() == head
 
 
-async def test_of_two_reviews_of_a_candidate_the_second_changes_nothing(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_decision_can_be_taken_back_and_none_is_taken_on_what_a_hidden_message_taught(agent: Agent) -> None:
     id = await candidate(agent)
-    assert [each.id for each in await agent.memories.review()] == [id]
-    head = agent._memory.head()
-    outcomes = await asyncio.gather(
-        agent.memories.promote(id),
-        agent.memories.promote(id),
-        agent.memories.reword(id, "I like tea."),
-        return_exceptions=True,
+    for decide, status in ((agent.memories.promote, "active"), (agent.memories.reject, "invalid")):
+        await decide(id)
+        assert (await agent.memories.story(id)).observation.status == status
+        await agent.memories.restore(id, "candidate")
+        assert [each.id for each in await agent.memories.review()] == [id]
+        head = agent._memory.head()
+        await agent.memories.restore(id, "candidate")
+        assert agent._memory.head() == head
+    memories = agent.memories
+    reviews = (memories.promote(id), memories.promote(id), memories.reword(id, "I like tea."))
+    outcomes = await asyncio.gather(*reviews, return_exceptions=True)
+    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError], (
+        "of two the second changes nothing"
     )
-    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError]
     assert "already in use" in str(outcomes[1])
     assert agent._memory.head() == head + 1
-    assert await agent.memories.review() == []
-
-
-@pytest.mark.parametrize("decision", ["promote", "reject"])
-async def test_a_decision_can_be_taken_back(make_agent: MakeAgent, decision: str) -> None:
-    agent = await started(make_agent)
-    id = await candidate(agent)
-    await getattr(agent.memories, decision)(id)
-    assert (await agent.memories.story(id)).observation.status == {"promote": "active", "reject": "invalid"}[decision]
-    await agent.memories.restore(id, "candidate")
-    assert [each.id for each in await agent.memories.review()] == [id]
-    head = agent._memory.head()
-    await agent.memories.restore(id, "candidate")
-    assert agent._memory.head() == head
-
-
-async def test_an_edit_is_the_users_own_form_and_rejecting_it_undoes_it(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    id = await candidate(agent)
-    made = await agent.memories.reword(id, "I like green tea.")
-    assert (made.text, made.status, made.supersedes, made.origin) == ("I like green tea.", "active", id, "user")
-    assert await agent.memories.review() == []
-    await agent.memories.reject(made.id)
-    assert [each.id for each in await agent.memories.review()] == [id]
-
-
-async def test_what_a_hidden_message_taught_is_not_decided_on(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    id = await candidate(agent)
+    assert await memories.review() == []
+    await memories.restore(id, "candidate")
     await agent.chats.hide((await agent.memories.story(id)).observation.sources[0])
     assert await agent.memories.review() == []
     with pytest.raises(AgentError, match="hidden, deleted or rewound"):
         await agent.memories.promote(id)
 
 
-async def test_ratings_are_one_append_and_count_what_is_live(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_ratings_are_one_append_and_count_what_is_live(agent: Agent) -> None:
     _, _, one = await say(agent, None, "My father died.")
     _, _, two = await say(agent, None, "I bought bread.")
     head = agent._memory.head()
@@ -287,8 +230,7 @@ async def test_ratings_are_one_append_and_count_what_is_live(make_agent: MakeAge
         await agent.memories.rate([one.turn, new_id()], 1)
 
 
-async def test_blocks_and_projects_are_written_read_and_refused(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_blocks_and_projects_are_written_read_and_refused(agent: Agent) -> None:
     await agent.memories.write_block("persona", "You are\nterse.")
     await agent.memories.write_block("persona", "You are kind.")
     (block,) = await agent.memories.blocks()
@@ -307,14 +249,10 @@ async def test_blocks_and_projects_are_written_read_and_refused(make_agent: Make
     assert (await agent.chats.get(session)).project == "boats"
     await agent.projects.archive("boats")
     assert [each.status for each in await agent.projects.all()] == ["archived"]
+    one, two = await agent.memories.remember("I row."), await agent.memories.remember("I row here.", project="boats")
+    places = [(await agent.memories.story(each.id)).proofs[each.id][0].session for each in (one, two)]
+    assert places[0] != places[1], "notes of a project stand apart"
+    assert [each.project for each in await agent.memories.find(Wanted(project="boats"))] == ["boats"]
+    assert await agent.chats.last() == session, "and are nobody's last chat"
     with pytest.raises(NotFound, match="no project cars"):
         await agent.projects.assign(session, "cars")
-
-
-async def test_faces_hear_that_memories_changed(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    notices = agent.notices()
-    await agent.memories.remember("I row.")
-    async for notice in notices:
-        if isinstance(notice, MemoriesChanged):
-            break

@@ -10,7 +10,7 @@ from tests.fakes import FakeGenerator
 
 
 @pytest.mark.restarts
-async def test_a_first_message_that_waited_for_another_chat_comes_back_on_the_screen_and_can_be_answered(
+async def test_a_first_message_that_waited_for_another_chat_comes_back_and_can_be_answered(
     make_agent: MakeAgent,
 ) -> None:
     model = FakeGenerator("one two three four five six")

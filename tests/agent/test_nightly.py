@@ -1,6 +1,7 @@
 """The backups that clew makes by itself: when, how many, and what happens when one fails."""
 
 import os
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,9 +25,8 @@ def place(tmp_path: Path) -> Home:
 
 
 def speak(home: Home, turns: int = 2) -> None:
-    memory = Memory.open(home.memory, command="test")
-    talk(memory, turns)
-    memory.close()
+    with closing(Memory.open(home.memory, command="test")) as memory:
+        talk(memory, turns)
 
 
 @pytest.mark.process
@@ -41,9 +41,8 @@ async def test_one_is_made_where_something_was_said_and_none_a_day_later_where_n
     assert told == []
     later = datetime.fromtimestamp(made.stat().st_mtime, UTC) + A_DAY
     assert not due(place.memory, later)
-    memory = Memory.open(place.memory, command="test")
-    memory.append(said("more", parent="s1"))
-    memory.close()
+    with closing(Memory.open(place.memory, command="test")) as memory:
+        memory.append(said("more", parent="s1"))
     assert due(place.memory, later)
     assert not due(place.memory, NOW)
 
@@ -80,14 +79,11 @@ async def test_one_that_fails_is_told_once(place: Home) -> None:
     assert "Your chats are not affected" in warned.message
 
 
-async def test_one_that_is_given_up_leaves_nothing(place: Home) -> None:
+async def test_one_that_is_given_up_leaves_nothing_and_without_a_memory_none_is_due(place: Home) -> None:
+    with pytest.raises(MemoryMissing):
+        due(place.memory, NOW)
     speak(place, 400)
     nightly = Nightly(place, lambda notice: None, settle_s=0)
     nightly.start()
     await nightly.close()
     assert not list(backups_of(place.memory).glob("*"))
-
-
-def test_without_a_memory_none_is_due(place: Home) -> None:
-    with pytest.raises(MemoryMissing):
-        due(place.memory, NOW)

@@ -5,10 +5,12 @@ entities) carries the nonces of the turns it names as its sources. After any dee
 """
 
 import asyncio
+import itertools
 import re
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
@@ -23,29 +25,31 @@ from graph.events import (
     EntityNoted,
     Event,
     HeadMoved,
-    ObservationKind,
-    ObservationMade,
     ObservationSupported,
     SessionTitled,
     TurnDeleted,
     TurnWithheld,
 )
 from graph.ids import new_id
-from graph.memory import Memory
 from graph.values import Wanted
 from tests.agent.conftest import collect
-from tests.examples import histories
+from tests.examples import histories, soaking
 from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
 
 PLAIN = Settings(tools="off", kv_mb=1, reflect=False, context=1024, high_water=700, low_water=350)
 NONCE = re.compile(r"nonce[a-z]+\d+")
 DEEDS = (
     *("say", "say", "say", "learn", "learn", "support", "revise", "note", "correct", "block", "own block", "title"),
-    *("synthesize", "synthesize"),
-    *("name", "hide", "hide", "unhide", "delete", "rewind", "forward", "promote", "reject", "restore", "forget", "pin"),
-    *("unpin", "pin turn", "withhold", "release", "delete chat"),
+    *("synthesize", "synthesize", "name", "delete", "rewind", "forward", "restore", "withhold", "delete chat"),
 )
-STEPS = st.lists(st.tuples(st.sampled_from(DEEDS), st.integers(0, 1000)), min_size=3, max_size=16)
+OF_MEMORIES = ("promote", "reject", "forget", "pin", "unpin")
+OF_TURNS = {"hide": "hide", "unhide": "unhide", "pin turn": "pin", "release": "release"}
+STEPS = st.lists(
+    st.tuples(st.sampled_from((*DEEDS, *OF_MEMORIES, *OF_TURNS, "hide")), st.integers(0, 1000)),
+    min_size=3,
+    max_size=16 if soaking() else 8,
+)
 
 
 class HitBuilder:
@@ -58,10 +62,6 @@ class HitBuilder:
         self.made: list[str] = []
         self.count = 0
 
-    @property
-    def memory(self) -> Memory:
-        return self.agent._memory
-
     def word(self) -> str:
         """A nonce nobody said yet."""
         self.count += 1
@@ -69,12 +69,12 @@ class HitBuilder:
 
     def turns(self) -> dict[str, str]:
         """Every turn that was said, and its text; an erased one has none."""
-        with self.memory.readings.snapshot() as db:
+        with self.agent._memory.readings.snapshot() as db:
             rows = db.execute("SELECT turns.id, coalesce(text, '') FROM turns JOIN events USING (seq) ORDER BY seq")
             return dict(rows.fetchall())
 
     def live(self) -> set[str]:
-        rows = self.memory.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id")
+        rows = self.agent._memory.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id")
         return {row["id"] for row in rows}
 
     def sources(self, number: int) -> tuple[str, ...]:
@@ -88,9 +88,14 @@ class HitBuilder:
         return " ".join(word for turn in sources for word in NONCE.findall(texts[turn])[:1])
 
     async def do(self, deed: str, number: int) -> None:
-        doing: Callable[[int], Awaitable[object]] = getattr(self, deed.replace(" ", "_"))
         try:
-            await doing(number)
+            if deed in OF_MEMORIES:
+                await self._decide(number, getattr(self.agent.memories, deed))
+            elif deed in OF_TURNS:
+                if turn := self._any(number):
+                    await getattr(self.agent.chats, OF_TURNS[deed])(turn)
+            else:
+                await getattr(self, deed.replace(" ", "_"))(number)
         except (AgentError, InvalidEvent, NotFound):
             return  # what cannot be done now
         finally:
@@ -121,9 +126,8 @@ class HitBuilder:
 
     async def correct(self, number: int) -> None:
         if found := await self.agent.memories.find():
-            self.made.append(
-                (await self.agent.memories.correct(found[number % len(found)].id, f"I own {self.word()}.")).id
-            )
+            made = await self.agent.memories.correct(found[number % len(found)].id, f"I own {self.word()}.")
+            self.made.append(made.id)
 
     async def synthesize(self, number: int) -> None:
         found = await self.agent.memories.find(Wanted(status="active"))
@@ -150,14 +154,6 @@ class HitBuilder:
             noted = EntityNoted(entity=new_id(), category="thing", by_turn=sources[0], text=self.told(sources) or "Ada")
             self._store(noted)
 
-    async def hide(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.hide(turn)
-
-    async def unhide(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.unhide(turn)
-
     async def delete(self, number: int) -> None:
         if turn := self._any(number):
             self._store(TurnDeleted(turn=turn))
@@ -171,42 +167,19 @@ class HitBuilder:
             self._store(HeadMoved(session=chat, turn=to))
 
     async def forward(self, number: int) -> None:
-        with self.memory.readings.snapshot() as db:
+        with self.agent._memory.readings.snapshot() as db:
             said = db.execute("SELECT session, id FROM turns WHERE role <> 'note'").fetchall()
         if said:
             session, turn = said[number % len(said)]
-            if not self.memory.readings.session(session).deleted:
+            if not self.agent._memory.readings.session(session).deleted:
                 self._store(HeadMoved(session=session, turn=turn))
-
-    async def promote(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.promote)
-
-    async def reject(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.reject)
 
     async def restore(self, number: int) -> None:
         await self._decide(number, lambda id: self.agent.memories.restore(id, "candidate"))
 
-    async def forget(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.forget)
-
-    async def pin(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.pin)
-
-    async def unpin(self, number: int) -> None:
-        await self._decide(number, self.agent.memories.unpin)
-
-    async def pin_turn(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.pin(turn)
-
     async def withhold(self, number: int) -> None:
         if turn := self._any(number):
             self._store(TurnWithheld(turn=turn))
-
-    async def release(self, number: int) -> None:
-        if turn := self._any(number):
-            await self.agent.chats.release(turn)
 
     async def delete_chat(self, number: int) -> None:
         if len(self.chats) > 1:
@@ -234,13 +207,14 @@ class HitBuilder:
     async def shown(self) -> dict[str, str]:
         """Everything that people are shown, and that is recalled, but for a chat's own thread, by where it stands."""
         agent = self.agent
-        found = {
-            f"observation {each.id}": each.text or "" for each in await agent.memories.find(Wanted(everything=True))
-        }
+        everything = await agent.memories.find(Wanted(everything=True))
+        found = {f"observation {each.id}": each.text or "" for each in everything}
         found |= {f"block {each.name}": each.text for each in await agent.memories.blocks()}
         chats = [*await agent.chats.all(), *await agent.chats.all(archived=True)]
         found |= {f"title of {each.id}": each.name or "" for each in chats}
-        rows = self.memory.query("MATCH (s:Session) WHERE s.title IS NOT NULL RETURN s.id AS id, s.title AS title")
+        rows = self.agent._memory.query(
+            "MATCH (s:Session) WHERE s.title IS NOT NULL RETURN s.id AS id, s.title AS title"
+        )
         found |= {f"title of {row['id']} in the graph": row["title"] for row in rows}
         hits = await agent.search.words("nonce*")
         for word in {word for text in self.turns().values() for word in NONCE.findall(text)}:
@@ -252,29 +226,9 @@ class HitBuilder:
         found |= {f"recalled {each.id}": each.text for each in recalled}
         return found
 
-    def _made(
-        self,
-        sources: tuple[str, ...],
-        *,
-        status: str = "active",
-        supersedes: str | None = None,
-        series: str | None = None,
-    ) -> None:
-        id = new_id()
-        self._store(
-            ObservationMade(
-                observation=id,
-                series=series or id,
-                supersedes=supersedes,
-                category=ObservationKind.FACT,
-                status="active" if status == "active" else "candidate",
-                confidence=0.9,
-                grounded=True,
-                origin="model",
-                sources=tuple(dict.fromkeys(sources)),
-                text=f"The boat is {self.told(tuple(dict.fromkeys(sources)))}.",
-            )
-        )
+    def _made(self, sources: tuple[str, ...], **more: Any) -> None:
+        id, sources = new_id(), tuple(dict.fromkeys(sources))
+        self._store(observed(id, *sources, confidence=0.9, text=f"The boat is {self.told(sources)}.", **more))
         self.made.append(id)
 
     async def _decide(self, number: int, deed: Callable[[str], Awaitable[object]]) -> None:
@@ -287,7 +241,7 @@ class HitBuilder:
         return turns[number % len(turns)] if turns else None
 
     def _store(self, event: Event) -> None:
-        self.memory.append(event)
+        self.agent._memory.append(event)
 
 
 @given(STEPS)
@@ -299,14 +253,8 @@ def test_no_word_of_a_turn_that_is_not_live_is_shown_to_anyone(steps: list[tuple
 
 
 async def live_through(steps: list[tuple[str, int]], folder: Path) -> None:
-    said = 0
-
-    def reply(prompt: str) -> str:
-        nonlocal said
-        said += 1
-        return f"I see noncereply{said} there."
-
-    model = FakeGenerator(reply, context=PLAIN.context)
+    said = itertools.count(1)
+    model = FakeGenerator(lambda prompt: f"I see noncereply{next(said)} there.", context=PLAIN.context)
     agent = Agent(Home.resolve(folder), PLAIN, client="test", loader=lambda name, progress: model)
     try:
         await agent.start(load_embedder=False)

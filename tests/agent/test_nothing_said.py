@@ -64,22 +64,15 @@ async def test_what_stands_in_the_chat_already_is_not_told_to_be_nothing(make_ag
     assert "stands in this chat" in recalled.note
 
 
-@pytest.mark.parametrize(
-    ("since", "until", "words"),
-    [
-        (datetime(2026, 11, 18, 23, tzinfo=UTC), datetime(2026, 11, 19, 23, tzinfo=UTC), "on 2026-11-19."),
-        (datetime(2026, 11, 18, 23, tzinfo=UTC), None, "from 2026-11-19 on."),
-        (None, datetime(2026, 11, 19, 23, tzinfo=UTC), "before 2026-11-20."),
-        (
-            datetime(2026, 11, 19, 5, tzinfo=UTC),
-            datetime(2026, 11, 19, 11, tzinfo=UTC),
-            "from 2026-11-19 06:00 until 2026-11-19 12:00.",
-        ),
+def test_a_time_in_which_nothing_was_said_is_told_by_its_days() -> None:
+    midnight, next_midnight = datetime(2026, 11, 18, 23, tzinfo=UTC), datetime(2026, 11, 19, 23, tzinfo=UTC)
+    morning, noon = datetime(2026, 11, 19, 5, tzinfo=UTC), datetime(2026, 11, 19, 11, tzinfo=UTC)
+    for since, until, words in (
+        (midnight, next_midnight, "on 2026-11-19."),
+        (midnight, None, "from 2026-11-19 on."),
+        (None, next_midnight, "before 2026-11-20."),
+        (morning, noon, "from 2026-11-19 06:00 until 2026-11-19 12:00."),
         (None, None, "in other conversations yet."),
-    ],
-)
-def test_a_time_in_which_nothing_was_said_is_told_by_its_days(
-    since: datetime | None, until: datetime | None, words: str
-) -> None:
-    told = nothing_said(Intent("recent", since, until), ZoneInfo("Europe/Berlin"))
-    assert told.words == f"Nothing was said {words}"
+    ):
+        told = nothing_said(Intent("recent", since, until), ZoneInfo("Europe/Berlin"))
+        assert told.words == f"Nothing was said {words}"

@@ -49,12 +49,10 @@ async def test_a_listener_that_does_not_read_misses_no_word_and_no_step() -> Non
     assert pieces[-1].tokens == 4_999
     assert heard[0] == heard[-1] == SAID
 
-
-async def test_of_how_far_something_is_only_the_last_word_waits() -> None:
     outlet = Outlet[AgentEvent](joined)
     for done in range(1_000):
         outlet.put(PromptRead("S", "T", done, 1_000))
     outlet.put(None)
     heard = await taken(outlet)
     assert len(heard) == MOST_UNREAD
-    assert heard[-1] == PromptRead("S", "T", 999, 1_000)
+    assert heard[-1] == PromptRead("S", "T", 999, 1_000), "of how far something is only the last word waits"

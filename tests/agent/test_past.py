@@ -25,6 +25,11 @@ async def started(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
+    return await started(make_agent)
+
+
 def files(agent: Agent) -> list[Path]:
     """What pasts have left on the disk."""
     return [path for path in (agent._home.memory / FOLDER).rglob("*") if path.is_file()]
@@ -35,8 +40,7 @@ async def texts(view: Agent | PastView) -> list[str | None]:
 
 
 @pytest.mark.process
-async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left(agent: Agent) -> None:
     first = await agent.memories.remember("I live in Lyon.", project="moves")
     then = await asyncio.to_thread(agent._memory.head)
     await agent.memories.correct(first.id, "I live in Porto.")
@@ -50,6 +54,8 @@ async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left
         assert (await past.recall("Lyon"))[0].id == first.id
         assert [each.name for each in await past.projects.all()] == ["moves"]
         assert await past.project_name(" MOVES") == "moves"
+        assert len(await past.memories.find(Wanted(project="moves"))) == 1
+        assert await past.memories.find(Wanted(project="trains")) == []
         assert session not in {each.id for each in await past.chats()}
         assert (await past.graph.console("MATCH (o:Observation) RETURN o.text")).rows == (("I live in Lyon.",),)
         with pytest.raises(NotFound, match="no project boats then"):
@@ -60,17 +66,7 @@ async def test_the_memory_is_asked_as_it_was_and_everything_goes_when_it_is_left
 
 
 @pytest.mark.restarts
-async def test_a_project_is_asked_for_as_it_was(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    await agent.memories.remember("I row.", project="boats")
-    async with agent.past.at(datetime.now(UTC)) as past:
-        assert len(await past.memories.find(Wanted(project="boats"))) == 1
-        assert await past.memories.find(Wanted(project="trains")) == []
-
-
-@pytest.mark.restarts
-async def test_the_next_past_takes_the_place_of_the_one_before(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_the_next_past_takes_the_place_of_the_one_before(agent: Agent) -> None:
     await agent.memories.remember("I live in Lyon.")
     early = await asyncio.to_thread(agent._memory.head)
     await agent.memories.remember("I own a boat.")
@@ -80,22 +76,14 @@ async def test_the_next_past_takes_the_place_of_the_one_before(make_agent: MakeA
             assert len(await texts(two)) == 2
             with pytest.raises(GraphFailure):
                 await texts(one)
+            with pytest.raises(NothingYet):  # a time with nothing in it leaves the past that is open
+                await agent.past.at(datetime(2001, 1, 1, tzinfo=UTC)).__aenter__()
+            assert len(await texts(two)) == 2
         assert files(agent) == []
 
 
 @pytest.mark.restarts
-async def test_a_time_with_nothing_in_it_leaves_the_past_that_is_open(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    await agent.memories.remember("I live in Lyon.")
-    async with agent.past.at(datetime.now(UTC)) as past:
-        with pytest.raises(NothingYet):
-            await agent.past.at(datetime(2001, 1, 1, tzinfo=UTC)).__aenter__()
-        assert len(await texts(past)) == 1
-
-
-@pytest.mark.restarts
-async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(agent: Agent) -> None:
     _, _, ended = await say(agent, None, "my secret is a sextant")
     async with agent.past.at(datetime.now(UTC)) as past:
         assert await past.recall("sextant") != []
@@ -108,26 +96,15 @@ async def test_what_is_erased_meanwhile_ends_the_past_and_another_can_be_opened(
 
 
 @pytest.mark.restarts
-async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_who_does_not_wait_for_a_past_leaves_nothing_of_it_nor_does_an_agent_that_closes(agent: Agent) -> None:
     await agent.memories.remember("I live in Lyon.")
     opening = agent.past.open(datetime.now(UTC))
     async with aclosing(aiter(opening)) as steps:
         await anext(steps)
     with pytest.raises(asyncio.CancelledError):
         await opening
-    async with agent.past.at(datetime.now(UTC)) as past:  # waits for the one that was given up
-        assert len(await texts(past)) == 1
-    await agent.close()
-    assert files(agent) == []
-
-
-@pytest.mark.restarts
-async def test_the_agent_closes_with_a_past_open(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    await agent.memories.remember("I live in Lyon.")
     past = agent.past.at(datetime.now(UTC))
-    await past.__aenter__()
+    assert len(await texts(await past.__aenter__())) == 1  # it waited for the one that was given up
     await agent.close()
     assert files(agent) == []
     await past.__aexit__(None, None, None)

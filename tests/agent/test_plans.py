@@ -9,7 +9,6 @@ import pytest
 from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import ReplyEnded
-from agent.plans import Plan
 from agent.settings import Settings
 from graph.errors import GraphFailure, NotFound
 from graph.events import HeadMoved, ObservationSupported, PinSet, Recalled, SessionForked, SessionRenamed, TurnHidden
@@ -27,6 +26,11 @@ PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
 
 async def started(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
+    return await started(make_agent)
 
 
 async def chat(agent: Agent, *messages: str) -> tuple[str, list[ReplyEnded]]:
@@ -50,8 +54,7 @@ def texts(agent: Agent) -> set[str]:
 
 
 @pytest.mark.restarts
-async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_nothing(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_nothing(agent: Agent) -> None:
     _, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     before = agent._memory.head()
     alone, whole = await agent.plans.delete(two.turn), await agent.plans.delete(two.reply_turn, exchange=True)
@@ -62,6 +65,21 @@ async def test_a_turn_goes_alone_or_with_its_exchange_and_a_plan_alone_changes_n
     await agent.plans.carry_out(whole)
     assert "Buy the tickets." not in texts(agent)
     assert not agent._memory.history.reach.deleted([one.reply_turn])
+
+    _, (one,) = await chat(agent, "The train leaves at ten.")
+    with pytest.raises(NotFound):
+        await agent.plans.delete("01UNKNOWN")
+    await agent.plans.carry_out(await agent.plans.hide(one.turn))
+    with pytest.raises(AgentError, match="already hidden"):
+        await agent.plans.hide(one.turn)
+    with pytest.raises(AgentError, match="not hidden"):
+        await agent.plans.unhide(one.reply_turn)
+    hidden = await agent.plans.delete(one.turn)
+    assert ids(hidden.impact.gone) == [one.turn]
+    await agent.plans.carry_out(hidden)
+    for planning in (agent.plans.delete, agent.plans.hide, agent.plans.unhide):
+        with pytest.raises(AgentError, match="already deleted"):
+            await planning(one.turn)
 
 
 @pytest.fixture
@@ -93,28 +111,7 @@ async def test_a_plan_waits_a_moment_for_a_graph_that_is_being_opened_and_no_lon
     assert ids((await planning).impact.gone) == [one.turn]
 
 
-async def test_what_is_gone_already_hidden_or_unknown_is_told_of(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    _, (one,) = await chat(agent, "The ferry leaves at nine.")
-    with pytest.raises(NotFound):
-        await agent.plans.delete("01UNKNOWN")
-    await agent.plans.carry_out(await agent.plans.hide(one.turn))
-    with pytest.raises(AgentError, match="already hidden"):
-        await agent.plans.hide(one.turn)
-    with pytest.raises(AgentError, match="not hidden"):
-        await agent.plans.unhide(one.reply_turn)
-    hidden = await agent.plans.delete(one.turn)
-    assert ids(hidden.impact.gone) == [one.turn]
-    await agent.plans.carry_out(hidden)
-    for planning in (agent.plans.delete, agent.plans.hide, agent.plans.unhide):
-        with pytest.raises(AgentError, match="already deleted"):
-            await planning(one.turn)
-
-
-async def test_a_memory_whose_later_proof_goes_falls_back_and_one_whose_only_proof_goes_is_lost(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await started(make_agent)
+async def test_a_memory_whose_later_proof_goes_falls_back_and_one_whose_only_proof_goes_is_lost(agent: Agent) -> None:
     _, (one, two) = await chat(agent, "I live in Lyon.", "I moved to Porto, and I row.")
     first = observed("LYON", one.turn, text="lives in Lyon")
     agent._memory.append(first, observed("PORTO", two.turn, after=first, text="lives in Porto"))
@@ -132,8 +129,7 @@ async def test_a_memory_whose_later_proof_goes_falls_back_and_one_whose_only_pro
 
 
 @pytest.mark.restarts
-async def test_what_stays_with_less_proof_what_was_given_it_and_who_quotes_it_are_told(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_stays_with_less_proof_what_was_given_it_and_who_quotes_it_are_told(agent: Agent) -> None:
     session, (one, two) = await chat(agent, "The harbour master keeps seven grey cats.", "Something else entirely.")
     again = said("AGAIN", session, parent=two.reply_turn, text="You know he keeps SEVEN grey cats, the harbour man!")
     given = reply("GIVEN", session, parent="AGAIN", text="Yes.", recalled=(Recalled(id=one.turn),))
@@ -147,10 +143,19 @@ async def test_what_stays_with_less_proof_what_was_given_it_and_who_quotes_it_ar
     await agent.plans.carry_out(plan)
     assert {form.id for form in await agent.memories.find()} == {"CATS", "OTHER"}
 
+    agent._memory.append(*read("MANUAL", "PIECE"))
+    given = reply("TOLD", session, parent="GIVEN", text="This.", recalled=(Recalled(id="PIECE", kind="chunk"),))
+    agent._memory.append(given, observed("LEARNED", "PIECE", text="knows the manual"))
+    plan = await agent.plans.remove_document("MANUAL")
+    assert ids(plan.impact.references) == ["TOLD"]
+    assert [form.id for form in plan.impact.lost] == ["LEARNED"]
+    await agent.plans.carry_out(plan)
+    assert await agent.documents.all() == []
+    assert "knows the manual" not in texts(agent)
+
 
 @pytest.mark.restarts
-async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_chat_goes_with_the_turns_that_no_other_chat_or_world_goes_on_from(agent: Agent) -> None:
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     fork = new_id()
     agent._memory.append(
@@ -161,18 +166,25 @@ async def test_a_chat_goes_with_the_turns_that_no_other_chat_has_on_its_path(mak
     assert ids(plan.impact.gone) == [two.turn, two.reply_turn]
     assert plan.notes == ("2 messages stay, because other chats continue from them.",)
     await agent.plans.carry_out(plan)
-    assert "Secret voyage" not in texts(agent)
-    assert "Buy the tickets." not in texts(agent)
+    assert not {"Secret voyage", "Buy the tickets."} & texts(agent)
     assert [turn.text for turn in await agent.chats.thread(fork)] == ["The ferry leaves at nine.", "I see."]
     with pytest.raises(AgentError, match="already deleted"):
         await agent.plans.delete_session(session)
 
+    session, (one, two) = await chat(agent, "The train leaves at ten.", "Buy the tickets.")
+    what_if = new_id()
+    forked = SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test")
+    agent._memory.append(forked)
+    plan = await agent.plans.delete_session(session)
+    assert set(ids(plan.impact.gone)) == {one.turn, one.reply_turn, two.turn, two.reply_turn}
+    assert plan.impact.kept == {one.turn, one.reply_turn}
+    await agent.plans.carry_out(plan)
+    assert {"The ferry leaves at nine.", "The train leaves at ten.", "I see."} == texts(agent)
+    assert [turn.text for turn in await agent.chats.thread(what_if)] == ["The train leaves at ten.", "I see."]
+
 
 @pytest.mark.restarts
-async def test_a_deleted_chat_that_a_fork_had_gone_on_from_leaves_nothing_once_the_fork_is_gone_too(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await started(make_agent)
+async def test_a_deleted_chat_that_a_fork_went_on_from_leaves_nothing_once_that_is_gone_too(agent: Agent) -> None:
     session, (one,) = await chat(agent, "The ferry leaves at nine.")
     fork, again = new_id(), new_id()
     agent._memory.append(SessionForked(session=fork, origin=session, at=one.turn, client="test"))
@@ -185,8 +197,7 @@ async def test_a_deleted_chat_that_a_fork_had_gone_on_from_leaves_nothing_once_t
     assert ids((await agent.plans.delete_session(session)).impact.gone) == [one.turn, one.reply_turn]
 
 
-async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(agent: Agent) -> None:
     session, (one, two) = await chat(agent, "I live in Lyon.", "Good night.")
     plan = await agent.plans.hide(one.turn)
     agent._memory.append(observed("LYON", one.turn))
@@ -198,18 +209,6 @@ async def test_a_plan_that_would_do_something_else_by_now_is_not_carried_out(mak
     agent._memory.append(TurnHidden(turn=two.turn))
     with pytest.raises(AgentError, match="Check again"):
         await agent.plans.carry_out(stale)
-
-
-@pytest.mark.restarts
-async def test_forgetting_takes_all_forms_and_the_notes_that_state_it(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    old = await agent.memories.remember("I live in Lyon.")
-    new = await agent.memories.correct(old.id, "I live in Porto.")
-    plan: Plan = await agent.plans.forget(new.id)
-    assert {form.id for form in plan.impact.lost} == {old.id, new.id}
-    assert {turn.role for turn in plan.impact.gone} == {"note"}
-    await agent.plans.carry_out(plan)
-    assert not {"I live in Lyon.", "I live in Porto."} & texts(agent)
 
 
 async def test_nothing_is_deleted_where_a_reply_is_being_written(make_agent: MakeAgent) -> None:
@@ -228,31 +227,3 @@ async def test_nothing_is_deleted_where_a_reply_is_being_written(make_agent: Mak
     async for _ in events:
         pass
     assert ids((await agent.plans.delete(one.turn)).impact.gone) == [one.turn]
-
-
-async def test_what_another_world_goes_on_from_leaves_and_keeps_its_words(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    what_if = new_id()
-    forked = SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test")
-    agent._memory.append(forked)
-    plan = await agent.plans.delete_session(session)
-    assert set(ids(plan.impact.gone)) == {one.turn, one.reply_turn, two.turn, two.reply_turn}
-    assert plan.impact.kept == {one.turn, one.reply_turn}
-    await agent.plans.carry_out(plan)
-    assert {"The ferry leaves at nine.", "I see."} == texts(agent)
-    assert [turn.text for turn in await agent.chats.thread(what_if)] == ["The ferry leaves at nine.", "I see."]
-
-
-async def test_replies_that_were_given_a_piece_of_a_document_are_told_when_that_goes(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    session, (one,) = await chat(agent, "What does the manual say?")
-    agent._memory.append(*read("MANUAL", "PIECE"))
-    given = reply("GIVEN", session, parent=one.reply_turn, text="This.", recalled=(Recalled(id="PIECE", kind="chunk"),))
-    agent._memory.append(given, observed("LEARNED", "PIECE", text="knows the manual"))
-    plan = await agent.plans.remove_document("MANUAL")
-    assert ids(plan.impact.references) == ["GIVEN"]
-    assert [form.id for form in plan.impact.lost] == ["LEARNED"]
-    await agent.plans.carry_out(plan)
-    assert await agent.documents.all() == []
-    assert "knows the manual" not in texts(agent)

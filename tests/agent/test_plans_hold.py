@@ -20,12 +20,13 @@ from graph.events import (
 )
 from graph.memory import Memory
 from graph.values import RevisionStanding
-from tests.examples import histories
+from tests.examples import histories, soaking
 from tests.graph.conftest import ignore
 from tests.graph.lessons import LESSONS, Lessons, taught
 from tests.graph.projection.test_belief_histories import memory_of
 
-CHANGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 999), st.integers(0, 999)), min_size=4, max_size=10)
+MOST = 10 if soaking() else 5
+CHANGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 999), st.integers(0, 999)), min_size=4, max_size=MOST)
 
 
 @histories(25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
@@ -53,20 +54,18 @@ def change(memory: Memory, lessons: Lessons, kind: int, a: int, b: int) -> list[
     if not turns:
         return []
     turn, session = turns[a % len(turns)], sessions[a % len(sessions)]
-    gone = memory.history.reach.deleted(turns)
+    reach = memory.history.reach
     match kind:
-        case 0 if turn not in gone:
+        case 0 if turn not in reach.deleted(turns):
             return [TurnDeleted(turn=turn)]
         case 1:
             return [
-                TurnHidden(turn=each)
-                for each in memory.history.reach.whole_exchange(turn)
-                if not memory.readings.turn(each).hidden
+                TurnHidden(turn=each) for each in reach.whole_exchange(turn) if not memory.readings.turn(each).hidden
             ]
         case 2:
-            return [TurnUnhidden(turn=each.id) for each in memory.history.reach.turns(turns) if each.hidden]
+            return [TurnUnhidden(turn=each.id) for each in reach.turns(turns) if each.hidden]
         case 3 if not memory.readings.session(session).deleted and b % 3 == 0:
-            own, _ = memory.history.reach.own_turns(session)
+            own, _ = reach.own_turns(session)
             return [*(TurnDeleted(turn=each) for each in own), SessionDeleted(session=session)]
         case 4 if not memory.readings.session(session).deleted:
             target = turns[b % len(turns)]

@@ -1,6 +1,8 @@
 """Plots, skipped times and lore: what voices are told of them, and what stays when they are over."""
 
 import json
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,101 +22,119 @@ from tests.fakes import FakeGenerator
 PLAIN = Settings(tools="off", kv_mb=1, reflect=False, recall=False)
 
 
-async def named(agent: Agent, session: str, *names: str) -> list[str]:
-    return [await agent.stories.named(session, name) for name in names]
+@dataclass
+class Played:
+    """A story that is played, and the model that speaks in it."""
+
+    agent: Agent
+    model: FakeGenerator
+    session: str
+
+    async def named(self, *names: str) -> list[str]:
+        return [await self.agent.stories.named(self.session, name) for name in names]
+
+    async def say(self, text: str, whisper: str | None = None) -> str:
+        """Say something; what the voice that answers was shown."""
+        await say(self.agent, self.session, text, whisper)
+        return shown(self.model)
+
+    async def states(self) -> list[str]:
+        """How far its plots are."""
+        return [each.state for each in await self.agent.stories.plots(self.session)]
+
+    async def rewind_to_the_first(self) -> None:
+        await self.agent.branches.rewind(self.session, (await thread(self.agent, self.session))[0].id)
 
 
-async def test_props_are_told_while_their_event_goes_on_and_leave_no_trace_after_it(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Here is the hamper.", "Lovely.", "It was.", "And now?")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    (mara,) = await named(agent, session, "Mara")
-    await agent.stories.open_scene(session, "The meadow")
-    picnic = await agent.stories.note_plot(
-        session, "The picnic", texts={"props": "wicker hamper, lemonade", "known": mara}
-    )
-    await say(agent, session, "Mara?")
-    assert "picnic" not in shown(model)
-    await agent.stories.move_plot(session, picnic, "active")
-    await say(agent, session, "Mara, shall we?")
-    assert "Going on: The picnic. There: wicker hamper, lemonade." in shown(model)
-    await say(agent, session, "Jonas, come!")
-    assert "wicker" not in shown(model)
-    await agent.stories.move_plot(session, picnic, "completed", keep=[(mara, "inventory", "a silver spoon")])
-    await agent.stories.close_scene(session)
-    await agent.idle()
-    await say(agent, session, "Mara, back home.")
-    assert "wicker" not in shown(model)
-    assert "hamper" not in shown(model)
-    assert "Mara carries a silver spoon." in shown(model)
-    with pytest.raises(AgentError, match="is completed and cannot become active"):
-        await agent.stories.move_plot(session, picnic, "active")
-    assert [(each.title, each.state) for each in await agent.stories.plots(session)] == [("The picnic", "completed")]
-
-
-async def test_a_thread_is_told_until_it_is_closed_and_goes_back_with_the_head(make_agent: MakeAgent) -> None:
+@pytest.fixture
+async def played(make_agent: MakeAgent) -> Played:
     model = FakeGenerator("Hm.")
     agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    await say(agent, session, "Mara?")
-    before = (await thread(agent, session))[-1].id
-    await agent.stories.note_plot(session, "Who took the log?", sort="thread")
-    await say(agent, session, "Mara!")
-    assert "Open: Who took the log?" in shown(model)
-    await agent.stories.move_plot(session, "who took", "completed")
-    assert [plot.state for plot in await agent.stories.plots(session)] == ["completed"]
-    await say(agent, session, "Mara?")
-    at = (await thread(agent, session))[-3].id
-    await agent.branches.rewind(session, at)
-    assert [plot.state for plot in await agent.stories.plots(session)] == ["completed"]
-    await agent.branches.rewind(session, (await thread(agent, session))[0].id)
-    assert await agent.stories.plots(session) == []
-    await agent.branches.rewind(session, before)
-    assert [plot.title for plot in await agent.stories.plots(session)] == ["Who took the log?"]
-    with pytest.raises(AgentError, match="No plot is called"):
-        await agent.stories.move_plot(session, "the dragon", "active")
-    with pytest.raises(AgentError, match="A plot has no colour"):
-        await agent.stories.note_plot(session, "A", texts={"colour": "red"})
+    return Played(agent, model, await begun(agent))
 
 
-async def test_time_that_is_skipped_closes_the_scene_and_ends_what_was_done(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    mara, jonas = await named(agent, session, "Mara", "Jonas")
-    await agent.stories.put(session, mara, "action", "mending a net")
-    await agent.stories.open_scene(session, "The lamp room")
-    await say(agent, session, "Mara?")
-    assert "Mara is mending a net." in shown(model)
-    await agent.stories.skip(
-        session, "three days later", narration="The storm passed.", gaps={jonas: "He sold the boat."}
-    )
-    assert [scene.open for scene in await agent.stories.scenes(session)] == [False]
-    aspects = {(line.owner, line.aspect.split(":")[0]): line.text for line in await agent.stories.stage(session)}
+async def refused(what: Awaitable[object], why: str) -> None:
+    with pytest.raises(AgentError, match=why):
+        await what
+
+
+async def test_props_are_told_while_their_event_goes_on_and_leave_no_trace_after_it(played: Played) -> None:
+    stories, session = played.agent.stories, played.session
+    played.model.replies = ("Here is the hamper.", "Lovely.", "It was.", "And now?")
+    (mara,) = await played.named("Mara")
+    await stories.open_scene(session, "The meadow")
+    texts = {"props": "wicker hamper, lemonade", "known": mara}
+    picnic = await stories.note_plot(session, "The picnic", texts=texts)
+    assert "picnic" not in await played.say("Mara?")
+    await stories.move_plot(session, picnic, "active")
+    assert "Going on: The picnic. There: wicker hamper, lemonade." in await played.say("Mara, shall we?")
+    assert "wicker" not in await played.say("Jonas, come!")
+    await stories.move_plot(session, picnic, "completed", keep=[(mara, "inventory", "a silver spoon")])
+    await stories.close_scene(session)
+    await played.agent.idle()
+    told = await played.say("Mara, back home.")
+    assert "wicker" not in told
+    assert "hamper" not in told
+    assert "Mara carries a silver spoon." in told
+    await refused(stories.move_plot(session, picnic, "active"), "is completed and cannot become active")
+    assert [(each.title, each.state) for each in await stories.plots(session)] == [("The picnic", "completed")]
+
+
+async def test_a_thread_is_told_until_it_is_closed_and_goes_back_with_the_head(played: Played) -> None:
+    stories, session = played.agent.stories, played.session
+    await played.say("Mara?")
+    before = (await thread(played.agent, session))[-1].id
+    await stories.note_plot(session, "Who took the log?", sort="thread")
+    assert "Open: Who took the log?" in await played.say("Mara!")
+    await stories.move_plot(session, "who took", "completed")
+    assert await played.states() == ["completed"]
+    await played.say("Mara?")
+    await played.agent.branches.rewind(session, (await thread(played.agent, session))[-3].id)
+    assert await played.states() == ["completed"]
+    await played.rewind_to_the_first()
+    assert await stories.plots(session) == []
+    await played.agent.branches.rewind(session, before)
+    assert [plot.title for plot in await stories.plots(session)] == ["Who took the log?"]
+    await refused(stories.move_plot(session, "the dragon", "active"), "No plot is called")
+    await refused(stories.note_plot(session, "A", texts={"colour": "red"}), "A plot has no colour")
+    plot = f"plot:{(await stories.plots(session))[0].id}"
+    await refused(stories.put(session, plot, "significance", "9"), "no significance from 0 to 3")
+    await refused(stories.put(session, plot, "known", "Bob"), "Nobody called “Bob” plays here")
+    await refused(stories.put(session, "plot:none", "title", "x"), "No plot is called")
+    await refused(stories.put(session, plot, "props", "x" * 5_000), "characters of at most")
+    await stories.put(session, plot, "props", "a rope, a {lamp}")
+    assert (await stories.plots(session))[0].props == ("a rope", "a {lamp}")
+
+
+async def test_time_that_is_skipped_closes_the_scene_and_ends_what_was_done(played: Played) -> None:
+    stories, session = played.agent.stories, played.session
+    mara, jonas = await played.named("Mara", "Jonas")
+    await stories.put(session, mara, "action", "mending a net")
+    await stories.open_scene(session, "The lamp room")
+    assert "Mara is mending a net." in await played.say("Mara?")
+    gaps = {jonas: "He sold the boat."}
+    await stories.skip(session, "three days later", narration="The storm passed.", gaps=gaps)
+    assert [scene.open for scene in await stories.scenes(session)] == [False]
+    aspects = {(line.owner, line.aspect.split(":")[0]): line.text for line in await stories.stage(session)}
     assert aspects["world", "clock"] == "three days later"
     assert (mara, "action") not in aspects
     assert aspects[jonas, GAP.rstrip(":")] == "He sold the boat."
-    await agent.idle()
-    await say(agent, session, "Mara, good morning.")
-    assert "The storm passed." in shown(model)
-    assert "Time: three days later." in shown(model)
-    assert "mending" not in shown(model)
-    assert "boat" not in shown(model)
-    await say(agent, session, "Jonas?")
-    assert "In between: He sold the boat." in shown(model)
-    with pytest.raises(AgentError, match="days later already"):
-        await agent.stories.skip(session, "Three days later")
-    await agent.branches.rewind(session, (await thread(agent, session))[0].id)
-    now = {(line.owner, line.aspect): line.text for line in await agent.stories.stage(session)}
+    await played.agent.idle()
+    told = await played.say("Mara, good morning.")
+    assert "The storm passed." in told
+    assert "Time: three days later." in told
+    assert "mending" not in told
+    assert "boat" not in told
+    assert "In between: He sold the boat." in await played.say("Jonas?")
+    await refused(stories.skip(session, "Three days later"), "days later already")
+    await played.rewind_to_the_first()
+    now = {(line.owner, line.aspect): line.text for line in await stories.stage(session)}
     assert ("world", "clock") not in now
     assert now[mara, "action"] == "mending a net"
 
 
-async def test_lore_is_told_once_to_whoever_saw_what_calls_for_it(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    (mara,) = await named(agent, session, "Mara")
+async def test_lore_is_told_once_to_whoever_saw_what_calls_for_it(played: Played) -> None:
+    (mara,) = await played.named("Mara")
     book = Book(
         (
             Entry(("dragon",), "Dragons sleep under the hill.", name="Dragons"),
@@ -124,23 +144,20 @@ async def test_lore_is_told_once_to_whoever_saw_what_calls_for_it(make_agent: Ma
         ),
         name="Hills",
     )
-    await agent.stories.add_lore(session, book)
-    await say(agent, session, "A dragon, Mara!", whisper=mara)
-    assert shown(model).count("Dragons sleep under the hill.") == 1
-    assert "The year is 1310." in shown(model)
-    assert "bone" not in shown(model)
-    await say(agent, session, "Jonas, the key?")
-    assert "Dragons" not in shown(model)
-    assert "bone" not in shown(model)
-    await say(agent, session, "Mara, the dragon again, and the key to the door.")
-    assert shown(model).count("Dragons sleep under the hill.") == 1
-    assert shown(model).count("The key is of bone.") == 1
+    await played.agent.stories.add_lore(played.session, book)
+    told = await played.say("A dragon, Mara!", whisper=mara)
+    assert told.count("Dragons sleep under the hill.") == 1
+    assert "The year is 1310." in told
+    assert "bone" not in told
+    told = await played.say("Jonas, the key?")
+    assert "Dragons" not in told
+    assert "bone" not in told
+    told = await played.say("Mara, the dragon again, and the key to the door.")
+    assert told.count("Dragons sleep under the hill.") == 1
+    assert told.count("The key is of bone.") == 1
 
 
-async def test_lore_that_has_no_room_or_never_ends_is_told_of(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
+async def test_lore_that_has_no_room_or_never_ends_is_told_of(played: Played) -> None:
     book = Book(
         (
             Entry(("sea",), "word " * 200, name="The sea"),
@@ -150,32 +167,38 @@ async def test_lore_that_has_no_room_or_never_ends_is_told_of(make_agent: MakeAg
         ),
         token_budget=60,
     )
-    await agent.stories.add_lore(session, book)
-    events = await collect(agent.send(session, f"Mara, the sea! {'a' * 5000}!"))
-    assert "The sea is deep." in shown(model)
+    await played.agent.stories.add_lore(played.session, book)
+    events = await collect(played.agent.send(played.session, f"Mara, the sea! {'a' * 5000}!"))
+    assert "The sea is deep." in shown(played.model)
     (told,) = [event.left_out for event in events if hasattr(event, "left_out")]
     assert "“The sea” was left out: there was no room." in told
     assert "“None” was left out: its pattern is none." in told
     assert any("Endless" in each and "too long" in each for each in told)
 
 
-async def test_a_cards_own_book_is_its_characters_alone(make_agent: MakeAgent) -> None:
+async def test_a_cards_own_book_is_its_characters_alone_and_braces_are_told_as_they_are(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Hm.")
     agent = await make_agent(model, PLAIN)
     card = Card(name="Ida", book=Book((Entry(("tide",), "The tide turns at nine."),)))
-    session = await agent.stories.begin("Sea", card, guest=JONAS, you="Ada")
-    await say(agent, session, "Jonas, the tide!")
-    assert "nine" not in shown(model)
-    await say(agent, session, "Ida, the tide!")
-    assert "The tide turns at nine." in shown(model)
+    sea = Played(agent, model, await agent.stories.begin("Sea", card, guest=JONAS, you="Ada"))
+    assert "nine" not in await sea.say("Jonas, the tide!")
+    assert "The tide turns at nine." in await sea.say("Ida, the tide!")
+
+    braces = Played(agent, model, await agent.stories.begin("S", Card(name="M{0}"), guest=Card(name="J{x}")))
+    host, guest = [each.member for each in await agent.stories.cast(braces.session)][1:]
+    await agent.stories.put(braces.session, guest, "posture", "sits {y}")
+    await agent.stories.put(braces.session, host, "mood", "{z}")
+    await agent.stories.learn(braces.session, host, "of {a}")
+    told = await braces.say("Hello.")
+    for words in ("J{x} sits {y}.", "M{0} feels {z}.", "M{0} knows: of {a}"):
+        assert words in told
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"entries": 5}', "x" * (3 << 20)])
-async def test_what_is_no_lorebook_is_refused(tmp_path: Path, content: str) -> None:
+async def test_what_is_no_lorebook_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lore.json"
-    path.write_text(content)
-    with pytest.raises(AgentError, match="Nothing was changed"):
-        await read_book_file(path)
+    for content in ("", "[]", "{", '{"entries": 5}', "x" * (3 << 20)):
+        path.write_text(content)
+        await refused(read_book_file(path), "Nothing was changed")
     path.write_text(json.dumps({"entries": [{"keys": ["a"], "content": "b"}]}))
     assert (await read_book_file(path)).name == "lore"
 
@@ -192,120 +215,71 @@ def test_replies_that_grow_short_and_say_the_same_are_told() -> None:
     assert decay(rich + [text.replace("wind", "rain") for text in rich[::-1]]) is not None
 
 
-async def test_an_event_begins_when_its_time_comes_and_an_undo_takes_both_back(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
-    (jonas,) = await named(agent, session, "Jonas")
-    texts = {"trigger": "clock: Dusk", "needs": "present: Jonas"}
-    await agent.stories.note_plot(session, "The raid", texts=texts)
-    await agent.stories.note_plot(session, "The alarm", texts={"trigger": "after: the raid"})
-    await agent.stories.place(session, jonas, present=False)
-
-    async def states() -> list[str]:
-        return [each.state for each in await agent.stories.plots(session)]
-
-    assert (await agent.stories.skip_plan(session, "dusk")).begins == ()
-    await agent.stories.place(session, jonas, present=True)
-    assert [each.title for each in (await agent.stories.skip_plan(session, " dusk ")).begins] == ["The raid"]
-    await agent.stories.skip(session, "dusk")
-    assert await states() == ["active", "planned"]
-    (raid, _) = await agent.stories.plots(session)
-    (change,) = (await agent.stories.changes(session, f"plot:{raid.id}", "state"))[1:]
+async def test_an_event_begins_when_its_time_comes_and_an_undo_takes_both_back(played: Played) -> None:
+    stories, session = played.agent.stories, played.session
+    (jonas,) = await played.named("Jonas")
+    await stories.note_plot(session, "The raid", texts={"trigger": "clock: Dusk", "needs": "present: Jonas"})
+    await stories.note_plot(session, "The alarm", texts={"trigger": "after: the raid"})
+    await stories.place(session, jonas, present=False)
+    assert (await stories.skip_plan(session, "dusk")).begins == ()
+    await stories.place(session, jonas, present=True)
+    assert [each.title for each in (await stories.skip_plan(session, " dusk ")).begins] == ["The raid"]
+    await stories.skip(session, "dusk")
+    assert await played.states() == ["active", "planned"]
+    (raid, _) = await stories.plots(session)
+    (change,) = (await stories.changes(session, f"plot:{raid.id}", "state"))[1:]
     assert (change.line.by, change.line.text) == ("user", "active")
-    await agent.history.undo()
-    assert await states() == ["planned", "planned"]
-    await agent.stories.skip(session, "dusk")
-    await agent.stories.move_plot(session, raid.id, "completed")
-    assert await states() == ["completed", "active"]
+    await played.agent.history.undo()
+    assert await played.states() == ["planned", "planned"]
+    await stories.skip(session, "dusk")
+    await stories.move_plot(session, raid.id, "completed")
+    assert await played.states() == ["completed", "active"]
 
 
-@pytest.mark.parametrize("trigger", ["when it rains", "clock:", "nobody: knows", "present: Nobody", "after: itself"])
-async def test_a_trigger_that_never_comes_leaves_its_event_planned(make_agent: MakeAgent, trigger: str) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
-    await agent.stories.note_plot(session, "The raid", texts={"trigger": trigger})
-    await agent.stories.skip(session, "dusk")
-    await agent.stories.open_scene(session, "The cellar")
-    assert [each.state for each in await agent.stories.plots(session)] == ["planned"]
-    assert await agent.stories.due(session) == []
+async def test_a_trigger_that_never_comes_leaves_its_event_planned(played: Played) -> None:
+    stories, session = played.agent.stories, played.session
+    triggers = ("when it rains", "clock:", "nobody: knows", "present: Nobody", "after: itself")
+    for number, trigger in enumerate(triggers):
+        await stories.note_plot(session, f"Raid {number}", texts={"trigger": trigger})
+    await stories.skip(session, "dusk")
+    await stories.open_scene(session, "The cellar")
+    assert await played.states() == ["planned"] * len(triggers)
+    assert await stories.due(session) == []
 
 
-async def test_what_is_kept_of_an_event_is_told_to_whom_it_is_of(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    mara, jonas = await named(agent, session, "Mara", "Jonas")
-    picnic = await agent.stories.note_plot(session, "The picnic", texts={"known": "mara, Jonas"})
-    await agent.stories.move_plot(session, picnic, "active")
+async def test_what_is_kept_of_an_event_is_told_to_whom_it_is_of(played: Played) -> None:
+    stories, session = played.agent.stories, played.session
+    mara, jonas = await played.named("Mara", "Jonas")
+    picnic = await stories.note_plot(session, "The picnic", texts={"known": "mara, Jonas"})
+    await stories.move_plot(session, picnic, "active")
     keep = [(mara, "fact", "Jonas cannot swim"), (f"{mara}>{jonas}", "trust", "-30")]
-    await agent.stories.move_plot(session, picnic, "completed", keep=keep)
-    await say(agent, session, "Mara?")
-    assert "Mara knows: Jonas cannot swim" in shown(model)
-    assert "Mara distrusts Jonas." in shown(model)
-    await say(agent, session, "Jonas?")
-    assert "cannot swim" not in shown(model)
-    (fact,) = [each for each in (await agent.stories.overview(session)).lines if each.aspect.startswith("fact:")]
-    await agent.stories.put(session, mara, fact.aspect, "")
-    assert fact.aspect not in {each.aspect for each in (await agent.stories.overview(session)).lines}
+    await stories.move_plot(session, picnic, "completed", keep=keep)
+    told = await played.say("Mara?")
+    assert "Mara knows: Jonas cannot swim" in told
+    assert "Mara distrusts Jonas." in told
+    assert "cannot swim" not in await played.say("Jonas?")
+    (fact,) = [each for each in (await stories.overview(session)).lines if each.aspect.startswith("fact:")]
+    await stories.put(session, mara, fact.aspect, "")
+    assert fact.aspect not in {each.aspect for each in (await stories.overview(session)).lines}
 
 
-async def test_what_a_plot_has_is_checked(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
-    plot = await agent.stories.note_plot(session, "The raid")
-    with pytest.raises(AgentError, match="no significance from 0 to 3"):
-        await agent.stories.put(session, f"plot:{plot}", "significance", "9")
-    with pytest.raises(AgentError, match="Nobody called “Bob” plays here"):
-        await agent.stories.put(session, f"plot:{plot}", "known", "Bob")
-    with pytest.raises(AgentError, match="No plot is called"):
-        await agent.stories.put(session, "plot:none", "title", "x")
-    with pytest.raises(AgentError, match="characters of at most"):
-        await agent.stories.put(session, f"plot:{plot}", "props", "x" * 5_000)
-    await agent.stories.put(session, f"plot:{plot}", "props", "a rope, a {lamp}")
-    assert (await agent.stories.plots(session))[0].props == ("a rope", "a {lamp}")
-
-
-async def test_the_others_go_on_without_you_and_what_you_write_is_narration(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Quick, hide it.", "Where?", "Good day.")
-    agent = await make_agent(model, PLAIN)
-    session = await begun(agent)
-    you, mara, jonas = await named(agent, session, "Ada", "Mara", "Jonas")
-    await agent.stories.meanwhile(session)
-    with pytest.raises(AgentError, match="without you already"):
-        await agent.stories.meanwhile(session)
-    await say(agent, session, "They hear steps.")
-    assert "They hear steps." in shown(model)
-    assert "Ada: They hear steps." not in shown(model)
-    await collect(agent.speak(session, jonas))
-    assert "Mara: Quick, hide it." in shown(model)
-    assert [turn.text for turn in await agent.stories.seen_by(session, you)] == ["*looks up* You came, Ada."]
-    await agent.stories.come_back(session)
-    with pytest.raises(AgentError, match="there already"):
-        await agent.stories.come_back(session)
-    assert {each.name for each in await agent.stories.cast(session) if each.present} == {"Ada", "Mara", "Jonas"}
-    await say(agent, session, "Mara, good day.")
-    assert "Earlier: Meanwhile." in shown(model)
-    kept = [each for each in (await agent.stories.overview(session)).lines if each.aspect.startswith("scene:")]
+async def test_the_others_go_on_without_you_and_what_you_write_is_narration(played: Played) -> None:
+    stories, session = played.agent.stories, played.session
+    played.model.replies = ("Quick, hide it.", "Where?", "Good day.")
+    you, mara, jonas = await played.named("Ada", "Mara", "Jonas")
+    await stories.meanwhile(session)
+    await refused(stories.meanwhile(session), "without you already")
+    told = await played.say("They hear steps.")
+    assert "They hear steps." in told
+    assert "Ada: They hear steps." not in told
+    await collect(played.agent.speak(session, jonas))
+    assert "Mara: Quick, hide it." in shown(played.model)
+    assert [turn.text for turn in await stories.seen_by(session, you)] == ["*looks up* You came, Ada."]
+    await stories.come_back(session)
+    await refused(stories.come_back(session), "there already")
+    assert {each.name for each in await stories.cast(session) if each.present} == {"Ada", "Mara", "Jonas"}
+    assert "Earlier: Meanwhile." in await played.say("Mara, good day.")
+    kept = [each for each in (await stories.overview(session)).lines if each.aspect.startswith("scene:")]
     assert {each.owner for each in kept} == {mara, jonas}
-
-
-async def test_nobody_goes_on_without_you_where_one_is_alone(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator("Hm."), PLAIN)
-    session = await begun(agent)
-    (jonas,) = await named(agent, session, "Jonas")
-    await agent.stories.place(session, jonas, present=False)
-    with pytest.raises(AgentError, match="Two others have to be there"):
-        await agent.stories.meanwhile(session)
-
-
-async def test_a_name_with_braces_is_told_as_it_is(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("Hm.")
-    agent = await make_agent(model, PLAIN)
-    session = await agent.stories.begin("S", Card(name="M{0}"), guest=Card(name="J{x}"))
-    host, guest = [each.member for each in await agent.stories.cast(session)][1:]
-    await agent.stories.put(session, guest, "posture", "sits {y}")
-    await agent.stories.put(session, host, "mood", "{z}")
-    await agent.stories.learn(session, host, "of {a}")
-    await say(agent, session, "Hello.")
-    for words in ("J{x} sits {y}.", "M{0} feels {z}.", "M{0} knows: of {a}"):
-        assert words in shown(model)
+    await stories.place(session, jonas, present=False)
+    await refused(stories.meanwhile(session), "Two others have to be there")

@@ -65,13 +65,25 @@ async def test_a_private_chat_answers_and_leaves_no_trace(make_agent: MakeAgent,
     assert holding(home, SECRET) == []
 
 
-async def test_nothing_of_a_private_chat_is_on_the_disk(make_agent: MakeAgent, home: Path, ram: Path) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+async def test_nothing_of_a_private_chat_is_on_the_disk_and_it_can_be_stopped_like_any_other(
+    make_agent: MakeAgent, home: Path, ram: Path
+) -> None:
+    model = FakeGenerator("one two three four five six seven")
+    agent = await ready(make_agent, model, PLAIN)
     chat = await agent.private.begin()
     only(await collect(agent.send(chat, "My boat is called Zephyrine.")), ReplyEnded)
     assert holding(ram, SECRET)
     await agent.idle()
     assert holding(home, SECRET) == []
+    model.gate.clear()
+    events = agent.send(chat, "hello there")
+    await anext(events)
+    await model.waiting.wait()
+    assert agent.answering == chat
+    assert agent.stop()
+    model.gate.set()
+    assert only(await collect(events), ReplyEnded).truncated
+    assert not agent.stop()
     await agent.private.end()
     assert names(ram) == set()
     assert chat not in agent.private
@@ -85,11 +97,8 @@ async def test_memory_that_is_freed_is_cleared_while_there_are_private_chats(mak
     agent = await ready(make_agent, FakeGenerator("Noted."), PLAIN)
     await agent.private.begin()
     libc = ctypes.CDLL(None)
-    libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = (
-        ctypes.c_void_p,
-        [ctypes.c_size_t],
-        [ctypes.c_void_p],
-    )
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
     places = [libc.malloc(3_000) for _ in range(50)]
     for place in places:
         ctypes.memmove(place, (SECRET * 300).encode(), 2_700)
@@ -101,7 +110,7 @@ async def test_memory_that_is_freed_is_cleared_while_there_are_private_chats(mak
         libc.free(place)
 
 
-async def test_what_a_killed_clew_left_is_removed_by_the_next_and_what_one_that_runs_has_is_not(
+async def test_what_a_killed_clew_left_is_removed_and_what_one_that_runs_has_is_not(
     make_agent: MakeAgent, ram: Path
 ) -> None:
     left, used, other = (ram / f"{private.BEGINNING}{name}" for name in ("left", "used", "other"))
@@ -115,24 +124,7 @@ async def test_what_a_killed_clew_left_is_removed_by_the_next_and_what_one_that_
         running.close()
 
 
-async def test_a_private_chat_waits_for_the_model_like_any_other_and_can_be_stopped(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("one two three four five six seven")
-    agent = await ready(make_agent, model, PLAIN)
-    chat = await agent.private.begin()
-    model.gate.clear()
-    events = agent.send(chat, "hello there")
-    await anext(events)
-    await model.waiting.wait()
-    assert agent.answering == chat
-    assert agent.stop()
-    model.gate.set()
-    assert only(await collect(events), ReplyEnded).truncated
-    assert not agent.stop()
-
-
-def test_without_a_folder_in_ram_the_systems_own_for_what_is_temporary_is_taken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_a_folder_in_ram_the_systems_temporary_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/nowhere")
     monkeypatch.setattr(os.path, "isdir", lambda path: False)
     monkeypatch.setenv("TMPDIR", "/tmp")

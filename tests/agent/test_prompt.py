@@ -3,18 +3,19 @@
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent import prompt
-from agent.prompt import Cause, Limits, Quotes
+from agent.prompt import Cause, Limits, PromptLog, Quotes
 from agent.quoting import END, HEADER, PINS, Quote
 from graph.events import Recalled
 from graph.values import Turn
 from tests.examples import examples
-from tests.fakes import FakeGenerator
+from tests.fakes import FIRST_WORD, FakeGenerator
 
 LIMITS = Limits(context=400, high_water=240, low_water=120)
 SYSTEM = "You are terse."
@@ -35,21 +36,34 @@ def turn(number: int, role: str, text: str | None) -> Turn:
     )
 
 
-def test_a_log_is_the_system_frame_and_then_each_turns_frame() -> None:
+HELLO, HI, AGAIN, YES = (
+    turn(number, "assistant" if number % 2 else "user", text)
+    for number, text in enumerate(("hello", "hi", "again", "yes"))
+)
+
+
+def built(model: FakeGenerator, *path: Turn, budget: int = LIMITS.high_water, **quotes: Any) -> PromptLog:
+    """The log of a path, with what is quoted in it."""
+    return prompt.build(model, SYSTEM, path, LIMITS, budget=budget, quotes=Quotes(**quotes))
+
+
+def test_a_log_is_the_system_frame_and_then_each_turns_frame_but_hidden_erased_and_empty_ones() -> None:
     model = FakeGenerator()
-    log = prompt.build(model, SYSTEM, [turn(0, "user", "hello"), turn(1, "assistant", "hi")], LIMITS, budget=200)
+    log = built(model, HELLO, HI)
     assert log.tokens == [
         *model.frame("system", SYSTEM, first=True),
         *model.frame("user", "hello"),
         *model.frame("assistant", "hi"),
     ]
     assert [mark.turn for mark in log.marks] == ["t0", "t1"]
+    assert [mark.turn for mark in built(model, replace(HELLO, hidden=True), HI, turn(2, "user", None)).marks] == ["t1"]
+    empty = built(model, HELLO, turn(1, "assistant", ""), AGAIN, turn(3, "assistant", " \n"))
+    assert [mark.turn for mark in empty.marks] == ["t0", "t2"]
 
 
 def test_a_long_path_is_built_from_its_newest_turns_and_begins_with_a_user() -> None:
-    model = FakeGenerator()
     path = [turn(n, "user" if n % 2 == 0 else "assistant", "word " * 20) for n in range(40)]
-    log = prompt.build(model, SYSTEM, path, LIMITS, budget=LIMITS.low_water)
+    log = built(FakeGenerator(), *path, budget=LIMITS.low_water)
     assert len(log.tokens) <= LIMITS.low_water
     assert log.marks[-1].turn == "t39"
     assert int(log.marks[0].turn[1:]) % 2 == 0
@@ -58,8 +72,7 @@ def test_a_long_path_is_built_from_its_newest_turns_and_begins_with_a_user() -> 
 
 def test_a_message_longer_than_the_limit_keeps_both_its_ends_and_says_what_is_missing() -> None:
     model = FakeGenerator()
-    text = "begin " + "middle " * 1000 + "end"
-    log = prompt.build(model, SYSTEM, [turn(0, "user", text)], LIMITS, budget=LIMITS.high_water)
+    log = built(model, turn(0, "user", "begin " + "middle " * 1000 + "end"))
     shown = model.detokenize(log.tokens)
     assert "begin" in shown
     assert shown.endswith("end")
@@ -67,41 +80,17 @@ def test_a_message_longer_than_the_limit_keeps_both_its_ends_and_says_what_is_mi
     assert len(log.tokens) <= LIMITS.message + 40
 
 
-def test_hidden_and_erased_turns_never_reach_the_model() -> None:
-    model = FakeGenerator()
-    path = [turn(0, "user", "secret"), turn(1, "assistant", "fine"), turn(2, "user", None)]
-    log = prompt.build(model, SYSTEM, [replace(path[0], hidden=True), *path[1:]], LIMITS, budget=200)
-    assert [mark.turn for mark in log.marks] == ["t1"]
-
-
-def test_empty_replies_never_reach_the_model() -> None:
-    model = FakeGenerator()
-    path = [turn(0, "user", "hello"), turn(1, "assistant", ""), turn(2, "user", "again"), turn(3, "assistant", " \n")]
-    log = prompt.build(model, SYSTEM, path, LIMITS, budget=200)
-    assert [mark.turn for mark in log.marks] == ["t0", "t2"]
-
-
-def test_a_changed_system_prompt_is_appended_and_folded_in_when_the_log_is_built_anew() -> None:
-    model = FakeGenerator()
-    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
-    log = prompt.build(model, SYSTEM, path[:2], LIMITS, budget=200)
+def test_a_changed_system_prompt_is_appended_folded_in_when_built_anew_and_comes_back_where_it_was_cut_off() -> None:
+    model, rewrites = FakeGenerator(), Counter[Cause]()
+    log = built(model, HELLO, HI)
     before = list(log.tokens)
-    rewrites: Counter[Cause] = Counter()
-    log = prompt.extend(log, model, "Be kind.", path, LIMITS, rewrites)
+    log = prompt.extend(log, model, "Be kind.", [HELLO, HI, AGAIN], LIMITS, rewrites)
     assert log.tokens == [*before, *model.frame("system", "Be kind."), *model.frame("user", "again")]
     assert log.system == "Be kind."
     assert not rewrites
-    folded = prompt.build(model, log.system, path, LIMITS, budget=200)
+    folded = prompt.build(model, log.system, [HELLO, HI, AGAIN], LIMITS, budget=200)
     assert folded.tokens[: len(before)] != before
-
-
-def test_a_system_prompt_that_is_cut_off_with_its_turn_comes_back_with_the_next() -> None:
-    model = FakeGenerator()
-    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again"), turn(3, "assistant", "yes")]
-    rewrites: Counter[Cause] = Counter()
-    log = prompt.build(model, SYSTEM, path[:2], LIMITS, budget=200)
-    log = prompt.extend(log, model, "Be kind.", path, LIMITS, rewrites)
-    log = prompt.extend(log, model, "Be kind.", [path[0], turn(9, "user", "other")], LIMITS, rewrites)
+    log = prompt.extend(log, model, "Be kind.", [HELLO, turn(9, "user", "other")], LIMITS, rewrites)
     assert log.system == "Be kind."
     assert rewrites == {"head_move": 1}
     assert model.detokenize(log.tokens).count("Be kind.") == 1
@@ -111,60 +100,56 @@ def quoted(*ids: str) -> tuple[Quote, ...]:
     return tuple(Quote(id, f'- 2026-01-01, user: "about-{id}"') for id in ids)
 
 
+def quoting(text: str, *ids: str) -> str:
+    """A message with quotes behind it."""
+    return "\n".join([f"{text}\n", HEADER, *(quote.line for quote in quoted(*ids)), END])
+
+
 def test_what_was_recalled_stands_inside_the_users_frame_after_the_message_once_each() -> None:
     model = FakeGenerator()
-    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
-    quotes = Quotes(packs={"t0": quoted("a", "b"), "t2": quoted("b", "t0", "c")})
-    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=quotes)
-    first = f"hello\n\n{HEADER}\n{quoted('a')[0].line}\n{quoted('b')[0].line}\n{END}"
-    second = f"again\n\n{HEADER}\n{quoted('c')[0].line}\n{END}"
+    log = built(model, HELLO, HI, AGAIN, packs={"t0": quoted("a", "b"), "t2": quoted("b", "t0", "c")})
     assert log.tokens == [
         *model.frame("system", SYSTEM, first=True),
-        *model.frame("user", first),
+        *model.frame("user", quoting("hello", "a", "b")),
         *model.frame("assistant", "hi"),
-        *model.frame("user", second),
+        *model.frame("user", quoting("again", "c")),
     ]
     assert log.quoted == {"t0": ["a", "b"], "t2": ["c"]}
     assert log.held == {"t0", "t1", "t2", "a", "b", "c"}
 
 
 def test_for_a_model_that_needs_it_nearer_the_quotes_stand_before_the_message_the_best_last() -> None:
-    model = FakeGenerator()
-    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
+    model, rewrites = FakeGenerator(), Counter[Cause]()
     packs = {"t0": quoted("a", "b"), "t2": quoted("c")}
-    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=Quotes(packs=packs, before=True))
+    log = built(model, HELLO, HI, AGAIN, packs=packs, before=True)
     text = model.detokenize(log.tokens)
     assert text.index("about-b") < text.index("about-a") < text.index("hello") < text.index("about-c")
     assert text.endswith("\n\nagain")
     assert log.quoted == {"t0": ["a", "b"], "t2": ["c"]}  # as after the message, so that the place may change midway
-    rewrites: Counter[Cause] = Counter()
     before = list(log.tokens)
-    path = [*path, turn(3, "assistant", "yes"), turn(4, "user", "more")]
-    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs={**packs, "t4": quoted("d")}))
+    path, quotes = [HELLO, HI, AGAIN, YES, turn(4, "user", "more")], Quotes(packs={**packs, "t4": quoted("d")})
+    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, quotes)
     assert log.tokens[: len(before)] == before
     assert model.detokenize(log.tokens).endswith(END)
     assert not rewrites
 
 
 def test_a_log_that_quotes_what_is_gone_is_cut_there_and_the_removal_counted() -> None:
-    model = FakeGenerator()
-    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi"), turn(2, "user", "again")]
+    model, rewrites, path = FakeGenerator(), Counter[Cause](), [HELLO, HI, AGAIN]
     packs = {"t0": quoted("a"), "t2": quoted("b", "c")}
-    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=Quotes(packs=packs))
+    log = built(model, *path, packs=packs)
     kept = log.tokens[: log.marks[2].start]
-    rewrites: Counter[Cause] = Counter()
     log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs, gone=frozenset("b")))
-    assert log.tokens == [*kept, *model.frame("user", f"again\n\n{HEADER}\n{quoted('c')[0].line}\n{END}")]
+    assert log.tokens == [*kept, *model.frame("user", quoting("again", "c"))]
     assert rewrites == {"removal": 1}
 
 
 def test_a_tools_turn_that_quotes_what_is_gone_is_left_out_whole() -> None:
-    model = FakeGenerator()
+    model, rewrites = FakeGenerator(), Counter[Cause]()
     tool = replace(turn(1, "tool", "search_memory()\nfound"), recalled=(Recalled(id="a"),))
-    path = [turn(0, "user", "hello"), tool, turn(2, "assistant", "hi")]
-    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240)
+    path = [HELLO, tool, turn(2, "assistant", "hi")]
+    log = built(model, *path)
     assert "\n> search_memory()\n> found" in model.detokenize(log.tokens)
-    rewrites: Counter[Cause] = Counter()
     log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(gone=frozenset("a")))
     assert [mark.turn for mark in log.marks] == ["t0", "t2"]
     assert "found" not in model.detokenize(log.tokens)
@@ -172,24 +157,21 @@ def test_a_tools_turn_that_quotes_what_is_gone_is_left_out_whole() -> None:
 
 
 def test_pins_stand_after_the_system_frame_but_for_those_the_log_holds_elsewhere() -> None:
-    model = FakeGenerator()
-    path = [turn(0, "user", "hello"), turn(1, "assistant", "hi")]
-    quotes = Quotes(packs={"t0": quoted("b")}, pins=quoted("a", "b", "t1"))
-    log = prompt.build(model, SYSTEM, path, LIMITS, budget=240, quotes=quotes)
+    model, rewrites, path = FakeGenerator(), Counter[Cause](), [HELLO, HI]
+    packs = {"t0": quoted("b")}
+    log = built(model, *path, packs=packs, pins=quoted("a", "b", "t1"))
     assert log.tokens == [
         *model.frame("system", SYSTEM, first=True),
         *model.frame("user", f"{PINS}\n{quoted('a')[0].line}"),
-        *model.frame("user", f"hello\n\n{HEADER}\n{quoted('b')[0].line}\n{END}"),
+        *model.frame("user", quoting("hello", "b")),
         *model.frame("assistant", "hi"),
     ]
     assert log.pins == ["a"]
-    rewrites: Counter[Cause] = Counter()
     same = list(log.tokens)
-    unpinned = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, replace(quotes, pins=()))
+    unpinned = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs))
     assert unpinned.tokens == same
     assert not rewrites
-    erased = replace(quotes, pins=(), gone=frozenset("a"))
-    without = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, erased)
+    without = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs, gone=frozenset("a")))
     assert "about-a" not in model.detokenize(without.tokens)
     assert rewrites == {"removal": 1}
 
@@ -293,8 +275,6 @@ TestAppendOnly = AppendOnly.TestCase
 @examples(50)
 def test_text_never_becomes_a_control_token(text: str) -> None:
     model = FakeGenerator()
-    log = prompt.build(model, SYSTEM, [turn(0, "user", text)], LIMITS, budget=200)
-    controls = [token for token in log.tokens if token < 16]
-    assert controls == [
-        token for token in model.frame("system", SYSTEM, first=True) + model.frame("user", "x") if token < 16
-    ]
+    frames = model.frame("system", SYSTEM, first=True) + model.frame("user", "x")
+    tokens = built(model, turn(0, "user", text)).tokens
+    assert [token for token in tokens if token < FIRST_WORD] == [token for token in frames if token < FIRST_WORD]

@@ -27,12 +27,13 @@ async def until(notices: AsyncIterator[Notice], kind: type) -> AsyncIterator[Not
             return
 
 
-async def started(make_agent: MakeAgent) -> Agent:
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
     return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
-async def test_a_proposal_waits_for_review_and_its_proof_is_the_call_of_the_program(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+@pytest.mark.restarts
+async def test_a_proposal_waits_for_review_and_its_proof_is_the_call_of_the_program(agent: Agent) -> None:
     notices = agent.notices()
     made = await agent.proposals.add(SAID, by="Helper")
     told = [notice async for notice in until(notices, Proposed)]
@@ -44,43 +45,41 @@ async def test_a_proposal_waits_for_review_and_its_proof_is_the_call_of_the_prog
     assert (proof.speaker, proof.text) == ("Helper (over MCP)", f'remember(text="{SAID}")')
     (turn,) = await agent.chats.thread(proof.session)
     assert (turn.role, turn.client) == ("tool", CLIENT)
+    assert await agent.memories.forget(made.memory.id) == 1
+    assert await agent.chats.thread(proof.session) == []
 
 
-async def test_a_proposal_is_recalled_only_once_the_user_took_it_into_use(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_a_proposal_is_recalled_once_the_user_took_it_into_use_and_never_was_said(agent: Agent) -> None:
     made = (await agent.proposals.add(SAID, by="Helper")).memory
     assert await agent.search.recall("bees on the roof") == []
     await agent.memories.promote(made.id)
     (hit,) = await agent.search.recall("bees on the roof")
     assert (hit.kind, hit.id, hit.role, hit.speaker) == ("observation", made.id, "tool", "Helper (over MCP)")
     of_people = Filters(roles=frozenset({"user", "note"}))
-    assert await agent.search.recall("bees on the roof", filters=of_people) == []  # it is not what the user said
-    await agent.memories.restore(made.id, "candidate")
-    assert await agent.search.recall("bees on the roof") == []
-
-
-async def test_a_proposal_is_in_no_list_of_what_was_said(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    made = (await agent.proposals.add(SAID, by="Helper")).memory
-    await agent.memories.promote(made.id)
+    assert await agent.search.recall("bees on the roof", filters=of_people) == []
     assert await agent.search.recent() == []
     about = (await agent.search.dossier("bees")).words
     assert (about.said, about.mentioned, about.turns) == (0, 0, ())
     assert await agent.chats.last() is None
     assert await agent.chats.said() == []
     assert agent._memory.readings.unreflected(limit=10) == []
+    await agent.memories.restore(made.id, "candidate")
+    assert await agent.search.recall("bees on the roof") == []
+    own = await agent.memories.reword(made.id, "I keep two hives on the roof.")
+    assert (own.status, own.origin) == ("active", "user")
+    (hit,) = await agent.search.recall("hives on the roof")
+    assert hit.id == own.id
 
 
-@pytest.mark.parametrize("name", ["you", "You", "assistant", "clew", "y\u200bou", "", " \n ", "x" * 500, "\x1b[2Jyou"])
-def test_no_program_is_called_like_a_person(name: str) -> None:
-    called = program_name(name)
-    assert called.endswith(" (over MCP)")
-    assert called.isprintable()
-    assert len(called) < 60
+def test_no_program_is_called_like_a_person() -> None:
+    for name in ("you", "You", "assistant", "clew", "y\u200bou", "", " \n ", "x" * 500, "\x1b[2Jyou"):
+        called = program_name(name)
+        assert called.endswith(" (over MCP)")
+        assert called.isprintable()
+        assert len(called) < 60
 
 
-async def test_what_is_known_waits_or_was_rejected_is_not_proposed_again(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_is_known_waits_or_was_rejected_is_not_proposed_again(agent: Agent) -> None:
     stated = await agent.memories.remember("I live in Lyon.")
     again = await agent.proposals.add("i live in  lyon", by="Helper")
     assert (again.outcome, again.memory.id, again.memory.proof_count) == ("known", stated.id, 1)  # no proof is gained
@@ -89,52 +88,23 @@ async def test_what_is_known_waits_or_was_rejected_is_not_proposed_again(make_ag
     await agent.memories.reject(waits.id)
     assert (await agent.proposals.add(SAID, by="Other")).outcome == "rejected before"
     assert await agent.memories.review() == []
+    made = await agent.proposals.add("I keep goats.", by="Helper", kind=ObservationKind.PLAN, in_use=True)
+    assert (made.outcome, made.memory.status, made.memory.kind) == ("in use", "active", "plan"), "as the user set it"
+    assert [hit.id for hit in await agent.search.recall("keep goats")] == [made.memory.id]
 
 
-async def test_a_proposal_may_be_taken_into_use_at_once_where_the_user_set_it_so(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    made = await agent.proposals.add(SAID, by="Helper", kind=ObservationKind.PLAN, in_use=True)
-    assert (made.outcome, made.memory.status, made.memory.kind) == ("in use", "active", "plan")
-    assert len(await agent.search.recall("bees on the roof")) == 1
-
-
-async def test_what_cannot_be_kept_is_refused_and_nothing_is_stored(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    head = agent._memory.head()
-    with pytest.raises(EmptyMessage):
-        await agent.proposals.add(" \n", by="Helper")
-    with pytest.raises(AgentError, match="at most 500"):
-        await agent.proposals.add("x" * 501, by="Helper")
-    assert agent._memory.head() == head
-
-
-async def test_a_review_queue_that_is_full_takes_no_more(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+async def test_what_cannot_be_kept_or_waits_too_long_a_queue_is_refused_and_nothing_is_stored(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MOST_WAITING >= 100
     monkeypatch.setattr("agent.proposals.MOST_WAITING", 2)
-    agent = await started(make_agent)
     for number in range(2):
         await agent.proposals.add(f"The user has {number} goats.", by="Helper")
     head = agent._memory.head()
     with pytest.raises(AgentError, match="already waiting for the user's review"):
         await agent.proposals.add(SAID, by="Helper")
+    with pytest.raises(EmptyMessage):
+        await agent.proposals.add(" \n", by="Helper")
+    with pytest.raises(AgentError, match="at most 500"):
+        await agent.proposals.add("x" * 501, by="Helper")
     assert agent._memory.head() == head
-
-
-@pytest.mark.restarts
-async def test_forgetting_a_proposal_erases_the_call_too(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    made = (await agent.proposals.add(SAID, by="Helper")).memory
-    (proof,) = (await agent.memories.story(made.id)).proofs[made.id]
-    assert await agent.memories.forget(made.id) == 1
-    assert await agent.chats.thread(proof.session) == []
-
-
-async def test_what_the_user_promoted_or_reworded_is_undone_as_ever(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
-    made = (await agent.proposals.add(SAID, by="Helper")).memory
-    own = await agent.memories.reword(made.id, "I keep two hives on the roof.")
-    assert (own.status, own.origin) == ("active", "user")
-    (hit,) = await agent.search.recall("hives on the roof")
-    assert hit.id == own.id

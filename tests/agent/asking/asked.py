@@ -1,9 +1,11 @@
-"""Questions put as the Agent puts them, with an embedder or without one."""
+"""Questions put as the Agent puts them, with an embedder or without one, and the answers that they are to have."""
 
 import asyncio
+import tomllib
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from agent.asking.matching import AskedQuestion, Match, Matcher, nearest
@@ -13,9 +15,35 @@ from agent.model_host import LoadedEmbedder
 from graph.values import Vector
 from models.protocols import Embedder
 from tests.agent.asking.told import NOW
+from tests.examples import few
 
+Row = TypeVar("Row")
 OSLO = ZoneInfo("Europe/Oslo")
 NAMES = ("Anna Berg", "Ben", "Oslo", "Bergen")
+
+
+def lines(name: str) -> list[str]:
+    """The lines of a table beside this file, without what is said of it."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def answers(part: str) -> dict[str, Any]:
+    """What is asked in a part of answers.toml, with the rows that answer it."""
+    found: dict[str, Any] = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))[part]
+    return found
+
+
+def as_told(value: Any) -> Any:
+    """A value of a row as answers.toml has it."""
+    if isinstance(value, dict) and "_nodes" in value:
+        return [node["id"] for node in value["_nodes"]]
+    return "" if value is None else value
+
+
+def some(rows: Sequence[Row]) -> Sequence[Row]:
+    """All rows in `soak`; else the first of them and as many others as there is time for, from everywhere."""
+    return rows[:: len(rows) // few(len(rows))]
 
 
 class Vectors:

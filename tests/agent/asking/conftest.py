@@ -35,7 +35,7 @@ def by_meaning(embed_gguf: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     """Questions, understood with the default embedder."""
     from models.embedder import load_embedder
 
-    embedder = load_embedder(embed_gguf, name="minilm-l6")
+    embedder = load_embedder(embed_gguf, name="minilm-l6", threads=1)  # for texts this short more only wait and spin
     yield Asking(embedder, tmp_path_factory.mktemp("phrasings") / "phrasings.npz")
     asyncio.run(embedder.close())
 

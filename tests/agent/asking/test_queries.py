@@ -9,19 +9,19 @@ from typer.testing import CliRunner
 from agent.agent import Agent
 from agent.asking.shelf import Ran
 from agent.errors import NotUnderstood
-from agent.events import Warned
 from agent.home import Home
 from tests.agent.asking.told import noted, tell
 from tests.agent.conftest import MakeAgent
-from tests.agent.test_purging import QUIET, SECRET, delete, holding, say
+from tests.agent.test_purging import QUIET, SECRET, delete, holding, say, warnings_of
 from tests.fakes import FakeGenerator
 from tests.graph.talk import said
 
 AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
 
 
-async def hear(agent: Agent, told: list[str]) -> None:
-    told.extend([notice.message async for notice in agent.notices() if isinstance(notice, Warned)])
+@pytest.fixture
+async def agent(make_agent: MakeAgent) -> Agent:
+    return await make_agent(FakeGenerator(), QUIET)
 
 
 @pytest.mark.restarts
@@ -39,57 +39,44 @@ async def test_what_was_run_and_saved_is_there_after_another_start(make_agent: M
     assert await again.queries.saved() == []
 
 
-async def test_a_query_of_a_private_chat_leaves_nothing(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator(), QUIET)
+async def test_a_query_of_a_private_chat_leaves_nothing_and_damage_is_told_once(agent: Agent) -> None:
     assert await agent.queries.keep(Ran(f"RETURN '{SECRET}'", AT), private=True)
     assert await agent.queries.history() == []
     assert not Home.resolve().queries.exists()
-
-
-async def test_damage_is_told_once(make_agent: MakeAgent) -> None:
-    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
-    told: list[str] = []
-    listening = asyncio.create_task(hear(agent, told))
-    await agent.queries.keep(Ran("RETURN 1", AT))
-    path = home.queries / "history.jsonl"
-    path.write_bytes(b"no json\n\xff\n" + path.read_bytes())
-    for _ in range(2):
-        assert [each.cypher for each in await agent.queries.history()] == ["RETURN 1"]
-    await agent.close()
-    await listening
+    async with warnings_of(agent) as told:
+        await agent.queries.keep(Ran("RETURN 1", AT))
+        path = Home.resolve().queries / "history.jsonl"
+        path.write_bytes(b"no json\n\xff\n" + path.read_bytes())
+        for _ in range(2):
+            assert [each.cypher for each in await agent.queries.history()] == ["RETURN 1"]
     assert [each for each in told if "damaged" in each] == [
         "In the history of queries 2 lines are damaged and left out. The rest is fine."
     ]
 
 
 @pytest.mark.restarts
-async def test_queries_with_words_of_what_was_deleted_go_with_it(make_agent: MakeAgent) -> None:
-    agent, home = await make_agent(FakeGenerator(), QUIET), Home.resolve()
-    told: list[str] = []
-    listening = asyncio.create_task(hear(agent, told))
-    session, _ = await say(agent, "We begin with a harmless remark.")
-    _, turn = await say(agent, f"My neighbour is a {SECRET}.", session)
-    await agent.queries.keep(Ran(f"MATCH (t:Turn) WHERE t.text CONTAINS '{SECRET}' RETURN t", AT))
-    await agent.queries.keep(Ran("MATCH (t:Turn) WHERE t.text CONTAINS $what RETURN t", AT, {"what": SECRET.lower()}))
-    await agent.queries.keep(Ran("RETURN 'harmless'", AT))
-    await agent.queries.save(f"The {SECRET}", "RETURN 1")
-    await agent.queries.save("harmless", "RETURN 2")
-    part = home.queries / "history.jsonl.part"
-    part.write_text(SECRET)  # as a kill leaves it
-    await delete(agent, turn)
-    done = await agent.erasure.finished()
-    assert (done.leftovers, done.pending) == ((), None)
-    assert holding(home) == set()
-    assert [each.cypher for each in await agent.queries.history()] == ["RETURN 'harmless'"]
-    assert [each.name for each in await agent.queries.saved()] == ["harmless"]
-    await agent.close()
-    await listening
+async def test_queries_with_words_of_what_was_deleted_go_with_it(agent: Agent) -> None:
+    async with warnings_of(agent) as told:
+        session, _ = await say(agent, "We begin with a harmless remark.")
+        _, turn = await say(agent, f"My neighbour is a {SECRET}.", session)
+        await agent.queries.keep(Ran(f"MATCH (t:Turn) WHERE t.text CONTAINS '{SECRET}' RETURN t", AT))
+        by_value = {"what": SECRET.lower()}
+        await agent.queries.keep(Ran("MATCH (t:Turn) WHERE t.text CONTAINS $what RETURN t", AT, by_value))
+        await agent.queries.keep(Ran("RETURN 'harmless'", AT))
+        await agent.queries.save(f"The {SECRET}", "RETURN 1")
+        await agent.queries.save("harmless", "RETURN 2")
+        (Home.resolve().queries / "history.jsonl.part").write_text(SECRET)  # as a kill leaves it
+        await delete(agent, turn)
+        done = await agent.erasure.finished()
+        assert (done.leftovers, done.pending) == ((), None)
+        assert holding() == set()
+        assert [each.cypher for each in await agent.queries.history()] == ["RETURN 'harmless'"]
+        assert [each.name for each in await agent.queries.saved()] == ["harmless"]
     assert "Deleted words were also in a saved query, which was deleted too." in told
 
 
 @pytest.mark.restarts
-async def test_a_query_with_words_that_were_said_again_stays(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator(), QUIET)
+async def test_a_query_with_words_that_were_said_again_stays(agent: Agent) -> None:
     session, turn = await say(agent, f"My neighbour is a {SECRET}.")
     await say(agent, f"Did I say {SECRET}?", session)
     await agent.queries.save(f"The {SECRET}", "RETURN 1")
@@ -111,8 +98,7 @@ def test_the_search_for_words_looks_into_the_queries() -> None:
 
 
 @pytest.mark.process
-async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(make_agent: MakeAgent) -> None:
-    agent = await make_agent(FakeGenerator(), QUIET)
+async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(agent: Agent) -> None:
     await agent.idle()
     await asyncio.to_thread(tell, agent._memory)
     await asyncio.to_thread(
@@ -124,9 +110,8 @@ async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(ma
     assert found.parameters == {"one": "Anna Berg", "other": "Ben"}
     answer = await agent.graph.console(found.cypher, parameters=found.parameters)
     assert [row[answer.columns.index("steps")] for row in answer.rows] == [2]
-    assert (await agent.queries.translate("path between Cyd and Ben")).parameters[
-        "one"
-    ] == "Cyd"  # named only where it is hidden
+    hidden = await agent.queries.translate("path between Cyd and Ben")
+    assert hidden.parameters["one"] == "Cyd"  # named only where it is hidden
     assert (await agent.queries.translate("What did dora say about sailing?")).parameters["who"] == "Dora"
     with pytest.raises(NotUnderstood, match="ready queries"):
         await agent.queries.translate("What did Ben say about sailing?")

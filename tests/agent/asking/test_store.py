@@ -15,6 +15,8 @@ from agent.asking.shelf import Ran, Saved
 from agent.asking.store import LONGEST, MOST, MOST_SAVED, SLACK, QueryStore
 from agent.errors import QueriesUnwritable
 from graph.log.byte_search import forms_of
+from tests.examples import few
+from tests.tables import each
 
 AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
 WRITER = """
@@ -42,7 +44,8 @@ def ran(number: int) -> Ran:
     return Ran(f"RETURN {number}", AT + timedelta(seconds=number), {}, 1, 0.5)
 
 
-def test_what_was_run_is_read_back_the_newest_first(store: QueryStore) -> None:
+def test_what_was_run_and_saved_is_read_back_and_by_nobody_else(store: QueryStore) -> None:
+    os.umask(0)  # the next test has its own
     whole = Ran("MATCH (t:Turn)\nWHERE t.text = $a RETURN t", AT, {"a": 'ö "x"', "l": [1, None]}, 12_340, 14.25)
     failed = Ran("RETURN", AT, error="Line 1: it ends here")
     assert store.keep(whole)
@@ -50,69 +53,45 @@ def test_what_was_run_is_read_back_the_newest_first(store: QueryStore) -> None:
     assert store.history().entries == [failed, whole]
     assert store.history(1).entries == [failed]
     assert store.history().damaged == 0
-
-
-def test_nobody_else_may_read_what_is_kept(store: QueryStore) -> None:
-    before = os.umask(0)
-    try:
-        store.keep(ran(1))
-        store.save(Saved("a", "RETURN 1"))
-    finally:
-        os.umask(before)
+    store.save(Saved("Who  knows\nwhom", "RETURN 1"))
+    store.save(Saved("busy", "RETURN 2", {"name": "Ada"}))
+    store.save(Saved("WHO knows whom", "RETURN 3"))  # of that name in any case
+    assert store.saved().entries == [Saved("busy", "RETURN 2", {"name": "Ada"}), Saved("WHO knows whom", "RETURN 3")]
+    assert store.remove("Busy")
+    assert not store.remove("busy")
+    assert [each.name for each in store.saved().entries] == ["WHO knows whom"]
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (store.folder, *store.folder.iterdir())}
     assert modes == {"queries": 0o700, "history.jsonl": 0o600, "saved.jsonl": 0o600, "lock": 0o600}
 
 
-def test_the_history_is_bounded(store: QueryStore) -> None:
+def test_there_is_an_end_to_the_history_and_to_saving(store: QueryStore) -> None:
     for number in range(MOST + SLACK + 1):
         assert store.keep(ran(number))
     assert len(store.history_file.read_bytes().splitlines()) == MOST
     entries = store.history().entries
     assert (len(entries), entries[0], entries[-1]) == (MOST, ran(MOST + SLACK), ran(SLACK + 1))
-
-
-def test_what_is_too_long_or_no_json_is_not_kept(store: QueryStore) -> None:
-    assert not store.keep(Ran("x" * LONGEST, AT))
-    assert not store.keep(Ran("RETURN $a", AT, {"a": float("nan")}))
-    assert not store.keep(Ran("RETURN $a", AT, {"a": object()}))
-    for saved in (Saved("a", "x" * LONGEST), Saved("a", "RETURN $a", {"a": object()})):
-        with pytest.raises(QueriesUnwritable, match="Nothing was saved"):
-            store.save(saved)
-    assert (store.history().entries, store.saved().entries) == ([], [])
-
-
-def test_a_lone_surrogate_is_kept_as_a_question_mark(store: QueryStore) -> None:
-    assert store.keep(Ran("RETURN '\ud800'", AT))
-    assert store.history().entries[0].cypher == "RETURN '?'"
-
-
-def test_a_saved_query_is_replaced_by_one_of_its_name_in_any_case(store: QueryStore) -> None:
-    store.save(Saved("Who  knows\nwhom", "RETURN 1"))
-    store.save(Saved("busy", "RETURN 2", {"name": "Ada"}))
-    store.save(Saved("WHO knows whom", "RETURN 3"))
-    assert store.saved().entries == [Saved("busy", "RETURN 2", {"name": "Ada"}), Saved("WHO knows whom", "RETURN 3")]
-    assert store.remove("Busy")
-    assert not store.remove("busy")
-    assert [each.name for each in store.saved().entries] == ["WHO knows whom"]
-
-
-@pytest.mark.parametrize(
-    ("name", "cypher"), [("", "RETURN 1"), (" \n", "RETURN 1"), ("x" * 81, "RETURN 1"), ("x", " ")]
-)
-def test_a_saved_query_has_a_name_and_words(store: QueryStore, name: str, cypher: str) -> None:
-    with pytest.raises(QueriesUnwritable):
-        store.save(Saved(name, cypher))
-    assert not store.saved_file.exists()
-
-
-def test_there_is_an_end_to_saving(store: QueryStore) -> None:
-    store.folder.mkdir()
     lines = (json.dumps({"name": f"q{number}", "cypher": "RETURN 1"}) for number in range(MOST_SAVED))
     store.saved_file.write_text("\n".join(lines) + "\n")
     with pytest.raises(QueriesUnwritable, match="Remove one first"):
         store.save(Saved("one more", "RETURN 1"))
     store.save(Saved("Q7", "RETURN 2"))
     assert len(store.saved().entries) == MOST_SAVED
+
+
+def test_what_is_too_long_no_json_or_without_a_name_is_not_kept(store: QueryStore) -> None:
+    assert not store.keep(Ran("x" * LONGEST, AT))
+    assert not store.keep(Ran("RETURN $a", AT, {"a": float("nan")}))
+    assert not store.keep(Ran("RETURN $a", AT, {"a": object()}))
+    for saved in (Saved("a", "x" * LONGEST), Saved("a", "RETURN $a", {"a": object()})):
+        with pytest.raises(QueriesUnwritable, match="Nothing was saved"):
+            store.save(saved)
+    for name, cypher in (("", "RETURN 1"), (" \n", "RETURN 1"), ("x" * 81, "RETURN 1"), ("x", " ")):
+        with pytest.raises(QueriesUnwritable):
+            store.save(Saved(name, cypher))
+    assert (store.history().entries, store.saved().entries) == ([], [])
+    assert not store.saved_file.exists()
+    assert store.keep(Ran("RETURN '\ud800'", AT))
+    assert store.history().entries[0].cypher == "RETURN '?'", "a lone surrogate is a question mark"
 
 
 DAMAGE = (
@@ -122,27 +101,28 @@ DAMAGE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_line_is_left_out_and_counted_and_costs_no_other(store: QueryStore, damage: bytes) -> None:
-    store.keep(ran(1))
-    store.save(Saved("a", "RETURN 1"))
-    for path in (store.history_file, store.saved_file):
-        path.write_bytes(damage + path.read_bytes())
-    store.keep(ran(2))
-    store.save(Saved("b", "RETURN 2"))
-    assert (store.history().entries, store.history().damaged) == ([ran(2), ran(1)], 1)
-    saved = store.saved()
-    assert ([each.name for each in saved.entries], saved.damaged) == (["a", "b"], 1)
-    assert store.saved_file.read_bytes().startswith(damage)  # for whoever can mend it
+def test_a_damaged_line_is_left_out_and_counted_and_costs_no_other(tmp_path: Path) -> None:
+    def check(damage: bytes) -> None:
+        store = QueryStore(tmp_path / str(DAMAGE.index(damage)))
+        store.keep(ran(1))
+        store.save(Saved("a", "RETURN 1"))
+        for path in (store.history_file, store.saved_file):
+            path.write_bytes(damage + path.read_bytes())
+        store.keep(ran(2))
+        store.save(Saved("b", "RETURN 2"))
+        assert (store.history().entries, store.history().damaged) == ([ran(2), ran(1)], 1)
+        saved = store.saved()
+        assert ([each.name for each in saved.entries], saved.damaged) == (["a", "b"], 1)
+        assert store.saved_file.read_bytes().startswith(damage)  # for whoever can mend it
 
-
-def test_a_line_that_a_kill_cut_off_is_gone_with_the_next_one(store: QueryStore) -> None:
-    store.keep(ran(1))
-    whole = store.history_file.read_bytes()
-    store.history_file.write_bytes(whole + whole[: len(whole) // 2])
-    assert (store.history().entries, store.history().damaged) == ([ran(1)], 0)
-    store.keep(ran(2))
-    assert (store.history().entries, store.history().damaged) == ([ran(2), ran(1)], 0)
+    each(DAMAGE, check)
+    cut = QueryStore(tmp_path / "cut")  # by a kill: such a line is gone with the next one
+    cut.keep(ran(1))
+    whole = cut.history_file.read_bytes()
+    cut.history_file.write_bytes(whole + whole[: len(whole) // 2])
+    assert (cut.history().entries, cut.history().damaged) == ([ran(1)], 0)
+    cut.keep(ran(2))
+    assert (cut.history().entries, cut.history().damaged) == ([ran(2), ran(1)], 0)
 
 
 def writer(store: QueryStore, who: str, count: int) -> "subprocess.Popen[bytes]":
@@ -151,7 +131,7 @@ def writer(store: QueryStore, who: str, count: int) -> "subprocess.Popen[bytes]"
 
 @pytest.mark.process
 def test_a_kill_in_the_middle_of_writing_loses_nothing_that_was_kept(store: QueryStore) -> None:
-    for round in range(6):
+    for round in range(max(2, few(6))):
         process = writer(store, f"round-{round}", 100_000)
         assert process.stdout is not None
         told = [process.stdout.readline() for _ in range(5 + 3 * round)]
@@ -175,18 +155,17 @@ def test_two_processes_write_at_once_and_lose_nothing(store: QueryStore) -> None
     assert told == [[str(number).encode() for number in range(60)]] * 2
     entries = store.history().entries
     for who in ("ann", "ben"):
-        mine = [int(each.cypher.split()[2]) for each in entries if f"'{who}'" in each.cypher]
-        assert mine == list(range(60))[::-1]
-        assert {each.name for each in store.saved().entries} >= {f"{who} {number}" for number in range(7)}
+        assert [int(ran.cypher.split()[2]) for ran in entries if f"'{who}'" in ran.cypher] == list(range(60))[::-1]
+        assert {saved.name for saved in store.saved().entries} >= {f"{who} {number}" for number in range(7)}
 
 
 FULL = """
 import resource, sys
+from datetime import UTC, datetime
 from pathlib import Path
 from agent.asking.store import QueryStore
 from agent.asking.shelf import Ran, Saved
 from agent.errors import QueriesUnwritable
-from datetime import UTC, datetime
 store = QueryStore(Path(sys.argv[1]))
 room = store.history_file.stat().st_size + 40
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
@@ -211,19 +190,16 @@ def test_where_the_disk_is_full_what_was_kept_stays(store: QueryStore) -> None:
     assert {path.name: path.read_bytes() for path in store.folder.iterdir()} == before
 
 
-def test_a_folder_that_cannot_be_made_refuses_in_words(tmp_path: Path) -> None:
-    (tmp_path / "queries").write_text("in the way")
-    store = QueryStore(tmp_path / "queries")
+def test_a_folder_that_cannot_be_made_or_is_a_link_refuses_in_words(store: QueryStore, tmp_path: Path) -> None:
+    store.folder.write_text("in the way")
     assert not store.keep(ran(1))
     with pytest.raises(QueriesUnwritable, match="are unchanged"):
         store.save(Saved("a", "RETURN 1"))
     assert (store.history().entries, store.saved().entries) == ([], [])
-
-
-def test_a_file_that_is_a_link_is_not_written_through(store: QueryStore, tmp_path: Path) -> None:
+    store.folder.unlink()
+    store.folder.mkdir()
     target = tmp_path / "target"
     target.write_text("untouched")
-    store.folder.mkdir()
     store.history_file.symlink_to(target)
     assert not store.keep(ran(1))
     assert target.read_text() == "untouched"
@@ -277,30 +253,18 @@ def test_old_names_in_what_is_kept_become_those_of_today_once(store: QueryStore)
         assert {path: path.read_text() for path in before} == expected
         written = {path: path.stat().st_mtime_ns for path in before}
     assert (store.history().damaged, store.saved().damaged) == (1, 1)
-    assert {path: path.stat().st_mtime_ns for path in before} == written
+    assert {path: path.stat().st_mtime_ns for path in before} == written, "without old names they are not written"
     assert {stat.S_IMODE(path.stat().st_mode) for path in before} == {0o600}
 
 
-def test_files_without_old_names_are_not_written(store: QueryStore) -> None:
-    store.keep(ran(1))
-    store.save(Saved("a", NEW))
-    written = {path: path.stat().st_ino for path in (store.history_file, store.saved_file)}
-    assert (len(store.history().entries), len(store.saved().entries)) == (1, 1)
-    assert {path: path.stat().st_ino for path in written} == written
-
-
-def test_where_nothing_can_be_written_the_names_are_those_of_today_all_the_same(store: QueryStore) -> None:
+def test_what_cannot_be_written_is_read_by_the_names_of_today(store: QueryStore, tmp_path: Path) -> None:
     of_a_version_before(store)
     before = store.saved_file.read_bytes()
-    store.saved_file.with_name("saved.jsonl.part").mkdir()
-    assert store.saved().entries[0].cypher == NEW
-    assert store.saved_file.read_bytes() == before
-
-
-def test_a_file_that_is_a_link_is_read_by_the_names_of_today_and_left(store: QueryStore, tmp_path: Path) -> None:
-    of_a_version_before(store)
+    in_the_way = store.saved_file.with_name("saved.jsonl.part")
+    in_the_way.mkdir()
+    assert (store.saved().entries[0].cypher, store.saved_file.read_bytes()) == (NEW, before)
+    in_the_way.rmdir()
     target = store.saved_file.rename(tmp_path / "mine")
-    before = target.read_bytes()
     store.saved_file.symlink_to(target)
     assert store.saved().entries[0].cypher == NEW
     assert (store.saved_file.is_symlink(), target.read_bytes()) == (True, before)

@@ -13,10 +13,11 @@ from models.embedder import load_embedder
 from models.generator import LlamaGenerator, load_generator
 from tests.agent.conftest import collect
 from tests.agent.test_recall import only
+from tests.examples import few
 
 SETTINGS = Settings.model_validate(
     {"context": 2048, "high_water": 1500, "low_water": 800, "tools": "off", "kv_mb": 0, "reflect": False}
-    | {"sampling": {"temperature": 0, "max_tokens": 12}}
+    | {"sampling": {"temperature": 0, "max_tokens": 4}}
 )
 FACTS = (
     "My dog Biscuit is a brown beagle.",
@@ -26,13 +27,15 @@ FACTS = (
 
 
 async def agent_of(chat: Path, embedder: Path) -> tuple[Agent, LlamaGenerator]:
-    generator = load_generator(chat, name="smollm2-135m", context=SETTINGS.context)  # its own: the agent closes it
+    generator = load_generator(
+        chat, name="smollm2-135m", context=SETTINGS.context, memo=Home.resolve().probed
+    )  # its own: the agent closes it
 
     def loader(name: str, progress: Callable[[ModelProgress], None]) -> LlamaGenerator:
         return generator
 
     def embedder_loader(name: str) -> LoadedEmbedder:
-        return LoadedEmbedder(load_embedder(embedder, name=name), f"{name}@test")
+        return LoadedEmbedder(load_embedder(embedder, name=name, memo=Home.resolve().probed), f"{name}@test")
 
     agent = Agent(Home.resolve(), SETTINGS, client="test", loader=loader, embedder_loader=embedder_loader)
     await agent.start()
@@ -50,7 +53,8 @@ async def test_what_was_told_in_one_chat_is_recalled_by_meaning_in_another_and_c
         await agent.idle()
     assert session is not None
     told = {turn.text: turn.id for turn in await agent.chats.thread(session)}
-    for question, fact in zip(("What is my puppy called?", "Which job do I have?"), FACTS, strict=False):
+    asked_of = list(zip(("What is my puppy called?", "Which job do I have?"), FACTS, strict=False))
+    for question, fact in asked_of[-few(2) :]:
         events = await collect(agent.send(None, question))
         recalled, ended = only(events, RecallDone), only(events, ReplyEnded)
         await agent.idle()
@@ -64,13 +68,13 @@ async def test_what_was_told_in_one_chat_is_recalled_by_meaning_in_another_and_c
     text = generator.detokenize(asked)
     assert f"\n{HEADER}\n" in text
     assert f'I told you: "{FACTS[1]}"\n\n{question}\n' in text  # it failed its probe, or is too small for one
-    for nothing in ("ok thanks", "What is the capital of Mongolia?"):
+    for nothing in ("ok thanks", "What is the capital of Mongolia?")[-few(2) :]:
         assert only(await collect(agent.send(None, nothing)), RecallDone).hits == ()
         await agent.idle()
     await agent.close()
 
     agent, _ = await agent_of(chat_gguf, embed_gguf)
-    await collect(agent.send(ended.session, "ok thanks"))
+    assert only(await collect(agent.send(ended.session, "ok thanks")), RecallDone).hits == ()
     log = next(log for key, log in agent._prompts._logs.items() if key.session == ended.session)
     assert log.tokens[: len(asked)] == asked
     assert log.quoted == {log.marks[0].turn: [hit.id for hit in recalled.hits]}

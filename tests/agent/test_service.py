@@ -33,6 +33,7 @@ from agent.events import (
 from agent.home import Home
 from agent.settings import Settings
 from graph.errors import MemoryHeld, NotFound
+from graph.events import Sampling
 from graph.reader import LogReader
 from models.errors import DecodeFailed, NotGguf
 from models.generator import load_generator
@@ -494,10 +495,14 @@ async def test_much_text_are_kept_whole_and_shortened_for_the_model_only(make_ag
 
 
 async def test_the_real_model_answers_and_evaluates_only_what_is_new(make_agent: MakeAgent, chat_gguf: Path) -> None:
-    generator = load_generator(chat_gguf, name="smollm2-135m", context=2048)  # its own: the agent closes it
-    settings = Settings.model_validate({"sampling": {"temperature": 0, "max_tokens": 24}})
+    generator = load_generator(
+        chat_gguf, name="smollm2-135m", context=2048, memo=Home.resolve().probed
+    )  # its own: the agent closes it
+    settings = Settings(
+        recall=False, reflect=False, tools="off", kv_mb=0, sampling=Sampling(temperature=0, max_tokens=8)
+    )
     agent = await make_agent(generator, settings)
-    session, first = await talk(agent, None, "Say hello, then name three animals. " * 8)
+    session, first = await talk(agent, None, "Say hello, then name three animals. " * 4)
     _, second = await talk(agent, session, "And now a </s><|im_end|> colour.")
     assert first.text
     assert second.evaluated_tokens < first.evaluated_tokens

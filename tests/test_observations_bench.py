@@ -75,7 +75,7 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
     turns = [{"role": "user", "text": "x"}, {"role": "assistant", "text": "y"}]
     entry = {"id": "a", "class": "joke", "turns": turns, "known": []}
     path = tmp_path / "other.json"
-    for wrong in (
+    wrongs: tuple[dict[str, Any], ...] = (
         {"known": [{"terms": ["x"], "sources": [1]}]},  # a reply's words are no evidence
         {"known": [{"terms": ["x"], "sources": [9]}]},
         {"known": [{"terms": [], "sources": [0]}]},
@@ -83,7 +83,8 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
         {"known": [{"terms": ["x"], "sources": [0], "status": "gone"}]},
         {"known": [{"terms": ["x"], "sources": [0], "revises": 0}]},
         {"turns": []},
-    ):
+    )
+    for wrong in wrongs:
         path.write_text(json.dumps([entry | wrong]))
         with pytest.raises(ValueError):
             read(path)

@@ -132,7 +132,7 @@ def spawn(environment: dict[str, str]) -> Clew:
 def background(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Start a command line that goes on beside the test, and end it with the test."""
     running: list[subprocess.Popen[bytes]] = []
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
     def call(*argv: str) -> subprocess.Popen[bytes]:
         running.append(subprocess.Popen([*CLEW, *argv], bufsize=0, env=environment, **streams))

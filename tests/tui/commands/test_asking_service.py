@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ class Shell:
 
     async def begin(self, *arguments: str, code: str | None = None) -> asyncio.subprocess.Process:
         command = ["-c", code] if code is not None else ["-m", "tui"]
-        streams = {"stdin": asyncio.subprocess.DEVNULL, "stdout": asyncio.subprocess.PIPE}
+        streams: dict[str, Any] = {"stdin": asyncio.subprocess.DEVNULL, "stdout": asyncio.subprocess.PIPE}
         return await asyncio.create_subprocess_exec(
             sys.executable, *command, "ask", *arguments, **streams, stderr=asyncio.subprocess.PIPE
         )

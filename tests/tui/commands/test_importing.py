@@ -10,7 +10,7 @@ from graph.reader import LogReader
 from tests.tui.commands.conftest import Clew, held, refused
 from tui.exit_codes import ExitCode
 
-LINES = [
+LINES: list[dict[str, object]] = [
     {"role": "user", "text": "Where do limpets go at low tide?", "time": 1700000000},
     {"role": "assistant", "text": "They clamp down on their home scar.", "time": "2023-11-14T22:14:00"},
     {"role": "system", "text": "Be brief."},

@@ -27,8 +27,8 @@ def stated(clew: Clew, text: str, *options: str) -> Any:
 def candidate(remember: Remember, record: Record) -> str:
     """A candidate that a message taught."""
     taught, id = remember("Tea, perhaps."), new_id()
-    what = {"category": ObservationKind.PREFERENCE, "status": "candidate", "text": "The user may like tea"}
-    record(observed(id, taught.turn, **what))
+    kind, text = ObservationKind.PREFERENCE, "The user may like tea"
+    record(observed(id, taught.turn, category=kind, status="candidate", text=text))
     return id
 
 

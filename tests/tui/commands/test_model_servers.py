@@ -219,10 +219,7 @@ def test_servers_without_a_name_get_one_each_and_the_same_server_keeps_its_own(
     for server in (first, second, first):
         assert clew("models", "add", server.address).code == ExitCode.OK
     servers = load_settings(home / "config.toml").servers
-    assert {name: each.address for name, each in servers.items()} == {
-        "local": first.address,
-        "local-2": second.address,
-    }
+    assert {name: each.address for name, each in servers.items()} == {"local": first.address, "local-2": second.address}
 
 
 def test_a_server_that_cannot_chat_is_not_added(clew: Clew, home: Path, serve: Serve) -> None:

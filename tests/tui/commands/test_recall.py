@@ -184,8 +184,8 @@ def test_a_reply_is_shown_with_what_was_recalled_for_it_and_of_a_long_paste_with
     rows = [f"Row {number} of the export." for number in range(900)]
     rows[400] = "The ferry to Naxos leaves at dawn."
     pasted = remember("\n".join(rows), "Thank you.", title="Export")
-    pack = (Recalled(id=pasted.turn, ranks={"lexical": 1}),)
-    asked = remember("When does the ferry to Naxos leave?", "Yes.", session=pasted.session, recalled=pack)
+    stretch = [Recalled(id=pasted.turn, ranks={"lexical": 1})]
+    asked = remember("When does the ferry to Naxos leave?", "Yes.", session=pasted.session, recalled=stretch)
     out = clew("show", asked.reply).out
     assert "ferry to Naxos leaves at dawn" in out
     assert "Row 0 " not in out

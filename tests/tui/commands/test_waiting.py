@@ -28,7 +28,7 @@ def test_a_command_says_once_that_erasing_is_not_over(
     clew: Clew, remember: Remember, record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = remember("The ferry leaves at nine.")
-    commands = (("memories",), ("recall", "ferry"), ("undo", "--list"), ("memories", "--as-of", "#2"))
+    commands: tuple[tuple[str, ...], ...] = (("memories",), ("recall", "ferry"), ("undo", "--list"), ("memories", "--as-of", "#2"))
     for asked in commands:
         assert SAID not in clew(*asked).err
     deleted = clew("delete", remember("Another.").turn, "--yes")
@@ -38,7 +38,8 @@ def test_a_command_says_once_that_erasing_is_not_over(
     monkeypatch.setattr("sys.stdin", None)
     lines = tmp_path / "chat.jsonl"
     lines.write_text('{"role": "user", "text": "Hello", "time": "2025-01-01T00:00:00Z"}\n')
-    for asked in (*commands, ("import", str(lines), "--no-embed"), ("ask", "Hi", "--session", "01NOTHING")):
+    commands += (("import", str(lines), "--no-embed"), ("ask", "Hi", "--session", "01NOTHING"))
+    for asked in commands:
         assert clew(*asked).err.count(SAID) == 1, asked
 
 

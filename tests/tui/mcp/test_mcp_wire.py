@@ -77,7 +77,7 @@ class Wire:
 
 async def started(home: Path, stdin: int | IO[bytes] = subprocess.PIPE) -> asyncio.subprocess.Process:
     command = (sys.executable, "-m", "tui", "--home", str(home), "mcp")
-    streams = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    streams: dict[str, Any] = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return await asyncio.create_subprocess_exec(*command, **streams, limit=64 << 20)
 
 

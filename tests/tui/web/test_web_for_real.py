@@ -105,7 +105,7 @@ def blank(tmp_path: Path, models_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path / "a home; touch 'x' $(y)"
 
 
-async def test_the_page_shows_the_chat_and_what_is_typed_in_it_and_passes_over_what_is_no_message_of_a_page(
+async def test_the_page_shows_the_chat_passes_over_what_is_no_message_and_the_chat_goes_with_the_page_or_the_server(
     blank: Path,
 ) -> None:
     async with serving(blank) as served:
@@ -134,6 +134,11 @@ async def test_the_page_shows_the_chat_and_what_is_typed_in_it_and_passes_over_w
         assert (blank / "memory").is_dir()
         await opened.close()  # the page is closed
         await ended(chat)
+        opened = await served.open(page)
+        await shown(opened, "Say something")
+        chat = os.pidfd_open(children(served.process.pid)[-1])
+        served.process.kill()  # which takes its chats along
+        await ended(chat)
     assert [path.name for path in blank.parent.iterdir() if path.name == "x"] == []
 
 
@@ -154,15 +159,6 @@ async def test_a_second_page_says_who_holds_the_memory_one_loaded_again_has_it_b
         chat = os.pidfd_open(children(served.process.pid)[-1])
         served.process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(served.process.wait(), PATIENCE_S) == 0
-        await ended(chat)
-
-
-async def test_a_server_that_is_killed_takes_its_chats_along(blank: Path) -> None:
-    async with serving(blank) as served:
-        opened = await served.open(await served.enter())
-        await shown(opened, "Say something")
-        (chat,) = map(os.pidfd_open, children(served.process.pid))
-        served.process.kill()
         await ended(chat)
 
 

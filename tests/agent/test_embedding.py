@@ -104,7 +104,8 @@ async def embedding(
     name: str = "fake",
 ) -> AsyncIterator[Embedding]:
     """The background embedder, with an embedder or what loads one."""
-    load = embedder if callable(embedder) else lambda name: LoadedEmbedder(embedder, KEY)
+    loads = None if isinstance(embedder, FakeEmbedder) else embedder
+    load = loads or (lambda name: LoadedEmbedder(cast(FakeEmbedder, embedder), KEY))
     made = Embedding(memory, load, (told if told is not None else []).append, name=name)
     made.start()
     try:

@@ -179,7 +179,8 @@ async def test_what_cannot_be_asked_is_told_by_a_code_and_the_next_is_answered(s
     for method, params, code in unanswerable:
         assert (await asking.ask(method, **params))["error"]["code"] == code, (method, params)
         assert (await asking.ask("chats.all", 8))["result"] == []
-    for not_under_way in ([], {}, None, "no such", 99):
+    others: tuple[Any, ...] = ([], {}, None, "no such", 99)
+    for not_under_way in others:
         asking.writer.write(notification("cancel", {"id": not_under_way}))
         assert (await asking.ask("then.close", 3, past=not_under_way))["result"] is None
         assert (await asking.ask("chats.all", 8))["result"] == []

@@ -28,7 +28,12 @@ def test_a_command_says_once_that_erasing_is_not_over(
     clew: Clew, remember: Remember, record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = remember("The ferry leaves at nine.")
-    commands: tuple[tuple[str, ...], ...] = (("memories",), ("recall", "ferry"), ("undo", "--list"), ("memories", "--as-of", "#2"))
+    commands: tuple[tuple[str, ...], ...] = (
+        ("memories",),
+        ("recall", "ferry"),
+        ("undo", "--list"),
+        ("memories", "--as-of", "#2"),
+    )
     for asked in commands:
         assert SAID not in clew(*asked).err
     deleted = clew("delete", remember("Another.").turn, "--yes")

@@ -17,11 +17,9 @@ from pydantic import BaseModel, Field
 from models.errors import (
     ContextFull,
     EngineClosed,
-    ServerBroken,
     ServerBusy,
     ServerLost,
     ServerRefused,
-    ServerUnreachable,
     StructuredOutputError,
 )
 from models.protocols import Finished, FrameRole, Generator, KVState, Piece, SamplingParams
@@ -34,7 +32,6 @@ from models.servers.written_object import FirstObject, strict_schema
 from tests.models.chat_server import (
     DONE,
     MODEL,
-    PING,
     ChatServer,
     Request,
     Script,
@@ -296,22 +293,17 @@ async def test_reasoning_within_the_text_is_told_and_not_shown_however_it_is_cut
         assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Yes" * 200
 
 
-@pytest.mark.parametrize(
-    ("finish", "reason"), [("stop", "end"), ("length", "length"), ("content_filter", "end"), ("else", "end")]
-)
-async def test_the_reason_of_the_end_is_told(finish: str, reason: str) -> None:
-    async with talking(said("Hi", finish=finish)) as (_, generator):
-        assert (await heard(generator, prompt_of(generator, "Hi")))[1].reason == reason
-
-
-@pytest.mark.parametrize(
-    "usage", [None, counts(0, 0), {"choices": [], "usage": None}, {"choices": [], "usage": {"prompt_tokens": "many"}}]
-)
-async def test_usage_that_is_missing_zero_or_no_number_is_counted_here(usage: dict[str, Any] | None) -> None:
-    async with talking(said("Hello", usage=usage)) as (_, generator):
+async def test_the_reason_of_the_end_is_told_and_what_a_server_does_not_count_is_counted_here() -> None:
+    reasons = {"stop": "end", "length": "length", "content_filter": "end", "else": "end"}
+    usages = [None, counts(0, 0), {"choices": [], "usage": None}, {"choices": [], "usage": {"prompt_tokens": "many"}}]
+    ends = [said("Hi", finish=finish) for finish in reasons]
+    async with talking(*ends, *(said("Hello", usage=usage) for usage in usages)) as (_, generator):
         prompt = prompt_of(generator, "Hi")
-        _, end = await heard(generator, prompt)
-    assert (end.prompt_tokens, end.evaluated_tokens, end.completion_tokens) == (len(prompt), len(prompt), 2)
+        for reason in reasons.values():
+            assert (await heard(generator, prompt))[1].reason == reason
+        for _usage in usages:
+            _, end = await heard(generator, prompt)
+            assert (end.prompt_tokens, end.evaluated_tokens, end.completion_tokens) == (len(prompt), len(prompt), 2)
 
 
 async def test_more_cached_than_there_was_is_no_negative_count() -> None:
@@ -320,34 +312,11 @@ async def test_more_cached_than_there_was_is_no_negative_count() -> None:
         assert generator.reading_s is None
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {},
-        {"choices": None},
-        {"choices": [None]},
-        {"choices": [{"delta": None}]},
-        {"choices": [{"delta": {"content": ["x"]}}]},
-        {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
-        {"model": None, "choices": {}},
-    ],
-)
-async def test_an_event_of_an_odd_shape_is_passed_over(odd: dict[str, Any]) -> None:
-    script = Scripted([PING, line(odd), line(event("Hi", model=None)), PING, line(event(finish="stop")), DONE])
-    async with talking(script) as (_, generator):
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
-
-
 async def test_an_empty_reply_is_one() -> None:
     async with talking(said()) as (server, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"))
     assert (pieces, end.reason, end.completion_tokens, end.first_token_ms) == ([], "end", 0, None)
     assert len(server.requests) == 1
-
-
-async def test_a_broken_character_is_shown_as_one() -> None:
-    async with talking(said("a\ud83d", "b")) as (_, generator):
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "a?b"
 
 
 # --- stopping
@@ -409,14 +378,11 @@ def test_stop_after_the_loop_was_closed_does_nothing() -> None:
     kept[0].stop()
 
 
-async def test_closing_the_iterator_ends_the_connection() -> None:
+async def test_who_closes_the_iterator_or_is_cancelled_ends_the_connection() -> None:
     async with talking(Scripted([line(event("Once")), asyncio.Event()])) as (server, generator):
         async with aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
             await anext(steps)
         await server.left.wait()
-
-
-async def test_cancelling_who_reads_ends_the_connection() -> None:
     async with talking(Scripted([asyncio.Event()])) as (server, generator):
         reply = asyncio.create_task(heard(generator, prompt_of(generator, "Hi")))
         await server.asked.get()
@@ -426,47 +392,28 @@ async def test_cancelling_who_reads_ends_the_connection() -> None:
         await server.left.wait()
 
 
-# --- faults
+# --- faults; what else a server can do wrong is in test_server_faults.py
 
 
-async def test_a_reply_without_an_end_is_read_no_further_than_it_may_be() -> None:
-    endless = Scripted(itertools.chain([line(event("Hi"))], itertools.repeat(line(event("blah " * 40)))))
-    async with talking(endless) as (server, generator):
+async def test_a_reply_or_a_stream_of_nothing_without_an_end_is_read_no_further_than_it_may_be() -> None:
+    endless = itertools.chain([line(event("Hi"))], itertools.repeat(line(event("blah " * 40))))
+    nothing = itertools.repeat(line(event()) * 50)
+    async with talking(Scripted(endless), Scripted(nothing)) as (server, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"), params=SamplingParams(max_tokens=10))
         await server.left.wait()
-    assert end.reason == "length"
-    assert 10 * 8 + 4096 - 200 < len(joined(pieces)) < 10 * 8 + 4096 + 400
-
-
-async def test_a_stream_of_nothing_without_an_end_is_read_no_further_either() -> None:
-    async with talking(Scripted(itertools.repeat(line(event()) * 50))) as (server, generator):
+        assert end.reason == "length"
+        assert 10 * 8 + 4096 - 200 < len(joined(pieces)) < 10 * 8 + 4096 + 400
+        server.left.clear()
         _, end = await heard(generator, prompt_of(generator, "Hi"), params=SamplingParams(max_tokens=10))
         await server.left.wait()
-    assert (end.reason, end.completion_tokens) == ("length", 0)
+        assert (end.reason, end.completion_tokens) == ("length", 0)
 
 
-@pytest.mark.parametrize("cut", [True, False])
-async def test_a_connection_that_ends_in_the_middle_leaves_what_came(cut: bool) -> None:
-    async with talking(Scripted([line(event("Half a"))], cut=cut)) as (server, generator):
+async def test_what_was_held_back_as_perhaps_reasoning_is_left_where_the_connection_ends() -> None:
+    async with talking(Scripted([line(event("<thi"))], cut=True)) as (server, generator):
         text, why = await until_failed(generator, prompt_of(generator, "Hi"), ServerLost)
-        assert len(server.requests) == 1
-    assert text == "Half a"
-    assert "the connection ended in the middle" in why
-
-
-async def test_what_was_held_back_as_perhaps_reasoning_is_left_too() -> None:
-    async with talking(Scripted([line(event("<thi"))], cut=True)) as (_, generator):
-        assert (await until_failed(generator, prompt_of(generator, "Hi"), ServerLost))[0] == "<thi"
-
-
-@pytest.mark.parametrize("nothing", [Scripted(cut=True), Scripted(), Scripted([line(event("Hello"))], most=9)])
-async def test_where_nothing_came_it_is_asked_once_more(nothing: Scripted) -> None:
-    async with talking(nothing, said("Hi"), nothing) as (server, generator):
-        prompt = prompt_of(generator, "Hi")
-        assert joined((await heard(generator, prompt))[0]) == "Hi"
-        assert len(server.requests) == 2
-        text, _ = await until_failed(generator, prompt, ServerLost)
-        assert (text, len(server.requests)) == ("", 4)
+        assert (text, len(server.requests)) == ("<thi", 1)
+        assert "the connection ended in the middle" in why
 
 
 async def test_an_end_that_was_told_is_one_whatever_becomes_of_the_connection() -> None:
@@ -483,73 +430,18 @@ async def test_counts_are_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatc
         await server.left.wait()
 
 
-@pytest.mark.parametrize("status", [429, 503])
-async def test_a_busy_server_is_left_alone_as_long_as_it_says_and_asked_once_more(status: int) -> None:
-    busy = refused(status, "slow down", retry_after="0")
-    async with talking(busy, said("Hi"), busy) as (server, generator):
-        prompt = prompt_of(generator, "Hi")
-        assert joined((await heard(generator, prompt))[0]) == "Hi"
-        text, why = await until_failed(generator, prompt, ServerBusy)
-        assert (text, len(server.requests)) == ("", 4)
-    assert "slow down" in why
-
-
-@pytest.mark.parametrize("headers", [{}, {"retry_after": "11"}, {"retry_after": "Wed, 21 Oct 2037 07:28:00 GMT"}])
-async def test_a_server_that_is_busy_for_long_is_told_at_once(headers: dict[str, str]) -> None:
-    async with talking(refused(429, **headers)) as (server, generator):
+async def test_a_busy_server_is_left_alone_as_long_as_it_says_and_asked_once_more_unless_that_is_long() -> None:
+    for status in (429, 503):
+        busy = refused(status, "slow down", retry_after="0")
+        async with talking(busy, said("Hi"), busy) as (server, generator):
+            prompt = prompt_of(generator, "Hi")
+            assert joined((await heard(generator, prompt))[0]) == "Hi"
+            text, why = await until_failed(generator, prompt, ServerBusy)
+            assert (text, len(server.requests)) == ("", 4)
+        assert "slow down" in why
+    async with talking(refused(429, retry_after="11")) as (server, generator):
         await until_failed(generator, prompt_of(generator, "Hi"), ServerBusy)
         assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("script", "error"),
-    [
-        (refused(401, f"the key {KEY} is wrong"), ServerRefused),
-        (refused(403), ServerRefused),
-        (refused(404, "no such model"), ServerRefused),
-        (refused(400, "no"), ServerRefused),
-        (refused(422), ServerRefused),
-        (refused(500, "oh"), ServerBroken),
-        (refused(502), ServerBroken),
-        (Scripted([b"<html>gateway</html>"], 504), ServerBroken),
-        (refused(302, location="http://127.0.0.1:9/"), ServerRefused),
-        (Scripted([b"data: {not json\n\n"]), ServerBroken),
-        (Scripted([b"data: [1]\n\n"]), ServerBroken),
-        (Scripted([line({"error": {"message": "out of memory", "code": 500}})]), ServerBroken),
-    ],
-)
-async def test_what_a_server_does_wrong_is_raised_and_not_tried_again(script: Scripted, error: type[Exception]) -> None:
-    async with talking(script) as (server, generator):
-        text, _ = await until_failed(generator, prompt_of(generator, "Hi"), error)
-        assert (text, len(server.requests)) == ("", 1)
-
-
-async def test_an_error_within_a_stream_leaves_what_came() -> None:
-    script = Scripted([line(event("Half a")), line({"error": {"message": "the template failed"}})])
-    async with talking(script) as (server, generator):
-        text, _ = await until_failed(generator, prompt_of(generator, "Hi"), ServerBroken)
-        assert (text, len(server.requests)) == ("Half a", 1)
-
-
-async def test_where_nobody_is_it_is_told() -> None:
-    async with talking(said("Hi")) as (server, generator):
-        closed = generator
-        address = server.address
-    with pytest.raises(EngineClosed):
-        await heard(closed, [2, 300, 4, 3])
-    lonely = ChatServerGenerator(ServerClient(checked_address("a", address)), model="m", name="m", context=99)
-    try:
-        await until_failed(lonely, [2, 300, 4, 3], ServerUnreachable)
-    finally:
-        await lonely.close()
-
-
-async def test_an_answer_of_another_model_is_no_answer() -> None:
-    script = Scripted([line(event("Hi", model="giant")), DONE])
-    async with talking(script) as (server, generator):
-        text, why = await until_failed(generator, prompt_of(generator, "Hi"), ServerBroken)
-        assert (text, len(server.requests)) == ("", 1)
-    assert "it answers with the model “giant”, and “tiny” was asked" in why
 
 
 async def test_a_name_that_is_none_of_the_servers_other_models_is_an_alias() -> None:
@@ -571,9 +463,8 @@ async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_f
         assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("asked", "told", "same"),
-    [
+def test_names_of_one_model() -> None:
+    for asked, told, same in (
         ("llama3.2", "llama3.2:latest", True),
         ("llama3.2:latest", "llama3.2", True),
         ("gpt-4o", "gpt-4o-2024-08-06", True),
@@ -586,10 +477,8 @@ async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_f
         ("llama3.2", "llama3.2:3b", False),
         ("a/qwen", "b/qwen", False),
         ("phi", "phi-3", False),
-    ],
-)
-def test_names_of_one_model(asked: str, told: str, same: bool) -> None:
-    assert same_model(asked, told) is same
+    ):
+        assert same_model(asked, told) is same, (asked, told)
 
 
 # --- what a server does not take
@@ -613,33 +502,21 @@ def talk_of(generator: Generator) -> list[int]:
     return [*(each for role, text in talk for each in generator.frame(role, text)), *generator.reply_open()]
 
 
-@pytest.mark.parametrize(
-    ("status", "why"),
-    [
-        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
-        (400, "System message must be at the beginning."),
-        (500, "Error rendering prompt with jinja template"),
-    ],
-)
-async def test_roles_that_a_template_refuses_are_joined_and_stay_so(status: int, why: str) -> None:
-    async with talking(refused(status, why), said("Hi")) as (server, generator):
-        for _ in range(2):
-            await heard(generator, talk_of(generator))
-    first, *others = map(messages, server.requests)
-    assert first[1:3] == [("user", "One"), ("user", "Two")]
-    joined = [
-        ("system", "Be brief."),
-        ("user", "One\n\nTwo"),
-        ("assistant", "Yes"),
-        ("user", "Be kind.\n\nIt is May.\n\nThree"),
-    ]
-    assert others == [joined, joined]
-
-
-async def test_a_model_without_system_texts_gets_them_from_the_user() -> None:
-    async with talking(refused(400, "System role not supported"), said("Hi")) as (server, generator):
-        await heard(generator, talk_of(generator))
-    assert messages(server.requests[1])[0] == ("user", "Be brief.\n\nOne\n\nTwo")
+async def test_roles_that_a_template_refuses_are_joined_and_stay_so() -> None:
+    for status, why, system in (
+        (400, "Conversation roles must alternate user/assistant/user/assistant/...", True),
+        (400, "System message must be at the beginning.", True),
+        (500, "Error rendering prompt with jinja template", True),
+        (400, "System role not supported", False),  # it gets the system's texts from the user
+    ):
+        async with talking(refused(status, why), said("Hi")) as (server, generator):
+            for _ in range(2):
+                await heard(generator, talk_of(generator))
+        first, *others = map(messages, server.requests)
+        assert first[1:3] == [("user", "One"), ("user", "Two")]
+        begun = [("system", "Be brief."), ("user", "One\n\nTwo")] if system else [("user", "Be brief.\n\nOne\n\nTwo")]
+        joined = [*begun, ("assistant", "Yes"), ("user", "Be kind.\n\nIt is May.\n\nThree")]
+        assert others == [joined, joined]
 
 
 async def test_a_refusal_that_nothing_can_be_done_about_is_asked_once() -> None:
@@ -664,30 +541,22 @@ async def test_parameters_that_are_refused_are_left_out_from_then_on() -> None:
     assert set(server.last) == {"model", "messages", "stream", "top_p", "max_completion_tokens"}
 
 
-@pytest.mark.parametrize(
-    ("why", "tokens", "context"),
-    [
+async def test_a_prompt_that_the_server_finds_too_long_is_told_with_its_own_counts() -> None:
+    requested = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in …)"
+    for why, tokens, context in (
         ("the request exceeds the available context size (n_prompt 1509, n_ctx 512)", 1509, 512),
-        (
-            "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in …)",
-            5000,
-            4096,
-        ),
+        (requested, 5000, 4096),
         ("The input (5000 tokens) is longer than the model's context length (4096 tokens).", 5000, 4096),
         ("prompt is too long: 208,310 tokens > 200,000 maximum", 208310, 200000),
         ("context_length_exceeded", 9, 9),
-    ],
-)
-async def test_a_prompt_that_the_server_finds_too_long_is_told_with_its_own_counts(
-    why: str, tokens: int, context: int
-) -> None:
-    async with talking(refused(400, why)) as (server, generator):
-        prompt = [*generator.frame("user", "x" * 18), *generator.reply_open()]
-        with pytest.raises(ContextFull) as caught:
-            await heard(generator, prompt)
-        assert (caught.value.tokens, caught.value.context, len(server.requests)) == (tokens, context, 1)
-        most = generator.info.context
-        assert most == context or (most > context and tokens == context) or (most < context and tokens > context)
+    ):
+        async with talking(refused(400, why)) as (server, generator):
+            prompt = [*generator.frame("user", "x" * 18), *generator.reply_open()]
+            with pytest.raises(ContextFull) as caught:
+                await heard(generator, prompt)
+            assert (caught.value.tokens, caught.value.context, len(server.requests)) == (tokens, context, 1)
+            most = generator.info.context
+            assert most == context or (most > context and tokens == context) or (most < context and tokens > context)
 
 
 async def test_a_prompt_that_does_not_fit_is_not_asked() -> None:
@@ -763,20 +632,17 @@ async def test_a_schema_that_alone_is_refused_leaves_the_others_their_form() -> 
     assert forms == ["json_schema", "json_object", "json_schema"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+async def test_an_object_is_found_among_other_words() -> None:
+    for text in (
         '```json\n{"title": "A boat", "weight": 3}\n```\nHope this helps! {}',
         'Sure: {"title": "A boat", "weight": 3} and so on',
         '<think>{"title": 1}</think>{"title": "A boat", "weight": 3}',
-    ],
-)
-async def test_an_object_is_found_among_other_words(text: str) -> None:
-    async with talking(said(*text)) as (server, generator):
-        assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).weight == 3
-        pieces, end = await heard(generator, prompt_of(generator, "Sketch it."), schema=Sketch)
-        assert (json.loads(joined(pieces)), end.reason) == (GOOD, "end")
-        assert len(server.requests) == 2
+    ):
+        async with talking(said(*text)) as (server, generator):
+            assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).weight == 3
+            pieces, end = await heard(generator, prompt_of(generator, "Sketch it."), schema=Sketch)
+            assert (json.loads(joined(pieces)), end.reason) == (GOOD, "end")
+            assert len(server.requests) == 2
 
 
 def test_the_first_object_of_a_text_is_let_through_to_its_last_brace() -> None:
@@ -904,12 +770,6 @@ async def test_background_work_is_done_one_by_one_and_can_be_cancelled() -> None
         assert first.cancelled()
 
 
-async def test_a_failure_in_the_background_is_raised_there() -> None:
-    async with talking(refused(401)) as (_, generator):
-        with pytest.raises(ServerRefused):
-            await generator.structured(prompt_of(generator, "Sketch it."), Sketch)
-
-
 async def test_closing_ends_whoever_waits() -> None:
     async with talking(Scripted([asyncio.Event()])) as (server, generator):
         prompt = prompt_of(generator, "Hi")
@@ -926,6 +786,8 @@ async def test_closing_ends_whoever_waits() -> None:
             await generator.structured(prompt, Sketch)
         with pytest.raises(EngineClosed):
             await generator.prefill(prompt)
+        with pytest.raises(EngineClosed):
+            await heard(generator, prompt)
 
 
 # --- what is warm

@@ -146,12 +146,9 @@ def test_a_reply_that_came_in_pieces_is_read_back_wherever_they_were_cut(
     assert shared(flat(whole), again) == len(again)
 
 
-def test_what_stands_outside_of_frames_is_a_users_and_foreign_ids_are_nothing() -> None:
+def test_what_stands_outside_of_frames_is_a_users_and_a_shared_beginning_is_counted_in_whole_ids() -> None:
     assert messages_of([*ids_of("Hello"), -5, 0, 9, 1 << 40]) == [("user", "Hello")]
     assert messages_of([4, 4, 3]) == []
-
-
-def test_a_shared_beginning_is_counted_in_whole_ids() -> None:
     known = flat(frame_of("user", "one two"))
     assert shared(known, frame_of("user", "one three")) == 2  # the frame, and “one”: “ t” is not “ th”
     assert shared(b"", ids_of("one")) == 0
@@ -198,20 +195,16 @@ async def test_a_prompt_is_asked_as_messages_with_standard_parameters_only() -> 
     assert 0 < end.first_token_ms <= end.total_ms
 
 
-async def test_without_a_seed_none_is_asked_and_no_more_tokens_than_there_is_room_for() -> None:
-    async with talking(said("Hi"), context=40) as (server, generator):
-        prompt = prompt_of(generator, "Hi")
-        await heard(generator, prompt)
-    assert "seed" not in server.last
-    assert server.last["max_tokens"] == 40 - len(prompt)
-
-
-async def test_the_header_names_a_chat_from_its_first_exchange_on_and_has_no_word_of_it() -> None:
-    async with talking(said("Hi")) as (server, generator):
+async def test_no_more_tokens_are_asked_than_there_is_room_for_and_the_header_names_a_chat_and_has_no_word_of_it() -> (
+    None
+):
+    async with talking(said("Hi"), context=80) as (server, generator):
         first = prompt_of(generator, "secret plan")
         longer = [*first, *generator.tokenize("Hi"), *generator.reply_close(), *generator.frame("user", "And?")]
         for prompt in (first, [*longer, *generator.reply_open()], prompt_of(generator, "another")):
             await heard(generator, prompt)
+            assert "seed" not in server.last
+            assert server.last["max_tokens"] == min(PARAMS.max_tokens, 80 - len(prompt))
     one, two, other = (request.headers["x-clew-chat"] for request in server.requests)
     assert one == two != other
     assert set(one) <= set("0123456789abcdef")
@@ -222,11 +215,8 @@ async def test_the_info_and_the_key_of_states_name_the_server_and_the_model() ->
     def made(url: str, model: str) -> ChatServerGenerator:
         return ChatServerGenerator(ServerClient(ServerAddress("x", url, "k")), model=model, name="n", context=9, size=5)
 
-    here, there, else_ = (
-        made("http://[::1]:1/v1", "m"),
-        made("https://far.example/v1", "m"),
-        made("http://[::1]:1/v1", "o"),
-    )
+    here, else_ = (made("http://[::1]:1/v1", model) for model in "mo")
+    there = made("https://far.example/v1", "m")
     try:
         assert (here.info.away, there.info.away) == ("", "far.example")
         info = here.info
@@ -256,8 +246,7 @@ async def test_the_first_piece_comes_at_once_and_the_rest_in_few() -> None:
 
 
 async def test_text_that_is_held_back_comes_though_nothing_follows_it() -> None:
-    never = asyncio.Event()
-    script = Scripted([line(event("one")), line(event(" two")), never])
+    script = Scripted([line(event("one")), line(event(" two")), asyncio.Event()])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         text = ""
         while text != "one two":
@@ -336,7 +325,7 @@ async def test_stop_from_another_thread_ends_it_and_the_connection() -> None:
     assert (end.reason, end.prompt_tokens, end.completion_tokens) == ("stopped", 4, 2)
 
 
-async def test_stop_ends_it_while_nothing_came_yet() -> None:
+async def test_stop_ends_it_while_nothing_came_yet_or_the_server_is_busy() -> None:
     async with talking(Scripted([asyncio.Event()])) as (server, generator):
         reply = asyncio.create_task(heard(generator, prompt_of(generator, "Hi")))
         await server.asked.get()
@@ -344,9 +333,6 @@ async def test_stop_ends_it_while_nothing_came_yet() -> None:
         pieces, end = await reply
         await server.left.wait()
     assert (pieces, end.reason, end.first_token_ms) == ([], "stopped", None)
-
-
-async def test_stop_ends_the_waiting_for_a_busy_server() -> None:
     async with talking(refused(429, retry_after="10")) as (server, generator):
         reply = asyncio.create_task(heard(generator, prompt_of(generator, "Hi")))
         await server.asked.get()
@@ -355,20 +341,14 @@ async def test_stop_ends_the_waiting_for_a_busy_server() -> None:
         assert len(server.requests) == 1
 
 
-async def test_stop_does_nothing_where_nothing_runs() -> None:
-    async with talking(said("Hi")) as (_, generator):
-        generator.stop()
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
-        generator.stop()
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
-
-
-def test_stop_after_the_loop_was_closed_does_nothing() -> None:
+def test_stop_does_nothing_where_nothing_runs_also_after_the_loop_was_closed() -> None:
     kept: list[ChatServerGenerator] = []
 
     async def talk() -> None:
         async with talking(said("Hi")) as (_, generator):
-            await heard(generator, prompt_of(generator, "Hi"))
+            for _ in range(2):
+                generator.stop()
+                assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
             kept.append(generator)
 
     thread = threading.Thread(target=asyncio.run, args=(talk(),))
@@ -416,15 +396,13 @@ async def test_what_was_held_back_as_perhaps_reasoning_is_left_where_the_connect
         assert "the connection ended in the middle" in why
 
 
-async def test_an_end_that_was_told_is_one_whatever_becomes_of_the_connection() -> None:
-    script = Scripted([line(event("Hi", finish="stop"))], cut=True)
-    async with talking(script) as (_, generator):
+async def test_an_end_that_was_told_is_one_whatever_becomes_of_the_connection_and_of_the_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with talking(Scripted([line(event("Hi", finish="stop"))], cut=True)) as (_, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"))
     assert (joined(pieces), end.reason) == ("Hi", "end")
-
-
-async def test_counts_are_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.servers.answer.COUNTS_S", 0.0)
+    monkeypatch.setattr("models.servers.answer.COUNTS_S", 0.0)  # they are not waited for for ever
     async with talking(Scripted([line(event("Hi", finish="length")), asyncio.Event()])) as (server, generator):
         assert (await heard(generator, prompt_of(generator, "Hi")))[1].reason == "length"
         await server.left.wait()
@@ -444,12 +422,6 @@ async def test_a_busy_server_is_left_alone_as_long_as_it_says_and_asked_once_mor
         assert len(server.requests) == 1
 
 
-async def test_a_name_that_is_none_of_the_servers_other_models_is_an_alias() -> None:
-    async with talking(Scripted([line(event("Hi", model="gpt-4o-2024-08-06")), DONE])) as (_, generator):
-        pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
-        assert [each.text for each in pieces] == ["Hi"]
-
-
 async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_for_and_remembered() -> None:
     words = Scripted([line(event("word ")) for _ in range(4000)])
     async with talking(words) as (server, generator):
@@ -463,7 +435,7 @@ async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_f
         assert len(server.requests) == 2
 
 
-def test_names_of_one_model() -> None:
+async def test_names_of_one_model_and_a_name_that_is_none_of_the_servers_others_is_an_alias() -> None:
     for asked, told, same in (
         ("llama3.2", "llama3.2:latest", True),
         ("llama3.2:latest", "llama3.2", True),
@@ -479,6 +451,9 @@ def test_names_of_one_model() -> None:
         ("phi", "phi-3", False),
     ):
         assert same_model(asked, told) is same, (asked, told)
+    async with talking(Scripted([line(event("Hi", model="gpt-4o-2024-08-06")), DONE])) as (_, generator):
+        pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
+        assert [each.text for each in pieces] == ["Hi"]
 
 
 # --- what a server does not take
@@ -491,13 +466,8 @@ def messages(request: Request) -> list[tuple[str, str]]:
 def talk_of(generator: Generator) -> list[int]:
     """Two users' messages in a row, and a system text in the middle."""
     talk: list[tuple[FrameRole, str]] = [
-        ("system", "Be brief."),
-        ("user", "One"),
-        ("user", "Two"),
-        ("assistant", "Yes"),
-        ("system", "Be kind."),
-        ("system", "It is May."),
-        ("user", "Three"),
+        *(("system", "Be brief."), ("user", "One"), ("user", "Two"), ("assistant", "Yes")),
+        *(("system", "Be kind."), ("system", "It is May."), ("user", "Three")),
     ]
     return [*(each for role, text in talk for each in generator.frame(role, text)), *generator.reply_open()]
 
@@ -600,24 +570,23 @@ def without(*kinds: str) -> Callable[[Request], Scripted]:
     return answer
 
 
-@pytest.mark.parametrize(
-    ("kinds", "forms"),
-    [
+async def test_where_no_schema_is_taken_it_is_asked_in_words_from_then_on() -> None:
+    for kinds, forms in (
         (("json_schema",), ["json_schema", "json_object", "json_object"]),
         (("json_schema", "json_object"), ["json_schema", "json_object", None, None]),
-    ],
-)
-async def test_where_no_schema_is_taken_it_is_asked_in_words_from_then_on(
-    kinds: tuple[str, ...], forms: list[str | None]
-) -> None:
-    async with talking(without(*kinds)) as (server, generator):
-        for _ in range(2):
-            assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).title == "A boat"
-    assert [each.body.get("response_format", {}).get("type") for each in server.requests] == forms
-    last = messages(server.requests[-1])
-    assert len(last) == 2  # the words are joined to what the user said
-    assert last[-1][1].startswith("Sketch it.\n\nAnswer with one JSON object")
-    assert '"weight"' in last[-1][1]
+    ):
+        async with talking(without(*kinds)) as (server, generator):
+            for _ in range(2):
+                assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).title == "A boat"
+        assert asked_forms(server) == forms
+        last = messages(server.requests[-1])
+        assert len(last) == 2  # the words are joined to what the user said
+        assert last[-1][1].startswith("Sketch it.\n\nAnswer with one JSON object")
+        assert '"weight"' in last[-1][1]
+
+
+def asked_forms(server: ChatServer) -> list[str | None]:
+    return [each.body.get("response_format", {}).get("type") for each in server.requests]
 
 
 async def test_a_schema_that_alone_is_refused_leaves_the_others_their_form() -> None:
@@ -628,8 +597,7 @@ async def test_a_schema_that_alone_is_refused_leaves_the_others_their_form() -> 
     async with talking(*scripts) as (server, generator):
         await generator.structured(prompt_of(generator, "Sketch it."), Sketch)
         await generator.structured(prompt_of(generator, "Sketch it."), Other)
-    forms = [each.body["response_format"]["type"] for each in server.requests]
-    assert forms == ["json_schema", "json_object", "json_schema"]
+    assert asked_forms(server) == ["json_schema", "json_object", "json_schema"]
 
 
 async def test_an_object_is_found_among_other_words() -> None:
@@ -653,19 +621,16 @@ def test_the_first_object_of_a_text_is_let_through_to_its_last_brace() -> None:
     assert FirstObject().push("none") == ""
 
 
-@pytest.mark.parametrize("bad", ['{"title": "A boat", "weight": -1}', "I would rather not.", '{"title": "A bo'])
-async def test_an_object_that_is_not_valid_is_asked_for_once_more_and_in_words(bad: str) -> None:
-    async with talking(said(bad), said(json.dumps(GOOD)), said(bad)) as (server, generator):
-        prompt = prompt_of(generator, "Sketch it.")
-        assert (await generator.structured(prompt, Sketch)).weight == 3
-        assert "Your last answer could not be used" in messages(server.requests[1])[-1][1]
-        assert server.requests[1].body["response_format"]["type"] == "json_schema"
-        with pytest.raises(StructuredOutputError):
-            await generator.structured(prompt, Sketch)
-        assert len(server.requests) == 4
-
-
-async def test_an_object_that_does_not_end_in_time_is_told_so() -> None:
+async def test_an_object_that_is_not_valid_is_asked_for_once_more_and_in_words_and_one_without_an_end_is_told() -> None:
+    for bad in ('{"title": "A boat", "weight": -1}', "I would rather not.", '{"title": "A bo'):
+        async with talking(said(bad), said(json.dumps(GOOD)), said(bad)) as (server, generator):
+            prompt = prompt_of(generator, "Sketch it.")
+            assert (await generator.structured(prompt, Sketch)).weight == 3
+            assert "Your last answer could not be used" in messages(server.requests[1])[-1][1]
+            assert server.requests[1].body["response_format"]["type"] == "json_schema"
+            with pytest.raises(StructuredOutputError):
+                await generator.structured(prompt, Sketch)
+            assert len(server.requests) == 4
     async with talking(said('{"title": "', finish="length")) as (_, generator):
         with pytest.raises(StructuredOutputError, match="did not end in time") as caught:
             await generator.structured(prompt_of(generator, "Sketch it."), Sketch)
@@ -688,24 +653,20 @@ async def test_an_object_in_the_foreground_is_streamed() -> None:
     assert end.reason == "end"
 
 
-async def test_in_the_foreground_words_without_an_object_are_not_told_but_asked_again() -> None:
+async def test_in_the_foreground_words_without_an_object_are_asked_again_and_half_an_object_is_no_end() -> None:
+    prompt = [2, 300, 4, 3]
     async with talking(said("I will not."), said("{}"), said("No.")) as (server, generator):
-        assert joined((await heard(generator, [2, 300, 4, 3], schema=Sketch))[0]) == "{}"
+        assert joined((await heard(generator, prompt, schema=Sketch))[0]) == "{}"
         assert len(server.requests) == 2
         with pytest.raises(StructuredOutputError):
-            await heard(generator, [2, 300, 4, 3], schema=Sketch)
+            await heard(generator, prompt, schema=Sketch)
         assert len(server.requests) == 4
-
-
-@pytest.mark.parametrize(("finish", "reason"), [("length", "length"), ("stop", None)])
-async def test_in_the_foreground_half_an_object_is_no_end(finish: str, reason: str | None) -> None:
-    async with talking(said('{"title": ', finish=finish)) as (server, generator):
-        if reason is None:
-            with pytest.raises(StructuredOutputError):
-                await heard(generator, [2, 300, 4, 3], schema=Sketch)
-        else:
-            assert (await heard(generator, [2, 300, 4, 3], schema=Sketch))[1].reason == reason
-        assert len(server.requests) == 1
+    half = '{"title": '
+    async with talking(said(half, finish="length"), said(half, finish="stop")) as (server, generator):
+        assert (await heard(generator, prompt, schema=Sketch))[1].reason == "length"
+        with pytest.raises(StructuredOutputError):
+            await heard(generator, prompt, schema=Sketch)
+        assert len(server.requests) == 2
 
 
 def test_a_strict_schema_requires_all_and_allows_no_more_at_every_depth() -> None:
@@ -732,30 +693,29 @@ def test_a_strict_schema_requires_all_and_allows_no_more_at_every_depth() -> Non
 # --- foreground first
 
 
-async def test_the_background_waits_while_a_reply_is_given() -> None:
-    go_on = asyncio.Event()
+async def test_the_background_waits_for_a_reply_or_is_interrupted_by_one_and_begins_again_after_it() -> None:
+    go_on, good = asyncio.Event(), said(json.dumps(GOOD))
     reply = Scripted([line(event("Hi")), go_on, line(event(finish="stop")), DONE])
-    async with talking(reply, said(json.dumps(GOOD))) as (server, generator):
-        async with aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
+    half = Scripted([line(event('{"title": ')), asyncio.Event()])
+    async with talking(reply, good, half, said("Hi"), good) as (server, generator):
+        sketch, prompt = prompt_of(generator, "Sketch it."), prompt_of(generator, "Hi")
+        async with aclosing(generator.generate(prompt, PARAMS)) as steps:
             await anext(steps)
-            made = asyncio.create_task(generator.structured(prompt_of(generator, "Sketch it."), Sketch))
+            made = asyncio.create_task(generator.structured(sketch, Sketch))
             go_on.set()
             assert isinstance([item async for item in steps][-1], Finished)
             assert len(server.requests) == 1
         assert (await made).weight == 3
         assert len(server.requests) == 2
-
-
-async def test_the_background_is_interrupted_by_a_reply_and_begins_again_after_it() -> None:
-    half = Scripted([line(event('{"title": ')), asyncio.Event()])
-    async with talking(half, said("Hi"), said(json.dumps(GOOD))) as (server, generator):
-        made = asyncio.create_task(generator.structured(prompt_of(generator, "Sketch it."), Sketch))
+        while not server.asked.empty():
+            server.asked.get_nowait()
+        made = asyncio.create_task(generator.structured(sketch, Sketch))
         await server.asked.get()
-        pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
+        pieces, _ = await heard(generator, prompt)
         await server.left.wait()
         assert joined(pieces) == "Hi"
         assert (await made).title == "A boat"
-        assert len(server.requests) == 3
+        assert len(server.requests) == 5
 
 
 async def test_background_work_is_done_one_by_one_and_can_be_cancelled() -> None:
@@ -793,24 +753,21 @@ async def test_closing_ends_whoever_waits() -> None:
 # --- what is warm
 
 
-async def test_what_is_warm_is_the_last_prompt_with_its_reply() -> None:
-    async with talking(said("Hello there")) as (_, generator):
+async def test_what_is_warm_is_the_last_prompt_with_its_reply_and_the_pace_is_known_but_no_state_given_or_taken() -> (
+    None
+):
+    async with talking(said("Hello there", usage=counts(100, 1, cached=50))) as (_, generator):
         prompt = prompt_of(generator, "Hi")
         assert generator.warm(prompt) == 0
-        await heard(generator, prompt)
-        assert generator.warm(prompt) == len(prompt)
-        reread = [*prompt[:-1], *generator.frame("assistant", "Hello there"), *generator.frame("user", "And?")]
-        assert generator.warm(reread) == len(reread) - len(generator.frame("user", "And?")) - 1
-        assert generator.warm(generator.frame("system", "Be long.")) == 2
-
-
-async def test_the_pace_of_reading_is_known_after_a_reply_and_no_state_is_given_or_taken() -> None:
-    async with talking(said("Hi", usage=counts(100, 1, cached=50))) as (_, generator):
         before = generator.reading_s
-        await heard(generator, prompt_of(generator, "Hi"))
+        await heard(generator, prompt)
         after = generator.reading_s
         assert before is None
         assert after is not None
         assert after > 0
+        assert generator.warm(prompt) == len(prompt)
+        reread = [*prompt[:-1], *generator.frame("assistant", "Hello there"), *generator.frame("user", "And?")]
+        assert generator.warm(reread) == len(reread) - len(generator.frame("user", "And?")) - 1
+        assert generator.warm(generator.frame("system", "Be long.")) == 2
         assert await generator.take_state([2, 300, 4]) is None
         assert not await generator.put_state(KVState((2, 300, 4), memoryview(b"")))

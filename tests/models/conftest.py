@@ -51,6 +51,12 @@ def write_gguf(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
+@pytest.fixture
+def tried(_tried: Path) -> Path:
+    """A note of the default models that were tried: who has it loads them without a process of its own for that."""
+    return _tried
+
+
 @pytest.fixture(scope="session")
 def _another(chat_gguf: Path, _tried: Path) -> Iterator[LlamaGenerator]:
     loaded = load_generator(chat_gguf, name="another", context=SHORT, memo=_tried)

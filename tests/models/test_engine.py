@@ -202,7 +202,7 @@ try:
     load_generator(Path({text!r}), name="bad")
 except LoadError:
     pass
-generator = load_generator(Path({chat!r}), name="x", context=2048)
+generator = load_generator(Path({chat!r}), name="x", context=2048, memo=Path({tried!r}))
 async def begin(generator, tokens, close=False):
     stream = generator.generate(generator.frame("user", "Count.", first=True), SamplingParams(max_tokens=tokens))
     await anext(stream)
@@ -216,9 +216,9 @@ async def fill(generator):
 
 
 @pytest.mark.parametrize("last", EXITS.values(), ids=EXITS.keys())
-def test_the_interpreter_exits_cleanly(chat_gguf: Path, tmp_path: Path, last: str) -> None:
+def test_the_interpreter_exits_cleanly(chat_gguf: Path, tried: Path, tmp_path: Path, last: str) -> None:
     text = tmp_path / "text.gguf"
     text.write_text("no model")
-    program = PROGRAM.format(text=str(text), chat=str(chat_gguf), last=last)
+    program = PROGRAM.format(text=str(text), chat=str(chat_gguf), tried=str(tried), last=last)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

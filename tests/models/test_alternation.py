@@ -1,33 +1,23 @@
 """Two logs that take turns on the real model: each evaluates what is new to it, whatever goes on beside them."""
 
-import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from pydantic import BaseModel
 
-from models import machine
-from models.fitting import APART
-from models.generator import LlamaGenerator, load_generator
+from models import jobs, machine
+from models.generator import LlamaGenerator
 from models.native import NativeContext
 from models.protocols import SamplingParams
 from tests.models.test_generator import collect, long_prompt
 
-SHORTLY = SamplingParams(temperature=0, repeat_penalty=1.0, max_tokens=6)
+APART = 512  # tokens of the context of judgements
+SHORTLY = SamplingParams(temperature=0, repeat_penalty=1.0, max_tokens=4)
 
 
 class Mood(BaseModel):
     mood: Literal["calm", "wary"]
-
-
-@pytest.fixture
-async def fresh(chat_gguf: Path) -> AsyncIterator[LlamaGenerator]:
-    made = await asyncio.to_thread(load_generator, chat_gguf, name="story", context=6144)
-    yield made
-    await made.close()
 
 
 @dataclass
@@ -54,19 +44,19 @@ class Log:
 
 
 def two_logs(model: LlamaGenerator) -> tuple[Log, Log]:
-    return Log(model, long_prompt(model, 120, "Mara. ")), Log(model, long_prompt(model, 100, "Jonas. "))
+    return Log(model, long_prompt(model, 90, "Mara. ")), Log(model, long_prompt(model, 80, "Jonas. "))
 
 
 async def judged(model: LlamaGenerator, text: str = "The sea is calm.") -> None:
     asked = [*model.frame("user", text, first=True), *model.reply_open()]
-    await model.structured(asked, Mood, max_tokens=24)
+    await model.structured(asked, Mood, max_tokens=12)
 
 
 async def test_each_of_two_voices_evaluates_what_is_new_to_it_and_judgements_push_neither_out(
     fresh: LlamaGenerator,
 ) -> None:
     mara, jonas = two_logs(fresh)
-    for speaker, listener in ((mara, jonas), (jonas, mara)) * 2:
+    for speaker, listener in ((mara, jonas), (jonas, mara)):
         for log in (mara, jonas):
             log.hears("I come up the stairs.")
         evaluated, new = await speaker.replies()
@@ -104,7 +94,10 @@ async def test_a_prefill_goes_on_in_front_where_a_reply_was_broken_off(generator
     assert evaluated == new
 
 
-async def test_the_context_of_judgements_is_made_for_the_first_and_grows_for_a_long_one(fresh: LlamaGenerator) -> None:
+async def test_the_context_of_judgements_is_made_for_the_first_and_grows_for_a_long_one(
+    fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "APART", APART)
     mara, jonas = two_logs(fresh)
     for log in (mara, jonas):
         await log.replies()
@@ -144,7 +137,7 @@ async def test_a_third_log_takes_the_place_of_the_one_used_longest_ago(generator
     mara, jonas = two_logs(generator)
     for log in (mara, jonas):
         await log.replies()
-    third = Log(generator, long_prompt(generator, 110, "Ada. "))
+    third = Log(generator, long_prompt(generator, 90, "Ada. "))
     assert not generator.keeps(mara.tokens, third.tokens, "generate")
     assert generator.keeps(jonas.tokens, third.tokens, "generate")
     await third.replies()

@@ -39,16 +39,14 @@ def test_another_library_and_another_processor_are_another_identity(
     assert machine.processor_flags() == []
 
 
-@pytest.mark.parametrize(
-    ("file", "gpu"),
-    [("libggml-cpu.so", False), ("libggml-cuda.so", True), ("libggml-hip.so", True), ("libggml-metal.dylib", True)],
-)
-def test_a_build_for_a_gpu_is_known_by_its_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, gpu: bool
-) -> None:
-    (tmp_path / file).touch()
-    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
-    assert machine.made_for_gpu() is gpu
+def test_a_build_for_a_gpu_is_known_by_its_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {"cpu.so": False, "cuda.so": True, "hip.so": True, "metal.dylib": True}
+    for part, gpu in parts.items():
+        folder = tmp_path / part
+        folder.mkdir()
+        (folder / f"libggml-{part}").touch()
+        monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(folder))
+        assert machine.made_for_gpu() is gpu
 
 
 def test_the_command_that_rebuilds_fits_how_clew_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,48 +19,36 @@ from models.catalogue import (
 from models.errors import UnknownModel
 
 
-def test_names_and_files_are_each_used_once() -> None:
+def test_names_and_files_are_each_used_once_and_the_defaults_need_no_hub() -> None:
     assert len({each.name for each in CATALOGUE}) == len({each.file for each in CATALOGUE}) == len(CATALOGUE)
-
-
-def test_the_defaults_need_no_hub() -> None:
     assert [entry(name).kind for name in (DEFAULT_CHAT, DEFAULT_EMBEDDER)] == ["chat", "embed"]
     assert all(isinstance(entry(name).source, WheelSource) for name in (DEFAULT_CHAT, DEFAULT_EMBEDDER))
 
 
-@pytest.mark.parametrize("each", CATALOGUE, ids=lambda each: each.name)
-def test_every_entry_says_what_a_person_must_know(each: object) -> None:
-    model = entry(each.name)  # type: ignore[attr-defined]
-    assert model.memory > model.size > 10_000_000
-    assert model.context >= 512
-    assert model.licence
-    assert model.description
-    match model.source:
-        case WheelSource(sha256=sha256):
-            assert re.fullmatch("[0-9a-f]{64}", sha256)
-        case HubSource(repo=repo, file=file):
-            assert re.fullmatch(r"[\w.-]+/[\w.-]+", repo)
-            assert PurePosixPath(file).name == model.file
+def test_every_entry_says_what_a_person_must_know() -> None:
+    for model in CATALOGUE:
+        assert model.memory > model.size > 10_000_000, model.name
+        assert model.context >= 512
+        assert model.licence
+        assert model.description
+        match model.source:
+            case WheelSource(sha256=sha256):
+                assert re.fullmatch("[0-9a-f]{64}", sha256)
+            case HubSource(repo=repo, file=file):
+                assert re.fullmatch(r"[\w.-]+/[\w.-]+", repo)
+                assert PurePosixPath(file).name == model.file
 
 
-def test_a_near_miss_is_answered_with_what_may_be_meant() -> None:
+def test_a_name_leads_to_an_entry_or_is_answered_with_what_may_be_meant() -> None:
     with pytest.raises(UnknownModel, match="smollm2-135m"):
         entry("smollm")
     assert find("smollm") is None
-
-
-def test_a_hub_reference_becomes_an_entry() -> None:
     made = entry("hf:owner/repo/sub/file.gguf")
     assert made.source == HubSource("owner/repo", "sub/file.gguf")
     assert made.file == "file.gguf"
-
-
-@pytest.mark.parametrize(
-    "wrong", ["hf:owner/repo", "hf:owner/repo/file.bin", "hf:owner/../../x.gguf", "hf:/a/b/c.gguf"]
-)
-def test_a_wrong_hub_reference_is_refused(wrong: str) -> None:
-    with pytest.raises(UnknownModel, match="must look like"):
-        entry(wrong)
+    for wrong in ("hf:owner/repo", "hf:owner/repo/file.bin", "hf:owner/../../x.gguf", "hf:/a/b/c.gguf"):
+        with pytest.raises(UnknownModel, match="must look like"):
+            entry(wrong)
 
 
 def test_what_goes_before_a_text_and_how_cosines_are_read_is_an_embedders() -> None:
@@ -72,9 +60,8 @@ def test_what_goes_before_a_text_and_how_cosines_are_read_is_an_embedders() -> N
     assert entry(DEFAULT_EMBEDDER).slope == 1
 
 
-@pytest.mark.parametrize(
-    ("told", "name"),
-    [
+def test_what_a_server_calls_an_embedder_leads_to_its_entry_and_a_name_may_tell_one() -> None:
+    for told, name in (
         ("nomic-embed-text", "nomic-embed-text"),
         ("nomic-embed-text:latest", "nomic-embed-text"),
         ("nomic-ai/nomic-embed-text-v1.5", "nomic-embed-text"),
@@ -85,13 +72,8 @@ def test_what_goes_before_a_text_and_how_cosines_are_read_is_an_embedders() -> N
         ("Qwen3-Embedding-8B", None),
         ("smollm2-135m", None),
         ("", None),
-    ],
-)
-def test_what_a_server_calls_an_embedder_leads_to_its_entry(told: str, name: str | None) -> None:
-    found = find_embedder(told)
-    assert (found.name if found else None) == name
-
-
-def test_a_name_may_tell_an_embedder() -> None:
-    assert [*map(looks_like_embedder, ("text-embedding-3-small", "all-minilm-l6-v2", "e5-small-v2"))] == [True] * 3
-    assert [*map(looks_like_embedder, ("qwen3:8b", DEFAULT_CHAT, ""))] == [False] * 3
+    ):
+        found = find_embedder(told)
+        assert (found.name if found else None) == name, told
+    assert all(map(looks_like_embedder, ("text-embedding-3-small", "all-minilm-l6-v2", "e5-small-v2")))
+    assert not any(map(looks_like_embedder, ("qwen3:8b", DEFAULT_CHAT, "")))

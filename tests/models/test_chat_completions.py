@@ -17,11 +17,9 @@ from pydantic import BaseModel, Field
 from models.errors import (
     ContextFull,
     EngineClosed,
-    ServerBroken,
     ServerBusy,
     ServerLost,
     ServerRefused,
-    ServerUnreachable,
     StructuredOutputError,
 )
 from models.protocols import Finished, FrameRole, Generator, KVState, Piece, SamplingParams
@@ -34,7 +32,6 @@ from models.servers.written_object import FirstObject, strict_schema
 from tests.models.chat_server import (
     DONE,
     MODEL,
-    PING,
     ChatServer,
     Request,
     Script,
@@ -149,12 +146,9 @@ def test_a_reply_that_came_in_pieces_is_read_back_wherever_they_were_cut(
     assert shared(flat(whole), again) == len(again)
 
 
-def test_what_stands_outside_of_frames_is_a_users_and_foreign_ids_are_nothing() -> None:
+def test_what_stands_outside_of_frames_is_a_users_and_a_shared_beginning_is_counted_in_whole_ids() -> None:
     assert messages_of([*ids_of("Hello"), -5, 0, 9, 1 << 40]) == [("user", "Hello")]
     assert messages_of([4, 4, 3]) == []
-
-
-def test_a_shared_beginning_is_counted_in_whole_ids() -> None:
     known = flat(frame_of("user", "one two"))
     assert shared(known, frame_of("user", "one three")) == 2  # the frame, and “one”: “ t” is not “ th”
     assert shared(b"", ids_of("one")) == 0
@@ -201,20 +195,16 @@ async def test_a_prompt_is_asked_as_messages_with_standard_parameters_only() -> 
     assert 0 < end.first_token_ms <= end.total_ms
 
 
-async def test_without_a_seed_none_is_asked_and_no_more_tokens_than_there_is_room_for() -> None:
-    async with talking(said("Hi"), context=40) as (server, generator):
-        prompt = prompt_of(generator, "Hi")
-        await heard(generator, prompt)
-    assert "seed" not in server.last
-    assert server.last["max_tokens"] == 40 - len(prompt)
-
-
-async def test_the_header_names_a_chat_from_its_first_exchange_on_and_has_no_word_of_it() -> None:
-    async with talking(said("Hi")) as (server, generator):
+async def test_no_more_tokens_are_asked_than_there_is_room_for_and_the_header_names_a_chat_and_has_no_word_of_it() -> (
+    None
+):
+    async with talking(said("Hi"), context=80) as (server, generator):
         first = prompt_of(generator, "secret plan")
         longer = [*first, *generator.tokenize("Hi"), *generator.reply_close(), *generator.frame("user", "And?")]
         for prompt in (first, [*longer, *generator.reply_open()], prompt_of(generator, "another")):
             await heard(generator, prompt)
+            assert "seed" not in server.last
+            assert server.last["max_tokens"] == min(PARAMS.max_tokens, 80 - len(prompt))
     one, two, other = (request.headers["x-clew-chat"] for request in server.requests)
     assert one == two != other
     assert set(one) <= set("0123456789abcdef")
@@ -225,11 +215,8 @@ async def test_the_info_and_the_key_of_states_name_the_server_and_the_model() ->
     def made(url: str, model: str) -> ChatServerGenerator:
         return ChatServerGenerator(ServerClient(ServerAddress("x", url, "k")), model=model, name="n", context=9, size=5)
 
-    here, there, else_ = (
-        made("http://[::1]:1/v1", "m"),
-        made("https://far.example/v1", "m"),
-        made("http://[::1]:1/v1", "o"),
-    )
+    here, else_ = (made("http://[::1]:1/v1", model) for model in "mo")
+    there = made("https://far.example/v1", "m")
     try:
         assert (here.info.away, there.info.away) == ("", "far.example")
         info = here.info
@@ -259,8 +246,7 @@ async def test_the_first_piece_comes_at_once_and_the_rest_in_few() -> None:
 
 
 async def test_text_that_is_held_back_comes_though_nothing_follows_it() -> None:
-    never = asyncio.Event()
-    script = Scripted([line(event("one")), line(event(" two")), never])
+    script = Scripted([line(event("one")), line(event(" two")), asyncio.Event()])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         text = ""
         while text != "one two":
@@ -296,22 +282,17 @@ async def test_reasoning_within_the_text_is_told_and_not_shown_however_it_is_cut
         assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Yes" * 200
 
 
-@pytest.mark.parametrize(
-    ("finish", "reason"), [("stop", "end"), ("length", "length"), ("content_filter", "end"), ("else", "end")]
-)
-async def test_the_reason_of_the_end_is_told(finish: str, reason: str) -> None:
-    async with talking(said("Hi", finish=finish)) as (_, generator):
-        assert (await heard(generator, prompt_of(generator, "Hi")))[1].reason == reason
-
-
-@pytest.mark.parametrize(
-    "usage", [None, counts(0, 0), {"choices": [], "usage": None}, {"choices": [], "usage": {"prompt_tokens": "many"}}]
-)
-async def test_usage_that_is_missing_zero_or_no_number_is_counted_here(usage: dict[str, Any] | None) -> None:
-    async with talking(said("Hello", usage=usage)) as (_, generator):
+async def test_the_reason_of_the_end_is_told_and_what_a_server_does_not_count_is_counted_here() -> None:
+    reasons = {"stop": "end", "length": "length", "content_filter": "end", "else": "end"}
+    usages = [None, counts(0, 0), {"choices": [], "usage": None}, {"choices": [], "usage": {"prompt_tokens": "many"}}]
+    ends = [said("Hi", finish=finish) for finish in reasons]
+    async with talking(*ends, *(said("Hello", usage=usage) for usage in usages)) as (_, generator):
         prompt = prompt_of(generator, "Hi")
-        _, end = await heard(generator, prompt)
-    assert (end.prompt_tokens, end.evaluated_tokens, end.completion_tokens) == (len(prompt), len(prompt), 2)
+        for reason in reasons.values():
+            assert (await heard(generator, prompt))[1].reason == reason
+        for _usage in usages:
+            _, end = await heard(generator, prompt)
+            assert (end.prompt_tokens, end.evaluated_tokens, end.completion_tokens) == (len(prompt), len(prompt), 2)
 
 
 async def test_more_cached_than_there_was_is_no_negative_count() -> None:
@@ -320,34 +301,11 @@ async def test_more_cached_than_there_was_is_no_negative_count() -> None:
         assert generator.reading_s is None
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {},
-        {"choices": None},
-        {"choices": [None]},
-        {"choices": [{"delta": None}]},
-        {"choices": [{"delta": {"content": ["x"]}}]},
-        {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
-        {"model": None, "choices": {}},
-    ],
-)
-async def test_an_event_of_an_odd_shape_is_passed_over(odd: dict[str, Any]) -> None:
-    script = Scripted([PING, line(odd), line(event("Hi", model=None)), PING, line(event(finish="stop")), DONE])
-    async with talking(script) as (_, generator):
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
-
-
 async def test_an_empty_reply_is_one() -> None:
     async with talking(said()) as (server, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"))
     assert (pieces, end.reason, end.completion_tokens, end.first_token_ms) == ([], "end", 0, None)
     assert len(server.requests) == 1
-
-
-async def test_a_broken_character_is_shown_as_one() -> None:
-    async with talking(said("a\ud83d", "b")) as (_, generator):
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "a?b"
 
 
 # --- stopping
@@ -367,7 +325,7 @@ async def test_stop_from_another_thread_ends_it_and_the_connection() -> None:
     assert (end.reason, end.prompt_tokens, end.completion_tokens) == ("stopped", 4, 2)
 
 
-async def test_stop_ends_it_while_nothing_came_yet() -> None:
+async def test_stop_ends_it_while_nothing_came_yet_or_the_server_is_busy() -> None:
     async with talking(Scripted([asyncio.Event()])) as (server, generator):
         reply = asyncio.create_task(heard(generator, prompt_of(generator, "Hi")))
         await server.asked.get()
@@ -375,9 +333,6 @@ async def test_stop_ends_it_while_nothing_came_yet() -> None:
         pieces, end = await reply
         await server.left.wait()
     assert (pieces, end.reason, end.first_token_ms) == ([], "stopped", None)
-
-
-async def test_stop_ends_the_waiting_for_a_busy_server() -> None:
     async with talking(refused(429, retry_after="10")) as (server, generator):
         reply = asyncio.create_task(heard(generator, prompt_of(generator, "Hi")))
         await server.asked.get()
@@ -386,20 +341,14 @@ async def test_stop_ends_the_waiting_for_a_busy_server() -> None:
         assert len(server.requests) == 1
 
 
-async def test_stop_does_nothing_where_nothing_runs() -> None:
-    async with talking(said("Hi")) as (_, generator):
-        generator.stop()
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
-        generator.stop()
-        assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
-
-
-def test_stop_after_the_loop_was_closed_does_nothing() -> None:
+def test_stop_does_nothing_where_nothing_runs_also_after_the_loop_was_closed() -> None:
     kept: list[ChatServerGenerator] = []
 
     async def talk() -> None:
         async with talking(said("Hi")) as (_, generator):
-            await heard(generator, prompt_of(generator, "Hi"))
+            for _ in range(2):
+                generator.stop()
+                assert joined((await heard(generator, prompt_of(generator, "Hi")))[0]) == "Hi"
             kept.append(generator)
 
     thread = threading.Thread(target=asyncio.run, args=(talk(),))
@@ -409,14 +358,11 @@ def test_stop_after_the_loop_was_closed_does_nothing() -> None:
     kept[0].stop()
 
 
-async def test_closing_the_iterator_ends_the_connection() -> None:
+async def test_who_closes_the_iterator_or_is_cancelled_ends_the_connection() -> None:
     async with talking(Scripted([line(event("Once")), asyncio.Event()])) as (server, generator):
         async with aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
             await anext(steps)
         await server.left.wait()
-
-
-async def test_cancelling_who_reads_ends_the_connection() -> None:
     async with talking(Scripted([asyncio.Event()])) as (server, generator):
         reply = asyncio.create_task(heard(generator, prompt_of(generator, "Hi")))
         await server.asked.get()
@@ -426,136 +372,54 @@ async def test_cancelling_who_reads_ends_the_connection() -> None:
         await server.left.wait()
 
 
-# --- faults
+# --- faults; what else a server can do wrong is in test_server_faults.py
 
 
-async def test_a_reply_without_an_end_is_read_no_further_than_it_may_be() -> None:
-    endless = Scripted(itertools.chain([line(event("Hi"))], itertools.repeat(line(event("blah " * 40)))))
-    async with talking(endless) as (server, generator):
+async def test_a_reply_or_a_stream_of_nothing_without_an_end_is_read_no_further_than_it_may_be() -> None:
+    endless = itertools.chain([line(event("Hi"))], itertools.repeat(line(event("blah " * 40))))
+    nothing = itertools.repeat(line(event()) * 50)
+    async with talking(Scripted(endless), Scripted(nothing)) as (server, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"), params=SamplingParams(max_tokens=10))
         await server.left.wait()
-    assert end.reason == "length"
-    assert 10 * 8 + 4096 - 200 < len(joined(pieces)) < 10 * 8 + 4096 + 400
-
-
-async def test_a_stream_of_nothing_without_an_end_is_read_no_further_either() -> None:
-    async with talking(Scripted(itertools.repeat(line(event()) * 50))) as (server, generator):
+        assert end.reason == "length"
+        assert 10 * 8 + 4096 - 200 < len(joined(pieces)) < 10 * 8 + 4096 + 400
+        server.left.clear()
         _, end = await heard(generator, prompt_of(generator, "Hi"), params=SamplingParams(max_tokens=10))
         await server.left.wait()
-    assert (end.reason, end.completion_tokens) == ("length", 0)
+        assert (end.reason, end.completion_tokens) == ("length", 0)
 
 
-@pytest.mark.parametrize("cut", [True, False])
-async def test_a_connection_that_ends_in_the_middle_leaves_what_came(cut: bool) -> None:
-    async with talking(Scripted([line(event("Half a"))], cut=cut)) as (server, generator):
+async def test_what_was_held_back_as_perhaps_reasoning_is_left_where_the_connection_ends() -> None:
+    async with talking(Scripted([line(event("<thi"))], cut=True)) as (server, generator):
         text, why = await until_failed(generator, prompt_of(generator, "Hi"), ServerLost)
-        assert len(server.requests) == 1
-    assert text == "Half a"
-    assert "the connection ended in the middle" in why
+        assert (text, len(server.requests)) == ("<thi", 1)
+        assert "the connection ended in the middle" in why
 
 
-async def test_what_was_held_back_as_perhaps_reasoning_is_left_too() -> None:
-    async with talking(Scripted([line(event("<thi"))], cut=True)) as (_, generator):
-        assert (await until_failed(generator, prompt_of(generator, "Hi"), ServerLost))[0] == "<thi"
-
-
-@pytest.mark.parametrize("nothing", [Scripted(cut=True), Scripted(), Scripted([line(event("Hello"))], most=9)])
-async def test_where_nothing_came_it_is_asked_once_more(nothing: Scripted) -> None:
-    async with talking(nothing, said("Hi"), nothing) as (server, generator):
-        prompt = prompt_of(generator, "Hi")
-        assert joined((await heard(generator, prompt))[0]) == "Hi"
-        assert len(server.requests) == 2
-        text, _ = await until_failed(generator, prompt, ServerLost)
-        assert (text, len(server.requests)) == ("", 4)
-
-
-async def test_an_end_that_was_told_is_one_whatever_becomes_of_the_connection() -> None:
-    script = Scripted([line(event("Hi", finish="stop"))], cut=True)
-    async with talking(script) as (_, generator):
+async def test_an_end_that_was_told_is_one_whatever_becomes_of_the_connection_and_of_the_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with talking(Scripted([line(event("Hi", finish="stop"))], cut=True)) as (_, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"))
     assert (joined(pieces), end.reason) == ("Hi", "end")
-
-
-async def test_counts_are_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.servers.answer.COUNTS_S", 0.0)
+    monkeypatch.setattr("models.servers.answer.COUNTS_S", 0.0)  # they are not waited for for ever
     async with talking(Scripted([line(event("Hi", finish="length")), asyncio.Event()])) as (server, generator):
         assert (await heard(generator, prompt_of(generator, "Hi")))[1].reason == "length"
         await server.left.wait()
 
 
-@pytest.mark.parametrize("status", [429, 503])
-async def test_a_busy_server_is_left_alone_as_long_as_it_says_and_asked_once_more(status: int) -> None:
-    busy = refused(status, "slow down", retry_after="0")
-    async with talking(busy, said("Hi"), busy) as (server, generator):
-        prompt = prompt_of(generator, "Hi")
-        assert joined((await heard(generator, prompt))[0]) == "Hi"
-        text, why = await until_failed(generator, prompt, ServerBusy)
-        assert (text, len(server.requests)) == ("", 4)
-    assert "slow down" in why
-
-
-@pytest.mark.parametrize("headers", [{}, {"retry_after": "11"}, {"retry_after": "Wed, 21 Oct 2037 07:28:00 GMT"}])
-async def test_a_server_that_is_busy_for_long_is_told_at_once(headers: dict[str, str]) -> None:
-    async with talking(refused(429, **headers)) as (server, generator):
+async def test_a_busy_server_is_left_alone_as_long_as_it_says_and_asked_once_more_unless_that_is_long() -> None:
+    for status in (429, 503):
+        busy = refused(status, "slow down", retry_after="0")
+        async with talking(busy, said("Hi"), busy) as (server, generator):
+            prompt = prompt_of(generator, "Hi")
+            assert joined((await heard(generator, prompt))[0]) == "Hi"
+            text, why = await until_failed(generator, prompt, ServerBusy)
+            assert (text, len(server.requests)) == ("", 4)
+        assert "slow down" in why
+    async with talking(refused(429, retry_after="11")) as (server, generator):
         await until_failed(generator, prompt_of(generator, "Hi"), ServerBusy)
         assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("script", "error"),
-    [
-        (refused(401, f"the key {KEY} is wrong"), ServerRefused),
-        (refused(403), ServerRefused),
-        (refused(404, "no such model"), ServerRefused),
-        (refused(400, "no"), ServerRefused),
-        (refused(422), ServerRefused),
-        (refused(500, "oh"), ServerBroken),
-        (refused(502), ServerBroken),
-        (Scripted([b"<html>gateway</html>"], 504), ServerBroken),
-        (refused(302, location="http://127.0.0.1:9/"), ServerRefused),
-        (Scripted([b"data: {not json\n\n"]), ServerBroken),
-        (Scripted([b"data: [1]\n\n"]), ServerBroken),
-        (Scripted([line({"error": {"message": "out of memory", "code": 500}})]), ServerBroken),
-    ],
-)
-async def test_what_a_server_does_wrong_is_raised_and_not_tried_again(script: Scripted, error: type[Exception]) -> None:
-    async with talking(script) as (server, generator):
-        text, _ = await until_failed(generator, prompt_of(generator, "Hi"), error)
-        assert (text, len(server.requests)) == ("", 1)
-
-
-async def test_an_error_within_a_stream_leaves_what_came() -> None:
-    script = Scripted([line(event("Half a")), line({"error": {"message": "the template failed"}})])
-    async with talking(script) as (server, generator):
-        text, _ = await until_failed(generator, prompt_of(generator, "Hi"), ServerBroken)
-        assert (text, len(server.requests)) == ("Half a", 1)
-
-
-async def test_where_nobody_is_it_is_told() -> None:
-    async with talking(said("Hi")) as (server, generator):
-        closed = generator
-        address = server.address
-    with pytest.raises(EngineClosed):
-        await heard(closed, [2, 300, 4, 3])
-    lonely = ChatServerGenerator(ServerClient(checked_address("a", address)), model="m", name="m", context=99)
-    try:
-        await until_failed(lonely, [2, 300, 4, 3], ServerUnreachable)
-    finally:
-        await lonely.close()
-
-
-async def test_an_answer_of_another_model_is_no_answer() -> None:
-    script = Scripted([line(event("Hi", model="giant")), DONE])
-    async with talking(script) as (server, generator):
-        text, why = await until_failed(generator, prompt_of(generator, "Hi"), ServerBroken)
-        assert (text, len(server.requests)) == ("", 1)
-    assert "it answers with the model “giant”, and “tiny” was asked" in why
-
-
-async def test_a_name_that_is_none_of_the_servers_other_models_is_an_alias() -> None:
-    async with talking(Scripted([line(event("Hi", model="gpt-4o-2024-08-06")), DONE])) as (_, generator):
-        pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
-        assert [each.text for each in pieces] == ["Hi"]
 
 
 async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_for_and_remembered() -> None:
@@ -571,9 +435,8 @@ async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_f
         assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("asked", "told", "same"),
-    [
+async def test_names_of_one_model_and_a_name_that_is_none_of_the_servers_others_is_an_alias() -> None:
+    for asked, told, same in (
         ("llama3.2", "llama3.2:latest", True),
         ("llama3.2:latest", "llama3.2", True),
         ("gpt-4o", "gpt-4o-2024-08-06", True),
@@ -586,10 +449,11 @@ async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_f
         ("llama3.2", "llama3.2:3b", False),
         ("a/qwen", "b/qwen", False),
         ("phi", "phi-3", False),
-    ],
-)
-def test_names_of_one_model(asked: str, told: str, same: bool) -> None:
-    assert same_model(asked, told) is same
+    ):
+        assert same_model(asked, told) is same, (asked, told)
+    async with talking(Scripted([line(event("Hi", model="gpt-4o-2024-08-06")), DONE])) as (_, generator):
+        pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
+        assert [each.text for each in pieces] == ["Hi"]
 
 
 # --- what a server does not take
@@ -602,44 +466,27 @@ def messages(request: Request) -> list[tuple[str, str]]:
 def talk_of(generator: Generator) -> list[int]:
     """Two users' messages in a row, and a system text in the middle."""
     talk: list[tuple[FrameRole, str]] = [
-        ("system", "Be brief."),
-        ("user", "One"),
-        ("user", "Two"),
-        ("assistant", "Yes"),
-        ("system", "Be kind."),
-        ("system", "It is May."),
-        ("user", "Three"),
+        *(("system", "Be brief."), ("user", "One"), ("user", "Two"), ("assistant", "Yes")),
+        *(("system", "Be kind."), ("system", "It is May."), ("user", "Three")),
     ]
     return [*(each for role, text in talk for each in generator.frame(role, text)), *generator.reply_open()]
 
 
-@pytest.mark.parametrize(
-    ("status", "why"),
-    [
-        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
-        (400, "System message must be at the beginning."),
-        (500, "Error rendering prompt with jinja template"),
-    ],
-)
-async def test_roles_that_a_template_refuses_are_joined_and_stay_so(status: int, why: str) -> None:
-    async with talking(refused(status, why), said("Hi")) as (server, generator):
-        for _ in range(2):
-            await heard(generator, talk_of(generator))
-    first, *others = map(messages, server.requests)
-    assert first[1:3] == [("user", "One"), ("user", "Two")]
-    joined = [
-        ("system", "Be brief."),
-        ("user", "One\n\nTwo"),
-        ("assistant", "Yes"),
-        ("user", "Be kind.\n\nIt is May.\n\nThree"),
-    ]
-    assert others == [joined, joined]
-
-
-async def test_a_model_without_system_texts_gets_them_from_the_user() -> None:
-    async with talking(refused(400, "System role not supported"), said("Hi")) as (server, generator):
-        await heard(generator, talk_of(generator))
-    assert messages(server.requests[1])[0] == ("user", "Be brief.\n\nOne\n\nTwo")
+async def test_roles_that_a_template_refuses_are_joined_and_stay_so() -> None:
+    for status, why, system in (
+        (400, "Conversation roles must alternate user/assistant/user/assistant/...", True),
+        (400, "System message must be at the beginning.", True),
+        (500, "Error rendering prompt with jinja template", True),
+        (400, "System role not supported", False),  # it gets the system's texts from the user
+    ):
+        async with talking(refused(status, why), said("Hi")) as (server, generator):
+            for _ in range(2):
+                await heard(generator, talk_of(generator))
+        first, *others = map(messages, server.requests)
+        assert first[1:3] == [("user", "One"), ("user", "Two")]
+        begun = [("system", "Be brief."), ("user", "One\n\nTwo")] if system else [("user", "Be brief.\n\nOne\n\nTwo")]
+        joined = [*begun, ("assistant", "Yes"), ("user", "Be kind.\n\nIt is May.\n\nThree")]
+        assert others == [joined, joined]
 
 
 async def test_a_refusal_that_nothing_can_be_done_about_is_asked_once() -> None:
@@ -664,30 +511,22 @@ async def test_parameters_that_are_refused_are_left_out_from_then_on() -> None:
     assert set(server.last) == {"model", "messages", "stream", "top_p", "max_completion_tokens"}
 
 
-@pytest.mark.parametrize(
-    ("why", "tokens", "context"),
-    [
+async def test_a_prompt_that_the_server_finds_too_long_is_told_with_its_own_counts() -> None:
+    requested = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in …)"
+    for why, tokens, context in (
         ("the request exceeds the available context size (n_prompt 1509, n_ctx 512)", 1509, 512),
-        (
-            "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in …)",
-            5000,
-            4096,
-        ),
+        (requested, 5000, 4096),
         ("The input (5000 tokens) is longer than the model's context length (4096 tokens).", 5000, 4096),
         ("prompt is too long: 208,310 tokens > 200,000 maximum", 208310, 200000),
         ("context_length_exceeded", 9, 9),
-    ],
-)
-async def test_a_prompt_that_the_server_finds_too_long_is_told_with_its_own_counts(
-    why: str, tokens: int, context: int
-) -> None:
-    async with talking(refused(400, why)) as (server, generator):
-        prompt = [*generator.frame("user", "x" * 18), *generator.reply_open()]
-        with pytest.raises(ContextFull) as caught:
-            await heard(generator, prompt)
-        assert (caught.value.tokens, caught.value.context, len(server.requests)) == (tokens, context, 1)
-        most = generator.info.context
-        assert most == context or (most > context and tokens == context) or (most < context and tokens > context)
+    ):
+        async with talking(refused(400, why)) as (server, generator):
+            prompt = [*generator.frame("user", "x" * 18), *generator.reply_open()]
+            with pytest.raises(ContextFull) as caught:
+                await heard(generator, prompt)
+            assert (caught.value.tokens, caught.value.context, len(server.requests)) == (tokens, context, 1)
+            most = generator.info.context
+            assert most == context or (most > context and tokens == context) or (most < context and tokens > context)
 
 
 async def test_a_prompt_that_does_not_fit_is_not_asked() -> None:
@@ -731,24 +570,23 @@ def without(*kinds: str) -> Callable[[Request], Scripted]:
     return answer
 
 
-@pytest.mark.parametrize(
-    ("kinds", "forms"),
-    [
+async def test_where_no_schema_is_taken_it_is_asked_in_words_from_then_on() -> None:
+    for kinds, forms in (
         (("json_schema",), ["json_schema", "json_object", "json_object"]),
         (("json_schema", "json_object"), ["json_schema", "json_object", None, None]),
-    ],
-)
-async def test_where_no_schema_is_taken_it_is_asked_in_words_from_then_on(
-    kinds: tuple[str, ...], forms: list[str | None]
-) -> None:
-    async with talking(without(*kinds)) as (server, generator):
-        for _ in range(2):
-            assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).title == "A boat"
-    assert [each.body.get("response_format", {}).get("type") for each in server.requests] == forms
-    last = messages(server.requests[-1])
-    assert len(last) == 2  # the words are joined to what the user said
-    assert last[-1][1].startswith("Sketch it.\n\nAnswer with one JSON object")
-    assert '"weight"' in last[-1][1]
+    ):
+        async with talking(without(*kinds)) as (server, generator):
+            for _ in range(2):
+                assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).title == "A boat"
+        assert asked_forms(server) == forms
+        last = messages(server.requests[-1])
+        assert len(last) == 2  # the words are joined to what the user said
+        assert last[-1][1].startswith("Sketch it.\n\nAnswer with one JSON object")
+        assert '"weight"' in last[-1][1]
+
+
+def asked_forms(server: ChatServer) -> list[str | None]:
+    return [each.body.get("response_format", {}).get("type") for each in server.requests]
 
 
 async def test_a_schema_that_alone_is_refused_leaves_the_others_their_form() -> None:
@@ -759,24 +597,20 @@ async def test_a_schema_that_alone_is_refused_leaves_the_others_their_form() -> 
     async with talking(*scripts) as (server, generator):
         await generator.structured(prompt_of(generator, "Sketch it."), Sketch)
         await generator.structured(prompt_of(generator, "Sketch it."), Other)
-    forms = [each.body["response_format"]["type"] for each in server.requests]
-    assert forms == ["json_schema", "json_object", "json_schema"]
+    assert asked_forms(server) == ["json_schema", "json_object", "json_schema"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+async def test_an_object_is_found_among_other_words() -> None:
+    for text in (
         '```json\n{"title": "A boat", "weight": 3}\n```\nHope this helps! {}',
         'Sure: {"title": "A boat", "weight": 3} and so on',
         '<think>{"title": 1}</think>{"title": "A boat", "weight": 3}',
-    ],
-)
-async def test_an_object_is_found_among_other_words(text: str) -> None:
-    async with talking(said(*text)) as (server, generator):
-        assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).weight == 3
-        pieces, end = await heard(generator, prompt_of(generator, "Sketch it."), schema=Sketch)
-        assert (json.loads(joined(pieces)), end.reason) == (GOOD, "end")
-        assert len(server.requests) == 2
+    ):
+        async with talking(said(*text)) as (server, generator):
+            assert (await generator.structured(prompt_of(generator, "Sketch it."), Sketch)).weight == 3
+            pieces, end = await heard(generator, prompt_of(generator, "Sketch it."), schema=Sketch)
+            assert (json.loads(joined(pieces)), end.reason) == (GOOD, "end")
+            assert len(server.requests) == 2
 
 
 def test_the_first_object_of_a_text_is_let_through_to_its_last_brace() -> None:
@@ -787,19 +621,16 @@ def test_the_first_object_of_a_text_is_let_through_to_its_last_brace() -> None:
     assert FirstObject().push("none") == ""
 
 
-@pytest.mark.parametrize("bad", ['{"title": "A boat", "weight": -1}', "I would rather not.", '{"title": "A bo'])
-async def test_an_object_that_is_not_valid_is_asked_for_once_more_and_in_words(bad: str) -> None:
-    async with talking(said(bad), said(json.dumps(GOOD)), said(bad)) as (server, generator):
-        prompt = prompt_of(generator, "Sketch it.")
-        assert (await generator.structured(prompt, Sketch)).weight == 3
-        assert "Your last answer could not be used" in messages(server.requests[1])[-1][1]
-        assert server.requests[1].body["response_format"]["type"] == "json_schema"
-        with pytest.raises(StructuredOutputError):
-            await generator.structured(prompt, Sketch)
-        assert len(server.requests) == 4
-
-
-async def test_an_object_that_does_not_end_in_time_is_told_so() -> None:
+async def test_an_object_that_is_not_valid_is_asked_for_once_more_and_in_words_and_one_without_an_end_is_told() -> None:
+    for bad in ('{"title": "A boat", "weight": -1}', "I would rather not.", '{"title": "A bo'):
+        async with talking(said(bad), said(json.dumps(GOOD)), said(bad)) as (server, generator):
+            prompt = prompt_of(generator, "Sketch it.")
+            assert (await generator.structured(prompt, Sketch)).weight == 3
+            assert "Your last answer could not be used" in messages(server.requests[1])[-1][1]
+            assert server.requests[1].body["response_format"]["type"] == "json_schema"
+            with pytest.raises(StructuredOutputError):
+                await generator.structured(prompt, Sketch)
+            assert len(server.requests) == 4
     async with talking(said('{"title": "', finish="length")) as (_, generator):
         with pytest.raises(StructuredOutputError, match="did not end in time") as caught:
             await generator.structured(prompt_of(generator, "Sketch it."), Sketch)
@@ -822,24 +653,20 @@ async def test_an_object_in_the_foreground_is_streamed() -> None:
     assert end.reason == "end"
 
 
-async def test_in_the_foreground_words_without_an_object_are_not_told_but_asked_again() -> None:
+async def test_in_the_foreground_words_without_an_object_are_asked_again_and_half_an_object_is_no_end() -> None:
+    prompt = [2, 300, 4, 3]
     async with talking(said("I will not."), said("{}"), said("No.")) as (server, generator):
-        assert joined((await heard(generator, [2, 300, 4, 3], schema=Sketch))[0]) == "{}"
+        assert joined((await heard(generator, prompt, schema=Sketch))[0]) == "{}"
         assert len(server.requests) == 2
         with pytest.raises(StructuredOutputError):
-            await heard(generator, [2, 300, 4, 3], schema=Sketch)
+            await heard(generator, prompt, schema=Sketch)
         assert len(server.requests) == 4
-
-
-@pytest.mark.parametrize(("finish", "reason"), [("length", "length"), ("stop", None)])
-async def test_in_the_foreground_half_an_object_is_no_end(finish: str, reason: str | None) -> None:
-    async with talking(said('{"title": ', finish=finish)) as (server, generator):
-        if reason is None:
-            with pytest.raises(StructuredOutputError):
-                await heard(generator, [2, 300, 4, 3], schema=Sketch)
-        else:
-            assert (await heard(generator, [2, 300, 4, 3], schema=Sketch))[1].reason == reason
-        assert len(server.requests) == 1
+    half = '{"title": '
+    async with talking(said(half, finish="length"), said(half, finish="stop")) as (server, generator):
+        assert (await heard(generator, prompt, schema=Sketch))[1].reason == "length"
+        with pytest.raises(StructuredOutputError):
+            await heard(generator, prompt, schema=Sketch)
+        assert len(server.requests) == 2
 
 
 def test_a_strict_schema_requires_all_and_allows_no_more_at_every_depth() -> None:
@@ -866,30 +693,29 @@ def test_a_strict_schema_requires_all_and_allows_no_more_at_every_depth() -> Non
 # --- foreground first
 
 
-async def test_the_background_waits_while_a_reply_is_given() -> None:
-    go_on = asyncio.Event()
+async def test_the_background_waits_for_a_reply_or_is_interrupted_by_one_and_begins_again_after_it() -> None:
+    go_on, good = asyncio.Event(), said(json.dumps(GOOD))
     reply = Scripted([line(event("Hi")), go_on, line(event(finish="stop")), DONE])
-    async with talking(reply, said(json.dumps(GOOD))) as (server, generator):
-        async with aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
+    half = Scripted([line(event('{"title": ')), asyncio.Event()])
+    async with talking(reply, good, half, said("Hi"), good) as (server, generator):
+        sketch, prompt = prompt_of(generator, "Sketch it."), prompt_of(generator, "Hi")
+        async with aclosing(generator.generate(prompt, PARAMS)) as steps:
             await anext(steps)
-            made = asyncio.create_task(generator.structured(prompt_of(generator, "Sketch it."), Sketch))
+            made = asyncio.create_task(generator.structured(sketch, Sketch))
             go_on.set()
             assert isinstance([item async for item in steps][-1], Finished)
             assert len(server.requests) == 1
         assert (await made).weight == 3
         assert len(server.requests) == 2
-
-
-async def test_the_background_is_interrupted_by_a_reply_and_begins_again_after_it() -> None:
-    half = Scripted([line(event('{"title": ')), asyncio.Event()])
-    async with talking(half, said("Hi"), said(json.dumps(GOOD))) as (server, generator):
-        made = asyncio.create_task(generator.structured(prompt_of(generator, "Sketch it."), Sketch))
+        while not server.asked.empty():
+            server.asked.get_nowait()
+        made = asyncio.create_task(generator.structured(sketch, Sketch))
         await server.asked.get()
-        pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
+        pieces, _ = await heard(generator, prompt)
         await server.left.wait()
         assert joined(pieces) == "Hi"
         assert (await made).title == "A boat"
-        assert len(server.requests) == 3
+        assert len(server.requests) == 5
 
 
 async def test_background_work_is_done_one_by_one_and_can_be_cancelled() -> None:
@@ -902,12 +728,6 @@ async def test_background_work_is_done_one_by_one_and_can_be_cancelled() -> None
         await server.left.wait()
         assert (await second).title == "A boat"
         assert first.cancelled()
-
-
-async def test_a_failure_in_the_background_is_raised_there() -> None:
-    async with talking(refused(401)) as (_, generator):
-        with pytest.raises(ServerRefused):
-            await generator.structured(prompt_of(generator, "Sketch it."), Sketch)
 
 
 async def test_closing_ends_whoever_waits() -> None:
@@ -926,29 +746,28 @@ async def test_closing_ends_whoever_waits() -> None:
             await generator.structured(prompt, Sketch)
         with pytest.raises(EngineClosed):
             await generator.prefill(prompt)
+        with pytest.raises(EngineClosed):
+            await heard(generator, prompt)
 
 
 # --- what is warm
 
 
-async def test_what_is_warm_is_the_last_prompt_with_its_reply() -> None:
-    async with talking(said("Hello there")) as (_, generator):
+async def test_what_is_warm_is_the_last_prompt_with_its_reply_and_the_pace_is_known_but_no_state_given_or_taken() -> (
+    None
+):
+    async with talking(said("Hello there", usage=counts(100, 1, cached=50))) as (_, generator):
         prompt = prompt_of(generator, "Hi")
         assert generator.warm(prompt) == 0
-        await heard(generator, prompt)
-        assert generator.warm(prompt) == len(prompt)
-        reread = [*prompt[:-1], *generator.frame("assistant", "Hello there"), *generator.frame("user", "And?")]
-        assert generator.warm(reread) == len(reread) - len(generator.frame("user", "And?")) - 1
-        assert generator.warm(generator.frame("system", "Be long.")) == 2
-
-
-async def test_the_pace_of_reading_is_known_after_a_reply_and_no_state_is_given_or_taken() -> None:
-    async with talking(said("Hi", usage=counts(100, 1, cached=50))) as (_, generator):
         before = generator.reading_s
-        await heard(generator, prompt_of(generator, "Hi"))
+        await heard(generator, prompt)
         after = generator.reading_s
         assert before is None
         assert after is not None
         assert after > 0
+        assert generator.warm(prompt) == len(prompt)
+        reread = [*prompt[:-1], *generator.frame("assistant", "Hello there"), *generator.frame("user", "And?")]
+        assert generator.warm(reread) == len(reread) - len(generator.frame("user", "And?")) - 1
+        assert generator.warm(generator.frame("system", "Be long.")) == 2
         assert await generator.take_state([2, 300, 4]) is None
         assert not await generator.put_state(KVState((2, 300, 4), memoryview(b"")))

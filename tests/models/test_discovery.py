@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -38,30 +38,27 @@ def asking(url: str, *, key: str = "") -> ServerReport:
         asyncio.run(client.close())
 
 
-def trying(server: Discovered, *, key: str = "") -> Findings:
-    """What works with the first model of a server."""
+def trying(url: str, report: ServerReport | None = None) -> Findings:
+    """What works with the first model of a server, which is found unless it was reported."""
 
     async def ask() -> Findings:
-        client = ServerClient(checked_address("den", server.address, key=key), answer_s=5)
+        client = ServerClient(checked_address("den", url), answer_s=5)
         try:
-            report = await asyncio.to_thread(found_at, client)
-            return await findings_of(client, report, report.models[0].name)
+            found = report or await asyncio.to_thread(found_at, client)
+            return await findings_of(client, found, found.models[0].name)
         finally:
             await client.close()
 
     return asyncio.run(ask())
 
 
-def test_a_llama_server_is_asked_natively_and_its_model_is_called_by_its_file(serve: Serve) -> None:
+def test_a_llama_server_is_asked_natively_or_with_its_v1_as_an_openai_compatible_one(serve: Serve) -> None:
     server = serve(llama_server())
     report = asking(server.address)
     assert (report.kind, report.product, report.base) == ("llama", "llama-server", server.address)
     assert (report.slots, report.build) == (2, "b6000-abc")
+    # Its model is called by its file.
     assert report.models == (ServedModel("Small-Chat.Q4_1", 4096, 96_576_768),)
-
-
-def test_a_llama_server_given_with_its_v1_is_an_openai_compatible_one(serve: Serve) -> None:
-    server = serve(llama_server())
     report = asking(f"{server.address}/v1/")
     assert (report.kind, report.product, report.base) == ("openai", "llama-server", f"{server.address}/v1")
     assert report.models[0].name == "Small-Chat.Q4_1"
@@ -91,79 +88,55 @@ def test_a_gateway_without_v1_is_found_below_its_own_path(serve: Serve) -> None:
     server = serve(Discovered(pages={"/v1beta/openai/models": {"data": [{"id": "m"}]}}))
     report = asking(f"{server.address}/v1beta/openai/")
     assert (report.base, report.prefix) == (f"{server.address}/v1beta/openai", "")
-    assert trying_at(report, server).schema == "yes"
+    assert trying(report.base, report).schema == "yes"
 
 
-def trying_at(report: ServerReport, server: Discovered) -> Findings:
-    """What works at the base that was reported."""
-
-    async def ask() -> Findings:
-        client = ServerClient(checked_address("den", report.base), answer_s=5)
-        try:
-            return await findings_of(client, report, "m")
-        finally:
-            await client.close()
-
-    return asyncio.run(ask())
-
-
-@pytest.mark.parametrize(
-    "pages",
-    [
+def test_what_is_no_model_server_is_said_to_be_none(serve: Serve) -> None:
+    server = serve(Discovered())
+    for pages in (
         {},
         {"/props": b"<html>hello</html>", "/v1/models": b"<html>hello</html>"},
         {"/props": [], "/api/version": "3", "/v1/models": {"data": "many"}, "/models": None},
         {"/props": {"default_generation_settings": [], "total_slots": "two"}, "/v1/models": {"models": []}},
         {"/props": {"default_generation_settings": {"n_ctx": 0}, "total_slots": 0}},
         {"/api/v0/models": {"data": [{"id": 3, "type": 4}, "x"]}},
-    ],
-)
-def test_what_is_no_model_server_is_said_to_be_none(serve: Serve, pages: dict[str, Any]) -> None:
-    with pytest.raises(ServerRefused, match="neither as a llama-server nor as an OpenAI-compatible") as raised:
-        asking(serve(Discovered(pages=pages)).address)
-    assert "Nothing was changed" in str(raised.value)
+    ):
+        server.pages = pages
+        with pytest.raises(ServerRefused, match="neither as a llama-server nor as an OpenAI-compatible") as raised:
+            asking(server.address)
+        assert "Nothing was changed" in str(raised.value)
 
 
 def test_models_in_wrong_shapes_are_left_out_and_the_others_stay(serve: Serve) -> None:
     odd: list[Any] = [{"id": 3}, "x", {"id": ""}, {"id": "y" * 300}, None, {"id": "good", "meta": "none"}]
-    report = asking(serve(Discovered(pages={"/v1/models": {"data": odd}})).address)
-    assert report.models == (ServedModel("good"),)
-
-
-def test_an_ollama_without_models_has_none(serve: Serve) -> None:
-    report = asking(serve(Discovered(pages={"/api/version": {"version": "1"}, "/v1/models": {"data": None}})).address)
+    server = serve(Discovered(pages={"/v1/models": {"data": odd}}))
+    assert asking(server.address).models == (ServedModel("good"),)
+    server.pages = {"/api/version": {"version": "1"}, "/v1/models": {"data": None}}
+    report = asking(server.address)
     assert (report.product, report.models) == ("Ollama", ())
 
 
 @pytest.mark.parametrize("made", [llama_server, ollama])
 def test_a_wrong_key_is_said_and_never_shown(serve: Serve, made: Callable[[], Discovered]) -> None:
-    server = made()
-    server.key = "another"
+    server = replace(made(), key="another")
     with pytest.raises(ServerRefused, match="does not take the key") as raised:
         asking(serve(server).address, key=KEY)
     assert KEY not in f"{raised.value!r} {raised.value}"
     assert all(each.authorization == f"Bearer {KEY}" for each in server.asked)
 
 
-def test_a_llama_server_that_lists_its_models_to_everybody_still_wants_its_key(serve: Serve) -> None:
-    server = llama_server()
-    server.failing["/props"] = 401
+def test_a_server_that_wants_its_key_or_sends_elsewhere_or_still_loads_is_told(serve: Serve) -> None:
+    server = serve(llama_server())
+    server.failing = {"/props": 401}  # its models it lists to everybody
     with pytest.raises(ServerRefused) as raised:
-        asking(serve(server).address)
+        asking(server.address)
     assert raised.value.status == 401
-
-
-def test_a_redirect_is_not_followed_but_told(serve: Serve) -> None:
-    server = Discovered(failing={"/v1/models": 307, "/models": 307})
-    with pytest.raises(ServerRefused, match="sends to another address"):
-        asking(serve(server).address)
-
-
-def test_one_that_loads_its_model_is_busy(serve: Serve) -> None:
-    server = llama_server()
-    server.failing["/health"] = 503
+    server.failing = {"/health": 503}
     with pytest.raises(ServerBusy):
-        asking(serve(server).address)
+        asking(server.address)
+    server.pages, server.failing = {}, {"/v1/models": 307, "/models": 307}
+    with pytest.raises(ServerRefused, match="sends to another address"):
+        asking(server.address)
 
 
 def test_nobody_at_the_address_is_told() -> None:
@@ -184,24 +157,18 @@ def test_one_that_says_nothing_is_given_up() -> None:
             asyncio.run(client.close())
 
 
-def test_the_models_path_is_no_part_of_a_name() -> None:
+def test_the_models_path_is_no_part_of_a_name_but_where_the_server_wants_it_so(serve: Serve) -> None:
     assert model_name("/srv/a/Small.Q4_1.gguf") == "Small.Q4_1"
     assert model_name("C:\\models\\Small.gguf") == "Small"
     assert model_name("owner/repo:Q4_K_M") == "owner/repo:Q4_K_M"
-
-
-def test_a_path_stays_the_name_where_the_server_wants_it_so(serve: Serve) -> None:
     server = Discovered(pages={"/v1/models": {"data": [{"id": "/srv/x.gguf", "owned_by": "vllm"}]}})
     assert asking(serve(server).address).models[0].name == "/srv/x.gguf"
 
 
-def test_everything_works_on_a_good_llama_server(serve: Serve) -> None:
-    found = trying(serve(llama_server()))
+def test_everything_works_on_a_good_llama_server_and_what_an_ollama_does_not_tell_is_not_told(serve: Serve) -> None:
+    found = trying(serve(llama_server()).address)
     assert set(asdict(found).values()) == {"yes"}
-
-
-def test_what_an_ollama_does_not_tell_is_not_told(serve: Serve) -> None:
-    found = trying(serve(ollama()))
+    found = trying(serve(ollama()).address)
     assert (found.stream, found.usage, found.schema, found.cache) == ("yes", "yes", "yes", "not told")
     assert (found.counts, found.slots) == ("not told", "not told")
 
@@ -217,28 +184,18 @@ def test_what_an_ollama_does_not_tell_is_not_told(serve: Serve) -> None:
         ({"calls": False}, "tools", "not told"),
         ({"embeds": False}, "embeddings", "no"),
         ({"forgets": True}, "counts", "no"),
+        ({"failing": {"/slots": 501}}, "slots", "no"),
     ],
 )
 def test_what_a_server_cannot_do_is_found(serve: Serve, change: dict[str, Any], name: str, value: str) -> None:
-    server = llama_server()
-    for key, its in change.items():
-        setattr(server, key, its)
-    found = asdict(trying(serve(server)))
+    found = asdict(trying(serve(replace(llama_server(), **change)).address))
     assert found[name] == value
     assert found["stream"] == "yes"
 
 
-def test_a_server_without_slots_to_look_at_has_none(serve: Serve) -> None:
-    server = llama_server()
-    server.failing["/slots"] = 501
-    assert trying(serve(server)).slots == "no"
-
-
 def test_a_model_that_says_nothing_is_an_error(serve: Serve) -> None:
-    server = llama_server()
-    server.says = ""
     with pytest.raises(ServerError, match="sent nothing that can be read"):
-        trying(serve(server))
+        trying(serve(replace(llama_server(), says="")).address)
 
 
 def test_only_listeners_on_the_usual_ports_are_reported(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

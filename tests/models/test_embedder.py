@@ -19,15 +19,14 @@ async def embedder(embed_gguf: Path) -> AsyncIterator[LlamaEmbedder]:
     await loaded.close()
 
 
-async def test_the_cosines_are_the_published_ones(embedder: LlamaEmbedder) -> None:
+async def test_the_cosines_are_the_published_ones_and_vectors_have_length_one_whatever_the_text(
+    embedder: LlamaEmbedder,
+) -> None:
+    checked: Embedder = embedder
     texts = ["That is a happy person", "That is a very happy person", "That is a happy dog", "Today is a sunny day"]
-    vectors = await embedder.embed(texts)
+    vectors = await checked.embed(texts)
     # Model card of sentence-transformers/all-MiniLM-L6-v2; Q8_0 costs less than .01.
     assert vectors[0] @ vectors[1:].T == pytest.approx([0.943, 0.695, 0.257], abs=0.01)
-
-
-async def test_vectors_have_length_one_whatever_the_text(embedder: LlamaEmbedder) -> None:
-    checked: Embedder = embedder
     vectors = await checked.embed(["", " ", "word " * 2000, "[CLS] </s> \ud800", "🌊" * 10])
     assert (vectors.shape, str(vectors.dtype)) == ((5, checked.dimension), "float32")
     assert (vectors**2).sum(1) == pytest.approx([1.0] * 5, abs=1e-5)

@@ -9,7 +9,7 @@ import pytest
 
 from models.errors import ContextFull, EngineClosed
 from models.generator import LlamaGenerator, load_generator
-from models.protocols import Finished, Generator, Piece, SamplingParams
+from models.protocols import Finished, Generator, KVState, Piece, SamplingParams
 
 GREEDY = SamplingParams(temperature=0, repeat_penalty=1.0, max_tokens=8)
 SEA = "The sea is wide and blue and deep. "
@@ -79,7 +79,7 @@ async def test_a_long_prompt_tells_how_far_it_is_read_and_a_short_one_does_not(g
         assert isinstance(items[-1], Finished)
         return items[-1]
 
-    finished = await ask([*long_prompt(generator, 800, "How far? "), *generator.reply_open()])
+    finished = await ask([*long_prompt(generator, 300, "How far? "), *generator.reply_open()])
     assert read == sorted(read)
     assert {total for _, total in read} == {finished.evaluated_tokens}
     assert 0 < read[0][0] < finished.evaluated_tokens
@@ -90,7 +90,7 @@ async def test_a_long_prompt_tells_how_far_it_is_read_and_a_short_one_does_not(g
 
 async def test_a_seed_gives_the_same_reply_again_and_another_seed_another(generator: LlamaGenerator) -> None:
     def seeded(seed: int) -> SamplingParams:
-        return SamplingParams(temperature=1.5, seed=seed, max_tokens=20)
+        return SamplingParams(temperature=1.5, seed=seed, max_tokens=10)
 
     first, again, other = [(await collect(generator, opening(generator), seeded(seed)))[0] for seed in (7, 7, 8)]
     assert first == again != other
@@ -98,7 +98,7 @@ async def test_a_seed_gives_the_same_reply_again_and_another_seed_another(genera
 
 async def test_a_prompt_that_appends_to_the_last_one_evaluates_only_what_is_new(generator: LlamaGenerator) -> None:
     prompt = opening(generator)
-    tokens, _, finished = await collect(generator, prompt, SamplingParams(temperature=0, max_tokens=30))
+    tokens, _, finished = await collect(generator, prompt, SamplingParams(temperature=0, max_tokens=10))
     new = [*generator.reply_close(), *generator.frame("user", "And three rivers?"), *generator.reply_open()]
     _, _, second = await collect(generator, [*prompt, *tokens, *new])
     unevaluated = 1 if finished.reason == "length" else 0  # the token that reached the limit was only sampled
@@ -150,39 +150,27 @@ async def test_stop_in_the_middle_of_a_prompt_keeps_what_was_evaluated(generator
     assert rest.evaluated_tokens == 40
 
 
-async def test_closing_the_iterator_ends_the_reply_behind_it(generator: LlamaGenerator) -> None:
+async def test_who_closes_the_iterator_or_is_cancelled_frees_the_foreground(generator: LlamaGenerator) -> None:
     stream = generator.generate(opening(generator, "Tell a long tale."), SamplingParams(max_tokens=3000))
     await anext(stream)
     await stream.aclose()
+    running = asyncio.create_task(collect(generator, long_prompt(generator, 3000, "cancel ")))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     tokens, _, finished = await collect(generator, opening(generator))
     assert finished.reason in ("length", "end")
     assert tokens
 
 
-async def test_a_cancelled_task_frees_the_foreground(generator: LlamaGenerator) -> None:
-    prompt = long_prompt(generator, 3000, "cancel ")
-    running = asyncio.create_task(collect(generator, prompt))
-    await asyncio.sleep(0)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert (await collect(generator, opening(generator)))[0]
-
-
-async def test_a_prefill_becomes_the_foregrounds_prompt(generator: LlamaGenerator) -> None:
-    prompt = long_prompt(generator, 300, "prefill ")
-    assert await generator.prefill(prompt)
-    _, _, finished = await collect(generator, [*prompt, *generator.reply_open()])
-    assert finished.evaluated_tokens == len(generator.reply_open())
-    assert not await generator.prefill([5] * 4096)
-
-
-async def test_a_prefill_yields_to_the_foreground_and_goes_on_after_it(generator: LlamaGenerator) -> None:
-    chat = opening(generator)
+async def test_a_prefill_yields_to_the_foreground_and_becomes_its_prompt(generator: LlamaGenerator) -> None:
+    chat, prompt = opening(generator), long_prompt(generator, 400, "yield ")
     await collect(generator, chat)
-    prompt = long_prompt(generator, 600, "yield ")
+    back = generator.contexts.back()
+    assert back is not None
     filling = asyncio.create_task(generator.prefill(prompt))
-    await asyncio.sleep(0.05)
+    await until(lambda: back.tokens[:8] == prompt[:8])
     tokens, _, finished = await collect(generator, chat)
     assert finished.evaluated_tokens == 1  # the foreground's cache was left alone
     assert tokens
@@ -190,12 +178,13 @@ async def test_a_prefill_yields_to_the_foreground_and_goes_on_after_it(generator
     assert await filling
     _, _, after = await collect(generator, [*prompt, *generator.reply_open()])
     assert after.evaluated_tokens == len(generator.reply_open())
+    assert not await generator.prefill([5] * 4096)
 
 
 async def test_a_cancelled_prefill_leaves_the_foreground_and_resumes_where_it_was(generator: LlamaGenerator) -> None:
     chat = opening(generator)
     await collect(generator, chat)
-    prompt = long_prompt(generator, 700, "resume ")
+    prompt = long_prompt(generator, 300, "resume ")
     filling = asyncio.create_task(generator.prefill(prompt))
     back = generator.contexts.back()
     assert back is not None
@@ -211,7 +200,7 @@ async def test_a_cancelled_prefill_leaves_the_foreground_and_resumes_where_it_wa
 
 
 async def test_a_prompt_that_is_half_evaluated_behind_the_foreground_is_gone_on_with(generator: LlamaGenerator) -> None:
-    one, other = opening(generator, "The first chat."), long_prompt(generator, 200, "other ")
+    one, other = opening(generator, "The first chat."), long_prompt(generator, 100, "other ")
     await collect(generator, one)
     assert await generator.prefill(other)
     _, _, back_to_one = await collect(generator, one)
@@ -228,7 +217,7 @@ async def test_two_replies_asked_at_once_come_one_after_the_other(generator: Lla
 async def test_pieces_cross_to_the_event_loop_in_batches(generator: LlamaGenerator) -> None:
     pieces = list[Piece]()
     start = perf_counter()
-    async for item in generator.generate(opening(generator, "Count to fifty."), SamplingParams(max_tokens=40, seed=2)):
+    async for item in generator.generate(opening(generator, "Count to fifty."), SamplingParams(max_tokens=20, seed=2)):
         if isinstance(item, Piece):
             pieces.append(item)
     assert len(pieces[0].tokens) == 1
@@ -250,6 +239,10 @@ async def test_a_closed_generator_says_so_and_whoever_waits_hears_it(chat_gguf: 
         await filling
     with pytest.raises(EngineClosed):
         await collect(generator, [1])
+    with pytest.raises(EngineClosed):
+        await generator.take_state([1, 2])
+    with pytest.raises(EngineClosed):
+        await generator.put_state(KVState((1,), memoryview(b"x")))
     with pytest.raises(EngineClosed):
         generator.tokenize("x")
     assert memo.exists()

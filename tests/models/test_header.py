@@ -16,31 +16,25 @@ from tests.examples import examples
 Write = Callable[..., Path]
 
 
-def test_the_header_of_the_real_model_says_what_it_is(chat_gguf: Path) -> None:
+def test_the_headers_of_the_real_models_say_what_they_are(chat_gguf: Path, embed_gguf: Path) -> None:
     header = read_header(chat_gguf)
     assert header.architecture == "llama"
     assert header.number("context_length") == 8192
     assert header.kv_bytes_per_token() == 30 * 3 * 2 * 64 * 2
     assert "<|im_start|>" in str(header.chat_template)
     assert not header.embeds
-
-
-def test_the_header_of_the_real_embedder_says_that_it_embeds(embed_gguf: Path) -> None:
     assert read_header(embed_gguf).embeds
 
 
-@pytest.mark.parametrize(
-    ("values", "embeds"),
-    [
+def test_a_model_embeds_if_it_pools_or_looks_ahead(write_gguf: Write) -> None:
+    for values, embeds in (
         ({"qwen3.pooling_type": 3}, True),
         ({"qwen3.pooling_type": 0}, False),
         ({"qwen3.pooling_type": 4}, False),
         ({"qwen3.attention.causal": False}, True),
         ({}, False),
-    ],
-)
-def test_a_model_embeds_if_it_pools_or_looks_ahead(write_gguf: Write, values: dict[str, object], embeds: bool) -> None:
-    assert read_header(write_gguf({"general.architecture": "qwen3", **values})).embeds is embeds
+    ):
+        assert read_header(write_gguf({"general.architecture": "qwen3", **values})).embeds is embeds
 
 
 def test_values_of_every_kind_are_read_and_layers_may_differ(write_gguf: Write) -> None:
@@ -61,34 +55,25 @@ def test_values_of_every_kind_are_read_and_layers_may_differ(write_gguf: Write) 
     assert "words" not in header.values
 
 
-@pytest.mark.parametrize(
-    ("data", "found"),
-    [
+def test_what_is_no_gguf_is_named_and_what_cannot_be_read_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.gguf"
+    for data, found in (
         (b"", "an empty file"),
         (b"# My model\nnotes about it", "a text file"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "a Git LFS pointer"),
         (b"PK\x03\x04rest", "a zip archive"),
         (b'\x40\0\0\0\0\0\0\0{"__metadata__":', "a safetensors file"),
         (b"\x00\xff\x00\xfe" * 20, "a file of another kind"),
-    ],
-)
-def test_a_file_of_another_kind_is_named(tmp_path: Path, data: bytes, found: str) -> None:
-    path = tmp_path / "model.gguf"
-    path.write_bytes(data)
-    with pytest.raises(NotGguf, match=found):
-        read_header(path)
-
-
-def test_a_folder_a_missing_file_and_a_pipe_are_no_models(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for path, why in ((tmp_path, "a folder"), (tmp_path / "none", "does not exist"), (tmp_path / "pipe", "not a file")):
-        with pytest.raises(ModelMissing, match=why):
+    ):
+        path.write_bytes(data)
+        with pytest.raises(NotGguf, match=found):
             read_header(path)
-
-
-def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "model.gguf"
-    path.write_bytes(b"GGUF")
+    os.mkfifo(tmp_path / "pipe")
+    for each, why in ((tmp_path, "a folder"), (tmp_path / "none", "does not exist"), (tmp_path / "pipe", "not a file")):
+        with pytest.raises(ModelMissing, match=why):
+            read_header(each)
 
     def refuse(*_args: object, **_named: object) -> None:
         raise PermissionError(13, "Permission denied")

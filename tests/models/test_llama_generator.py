@@ -1,19 +1,19 @@
 """The generator over llama.cpp's own server, which is a real one with the real small model, beside the embedded one."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, Field
 
-from models.errors import ContextFull, EngineClosed, ServerError
+from models.errors import ContextFull, EngineClosed
 from models.generator import LlamaGenerator
 from models.protocols import Finished, Generator, Piece, SamplingParams
 from models.servers.address import checked_address
 from models.servers.client import ServerClient
 from models.servers.llama_generator import LlamaServerGenerator, connect_llama
-from tests.models.llama_server import CONTEXT, serving
+from tests.models.llama_server import CONTEXT
 from tests.models.test_generator import GREEDY, collect
 
 pytestmark = pytest.mark.model
@@ -25,15 +25,9 @@ class Person(BaseModel):
     age: int = Field(ge=0, le=150)
 
 
-@pytest.fixture(scope="module")
-def address(chat_gguf: Path) -> Iterator[str]:
-    with serving(chat_gguf) as at:
-        yield at
-
-
 @pytest.fixture
-async def remote(address: str) -> AsyncIterator[LlamaServerGenerator]:
-    made = await connected(address)
+async def remote(llama_servers: list[str]) -> AsyncIterator[LlamaServerGenerator]:
+    made = await connected(llama_servers[0])
     yield made
     await made.close()
 
@@ -55,25 +49,25 @@ def test_it_is_what_the_protocol_says(remote: LlamaServerGenerator, chat_gguf: P
     assert 0 < checked.info.size <= chat_gguf.stat().st_size
 
 
-@pytest.mark.parametrize("text", ["Hello there.", FOREIGN, "", "é" * 40])
 def test_frames_and_tokens_are_those_of_the_embedded_model(
-    remote: LlamaServerGenerator, generator: LlamaGenerator, text: str
+    remote: LlamaServerGenerator, generator: LlamaGenerator
 ) -> None:
-    for role in ("system", "user", "assistant"):
-        for first in (True, False):
-            assert remote.frame(role, text, first=first) == generator.frame(role, text, first=first)
-    assert remote.tokenize(text) == generator.tokenize(text)
+    for text in ("Hello there.", FOREIGN, "", "é" * 40):
+        for role in ("system", "user", "assistant"):
+            for first in (True, False):
+                assert remote.frame(role, text, first=first) == generator.frame(role, text, first=first)
+        assert remote.tokenize(text) == generator.tokenize(text)
+        assert remote.detokenize(remote.tokenize(text)) == text
     assert remote.reply_open() == generator.reply_open()
     assert remote.reply_close() == generator.reply_close()
-    assert remote.detokenize(remote.tokenize(text)) == text
 
 
 async def test_only_what_is_new_is_evaluated(remote: LlamaServerGenerator) -> None:
     log, known = remote.frame("system", "You answer shortly.", first=True), 0
-    said_in_turn = ["Name three seas.", "Say 😀漢字🎉.", "And more: " + "the sea is wide " * 60, "Good."]
+    said_in_turn = ["Name three seas.", "Say 😀漢字🎉.", "And more: " + "the sea is wide " * 15, "Good."]
     for number, said in enumerate(said_in_turn):
         prompt = [*log, *opening(remote, said, first=False)]
-        tokens, text, finished = await collect(remote, prompt, SamplingParams(temperature=0, max_tokens=24))
+        tokens, text, finished = await collect(remote, prompt, SamplingParams(temperature=0, max_tokens=8))
         assert finished.prompt_tokens == len(prompt)
         assert finished.evaluated_tokens == len(prompt) - known or number == 0
         assert finished.completion_tokens == len(tokens)
@@ -95,7 +89,7 @@ async def test_a_greedy_reply_begins_as_the_embedded_models(
 
 async def test_how_far_a_long_prompt_is_read_is_told(remote: LlamaServerGenerator) -> None:
     told: list[tuple[int, int]] = []
-    prompt = opening(remote, "Told: " + "a wide sea, " * 300)
+    prompt = opening(remote, "Told: " + "a wide sea, " * 70)
     async for _ in remote.generate(prompt, GREEDY, progress=lambda done, total: told.append((done, total))):
         pass
     assert told
@@ -108,7 +102,7 @@ async def test_an_object_is_of_its_schema_in_front_and_behind(remote: LlamaServe
     made = await remote.structured(prompt, Person)
     assert made.age <= 150
     text, reason = "", ""
-    async for step in remote.generate(prompt, SamplingParams(max_tokens=60), schema=Person):
+    async for step in remote.generate(prompt, SamplingParams(max_tokens=40), schema=Person):
         match step:
             case Piece():
                 text += step.text
@@ -118,7 +112,9 @@ async def test_an_object_is_of_its_schema_in_front_and_behind(remote: LlamaServe
     assert Person.model_validate_json(text).age <= 150
 
 
-async def test_a_stop_ends_a_reply_and_keeps_what_came(remote: LlamaServerGenerator) -> None:
+async def test_a_stop_ends_a_reply_or_the_reading_of_its_prompt_and_keeps_what_came(
+    remote: LlamaServerGenerator,
+) -> None:
     text = ""
     async for step in remote.generate(opening(remote, "Tell a long story."), SamplingParams(max_tokens=2000, seed=1)):
         if isinstance(step, Piece):
@@ -127,17 +123,14 @@ async def test_a_stop_ends_a_reply_and_keeps_what_came(remote: LlamaServerGenera
         else:
             assert step.reason == "stopped"
     assert text
-
-
-async def test_a_stop_ends_the_reading_of_a_prompt_and_what_was_read_stays(remote: LlamaServerGenerator) -> None:
-    prompt = opening(remote, "Stopped: " + "one wide sea and " * 500)
+    prompt = opening(remote, "Stopped: " + "one wide sea and " * 100)
     steps = remote.generate(prompt, GREEDY, progress=lambda done, total: remote.stop())
     assert [step.reason async for step in steps if isinstance(step, Finished)] == ["stopped"]
     assert 0 < remote.warm(prompt) < len(prompt) - 1
 
 
 async def test_a_prefill_beside_the_chat_becomes_the_chats(remote: LlamaServerGenerator) -> None:
-    chat, short = (opening(remote, f"{name}: " + "the sea is deep " * 30) for name in ("Chat", "Short"))
+    chat, short = (opening(remote, f"{name}: " + "the sea is deep " * 20) for name in ("Chat", "Short"))
     await collect(remote, chat)
     front = remote.slots.front
     assert await remote.prefill(short)
@@ -149,7 +142,7 @@ async def test_a_prefill_beside_the_chat_becomes_the_chats(remote: LlamaServerGe
 
 
 async def test_the_background_waits_for_the_foreground_and_goes_on(remote: LlamaServerGenerator) -> None:
-    prompt = opening(remote, "Bob is 42 years old. Who is he, as JSON? " + "Think of the sea. " * 100)
+    prompt = opening(remote, "Bob is 42 years old. Who is he, as JSON? " + "Think of the sea. " * 20)
     behind = asyncio.create_task(remote.structured(prompt, Person))
     order: list[str] = []
     behind.add_done_callback(lambda _: order.append("behind"))
@@ -168,8 +161,8 @@ async def test_a_prompt_that_does_not_fit_is_refused(remote: LlamaServerGenerato
     assert not await remote.prefill(too_long)
 
 
-async def test_a_closed_one_says_so(address: str) -> None:
-    made = await connected(address)
+async def test_a_closed_one_says_so(llama_servers: list[str]) -> None:
+    made = await connected(llama_servers[0])
     steps = made.generate(opening(made, "Hello."), SamplingParams(max_tokens=2000))
     await anext(steps)
     await made.close()
@@ -180,26 +173,12 @@ async def test_a_closed_one_says_so(address: str) -> None:
         await collect(made, opening(made, "Hello."))
 
 
-async def test_a_server_that_is_gone_is_told_and_what_came_is_kept(chat_gguf: Path) -> None:
-    with serving(chat_gguf, slots=1) as at:
-        made = await connected(at)
-        steps = made.generate(opening(made, "Tell a long story."), SamplingParams(max_tokens=3000, seed=1))
-        first = await anext(steps)
-    with pytest.raises(ServerError, match="den"):
-        [step async for step in steps]
-    assert isinstance(first, Piece)
-    assert first.text
-    with pytest.raises(ServerError, match="nobody answers"):
-        await collect(made, opening(made, "Hello."))
-    await made.close()
-
-
 async def test_a_chat_that_others_pushed_out_is_evaluated_anew_only_where_it_is_new(
     remote: LlamaServerGenerator,
 ) -> None:
     """The server has two slots, and puts aside what is pushed out of them."""
     logs: dict[str, list[int]] = {}
-    sea = "The ferry leaves at nine, and the market opens before that. " * 12
+    sea = "The ferry leaves at nine, and the market opens before that. " * 6
     for turn in range(2):
         for name in ("Ada", "Bob", "Eve", "Tom"):
             said = f"I am {name}. {sea}" if turn == 0 else "Go on."

@@ -22,39 +22,29 @@ def load(path: Path, **named: object) -> object:
     return load_generator(path, name="x", context=512, memo=None, **named)  # type: ignore[arg-type]
 
 
-def test_a_text_file_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_chat_model_or_ends_too_early_is_refused(chat_gguf: Path, embed_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "notes.gguf"
     path.write_text("these are my notes\n")
     with pytest.raises(errors.NotGguf, match=r"notes\.gguf is not a GGUF model: it is a text file"):
         load(path)
-
-
-def test_an_embedder_is_refused_as_a_chat_model_and_the_other_way_round(chat_gguf: Path, embed_gguf: Path) -> None:
     with pytest.raises(errors.NotAChatModel, match="bert"):
         load(embed_gguf)
     with pytest.raises(errors.NotAnEmbedder, match="llama"):
         load_embedder(chat_gguf, name="x")
-
-
-def test_a_model_that_ends_too_early_is_refused(chat_gguf: Path, tmp_path: Path) -> None:
     whole = chat_gguf.read_bytes()
-    header_only, almost = tmp_path / "header.gguf", tmp_path / "almost.gguf"
-    header_only.write_bytes(whole[:3_000_000])
-    almost.write_bytes(whole[:-1000])
-    for path in (header_only, almost):
+    for cut in (whole[:3_000_000], whole[:-1000]):
+        path.write_bytes(cut)
         with pytest.raises(errors.TruncatedModel):
             load(path)
 
 
 @pytest.mark.process
-def test_an_architecture_that_llama_cpp_does_not_know_is_named(write_gguf: Write) -> None:
+def test_an_architecture_that_llama_cpp_does_not_know_is_named_and_one_without_what_it_needs_is_damaged(
+    write_gguf: Write,
+) -> None:
     with pytest.raises(errors.UnknownArchitecture, match="'tomorrow'") as caught:
         load(write_gguf({"general.architecture": "tomorrow"}))
     assert caught.value.architecture == "tomorrow"
-
-
-@pytest.mark.process
-def test_a_model_without_what_its_architecture_needs_is_damaged(write_gguf: Write) -> None:
     with pytest.raises(errors.DamagedModel, match=r"made\.gguf is damaged"):
         load(write_gguf({"general.architecture": "llama"}))
 
@@ -75,22 +65,19 @@ def test_this_machine_has_memory_and_cores() -> None:
     assert 1 <= physical_cores() <= (os.cpu_count() or 1)
 
 
-@pytest.mark.parametrize(
-    ("said", "kind"),
-    [
+def test_what_llama_cpp_says_decides_which_error_it_is(write_gguf: Write) -> None:
+    header = read_header(write_gguf({"general.architecture": "llama"}))
+    for said, kind in (
         ("error loading model: unknown model architecture: 'foo'\n", errors.UnknownArchitecture),
         ("tensor 'a' data is not within the file bounds, model is corrupted\n", errors.TruncatedModel),
         ("ggml_backend_cpu_buffer: failed to allocate buffer of size 1\n", errors.TooBigForMemory),
         ("llama_model_load: error loading model: wrong shape\n", errors.DamagedModel),
         ("", errors.DamagedModel),
-    ],
-)
-def test_what_llama_cpp_says_decides_which_error_it_is(write_gguf: Write, said: str, kind: type[Exception]) -> None:
-    header = read_header(write_gguf({"general.architecture": "llama"}))
-    assert type(refusal(header, [said])) is kind
+    ):
+        assert type(refusal(header, [said])) is kind
 
 
-def test_a_good_model_still_loads_after_every_kind_of_bad_one(chat_gguf: Path, write_gguf: Write) -> None:
+def test_a_good_model_still_loads_after_every_kind_of_bad_one(chat_gguf: Path, tried: Path, write_gguf: Write) -> None:
     code = f"""
 import asyncio, sys
 from pathlib import Path
@@ -103,7 +90,7 @@ for path in bad:
         load_generator(Path(path), name="bad")
     except LoadError as error:
         print(type(error).__name__)
-generator = load_generator(Path({str(chat_gguf)!r}), name="good", context=256)
+generator = load_generator(Path({str(chat_gguf)!r}), name="good", context=256, memo=Path({str(tried)!r}))
 async def main():
     prompt = [*generator.frame("user", "Hi", first=True), *generator.reply_open()]
     async for item in generator.generate(prompt, SamplingParams(max_tokens=3, temperature=0)):

@@ -24,17 +24,10 @@ def test_past_the_limit_the_one_used_longest_ago_is_given_back() -> None:
     assert [key for key, _ in states.put("D", parked(150))] == ["B", "C"]
     assert keys(states) == ["A", "D"]
     assert states.get("A") is first
-
-
-def test_one_that_alone_is_too_large_is_given_back_and_pushes_the_others_out() -> None:
-    states = ParkedStates[str](limit=300)
-    states.put("A", parked(100))
-    assert [key for key, _ in states.put("B", parked(400))] == ["A", "B"]
+    # One that alone is too large is given back, and pushes the others out.
+    assert [key for key, _ in states.put("E", parked(400))] == ["D", "A", "E"]
     assert keys(states) == []
-
-
-def test_a_key_has_one_state_and_its_place_is_counted_once() -> None:
-    states = ParkedStates[str](limit=300)
+    # A key has one state, and its place is counted once.
     for size in (200, 250, 300):
         assert states.put("A", parked(size)) == []
     assert [each.size for _, each in states.items()] == [300]

@@ -27,10 +27,22 @@ def answering(monkeypatch: pytest.MonkeyPatch, *codes: int) -> list[bool]:
     return ran
 
 
-def test_a_good_file_is_tried_once_and_again_when_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "m.gguf"
+    made.write_bytes(b"GGUF")
+    return made
+
+
+@pytest.fixture
+def memo(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "probed.json"
+
+
+def test_a_good_file_is_tried_once_and_again_when_it_or_the_build_or_the_processor_is_another(
+    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = answering(monkeypatch, 0)
-    path, memo = tmp_path / "m.gguf", tmp_path / "cache" / "probed.json"
-    path.write_bytes(b"GGUF")
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=True, fresh=True)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=True, fresh=False)
     assert len(ran) == 1
@@ -39,28 +51,19 @@ def test_a_good_file_is_tried_once_and_again_when_it_changed(tmp_path: Path, mon
     assert len(ran) == 2
     assert list(json.loads(memo.read_text())) == [str(path)]
     assert os.listdir(memo.parent) == ["probed.json"]
-
-
-def test_another_build_or_processor_is_tried_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = answering(monkeypatch, 0)
-    path, memo = tmp_path / "m.gguf", tmp_path / "probed.json"
-    path.write_bytes(b"GGUF")
-    probe.check_apart(path, memo=memo, embeds=False)
     monkeypatch.setattr(machine, "processor_flags", lambda: ["of", "another"])
     probe.check_apart(path, memo=memo, embeds=False)
-    assert len(ran) == 2
-    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path / "another"))
-    probe.check_apart(path, memo=memo, embeds=False)
-    probe.check_apart(path, memo=memo, embeds=False)
     assert len(ran) == 3
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(path.parent / "another"))
+    for _ in range(2):
+        probe.check_apart(path, memo=memo, embeds=False)
+    assert len(ran) == 4
 
 
 def test_a_file_that_runs_only_without_extra_buffers_is_remembered_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = answering(monkeypatch, SEGFAULT, 0)
-    path, memo = tmp_path / "m.gguf", tmp_path / "probed.json"
-    path.write_bytes(b"GGUF")
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=False, fresh=True)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=False, fresh=False)
     assert ran == [True, False]
@@ -73,10 +76,9 @@ def crash(path: Path, memo: Path | None) -> LoadError:
 
 
 def test_a_crash_is_told_by_whether_the_file_is_the_one_that_was_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_gguf: Path
+    tmp_path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch, chat_gguf: Path
 ) -> None:
     answering(monkeypatch, SEGFAULT)
-    memo = tmp_path / "probed.json"
     right = crash(chat_gguf, memo)
     assert isinstance(right, CrashingBuild)
     assert "is damaged" not in str(right)
@@ -91,11 +93,10 @@ def test_a_crash_is_told_by_whether_the_file_is_the_one_that_was_installed(
 
 
 def test_a_foreign_file_that_crashes_is_damaged_where_the_build_runs_another_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, other, memo = tmp_path / "m.gguf", tmp_path / "good.gguf", tmp_path / "probed.json"
-    for each in (path, other):
-        each.write_bytes(b"GGUF")
+    other = path.with_name("good.gguf")
+    other.write_bytes(b"GGUF")
     answering(monkeypatch, SEGFAULT)
     assert isinstance(crash(path, memo), CrashingModel)
     answering(monkeypatch, 0)
@@ -104,46 +105,30 @@ def test_a_foreign_file_that_crashes_is_damaged_where_the_build_runs_another_one
     assert isinstance(crash(path, memo), DamagedModel)
     monkeypatch.setattr(machine, "processor_flags", lambda: ["of", "another"])
     assert isinstance(crash(path, memo), CrashingModel)
-
-
-def test_a_trial_that_the_system_kills_ran_out_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch, -signal.SIGKILL)
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF")
-    assert isinstance(crash(path, None), TooBigForMemory)
-
-
-def test_a_note_that_cannot_be_read_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch, SEGFAULT)
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF")
-    (tmp_path / PARTIAL).mkdir()
-    (tmp_path / PARTIAL / f"m.gguf{NOTE}").write_bytes(b"\xff\xfe")
+    # A note that cannot be read is as none.
+    (path.parent / PARTIAL).mkdir()
+    (path.parent / PARTIAL / f"m.gguf{NOTE}").write_bytes(b"\xff\xfe")
     assert isinstance(crash(path, None), CrashingModel)
 
 
-def test_a_refused_file_is_left_to_the_loader_to_explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_that_the_system_kills_ran_out_of_memory_and_a_refused_file_is_left_to_the_loader(
+    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch, -signal.SIGKILL)
+    assert isinstance(crash(path, None), TooBigForMemory)
     answering(monkeypatch, probe.REFUSED)
-    path, memo = tmp_path / "m.gguf", tmp_path / "probed.json"
-    path.write_bytes(b"GGUF")
     probe.check_apart(path, memo=memo, embeds=False)
     assert not memo.exists()
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[1]", '{"m.gguf": 3}'])
-def test_a_damaged_memo_costs_only_another_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_a_memo_that_is_damaged_or_cannot_be_written_costs_only_another_try(
+    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = answering(monkeypatch, 0)
-    path, memo = tmp_path / "m.gguf", tmp_path / "probed.json"
-    path.write_bytes(b"GGUF")
-    memo.write_text(text)
-    probe.check_apart(path, memo=memo, embeds=False)
-    assert len(ran) == 1
-    assert str(path) in json.loads(memo.read_text())
-
-
-def test_a_memo_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = answering(monkeypatch, 0)
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF")
+    memo.parent.mkdir()
+    for text in ("", "nonsense", "[1]", '{"m.gguf": 3}'):
+        memo.write_text(text)
+        probe.check_apart(path, memo=memo, embeds=False)
+        assert str(path) in json.loads(memo.read_text())
     probe.check_apart(path, memo=path / "no" / "folder.json", embeds=False)
-    assert len(ran) == 1
+    assert len(ran) == 5

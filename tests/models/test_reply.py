@@ -20,42 +20,30 @@ def read(pieces: list[str | bytes], *, skip_space: bool = False) -> tuple[list[i
     return [*tokens, *some], text + more, thinking
 
 
-def test_plain_text_passes_at_once() -> None:
+def test_text_passes_at_once_and_a_character_cut_between_tokens_comes_whole_or_is_marked() -> None:
     assert read(["Hel", "lo <b>"]) == ([0, 1], "Hello <b>", [False, False])
-
-
-def test_a_character_cut_between_tokens_comes_whole() -> None:
     waves = "🌊".encode()
     reply = ReplyText()
     reply.push(0, b"a" + waves[:2])
     assert reply.take() == ((0,), "a")
     reply.push(1, waves[2:])
     assert reply.take() == ((1,), "🌊")
-
-
-def test_a_character_that_never_ends_is_marked() -> None:
     assert read([b"ok \xf0\x9f"]) == ([0], "ok \ufffd", [False])
 
 
-def test_reasoning_and_the_space_around_it_stay_out() -> None:
+def test_reasoning_and_the_space_around_it_stay_out_however_its_marks_are_cut() -> None:
     tokens, text, thinking = read(["\n", "<think>", "\nhm", " so", "</think>", "\n\n", "\n", "Yes", "."])
     assert (tokens, text) == ([7, 8], "Yes.")
     assert thinking == [False, True, True, True, False, False, False, False, False]
-
-
-def test_reasoning_is_found_when_its_marks_are_cut_into_tokens() -> None:
     assert read(["<th", "ink", "> why", " not</th", "ink>", "No"])[:2] == ([5], "No")
     assert read(["<think>a</think>\nNo", " way"])[:2] == ([0, 1], "No way")
+    assert read(["<think>", "on and on"])[:2] == ([], "")
 
 
 def test_what_only_looks_like_reasoning_is_kept() -> None:
     assert read(["<th", "e end>"])[:2] == ([0, 1], "<the end>")
     assert read(["<thi"])[:2] == ([0], "<thi")
     assert read(["so ", "<think>", "x"])[:2] == ([0, 1, 2], "so <think>x")
-
-
-def test_reasoning_that_never_ends_leaves_nothing() -> None:
-    assert read(["<think>", "on and on"])[:2] == ([], "")
 
 
 def test_a_word_space_of_sentencepiece_is_dropped_once() -> None:

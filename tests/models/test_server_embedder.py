@@ -26,8 +26,9 @@ from models.servers.connecting import connect_embedder
 from models.servers.embedder_pool import EmbedderPool
 from models.servers.embeddings import BATCH, LEAST, PROBE, ServerEmbedder
 from tests.models.chat_server import Request, Scripted, chat_server
-from tests.models.embedding_server import MODEL, EmbeddingServer, answer, embedding_server
+from tests.models.embedding_server import MODEL, EmbeddingServer, Fault, answer, embedding_server
 from tests.models.llama_server import serving
+from tests.models.rows import every
 
 KEY = "sk-secret-0123456789"
 TEXTS = ["a heron stands", "the tide comes in", "nine boats leave the harbour"]
@@ -82,7 +83,7 @@ async def test_a_text_is_cut_by_bytes_where_nobody_counts_its_tokens() -> None:
         assert (len(long.encode()), empty, odd) == (300, " ", "? and more")
 
 
-async def test_what_a_server_says_of_its_context_is_kept_to() -> None:
+async def test_what_a_server_says_of_its_context_is_kept_to_and_what_is_too_long_is_halved_until_it_fits() -> None:
     models = [{"id": MODEL, "max_model_len": 4096}]
     async with embedding_server(models=models, most=900) as server, embedder(server) as made:
         assert made.info.context == embeddings.LONGEST
@@ -91,11 +92,8 @@ async def test_what_a_server_says_of_its_context_is_kept_to() -> None:
         server.batches.clear()
         await made.embed(["a" * 9000])
         assert [len(text) for (text,) in server.batches] == [900]
-
-
-async def test_a_text_that_is_too_long_without_a_number_is_halved_until_it_fits_or_is_refused() -> None:
     refusal = answer({"error": {"message": "input is too large to process. increase the physical batch size"}}, 500)
-    async with embedding_server() as server, embedder(server) as made:
+    async with embedding_server() as server, embedder(server) as made:  # which tells no number
         server.batches.clear()
         server.faults = [refusal, refusal]
         await made.embed(["a" * 9000])
@@ -115,71 +113,65 @@ def with_first(**changed: Any) -> Callable[[dict[str, Any]], Any]:
     return lambda whole: whole | {"data": [whole["data"][0] | changed, *whole["data"][1:]]}
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (without("data"), "something else than vectors"),
-        (lambda whole: [whole], "something else than vectors"),
-        (lambda whole: whole | {"data": "AAAA"}, "something else than vectors"),
-        (lambda whole: whole | {"data": [1, 2, 3, 4]}, "something else than vectors"),
-        (lambda whole: whole | {"data": whole["data"][:-1]}, "3 vectors for 4 texts"),
-        (lambda whole: whole | {"data": [*whole["data"], whole["data"][0]]}, "5 vectors for 4 texts"),
-        (lambda whole: whole | {"data": whole["data"][::-1]}, "another order"),
-        (lambda whole: whole | {"model": KEY}, "answers with another model than “nomic-embed-text:latest”"),
-        (with_first(embedding="AAAA"), "something else than vectors"),
-        (with_first(embedding=[]), "something else than vectors"),
-        (with_first(embedding=[[0.5] * 16]), "something else in them than numbers"),
-        (with_first(embedding=[True] * 16), "something else in them than numbers"),
-        (with_first(embedding=[None] * 16), "something else in them than numbers"),
-        (with_first(embedding=[float("nan")] * 16), "point nowhere"),
-        (with_first(embedding=[float("inf")] * 16), "point nowhere"),
-        (with_first(embedding=[10**400] * 16), "point nowhere"),
-        (with_first(embedding=[0.0] * 16), "point nowhere"),
-        (with_first(embedding=[0.5] * 32), r"another length \(32, was 16\)"),
-        (Scripted([b"<html>"]), "no JSON"),
-        (answer({"error": {"message": "out of memory"}}, 500), "out of memory"),
-        (answer({"error": {"message": f"wrong key {KEY}"}}, 401), "does not take the key"),
-        (answer({}, 307, Location="http://elsewhere.invalid/"), "another address"),
-    ],
-)
-async def test_what_cannot_be_believed_is_refused_and_the_next_answer_is_taken(fault: Any, words: str) -> None:
-    async with embedding_server() as server, embedder(server) as made:
-        server.faults = [fault]
-        with pytest.raises(ServerError, match=words) as failed:
-            await made.embed(TEXTS)
-        assert KEY not in str(failed.value)
-        assert (await made.embed(TEXTS)).shape == (3, 16)
+UNBELIEVABLE: list[tuple[Fault, str]] = [
+    (without("data"), "something else than vectors"),
+    (lambda whole: [whole], "something else than vectors"),
+    (lambda whole: whole | {"data": "AAAA"}, "something else than vectors"),
+    (lambda whole: whole | {"data": [1, 2, 3, 4]}, "something else than vectors"),
+    (lambda whole: whole | {"data": whole["data"][:-1]}, "3 vectors for 4 texts"),
+    (lambda whole: whole | {"data": [*whole["data"], whole["data"][0]]}, "5 vectors for 4 texts"),
+    (lambda whole: whole | {"data": whole["data"][::-1]}, "another order"),
+    (lambda whole: whole | {"model": KEY}, "answers with another model than “nomic-embed-text:latest”"),
+    (with_first(embedding="AAAA"), "something else than vectors"),
+    (with_first(embedding=[]), "something else than vectors"),
+    (with_first(embedding=[[0.5] * 16]), "something else in them than numbers"),
+    (with_first(embedding=[True] * 16), "something else in them than numbers"),
+    (with_first(embedding=[None] * 16), "something else in them than numbers"),
+    (with_first(embedding=[float("nan")] * 16), "point nowhere"),
+    (with_first(embedding=[float("inf")] * 16), "point nowhere"),
+    (with_first(embedding=[10**400] * 16), "point nowhere"),
+    (with_first(embedding=[0.0] * 16), "point nowhere"),
+    (with_first(embedding=[0.5] * 32), r"another length \(32, was 16\)"),
+    (Scripted([b"<html>"]), "no JSON"),
+    (answer({"error": {"message": "out of memory"}}, 500), "out of memory"),
+    (answer({"error": {"message": f"wrong key {KEY}"}}, 401), "does not take the key"),
+    (answer({}, 307, Location="http://elsewhere.invalid/"), "another address"),
+]
 
 
-async def test_numbers_that_are_huge_or_tiny_are_a_direction_all_the_same() -> None:
+async def test_what_cannot_be_believed_is_refused_and_the_next_answer_is_taken() -> None:
     async with embedding_server() as server, embedder(server) as made:
-        for each in (1e300, 1e-300):
+
+        async def check(row: tuple[Fault, str]) -> None:
+            fault, words = row
+            server.faults = [fault]
+            with pytest.raises(ServerError, match=words) as failed:
+                await made.embed(TEXTS)
+            assert KEY not in str(failed.value)
+            assert (await made.embed(TEXTS)).shape == (3, 16)
+
+        await every(UNBELIEVABLE, check)
+        for each in (1e300, 1e-300):  # numbers that are huge or tiny are a direction all the same
             server.faults = [with_first(embedding=[each] * 16)]
             assert (await made.embed(TEXTS))[0] == pytest.approx([0.25] * 16)
 
 
-@pytest.mark.parametrize("changed", [{"dimension": 32}, {"salt": "other "}], ids=["another length", "as long"])
-async def test_another_model_at_the_same_address_is_noticed(changed: dict[str, Any]) -> None:
-    async with embedding_server() as server, embedder(server) as made:
-        for name, value in changed.items():
+async def test_another_model_at_the_same_address_is_noticed() -> None:
+    for name, value in (("dimension", 32), ("salt", "other ")):  # of another length, and of the same
+        async with embedding_server() as server, embedder(server) as made:
             setattr(server, name, value)
-        with pytest.raises(ServerBroken, match=r"another length|another model"):
-            await made.embed(["a heron"], brief=True)
+            with pytest.raises(ServerBroken, match=r"another length|another model"):
+                await made.embed(["a heron"], brief=True)
 
 
-async def test_a_lost_connection_is_tried_once_more() -> None:
-    cut = Scripted([b'{"data": ['], cut=True)
+async def test_a_lost_connection_is_tried_and_a_busy_server_waited_for_once_and_only_where_nobody_waits() -> None:
+    cut, busy = Scripted([b'{"data": ['], cut=True), answer({}, 429, retry_after="0")
     async with embedding_server() as server, embedder(server) as made:
         server.faults = [cut]
         assert (await made.embed(TEXTS)).shape == (3, 16)
         server.faults = [cut, cut]
         with pytest.raises(ServerLost):
             await made.embed(TEXTS)
-
-
-async def test_a_busy_server_is_waited_for_once_and_only_where_nobody_waits() -> None:
-    busy = answer({}, 429, retry_after="0")
-    async with embedding_server() as server, embedder(server) as made:
         server.faults = [busy]
         assert (await made.embed(TEXTS)).shape == (3, 16)
         for faults, brief in (([busy, busy], False), ([busy], True), ([answer({}, 503, retry_after="999")], False)):
@@ -188,7 +180,9 @@ async def test_a_busy_server_is_waited_for_once_and_only_where_nobody_waits() ->
                 await made.embed(["a heron"], brief=brief)
 
 
-async def test_a_brief_text_goes_at_once_and_the_batch_is_asked_for_again_after_it() -> None:
+async def test_a_brief_text_goes_at_once_and_is_not_waited_for_long_and_the_batch_is_asked_for_again_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with embedding_server() as server, embedder(server) as made:
         server.gate.clear()
         batch = asyncio.create_task(made.embed(TEXTS))
@@ -198,11 +192,7 @@ async def test_a_brief_text_goes_at_once_and_the_batch_is_asked_for_again_after_
         server.gate.set()
         assert (await batch).shape == (3, 16)
         assert server.batches.count(TEXTS) == 2
-
-
-async def test_a_brief_text_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "BRIEF_S", 0.05)
-    async with embedding_server() as server, embedder(server) as made:
+        monkeypatch.setattr(embeddings, "BRIEF_S", 0.05)
         server.gate.clear()
         with pytest.raises(ServerLost, match="too long"):
             await made.embed(["a heron", "a gull"], brief=True)
@@ -238,22 +228,19 @@ async def test_who_leaves_closes_the_connection() -> None:
                 await waiting
 
 
-@pytest.mark.parametrize(
-    ("faults", "words"),
-    [
-        ([without("data")], "something else than vectors"),
-        ([lambda whole: whole, with_first(embedding=[1.0, *[0.0] * 15])], "another vector each time"),
-        ([lambda whole: whole | {"data": [each | {"embedding": [1.0] * 16} for each in whole["data"]]}], "same vector"),
-        ([answer({"error": {"message": "no embeddings here"}}, 501)], "nothing of the kind"),
-    ],
-)
-async def test_a_model_whose_vectors_are_of_no_use_is_not_connected(faults: list[Any], words: str) -> None:
-    async with embedding_server(faults=faults) as server:
-        with pytest.raises(ServerError, match=words):
-            await connected(server)
+USELESS: list[tuple[list[Fault], str]] = [
+    ([without("data")], "something else than vectors"),
+    ([lambda whole: whole, with_first(embedding=[1.0, *[0.0] * 15])], "another vector each time"),
+    ([lambda whole: whole | {"data": [each | {"embedding": [1.0] * 16} for each in whole["data"]]}], "same vector"),
+    ([answer({"error": {"message": "no embeddings here"}}, 501)], "nothing of the kind"),
+]
 
 
-async def test_a_model_that_is_not_there_is_told_with_those_that_are() -> None:
+async def test_a_model_that_is_not_there_or_whose_vectors_are_of_no_use_is_not_connected() -> None:
+    for faults, words in USELESS:
+        async with embedding_server(faults=list(faults)) as server:
+            with pytest.raises(ServerError, match=words):
+                await connected(server)
     async with embedding_server() as server:
         with pytest.raises(ServerRefused, match="it has nomic-embed-text:latest"):
             await connected(server, model="other")
@@ -280,7 +267,7 @@ async def test_of_a_pool_the_first_that_answers_is_used_and_then_the_next() -> N
         assert first.batches[-1] == TEXTS
 
 
-async def test_a_server_of_a_pool_with_another_model_is_not_used() -> None:
+async def test_of_a_pool_one_with_another_model_is_not_used_and_if_all_are_gone_the_first_failure_is_told() -> None:
     async with embedding_server() as first, embedding_server(salt="other ") as second:
         async with embedder(first, second) as made:
             first.faults = [answer({"error": {"message": "the first failed"}}, 500)]
@@ -289,9 +276,6 @@ async def test_a_server_of_a_pool_with_another_model_is_not_used() -> None:
             assert second.batches == [[PROBE], []]
         with pytest.raises(EngineClosed):
             await made.embed(TEXTS)
-
-
-async def test_of_a_pool_that_is_gone_the_first_failure_is_told() -> None:
     with pytest.raises(ServerUnreachable, match="nobody answers"):
         await connected(await gone(), await gone())
 
@@ -351,17 +335,17 @@ def address(embed_gguf: Path) -> Iterator[str]:
 async def test_a_real_server_makes_the_vectors_of_the_embedded_one_also_beside_a_batch(
     address: str, embed_gguf: Path
 ) -> None:
-    texts = ["That is a happy person.", "Wo liegt der Hafen? 🌊 [CLS]", "word and water " * 2000]
+    texts = ["That is a happy person.", "Wo liegt der Hafen? 🌊 [CLS]", "word and water " * 300]
     here = await asyncio.to_thread(load_embedder, embed_gguf, name="here")
     async with embedder(address, model=embed_gguf.stem) as there:
         rows, known = await there.embed(texts), await here.embed(texts)
         assert (there.info.context, there.dimension) == (512, 384)
         assert min(cosines(rows, known)) > 0.99
-        many: Sequence[str] = [f"The ship number {number} left at dawn. " * 12 for number in range(32)]
+        many: Sequence[str] = [f"The ship number {number} left at dawn. " * 4 for number in range(16)]
         batch = asyncio.create_task(there.embed(many))
         await asyncio.sleep(0)
         (brief,) = await there.embed([texts[0]], brief=True)
         assert not batch.done()
         assert float(brief @ known[0]) > 0.99
-        assert (await batch).shape == (32, 384)
+        assert (await batch).shape == (16, 384)
     await here.close()

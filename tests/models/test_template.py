@@ -1,54 +1,15 @@
 """Frames are learnt from a model's own template where they hold for a growing prompt, else its family's are taken."""
 
+import tomllib
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from models.template import BUILT_IN, PLAIN, ChatFormat, choose_format, learn
 
-CHATML = (
-    "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
-    "{{ '<|im_start|>system\nYou are kind<|im_end|>\n' }}{% endif %}"
-    "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
-)
-LLAMA3 = (
-    "{% set loop_messages = messages %}{% for message in loop_messages %}"
-    "{% set content = '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n'+ message['content'] | trim + "
-    "'<|eot_id|>' %}{% if loop.index0 == 0 %}{% set content = bos_token + content %}{% endif %}{{ content }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}"
-)
-GEMMA = (
-    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}"
-    "{% endif %}{% for message in messages %}{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}"
-    "{{ raise_exception('roles must alternate') }}{% endif %}{% if (message['role'] == 'assistant') %}"
-    "{% set role = 'model' %}{% else %}{% set role = message['role'] %}{% endif %}"
-    "{{ '<start_of_turn>' + role + '\n' + message['content'] | trim + '<end_of_turn>\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{'<start_of_turn>model\n'}}{% endif %}"
-)
-R1 = (
-    "{{ bos_token }}{% for m in messages %}{% if m['role'] == 'system' %}{{ m['content'] }}{% endif %}"
-    "{% if m['role'] == 'user' %}{{ '<User>' + m['content'] }}{% endif %}"
-    "{% if m['role'] == 'assistant' %}{{ '<Assistant>' + m['content'].split('</think>')[-1] + '<eos>' }}{% endif %}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<Assistant><think>\n' }}{% endif %}"
-)
-# Moves the system text into the last user message, as some Mistral templates do: the past changes with every turn.
-MOVING = (
-    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{% set system = messages[0]['content'] %}"
-    "{% set rest = messages[1:] %}{% else %}{% set rest = messages %}{% endif %}{% for m in rest %}"
-    "{% if m['role'] == 'user' %}[INST] {% if loop.last and system is defined %}{{ system }}\n\n{% endif %}"
-    "{{ m['content'] }}[/INST]{% else %} {{ m['content'] }}{{ eos_token }}{% endif %}{% endfor %}"
-)
-# Drops all but the last reply: nothing of a past prompt could be kept.
-FORGETFUL = (
-    "{% for m in messages %}{% if m['role'] == 'user' or loop.revindex < 3 %}<{{ m['role'] }}>{{ m['content'] }}"
-    "</{{ m['role'] }}>{% endif %}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
-)
-
-# Counts the messages: each frame depends on what came before it.
-COUNTING = (
-    "{% for m in messages %}<{{ m['role'] }} {{ loop.index }}>{{ m['content'] }}</{{ m['role'] }}>{% endfor %}"
-    "{% if add_generation_prompt %}<assistant {{ messages|length + 1 }}>{% endif %}"
-)
+TEMPLATES = tomllib.loads((Path(__file__).parent / "templates.toml").read_text("utf-8"))
+CHATML, FORGETFUL, COUNTING = (TEMPLATES[name] for name in ("chatml", "forgetful", "counting"))
 
 
 def learnt(template: str, *, bos: str = "<bos>", eos: str = "<eos>") -> ChatFormat:
@@ -66,40 +27,33 @@ def test_chatml_is_learnt_with_its_own_opening() -> None:
 
 
 def test_a_bos_begins_the_first_message_only() -> None:
-    frames = learnt(LLAMA3, bos="<|begin_of_text|>")
+    frames = learnt(TEMPLATES["llama3"], bos="<|begin_of_text|>")
     header = "<|start_header_id|>system<|end_header_id|>\n\n"
     assert frames.around("system", first=True) == (f"<|begin_of_text|>{header}", "<|eot_id|>")
     assert frames.around("system")[0] == header
 
 
 def test_a_template_without_a_system_role_frames_it_as_the_users() -> None:
-    frames = learnt(GEMMA)
+    frames = learnt(TEMPLATES["gemma"])
     assert frames.system == frames.user == ("<start_of_turn>user\n", "<end_of_turn>\n")
     assert frames.around("system", first=True)[0] == "<bos><start_of_turn>user\n"
     assert frames.assistant == ("<start_of_turn>model\n", "<end_of_turn>\n")
 
 
-def test_a_reasoning_template_asks_as_its_past_replies_look() -> None:
-    assert learnt(R1).assistant == ("<Assistant>", "<eos>")
-
-
-def test_a_system_text_that_moves_is_framed_as_the_users() -> None:
-    frames = learnt(MOVING)
+def test_a_reasoning_template_asks_as_its_past_replies_look_and_a_system_text_that_moves_is_the_users() -> None:
+    assert learnt(TEMPLATES["r1"]).assistant == ("<Assistant>", "<eos>")
+    frames = learnt(TEMPLATES["moving"])
     assert frames.system == frames.user == ("[INST] ", "[/INST]")
     assert frames.assistant == (" ", "<eos>")
 
 
-def test_a_template_that_rewrites_its_past_gives_way_to_its_family() -> None:
-    assert learn(FORGETFUL, bos="", eos="") is None
-    assert choose_format(FORGETFUL, bos="", eos="", markers=["<|im_start|>"]).name == "chatml"
+def test_a_template_that_rewrites_its_past_or_counts_its_messages_gives_way_to_its_family() -> None:
+    for template in (FORGETFUL, COUNTING):
+        assert learn(template, bos="", eos="") is None
+        assert choose_format(template, bos="", eos="", markers=["<|im_start|>"]).name == "chatml"
     assert choose_format(FORGETFUL, bos="", eos="", markers=[]) is PLAIN
     assert choose_format(None, bos="", eos="", markers=["<|start_header_id|>", "<|eot_id|>"]).name == "llama3"
     assert choose_format("[INST] {{ broken", bos="", eos="", markers=[]).name == "mistral"
-
-
-def test_a_template_whose_frames_change_from_message_to_message_gives_way_too() -> None:
-    assert learn(COUNTING, bos="", eos="") is None
-    assert choose_format(COUNTING, bos="", eos="", markers=["<|im_start|>"]).name == "chatml"
 
 
 def test_a_template_that_fails_or_attacks_is_not_used() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from graph.console.workers import FOLDER
+from graph.errors import QueryFailed
 from graph.memory import Memory
 from graph.projection.schema import META, NODES, RELS
 from tests.graph.conftest import ignore
@@ -21,19 +22,42 @@ KNOWN_SETTINGS = ("threads", "timeout", "var_length_extend_max_depth", "progress
 @pytest.fixture
 def spoken(whole: Memory) -> Memory:
     """Six turns of one chat, and something learned of them."""
-    talk(whole, 6)
-    whole.append(observed("m", "s0", origin="user", confidence=0.5, text='It\'s called "Wren"'))
+    speak(whole)
     return whole
+
+
+def speak(memory: Memory) -> None:
+    talk(memory, 6)
+    memory.append(observed("m", "s0", origin="user", confidence=0.5, text='It\'s called "Wren"'))
+
+
+@pytest.fixture(scope="session")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The memory of `spoken`, made once and only asked."""
+    yield from made_once(tmp_path_factory.mktemp("standing"), speak)
 
 
 @pytest.fixture(scope="session")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """A memory of which all is known, made once and only asked."""
-    memory = Memory.open(tmp_path_factory.mktemp("known") / "memory", command="test")
+    yield from made_once(tmp_path_factory.mktemp("known"), known_data.tell)
+
+
+def made_once(folder: Path, tell: Callable[[Memory], None]) -> Iterator[Memory]:
+    memory = Memory.open(folder / "memory", command="test")
     memory.open_graph(ignore)
-    known_data.tell(memory)
+    tell(memory)
     yield memory
     memory.close()
+
+
+def place_of(
+    memory: Memory, query: str, words: str | None = None, kind: type[QueryFailed] = QueryFailed
+) -> tuple[int, int]:
+    """The line and column of which a query is told that it fails there, with these words."""
+    with pytest.raises(kind, match=words) as caught:
+        memory.console.run(query)
+    return caught.value.line, caught.value.column
 
 
 @pytest.fixture

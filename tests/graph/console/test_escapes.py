@@ -3,9 +3,11 @@
 import pytest
 
 from graph.console.grammar import checked
-from graph.errors import QueryFailed, Refused
+from graph.errors import Refused
 from graph.memory import Memory
+from tests.graph.console.conftest import place_of
 from tests.graph.talk import said
+from tests.tables import each
 
 pytestmark = pytest.mark.process
 
@@ -23,24 +25,27 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("string", MEANT)
-def test_an_escape_is_the_character_it_stands_for(spoken: Memory, string: str) -> None:
-    assert spoken.console.run(f"RETURN {string} AS a, 1 AS b").rows == ((MEANT[string], 1),)
-    statement = checked(f"RETURN {string}")
-    assert checked(statement) == statement
-    assert len(statement) == len(f"RETURN {string}")
+def test_an_escape_is_the_character_it_stands_for_and_what_is_looked_for_is_what_was_written(spoken: Memory) -> None:
+    def check(row: tuple[str, str]) -> None:
+        string, meant = row
+        assert spoken.console.run(f"RETURN {string} AS a, 1 AS b").rows == ((meant, 1),)
+        statement = checked(f"RETURN {string}")
+        assert checked(statement) == statement
+        assert len(statement) == len(f"RETURN {string}")
 
-
-def test_what_is_looked_for_is_what_was_written(spoken: Memory) -> None:
     spoken.append(said("long", parent="s5", text="two\nlines of caf\u00e9"))
+    each(MEANT.items(), check)
     for string in (r"'two\nlines'", r"'caf\u00e9'", r"'caf\xe9'"):
         assert spoken.console.run(f"MATCH (t:Turn) WHERE t.text CONTAINS {string} RETURN t.id").rows == (("long",),)
     assert spoken.console.run(r"MATCH (t:Turn) WHERE t.text CONTAINS '\n' RETURN count(*)").rows == ((1,),)
 
 
-@pytest.mark.parametrize(
-    ("query", "column"),
-    [
+def test_what_is_no_character_is_refused_at_its_place(standing: Memory) -> None:
+    def check(row: tuple[str, int]) -> None:
+        query, column = row
+        assert place_of(standing, query, "Nothing was run", Refused) == (1, column)
+
+    rows = [
         (r"RETURN '\x00'", 9),
         (r"RETURN 'ab\u0000'", 11),
         (r"RETURN 'a\ud83d'", 10),
@@ -50,26 +55,21 @@ def test_what_is_looked_for_is_what_was_written(spoken: Memory) -> None:
         ("RETURN 'a\0'", 10),
         (r"RETURN '\d'", 8),
         (r"RETURN '\u12'", 8),
-    ],
-)
-def test_what_is_no_character_is_refused_at_its_place(spoken: Memory, query: str, column: int) -> None:
-    with pytest.raises(Refused, match="Nothing was run") as caught:
-        spoken.console.run(query)
-    assert (caught.value.line, caught.value.column) == (1, column)
+    ]
+    each(rows, check)
 
 
-@pytest.mark.parametrize(
-    ("query", "place"),
-    [
+def test_places_behind_an_escape_are_those_of_the_query(standing: Memory) -> None:
+    def check(row: tuple[str, tuple[int, int]]) -> None:
+        query, place = row
+        assert place_of(standing, query) == place
+
+    rows = [
         (r"RETURN '\n\n\U0001f600' AS a, , 1", (1, 31)),
         ("RETURN '\\n',\n '\\x41' AS b, , 1", (2, 15)),
         (r"RETURN '\n\n' AS a, x", (1, 21)),
         ("RETURN '\\n' AS a,\n  x", (2, 3)),
         ("MATCH (t:Turn) WHERE t.text = '\\u000a' RETURN t.nope", (1, 49)),
         ("WITH '\\n' AS a\nMATCH (t:Turn) RETURN $b", (2, 23)),
-    ],
-)
-def test_places_behind_an_escape_are_those_of_the_query(spoken: Memory, query: str, place: tuple[int, int]) -> None:
-    with pytest.raises(QueryFailed) as caught:
-        spoken.console.run(query)
-    assert (caught.value.line, caught.value.column) == place
+    ]
+    each(rows, check)

@@ -64,7 +64,7 @@ def varied(whole: Memory) -> Memory:
     return whole
 
 
-def test_only_what_is_live_is_there(varied: Memory) -> None:
+def test_only_what_is_live_is_there_and_no_word_of_anything_else_can_be_had(varied: Memory) -> None:
     def ids(table: str) -> set[str]:
         return {id for (id,) in varied.console.run(f"MATCH (n:{table}) RETURN n.id", live_only=True).rows}
 
@@ -78,9 +78,7 @@ def test_only_what_is_live_is_there(varied: Memory) -> None:
     assert ids("Entity") == {"you", "assistant"}
     assert ids("CoreBlock") == set()
     assert varied.console.run("MATCH (n:Turn) RETURN count(*)").rows[0][0] > 6  # all of it, for who may see all
-
-
-def test_no_word_of_anything_else_can_be_had(varied: Memory) -> None:
+    assert len(set(varied._apart.pids())) == 2  # of a copy each
     for table in NODES:
         answer = varied.console.run(f"MATCH (n:{table.name}) RETURN n", live_only=True)
         assert "gone" not in json.dumps(answer.rows)
@@ -89,42 +87,26 @@ def test_no_word_of_anything_else_can_be_had(varied: Memory) -> None:
         assert "gone" not in json.dumps(answer.rows)
 
 
-def test_what_is_said_in_a_what_if_is_not_there(whole: Memory) -> None:
+NOTED = EntityNoted(entity="e", category="person", by_turn="h", text="Gonetta")
+
+
+def test_what_is_only_supposed_or_said_of_what_is_hidden_or_the_users_own_affair_is_not_there(whole: Memory) -> None:
     talk(whole, 4)
     whole.append(
         SessionForked(session="w", origin="s", at="s1", client="test", world="if"),
         said("if1", session="w", parent="s1", text="gone: only supposed"),
         observed("supposed", "if1", text="gone: only supposed", world="if"),
-    )
-    answer = whole.console.run("MATCH (n) RETURN n", live_only=True)
-    assert "gone" not in json.dumps(answer.rows)
-    assert "if1" in {row[0] for row in whole.console.run("MATCH (t:Turn) RETURN t.id").rows}
-
-
-NOTED = EntityNoted(entity="e", category="person", by_turn="h", text="Gonetta")
-
-
-def test_a_name_that_nothing_live_says_is_not_there(whole: Memory) -> None:
-    talk(whole, 2)
-    whole.append(said("h", parent="s1", text="gone"), NOTED)
-    assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((1,),)
-    whole.append(TurnHidden(turn="h"))
-    assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((0,),)
-    assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)").rows == ((1,),)
-
-
-def test_a_title_of_what_is_hidden_is_not_there(whole: Memory) -> None:
-    talk(whole, 2)
-    whole.append(SessionTitled(session="s", sources=("s0",), text="gone title"), TurnHidden(turn="s0"))
-    assert "gone" not in json.dumps(whole.console.run("MATCH (n) RETURN n", live_only=True).rows)
-
-
-def test_how_the_user_sets_the_assistant_up_is_not_there(whole: Memory) -> None:
-    talk(whole, 2)
-    whole.append(
+        SessionTitled(session="s", sources=("s0",), text="gone title"),
         SessionConfigured(session="s", text="gone: the user's own affair"),
         CoreWritten(block="user", text="gone: the user's own affair", by="user"),
+        said("h", parent="s3", text="gone"),
+        NOTED,
     )
+    named = "MATCH (e:Entity {id: 'e'}) RETURN count(*)"
+    assert whole.console.run(named, live_only=True).rows == ((1,),)
+    whole.append(TurnHidden(turn="h"), TurnHidden(turn="s0"))
+    assert whole.console.run(named, live_only=True).rows == ((0,),)
+    assert whole.console.run(named).rows == ((1,),)
     for cypher in (
         "MATCH (s:Session) RETURN s.system_prompt",
         "MATCH (b:CoreBlock) RETURN b.text",
@@ -132,12 +114,7 @@ def test_how_the_user_sets_the_assistant_up_is_not_there(whole: Memory) -> None:
     ):
         assert "gone" in json.dumps(whole.console.run(cypher).rows)
         assert "gone" not in json.dumps(whole.console.run(cypher, live_only=True).rows)
-
-
-def test_the_two_copies_are_kept_apart(varied: Memory) -> None:
-    varied.console.run("RETURN 1")
-    varied.console.run("RETURN 1", live_only=True)
-    assert len(set(varied._apart.pids())) == 2
+    assert "if1" in {row[0] for row in whole.console.run("MATCH (t:Turn) RETURN t.id").rows}
 
 
 def test_every_table_is_cut_or_said_to_stay() -> None:

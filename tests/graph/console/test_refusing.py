@@ -4,7 +4,6 @@ import pytest
 
 from graph.errors import QueryFailed, Refused
 from graph.memory import Memory
-from tests.graph.talk import talk
 
 pytestmark = pytest.mark.process
 
@@ -18,23 +17,21 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("query", WRONG)
-def test_a_wrong_query_is_told_with_its_place_whether_it_is_run_or_looked_at(whole: Memory, query: str) -> None:
-    line, column, words = WRONG[query]
-    for ask in (whole.console.run, whole.console.validate):
-        with pytest.raises(QueryFailed, match=words) as caught:
-            ask(query)
-        assert (caught.value.line, caught.value.column) == (line, column)
-        assert "LIMIT" not in str(caught.value)
-        assert "EXPLAIN" not in str(caught.value)
+def test_a_wrong_query_is_told_with_its_place_whether_it_is_run_or_looked_at(standing: Memory) -> None:
+    for query, (line, column, words) in WRONG.items():
+        for ask in (standing.console.run, standing.console.validate):
+            with pytest.raises(QueryFailed, match=words) as caught:
+                ask(query)
+            assert (caught.value.line, caught.value.column) == (line, column)
+            assert "LIMIT" not in str(caught.value)
+            assert "EXPLAIN" not in str(caught.value)
 
 
-def test_looking_at_a_query_runs_nothing_and_asks_for_no_values(whole: Memory) -> None:
-    talk(whole, 2)
-    whole.console.validate("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)")
-    whole.console.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t LIMIT 3")
-    whole.console.validate("MATCH (t:Turn) WHERE t.id = $id AND t.world = $world RETURN t", parameters={"id": "s0"})
+def test_looking_at_a_query_runs_nothing_and_asks_for_no_values(standing: Memory) -> None:
+    standing.console.validate("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)")
+    standing.console.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t LIMIT 3")
+    standing.console.validate("MATCH (t:Turn) WHERE t.id = $id AND t.world = $world RETURN t", parameters={"id": "s0"})
     with pytest.raises(Refused, match=r"\$id has no value"):
-        whole.console.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t", parameters={})
+        standing.console.validate("MATCH (t:Turn) WHERE t.id = $id RETURN t", parameters={})
     with pytest.raises(Refused, match="SET does more than read"):
-        whole.console.validate("MATCH (t:Turn) SET t.text = 'x'")
+        standing.console.validate("MATCH (t:Turn) SET t.text = 'x'")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import date
 from typing import Any
 
 import pytest
@@ -52,30 +51,25 @@ def test_relationship_words_and_pronouns_are_ends() -> None:
     assert taken(text, choice("Bob", "neighbour_of", "your sister", sentence=2)) == ["Bob neighbour_of you/sister"]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_what_is_not_grounded_is_left_out() -> None:
+    for wrong in (
         choice("Ada", "manages", "Bob", sentence=2),  # Bob is not there
         choice("Ada", "manages", "Ada"),
         choice("Ada", "parent_of", "Bob", holds=False),  # nobody denies being a parent
-    ],
-)
-def test_what_is_not_grounded_is_left_out(wrong: dict[str, Any]) -> None:
-    assert taken("Ada and Bob were here. Ada left.", wrong) == []
+    ):
+        assert taken("Ada and Bob were here. Ada left.", wrong) == []
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        choice("Eve", "manages", "Bob"),
-        choice("Ada", "adores", "Bob"),
-        choice("Ada", "manages", "Bob", sentence=3),
-        choice("Ada", "manages", "Bob", sentence=0),
-    ],
-)
-def test_nothing_but_what_is_offered_fits_the_schema(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        may("Ada and Bob were here. Ada left.").schema.model_validate({"relations": [wrong]})
+def test_nothing_but_what_is_offered_fits_the_schema() -> None:
+    schema = may("Ada and Bob were here. Ada left.").schema
+    for words, sentence in (
+        ("Eve manages Bob", 1),
+        ("Ada adores Bob", 1),
+        ("Ada manages Bob", 3),
+        ("Ada manages Bob", 0),
+    ):
+        with pytest.raises(ValidationError):
+            schema.model_validate({"relations": [choice(*words.split(), sentence=sentence)]})
 
 
 def test_a_model_can_be_held_to_it_while_decoding() -> None:
@@ -83,9 +77,8 @@ def test_a_model_can_be_held_to_it_while_decoding() -> None:
     assert '"\\"Ada\\"" | "\\"Bob\\""' in rules
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_not_said_in_earnest_is_not_even_shown() -> None:
+    for text in (
         "Does Ada work with Bob?",
         "If Ada were with Bob I would know.",
         'He wrote: "Ada works with Bob."',
@@ -94,10 +87,8 @@ def test_a_model_can_be_held_to_it_while_decoding() -> None:
         "Ada works with Bob. Just kidding!",
         "Hello there!",
         "",
-    ],
-)
-def test_what_is_not_said_in_earnest_is_not_even_shown(text: str) -> None:
-    assert offered(text, said_at=SAID_AT) is None
+    ):
+        assert offered(text, said_at=SAID_AT) is None, text
 
 
 def test_what_was_said_poses_as_no_line_of_the_question() -> None:
@@ -111,21 +102,21 @@ def test_names_in_any_letters_are_offered() -> None:
     assert {"St Mary's Primary", "Иван", "美咲"} <= may("Иван and 美咲 are both at St Mary's Primary.").ends.keys()
 
 
+def chosen(subject: str, kind: str, object: str, sentence: str) -> FoundRelation:
+    return FoundRelation(subject, kind, object, None, None, True, False, None, sentence)
+
+
 def test_the_model_is_right_where_it_clashes_with_the_floor_and_likes_go_both_ways() -> None:
     text = "Ada manages Bob. Ada likes Bob."
-    chosen: Sequence[FoundRelation] = [
-        FoundRelation("Bob", "manages", "Ada", None, None, True, False, None, "Ada manages Bob."),
-        FoundRelation("Bob", "likes", "Ada", None, None, True, False, None, "Ada likes Bob."),
-        FoundRelation("Ada", "likes", "Bob", None, None, True, False, None, "Ada likes Bob."),
-    ]
-    assert sorted(map(written, merged(floor(text), chosen))) == ["Ada likes Bob", "Bob likes Ada", "Bob manages Ada"]
+    found = [chosen("Bob", "manages", "Ada", "Ada manages Bob.")]
+    found += [chosen(*ends, "Ada likes Bob.") for ends in (("Bob", "likes", "Ada"), ("Ada", "likes", "Bob"))]
+    assert sorted(map(written, merged(floor(text), found))) == ["Ada likes Bob", "Bob likes Ada", "Bob manages Ada"]
 
 
 def test_what_both_found_keeps_the_word_and_the_dates_of_the_floor() -> None:
     text = "I met my boss Ada in 2021."
-    chosen = [FoundRelation("Ada", "manages", "you", None, None, True, False, None, text)]
-    (one,) = [each for each in merged(floor(text), chosen) if each.kind == "manages"]
-    assert one.word == "boss"
+    both = merged(floor(text), [chosen("Ada", "manages", "you", text)])
+    assert [each.word for each in both if each.kind == "manages"] == ["boss"]
 
 
 def test_since_and_until_are_the_sentences_own() -> None:
@@ -163,9 +154,7 @@ async def test_a_model_that_is_not_trusted_chooses_nothing(make_agent: MakeAgent
     assert await edges(agent) == []
 
 
-@pytest.mark.parametrize("said_at", [date(2026, 10, 14)])
-def test_too_much_is_cut_and_still_answers(said_at: date) -> None:
-    found = offered(" ".join(f"Ada{number} knows Bob{number}." for number in range(60)), said_at=said_at)
-    assert found is not None
+def test_too_much_is_cut_and_still_answers() -> None:
+    found = may(" ".join(f"Ada{number} knows Bob{number}." for number in range(60)))
     assert len(found.ends) <= 30
     assert len(found.sentences) == 20

@@ -66,20 +66,17 @@ async def test_one_at_a_time_a_new_one_ends_the_one_before_and_nothing_is_lost(a
     assert [each[0] for each in await edges(agent) if each[1] == "spouse_of" and each[4] is None] == ["Carl"]
 
 
-async def test_the_contrary_is_a_revision(agent: Agent) -> None:
+async def test_the_contrary_and_an_end_are_revisions_and_undone_it_holds_again(agent: Agent) -> None:
     trusted = await relate(agent, "Bob trusts Ada")
     doubted = await relate(agent, "Bob not trusts Ada")
     assert (doubted.series, doubted.text) == (trusted.series, "Bob does not trust Ada.")
     assert await edges(agent) == [("Bob", "trusts", "Ada", False, None)]
-
-
-async def test_an_end_is_a_revision_and_undone_it_holds_again(agent: Agent) -> None:
     await relate(agent, "Ada lives_with Bob since 2019")
     over = await relate(agent, "Ada lives_with Bob until 2026-10")
     assert over.text == "Ada lived with Bob since 2019 until 2026-10."
-    assert await edges(agent) == [("Ada", "lives_with", "Bob", True, "2026-10")]
+    assert (await edges(agent))[0] == ("Ada", "lives_with", "Bob", True, "2026-10")
     await agent.history.undo()
-    assert await edges(agent) == [("Ada", "lives_with", "Bob", True, None)]
+    assert (await edges(agent))[0] == ("Ada", "lives_with", "Bob", True, None)
 
 
 async def test_who_is_me_is_the_one_who_speaks(agent: Agent) -> None:
@@ -114,37 +111,30 @@ async def test_in_a_what_if_it_stays_there(make_agent: MakeAgent) -> None:
     only(await ask(agent, model, "and now?", session=fork), TurnAccepted)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+def test_what_is_no_relationship_is_refused_with_what_to_do() -> None:
+    for text, why in (
         ("Ada foo Bob", "no kind of relationship"),
         ("Ada works_with", "no kind of relationship"),
         ("Ada works_with ada", "Both ends are"),
         ("Ada works_with Bob since 2024 until 2019", "cannot end"),
         ("Ada works_with Bob since 2024-13", "no day"),
         ("", "no kind of relationship"),
-    ],
-)
-def test_what_is_no_relationship_is_refused_with_what_to_do(text: str, why: str) -> None:
-    with pytest.raises(AgentError, match=why) as refused:
-        read(text)
-    assert "Nothing was stored" in str(refused.value)
+    ):
+        with pytest.raises(AgentError, match=rf"{why}.*Nothing was stored"):
+            read(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "ends"),
-    [
-        ("Ada Lovelace works with Charles Babbage", ("Ada Lovelace", "works_with", "Charles Babbage")),
-        ("Siemens employs Ada", ("Ada", "works_for", "Siemens")),
-        ("Ada is managed by Carla", ("Carla", "manages", "Ada")),
-        ("Tom is a child of Ada", ("Ada", "parent_of", "Tom")),
-        ("me lives in Lisbon", ("you", "lives_in", "Lisbon")),
-        ("東京太郎 knows Jürgen", ("東京太郎", "knows", "Jürgen")),
-    ],
-)
-def test_a_kind_can_be_written_from_either_end(text: str, ends: tuple[str, str, str]) -> None:
-    stated = read(text)
-    assert (stated.subject, stated.kind, stated.object) == ends
+def test_a_kind_can_be_written_from_either_end() -> None:
+    for text, *ends in (
+        ("Ada Lovelace works with Charles Babbage", "Ada Lovelace", "works_with", "Charles Babbage"),
+        ("Siemens employs Ada", "Ada", "works_for", "Siemens"),
+        ("Ada is managed by Carla", "Carla", "manages", "Ada"),
+        ("Tom is a child of Ada", "Ada", "parent_of", "Tom"),
+        ("me lives in Lisbon", "you", "lives_in", "Lisbon"),
+        ("東京太郎 knows Jürgen", "東京太郎", "knows", "Jürgen"),
+    ):
+        stated = read(text)
+        assert [stated.subject, stated.kind, stated.object] == ends
 
 
 async def test_what_has_not_ended_yet_is_not_over(agent: Agent) -> None:

@@ -1,27 +1,38 @@
 """Whom a message is said to, on tables of how people write, and where it cannot be told."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.story.addressee import Addressee, addressed
 from agent.story.names import Named
-from bench.fiction.tables import addresses, right_of
+from bench.fiction.tables import Address, addresses
+from tests.examples import few
+from tests.phrases import Rows, babble, scored
 from tests.tables import each
 
 MARA, JONAS = Named("mara", ("Mara Voss", "Mara")), Named("jonas", ("Jonas Hale", "Jonas"))
 BOTH = (MARA, JONAS)
 
 
-@pytest.mark.parametrize(
-    ("name", "least", "least_explicit"),
-    [("addressee", 0.97, 1), ("addressee_held_out", 0.97, 0.97)],
-)
-def test_whom_a_message_is_said_to_is_told_by_its_words(name: str, least: float, least_explicit: float) -> None:
-    right, explicit, misses = right_of([*addresses(name)])
-    print(misses)
-    assert right >= least, misses
-    assert explicit >= least_explicit, misses
+def every(path: Path) -> Rows[Address]:
+    return [(each, [each.expected]) for each in addresses(path.stem)]
+
+
+def explicit(path: Path) -> Rows[Address]:
+    """Those that name whom they speak to."""
+    return [(row, expected) for row, expected in every(path) if row.explicit]
+
+
+def test_whom_a_message_is_said_to_is_told_by_its_words() -> None:
+    def told(row: Address) -> list[str]:
+        return [row.got()]
+
+    table = Path(__file__).with_name("addressee.toml")
+    scored(table, told, 0.996, held_out=0.983, read=every)
+    scored(table, told, 1, held_out=0.987, read=explicit)
 
 
 def test_the_first_table_has_the_rows_that_are_asked_for() -> None:
@@ -73,33 +84,10 @@ def test_accents_may_be_written_as_marks_of_their_own() -> None:
     assert addressed("Where is Noe\u0301, Zoe\u0308?", [noe, zoe], host="noe").id == "zoe"
 
 
-WORDS = st.lists(
-    st.sampled_from(
-        [
-            "Mara",
-            "jonas",
-            "Jonas's",
-            "@Mara",
-            "hey",
-            "and",
-            "you",
-            ",",
-            ".",
-            "?",
-            "*",
-            '"',
-            "'",
-            "(",
-            "to",
-            "\n",
-            "I",
-            "-",
-        ]
-    )
-)
+WORDS = """Mara jonas Jonas's @Mara hey and you , . ? * " ' ( to I -"""
 
 
-@given(WORDS.map(" ".join) | st.text(), st.booleans())
+@given(babble(WORDS, "\n"), st.booleans())
 def test_somebody_present_is_spoken_to_whatever_is_said_and_whoever_comes_first(text: str, mara: bool) -> None:
     host = "mara" if mara else "jonas"
     got = addressed(text, BOTH, host=host)
@@ -114,6 +102,6 @@ def test_somebody_present_is_spoken_to_whatever_is_said_and_whoever_comes_first(
     ["Mara ", "Mara, ", '"', "'a ", "‘a’b", "(", "*", "@", "and ", "hey ", "the ", "Old   ", "Jonas' ", "?", "-"],
 )
 def test_200_kilobytes_of_anything_are_read(piece: str) -> None:
-    text = piece * (200_000 // len(piece))
+    text = piece * (few(200_000) // len(piece))
     members = (MARA, Named("jonas", ("Jonas", "Old Tom")))
     assert addressed(text, members, host="jonas").id in ("mara", "jonas")

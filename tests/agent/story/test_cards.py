@@ -3,11 +3,13 @@
 import base64
 import json
 import random
+import tomllib
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +21,7 @@ from agent.story import card_png
 from agent.story.book import Book, Entry
 from agent.story.cards import Card, CardError, card_json, drawn, filled, into_png, read_card
 from tests.agent.story.cards import make
-from tests.examples import examples
+from tests.examples import examples, few
 
 V1 = Card(
     name="Mara",
@@ -45,288 +47,43 @@ LAMP = Entry(keys=("lamp",), content="It is old.", order=10)
 BOOK = Book((LAMP,), name="Lighthouse", scan_depth=4, token_budget=300)
 
 
-def with_lamp(**fields: Any) -> Card:
-    return replace(SMALL, book=Book((replace(LAMP, **fields),)))
+CARDS = {"v1": V1, "v2": V2, "v3": V3, "small": SMALL}
 
 
-TO_TEXT = "Written as a number or as true or false, and read as text"
-NULL = "Read as empty, since it was null"
-COMMAS = "Written as one text, and split at its commas"
-OTHERS_FORM = "The lorebook was in another program's form and was read all the same."
-REPLACED = "Texts had characters that cannot be kept, which were taken out or replaced"
-KEYS = "Keys beyond 200 of an entry, or longer than 500 characters, are kept for export only."
-OBEYED = "Instructions in the lorebook that clew does not follow, kept for export"
-UNNAMED = "The card has no name and is called after its file."
-CUT_OFF = "The picture is cut off or damaged, and the card was read from what is there."
-CHECKSUM = "The picture is damaged (checksum), so the card may be too."
-OTHER_ONE = "The first card in the picture cannot be read, so its other one (chara) was."
-PICTURES = "Only card.json was read from the CHARX file, not its pictures and sounds"
-UTF_16 = "The file was UTF-16 instead of UTF-8, and was read as that."
+def card_of(like: str, notes: Sequence[str] = (), **fields: Any) -> tuple[Card, list[str]]:
+    """A card as cards.toml has it, and its notes."""
+    told = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    if "lamp" in told:
+        told["book"] = Book((entry_of(LAMP, told.pop("lamp")),))
+    elif told.get("book") == "BOOK":
+        told["book"] = BOOK
+    elif "book" in told:
+        entries = [entry_of(Entry(), each) for each in told["book"].pop("entries", [])]
+        told["book"] = Book(tuple(entries), **told["book"])
+    return replace(CARDS[like], **told), list(notes)
 
-# What is imported: as which card, and with which notes.
-IMPORTED: dict[str, tuple[Card, *tuple[str, ...]]] = {
-    "v1.json": (V1,),
-    "v2.json": (V2,),
-    "v3.json": (replace(V3, book=BOOK),),
-    "name-only.json": (SMALL,),
-    "without-spec.json": (V1,),
-    "pygmalion.json": (
-        replace(SMALL, description="wary", greetings=("Who?",), scenario="Sea."),
-        "The card's fields had the names of an older program.",
-    ),
-    "sillytavern.json": (V2,),
-    "beside-differs.json": (V2, "Said twice in the file, of which the newer part counts: name, first_mes."),
-    "beside-only.json": (
-        replace(SMALL, description="A keeper.", personality="wary", tags=("sea",)),
-        "Taken from beside the card's data, where it does not belong: personality, tags.",
-    ),
-    "unknown-fields.json": (V2,),
-    "spec-v9.json": (
-        V3,
-        "The card is of a kind that clew does not know (chara_card_v9), and was read as version 3.",
-    ),
-    "spec-newer.json": (V3, "The card is of a newer version (3.1) than clew knows, but was read."),
-    "spec-number.json": (V3, "The card is of a kind that clew does not know (3), and was read as version 3."),
-    "data-text.json": (V1, "Written as JSON inside a text, and unpacked: data."),
-    "data-number.json": (V1, "Left out, since it was of the wrong kind: data."),
-    "whole-text.json": (V2, "Written as JSON inside a text, and unpacked: the whole card."),
-    "list.json": (V1, "The file holds a list of 2, of which the first was read."),
-    "greetings-text.json": (
-        replace(V2, greetings=("Who is there?", "Come in.")),
-        "Written as one text, and read as a list of one: alternate_greetings.",
-    ),
-    "greetings-null.json": (
-        replace(V2, greetings=("Who is there?",)),
-        f"{NULL}: alternate_greetings, group_only_greetings.",
-    ),
-    "greetings-numbered.json": (
-        replace(V2, greetings=("Who is there?", "Come in.", "Out.")),
-        "Written with names where a list belongs, and read as a list: alternate_greetings.",
-    ),
-    "greetings-mixed.json": (
-        replace(V2, greetings=("Who is there?", "Come in.", "7")),
-        f"{TO_TEXT}: alternate_greetings.",
-        "Left out, since it was no text: alternate_greetings.",
-    ),
+
+def entry_of(like: Entry, fields: dict[str, Any]) -> Entry:
+    return replace(like, **{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+
+
+TABLES = tomllib.loads(Path(__file__).with_name("cards.toml").read_text(encoding="utf-8"))
+LARGE = {
     "greetings-201.json": (
         replace(SMALL, greetings=tuple(f"{number}." for number in range(200))),
-        "The card has more than 200 greetings, of which the rest is kept for export only.",
-    ),
-    "greeting-list.json": (
-        replace(V2, greetings=("Who?", "Go.", "Come in.")),
-        "The first message was a list, of which the others became alternatives.",
-    ),
-    "description-list.json": (
-        replace(SMALL, description="A keeper.\nWary."),
-        "Written as a list, and joined to one text: description.",
-    ),
-    "description-number.json": (replace(SMALL, description="42"), f"{TO_TEXT}: description."),
-    "description-object.json": (
-        replace(SMALL, greetings=("Who?",)),
-        "Left out, since it was no text: description.",
-    ),
-    "texts-null.json": (replace(SMALL, greetings=("Who?",)), f"{NULL}: description, scenario."),
-    "name-missing.json": (replace(V2, name="name-missing"), UNNAMED),
-    "name-blank.json": (replace(V2, name="name-blank"), UNNAMED),
-    "name-number.json": (replace(V2, name="47"), f"{TO_TEXT}: name."),
-    "name-lines.json": (replace(V2, name="Mara of the Lighthouse"),),
-    "name-long.json": (
-        replace(V2, name=" ".join(["Mara"] * 24)),
-        "Too long, and cut in the chat though not for export: name.",
-    ),
-    "version-number.json": (replace(V2, version="1.5"), f"{TO_TEXT}: character_version."),
-    "tags-text.json": (V2, f"{COMMAS}: tags."),
-    "tags-null.json": (replace(V2, tags=()), f"{NULL}: tags."),
-    "extensions-list.json": (V2, "Left out, since it was of the wrong kind: extensions."),
-    "crlf.json": (replace(V2, greetings=("Who\nis\nthere?", *V2.greetings[1:])),),
-    "controls.json": (replace(V2, greetings=("Who [31mis there?", *V2.greetings[1:])), f"{REPLACED}."),
-    "not-finite.json": (V2, "Numbers that are infinite or none at all were left out (2 times)."),
-    "book.json": (replace(V2, book=BOOK),),
-    "book-null.json": (V2, f"{NULL}: character_book."),
-    "book-number.json": (V2, "Left out, since it was no lorebook: character_book."),
-    "book-beside-data.json": (
-        replace(V2, book=BOOK),
-        "Taken from beside the card's data, where it does not belong: character_book.",
-    ),
-    "book-in-extensions.json": (
-        replace(V2, book=BOOK),
-        "The lorebook stood among the extensions and was taken from there.",
-    ),
-    "book-text.json": (replace(V2, book=BOOK), "Written as JSON inside a text, and unpacked: character_book."),
-    "book-list.json": (
-        replace(V2, book=Book((LAMP,))),
-        "The lorebook was a bare list of entries, and was read as one.",
-    ),
-    "book-wrapped.json": (
-        replace(V2, book=BOOK),
-        "The lorebook stood one level too deep and was taken from there.",
-    ),
-    "book-without-entries.json": (replace(SMALL, book=Book(name="Empty")),),
-    "book-entries-null.json": (replace(SMALL, book=Book()), f"{NULL}: entries of the lorebook."),
-    "book-entries-broken.json": (
-        with_lamp(),
-        "Parts of the lorebook that are no entries were left out (3 times).",
-    ),
-    "book-by-uid.json": (
-        replace(
-            SMALL,
-            book=Book(
-                (
-                    Entry(
-                        keys=("lamp",),
-                        content="It is old.",
-                        secondary=("oil",),
-                        selective=True,
-                        enabled=False,
-                        order=50,
-                        position="before_char",
-                        comment="the lamp",
-                    ),
-                    Entry(keys=("sea",), content="Cold.", constant=True),
-                )
-            ),
-        ),
-        OTHERS_FORM,
-        "Told after the character, since the place asked for is not one of the format: position.",
-    ),
-    "book-risu.json": (
-        replace(SMALL, book=Book((Entry(keys=("lamp", "oil"), content="Old.", constant=True),))),
-        OTHERS_FORM,
-        f"{COMMAS}: keys.",
+        ["The card has more than 200 greetings, of which the rest is kept for export only."],
     ),
     "book-2001.json": (
         replace(SMALL, book=Book((Entry(content="x"),) * 2000)),
-        "The lorebook has more than 2,000 entries, of which the rest is kept for export only.",
+        ["The lorebook has more than 2,000 entries, of which the rest is kept for export only."],
     ),
-    "keys-text.json": (
-        with_lamp(keys=("lamp", "oil"), secondary=("night", "storm")),
-        f"{COMMAS}: keys, secondary_keys.",
+    "keys-201.json": (
+        replace(SMALL, book=Book((replace(LAMP, keys=tuple(f"k{number}" for number in range(200))),))),
+        ["Keys beyond 200 of an entry, or longer than 500 characters, are kept for export only."],
     ),
-    "keys-regex-text.json": (
-        with_lamp(keys=("lamps?,{1,2}",), use_regex=True),
-        "Written as one text, and read as a list of one: keys.",
-    ),
-    "keys-numbers.json": (with_lamp(keys=("1984", "lamp")), f"{TO_TEXT}: keys."),
-    "keys-long.json": (with_lamp(), KEYS),
-    "keys-201.json": (with_lamp(keys=tuple(f"k{number}" for number in range(200))), KEYS),
-    "entry-flags.json": (
-        with_lamp(enabled=False, constant=True, case_sensitive=True),
-        "Written in another way than true or false, and read as that: enabled, constant, case_sensitive.",
-        "Neither true nor false, and read as usual: selective.",
-    ),
-    "entry-numbers.json": (
-        with_lamp(order=7),
-        "Written as a text, and read as a number: insertion_order.",
-        "Left out, since it was no number: priority.",
-    ),
-    "entry-huge-numbers.json": (replace(SMALL, book=Book((LAMP,), scan_depth=0, token_budget=1_000_000_000)),),
-    "entry-decorators.json": (
-        with_lamp(content="It is old.\n@@not one"),
-        f"{OBEYED}: @@depth, @@instruct_depth, @@role.",
-    ),
-    "entry-only-decorators.json": (with_lamp(content=""), f"{OBEYED}: @@dont_activate."),
-    "entry-content-null.json": (with_lamp(content=""), f"{NULL}: content of an entry."),
-    "bom.json": (V2,),
-    "utf-16.json": (replace(V2, name="Zoë"), UTF_16),
-    "utf-16-be-bare.json": (replace(V2, name="Zoë"), UTF_16),
-    "utf-32.json": (V2, "The file was UTF-32 instead of UTF-8, and was read as that."),
-    "windows-1252.json": (replace(V2, name="Zoë"), "The file was not UTF-8, and was read as Windows-1252."),
-    "surrogates.json": (
-        replace(V2, name="Mara \ufffd", greetings=("\U0001f600 \ufffd", *V2.greetings[1:])),
-        f"{REPLACED} (2 times).",
-    ),
-    "surrogates-raw.json": (replace(V2, greetings=("\U0001f600 \ufffd", *V2.greetings[1:])), f"{REPLACED}."),
-    "raw-newlines.json": (replace(V2, greetings=("Who\n\tis there?", *V2.greetings[1:])),),
-    "padded-with-nuls.json": (V2,),
-    "trailing.json": (V2, "What follows the card in its file was left out."),
-    "big-numbers.json": (V2, "Numbers that are infinite or none at all were left out (2 times)."),
-    "named-twice.json": (replace(SMALL, description="A keeper."),),
-    "v2.png": (V2,),
-    "v3.png": (V3,),
-    "both.png": (V3,),
-    "after-pixels.png": (V2,),
-    "keyword-in-capitals.png": (V2,),
-    "ztxt.png": (V2,),
-    "itxt.png": (V3,),
-    "itxt-packed.png": (V3, "The card in the picture was not packed as usual (base64)."),
-    "not-packed.png": (V2, "The card in the picture was not packed as usual (base64)."),
-    "packed-for-urls.png": (
-        replace(V2, greetings=("???>>>", *V2.greetings[1:])),
-        "The card in the picture was packed wrongly (base64) and read as far as possible.",
-    ),
-    "packed-in-lines.png": (V2,),
-    "first-broken.png": (V2, OTHER_ONE),
-    "first-no-card.png": (V2, OTHER_ONE),
-    "checksum-of-card.png": (V2, CHECKSUM),
-    "checksum-of-pixels.png": (V2, CHECKSUM),
-    "cut-in-pixels.png": (V2, CUT_OFF),
-    "cut-in-checksum.png": (V2, CUT_OFF),
-    "not-chunks-after.png": (V2, CUT_OFF),
-    "after-its-end.png": (V2,),
-    "bomb-beside.png": (V2, "A text in the picture unpacks to more than 4 MB and was left out."),
-    "broken-beside.png": (V2, "A text in the picture cannot be unpacked and was left out."),
-    "v3.charx": (V3, f"{PICTURES} (1)."),
-    "card-alone.charx": (V3,),
-    "in-folder.charx": (V3, f"{PICTURES} (2)."),
-    "shown-as-picture.jpg": (V3, f"{PICTURES} (1)."),
 }
-
-SAFE = "nothing was imported"
-AGAIN = "download or export the card again."
-FORMATS = "export the card as JSON, PNG or CHARX."
-NO_CARD = f"The file holds no character card; {SAFE}; {FORMATS}"
-NO_FORM = f"The file holds no card in the form of JSON, PNG or CHARX; {SAFE}; {FORMATS}"
-NOT_JSON = f"The card in the file is not JSON; {SAFE}; {FORMATS}"
-EMPTY = f"The card is empty; {SAFE}; {AGAIN}"
-BROKEN = f"The card's JSON cannot be read (%s); {SAFE}; {AGAIN}"
-LORE = f"The file is a lorebook and not a character card; {SAFE}; choose a card, or add it as lore."
-TOO_LONG = f"The card is longer than 2 MB without its pictures; {SAFE}; shorten it where it was made."
-CUT_PICTURE = f"The picture is cut off or damaged, and no card in it is whole; {SAFE}; {AGAIN}"
-NO_FILE = f"The zip file has no card.json in it; {SAFE}; {FORMATS}"
-BAD_ZIP = f"The CHARX file is damaged; {SAFE}; {AGAIN}"
-ODD_ZIP = f"The CHARX file is encrypted or packed in an unusual way; {SAFE}; {FORMATS}"
-
-# What is refused, and in which sentence.
-REFUSED: dict[str, str] = {
-    "empty.json": EMPTY,
-    "blank.json": EMPTY,
-    "cut.json": BROKEN % "Unterminated string starting at line 1, column 90",
-    "broken.json": BROKEN % "Expecting ':' delimiter at line 1, column 138",
-    "utf-16-cut.json": BROKEN % "Expecting ',' delimiter at line 1, column 601",
-    "nested.json": BROKEN % "values nested too deeply",
-    "nested-once-too-often.json": f"The card's values are nested too deeply; {SAFE}; {AGAIN}",
-    "brackets.json": BROKEN % "values nested too deeply",
-    "page.json": NO_FORM,
-    "noise.json": NO_FORM,
-    "no-card-number.json": NO_FORM,
-    "no-card-object.json": NO_CARD,
-    "no-card-name-only.json": NO_CARD,
-    "no-card-empty-list.json": NO_CARD,
-    "no-card-text.json": NO_CARD,
-    "nothing-said.json": NO_CARD,
-    "lorebook.json": LORE,
-    "world-info.json": LORE,
-    "picture.jpg": f"The file is a JPEG picture, which no card is read from; {SAFE}; {FORMATS}",
-    "picture.webp": f"The file is a WebP picture, which no card is read from; {SAFE}; {FORMATS}",
-    "picture.gif": f"The file is a GIF picture, which no card is read from; {SAFE}; {FORMATS}",
-    "cut-in-card.png": CUT_PICTURE,
-    "cut-before-card.png": CUT_PICTURE,
-    "no-card.png": f"The picture holds no character card; {SAFE}; "
-    "take the original file, as many sites and chats strip cards from pictures.",
-    "empty-text.png": EMPTY,
-    "noise.png": NOT_JSON,
-    "ztxt-broken.png": f"The card in the picture is damaged; {SAFE}; {AGAIN}",
-    "bomb.png": TOO_LONG,
-    "bomb-itxt.png": TOO_LONG,
-    "bomb.charx": TOO_LONG,
-    "no-card.charx": NO_FILE,
-    "empty.charx": NO_FILE,
-    "card-no-json.charx": NOT_JSON,
-    "cut.charx": BAD_ZIP,
-    "checksum.charx": BAD_ZIP,
-    "encrypted.charx": ODD_ZIP,
-    "lzma.charx": ODD_ZIP,
-}
+IMPORTED = {file: card_of(**row) for file, row in TABLES["imported"].items()} | LARGE
+REFUSED: dict[str, str] = TABLES["refused"]
 
 
 def read(file: str) -> Card:
@@ -340,20 +97,31 @@ def data_of(card: Card) -> dict[str, Any]:
     return data
 
 
-def test_the_tables_tell_of_every_card_in_the_folder_once_and_of_those_that_are_made() -> None:
+def test_the_tables_tell_of_every_card_in_the_folder_once() -> None:
     files = {file.name for file in make.FOLDER.iterdir() if file.suffix != ".py" and file.is_file()}
-    assert files == IMPORTED.keys() | REFUSED.keys() == make.fixtures().keys()
+    assert files == IMPORTED.keys() | REFUSED.keys()
+    assert files >= make.fixtures().keys()
     assert IMPORTED.keys() & REFUSED.keys() == set()
     assert len(files) >= 60
 
 
 @pytest.mark.parametrize("file", IMPORTED)
-def test_a_card_is_imported_with_what_was_put_right(file: str) -> None:
-    card, *notes = IMPORTED[file]
+def test_a_card_is_imported_with_what_was_put_right_and_exported_as_it_is(file: str) -> None:
+    card, notes = IMPORTED[file]
     found = read(file)
     assert found == card
     assert list(found.notes) == notes
     assert all(note.endswith(".") and ". " not in note for note in notes)
+    again(found)
+    value = json.loads(card_json(found))
+    assert (value["spec"], value["spec_version"]) == ("chara_card_v3", "3.0")
+
+
+def again(card: Card) -> None:
+    """Export a card, in both ways, and import it as it was."""
+    for exported in (card_json(card), into_png(card, make.png())):
+        found = read_card(exported)
+        assert (found, found.source) == (card, card.source)
 
 
 @pytest.mark.parametrize("file", REFUSED)
@@ -364,16 +132,6 @@ def test_a_card_that_cannot_be_read_is_refused_in_one_sentence(file: str) -> Non
     assert REFUSED[file].endswith(".")
     assert ". " not in REFUSED[file]
     assert isinstance(refused.value, AgentError)
-
-
-@pytest.mark.parametrize("file", IMPORTED)
-def test_an_exported_card_is_imported_as_it_was(file: str) -> None:
-    card = read(file)
-    for exported in (card_json(card), into_png(card, make.png())):
-        found = read_card(exported)
-        assert (found, found.source) == (card, card.source)
-    value = json.loads(card_json(card))
-    assert (value["spec"], value["spec_version"]) == ("chara_card_v3", "3.0")
 
 
 # -- what is kept -----------------------------------------------------------------------------------------------------
@@ -564,7 +322,7 @@ def test_as_deep_as_is_allowed_is_imported_and_exported() -> None:
 
 
 def test_half_a_million_entries_are_read_up_to_the_bound_and_kept() -> None:
-    value = make.small(character_book={"entries": [{}] * 500_000})
+    value = make.small(character_book={"entries": [{}] * few(500_000)})
     card = read_card(json.dumps(value, separators=(",", ":")).encode())
     assert card.book is not None
     assert len(card.book.entries) == 2_000
@@ -574,57 +332,19 @@ def test_half_a_million_entries_are_read_up_to_the_bound_and_kept() -> None:
 # -- macros -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("{{char}} waits for {{user}}.", "Mara waits for Ann."),
-        ("{{Char}}, {{USER}}, {{ char }}", "Mara, Ann, Mara"),
-        ("<BOT> and <user> and <Char>", "Mara and Ann and Mara"),
-        ("{{{{char}}}}", "{{Mara}}"),
-        ("{{original}} Be brief.", "Be kind. Be brief."),
-        ("a{{// only for makers }}b", "ab"),
-        ("a{{// of {{char}} and {{random:x,y}} }}b", "ab"),
-        ("{{// not closed {{char}}", "{{// not closed Mara"),
-        ("{{random:{{char}},{{user}}}}", "{{random:Mara,Ann}}"),
-        ("{{weather}} {{charm}} <b>", "{{weather}} {{charm}} <b>"),
-        ("{char} {{char}", "{char} {{char}"),
-        ("", ""),
-    ],
-)
-def test_names_are_filled_in_and_comments_go(text: str, shown: str) -> None:
-    assert filled(text, char="Mara", user="Ann", original="Be kind.") == shown
+def test_names_are_filled_in_and_comments_go() -> None:
+    for text, shown in TABLES["filled"]:
+        assert filled(text, char="Mara", user="Ann", original="Be kind.") == shown, text
 
 
 def test_a_name_is_put_in_as_it_is_and_without_an_original_its_place_stays() -> None:
     assert filled("{{user}} {{original}}", char="{{user}}", user="{{char}}\\1") == "{{char}}\\1 {{original}}"
 
 
-@pytest.mark.parametrize(
-    ("text", "results"),
-    [
-        ("{{random:a,b}}", {"a", "b"}),
-        ("{{random::a::b, c}}", {"a", "b, c"}),
-        ("{{random::a, b}}", {"a", "b"}),
-        ("{{Random: a , b\\, c }}", {"a", "b, c"}),
-        ("{{pick:a,b}}", {"a", "b"}),
-        ("{{random::{{char}} smiles::{{user}} waves}}", {"{{char}} smiles", "{{user}} waves"}),
-        ("{{random::{{random::a::b}}::c}}", {"a", "b", "c"}),
-        ("{{roll:d2}}", {"1", "2"}),
-        ("{{roll:2}}", {"1", "2"}),
-        ("{{roll:2d1+3}}", {"5"}),
-        ("{{roll::1D2-1}}", {"0", "1"}),
-        ("a{{// {{random:x,y}} }}b", {"ab"}),
-        ("{{random:}}", {"{{random:}}"}),
-        ("{{roll:dice}}", {"{{roll:dice}}"}),
-        ("{{roll:0d6}}{{roll:d0}}", {"{{roll:0d6}}{{roll:d0}}"}),
-        ("{{roll:999999999d9}}", {"{{roll:999999999d9}}"}),
-        ("{{roll:101d6}}", {"{{roll:101d6}}"}),
-        ("{{weather}} {{char}}", {"{{weather}} {{char}}"}),
-    ],
-)
-def test_choices_and_dice_are_drawn_among_what_there_is(text: str, results: set[str]) -> None:
+def test_choices_and_dice_are_drawn_among_what_there_is() -> None:
     rng = random.Random(1)
-    assert {drawn(text, rng) for _ in range(60)} == results
+    for text, results in TABLES["drawn"]:
+        assert {drawn(text, rng) for _ in range(60)} == set(results), text
 
 
 def test_the_same_seed_draws_the_same() -> None:
@@ -632,28 +352,16 @@ def test_the_same_seed_draws_the_same() -> None:
     assert drawn(text, random.Random(7)) == drawn(text, random.Random(7))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{" * 1_000_000,
-        "}" * 1_000_000,
-        "{{" * 250_000 + "}}" * 250_000,
-        "{{random:" * 100_000,
-        "{{random:" * 50_000 + "a,b" + "}}" * 50_000,
-        "{{random:a" + "{{b}}" * 200_000,
-        "{{//" * 200_000,
-        "{{// {{a}} " * 100_000,
-        "{{// " + "{{a}} " * 100_000,
-        "{{" + " " * 1_000_000,
-        "{{ " * 300_000,
-        "{{random:" + "," * 1_000_000 + "}}",
-        "{{roll:" + "9" * 1_000_000 + "}}",
-        "<" * 1_000_000,
-        "{{roll:100d9}}" * 70_000,
-        "{{random:a,b}}" * 70_000,
-    ],
-    ids=range(16),
-)
+MUCH = few(100_000)
+HOSTILE = [
+    *("{" * 10 * MUCH, "}" * 10 * MUCH, "<" * 10 * MUCH, "{{random:" * MUCH, "{{//" * 2 * MUCH, "{{ " * 3 * MUCH),
+    *("{{// {{a}} " * MUCH, "{{// " + "{{a}} " * MUCH, "{{roll:100d9}}" * MUCH, "{{random:a,b}}" * MUCH),
+    *("{{" * 3 * MUCH + "}}" * 3 * MUCH, "{{random:" * MUCH + "a,b" + "}}" * MUCH, "{{random:a" + "{{b}}" * 2 * MUCH),
+    *("{{" + " " * 10 * MUCH, "{{random:" + "," * 10 * MUCH + "}}", "{{roll:" + "9" * 10 * MUCH + "}}"),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(16))
 def test_hostile_macros_come_to_an_end_and_never_grow(text: str) -> None:
     assert len(drawn(text, random.Random(1))) <= len(text)
     assert len(filled(text, char="M", user="A")) <= len(text)
@@ -698,9 +406,7 @@ def imported(data: bytes) -> Card | None:
         refused = str(error)
     else:
         assert card.name
-        for exported in (card_json(card), into_png(card, make.png())):
-            found = read_card(exported)
-            assert (found, found.source) == (card, card.source)
+        again(card)
         assert json.dumps([card.name, card.notes, card.source], ensure_ascii=False).encode()
         return card
     assert refused.count("; nothing was imported; ") == 1

@@ -1,35 +1,28 @@
 """Who leaves and joins is guessed from what is said and told, and little is guessed that is not so."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.story.departures import Guess, departure
 from agent.story.names import Named
-from bench.fiction.tables import MEMBERS, measured, moved, moves
+from bench.fiction.tables import MEMBERS, moved, moves
+from tests.examples import few
+from tests.phrases import babble, scored
 from tests.tables import each
 
-HALVES = [("departures", 0), ("departures", 1), ("departures_held_out", 0), ("departures_held_out", 1)]
 
-
-@pytest.mark.parametrize(("name", "half"), HALVES)
-@pytest.mark.parametrize("kind", ["leaves", "joins"])
-def test_who_leaves_and_joins_is_found_and_little_else(name: str, half: int, kind: str) -> None:
-    recall, precision, misses = measured(moves(name)[half::2], kind)
-    print(f"recall {recall:.2f}, precision {precision:.2f}\n{misses}")
-    assert recall >= 0.85, misses
-    assert precision >= 0.9, misses
+def test_who_leaves_and_joins_is_found_and_little_else() -> None:
+    scored(Path(__file__).with_name("departures.toml"), moved, 0.994, held_out=0.98)
 
 
 def test_the_tables_have_the_rows_that_are_asked_for() -> None:
-    table = moves("departures")
+    table, held_out = moves("departures"), moves("departures_held_out")
     assert len(table) >= 150
     assert sum(not expected for _, expected in table) >= 75
-    assert len({text for text, _ in [*table, *moves("departures_held_out")]}) == len(table) + len(
-        moves("departures_held_out")
-    )
+    assert len(dict([*table, *held_out])) == len(table) + len(held_out)
 
 
 def test_a_guess_has_the_sentence_that_says_so() -> None:
@@ -72,14 +65,7 @@ def test_a_name_that_is_a_word_leaves_only_with_a_capital() -> None:
     assert departure("*a will leaves nothing out*", [will]) == []
 
 
-WORDS = st.lists(
-    st.sampled_from(
-        ["I", "Mara", "Jonas", "and", "leaves", "leave", "out", "back", "to", "the", "room", ".", ",", "*", '"', "?"]
-    )
-)
-
-
-@given(WORDS.map(" ".join) | st.text())
+@given(babble('I Mara Jonas and leaves leave out back to the room . , * " ?'))
 def test_only_members_are_guessed_and_their_sentence_is_in_the_message(text: str) -> None:
     guesses = departure(text, MEMBERS, speaker="you")
     assert all(guess.id in ("you", "mara", "jonas") and guess.sentence in text for guess in guesses)
@@ -92,4 +78,4 @@ def test_only_members_are_guessed_and_their_sentence_is_in_the_message(text: str
     "piece", ["I leave. ", "Mara and ", "leave ", "the ", "out of the ", "if ", '"I go," ', "*", "back, "]
 )
 def test_200_kilobytes_of_anything_are_read(piece: str) -> None:
-    assert len(departure(piece * (200_000 // len(piece)), MEMBERS, speaker="you")) <= 1
+    assert len(departure(piece * (few(200_000) // len(piece)), MEMBERS, speaker="you")) <= 1

@@ -8,7 +8,7 @@ the first finds what it is to find is tested with faults that are put in on purp
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from agent.pending import PendingAnswer
 from agent.prompts import Prompts
+from agent.recall import Recaller
 from agent.reply import Drawn, PartialReply
 from agent.shelf import Shelf
 from agent.story import voice
@@ -29,11 +30,12 @@ from bench.fiction.episodes import FILE, Cast, Episode, Say, deed_of, read, to_j
 from bench.fiction.leaks import LEAKS, Leak, Looker
 from bench.fiction.playing import Actor, Performance, settings_of
 from bench.fiction.real import LIMITS, Recorded, sampling
-from bench.fiction.twin import Twins, twins
+from bench.fiction.twin import twins
 from bench.fiction.voices import Lines, begins_as, listen, of_two, talk
 from graph.readings.conversation import Readings
+from graph.values import Filters, Speaker
 from models.protocols import Piece
-from tests.examples import histories
+from tests.examples import few, histories, soaking
 
 STEPS = st.lists(st.tuples(st.sampled_from(making.KINDS), st.integers(0, 999)), min_size=4, max_size=14)
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)  # to explain takes minutes, and tells little
@@ -99,10 +101,8 @@ def test_what_a_voice_is_given_is_the_same_without_what_it_did_not_see(
 
 @pytest.mark.stateful
 async def test_no_voice_is_given_a_word_that_it_did_not_see_in_scripted_stories(tmp_path: Path) -> None:
-    for at, episode in enumerate(read(FILE)):
-        if at % 5 == 0:
-            found = await leaks_of(episode, tmp_path / str(at), kv_mb=1)
-            assert found == [], episode.name
+    for episode in read(FILE)[:: 50 // few(10)]:
+        assert await leaks_of(episode, tmp_path / episode.name, kv_mb=1) == [], episode.name
 
 
 def test_the_scripted_stories_are_no_two_alike() -> None:
@@ -133,84 +133,95 @@ def test_a_file_that_has_no_episodes_is_told_by_its_name(tmp_path: Path, wrong: 
 # -- what is looked for is found --------------------------------------------------------------------------------------
 
 
-def all_of(leaks: Sequence[Leak]) -> set[tuple[str, str, str | None]]:
-    return {(leak.kind, leak.where, leak.who) for leak in leaks}
+HELLO = say("Hello.")
+UNHEARD = (HELLO, AWAY, SECRET, BACK, ASKED)
 
 
-async def test_a_path_that_is_not_filtered_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def unfiltered(patch: pytest.MonkeyPatch) -> None:
     thread = Readings.thread
-    monkeypatch.setattr(
-        Readings, "thread", lambda self, session, *, witness=None, **more: thread(self, session, **more)
-    )
-    found = all_of(await leaks_of(story(say("Hello."), AWAY, SECRET, BACK, ASKED), tmp_path))
-    assert {("unseen", "reply", "Jonas"), ("unseen", "seen_by", "Jonas")} <= found
+    patch.setattr(Readings, "thread", lambda self, session, *, witness=None, **more: thread(self, session, **more))
 
 
-async def test_a_voice_that_is_shown_another_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def another_path(patch: pytest.MonkeyPatch) -> None:
     def path(self: Prompts, key: Any, limit: int | None = None) -> Any:
         return voice.as_seen(self._memory.readings.thread(key.session), self._voices[key.voice])
 
-    monkeypatch.setattr(Prompts, "_path", path)
-    found = all_of(await leaks_of(story(say("Hello."), AWAY, SECRET, BACK, ASKED), tmp_path))
-    assert ("unseen", "reply", "Jonas") in found
+    patch.setattr(Prompts, "_path", path)
 
 
-async def test_a_whole_card_of_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voice, "public", lambda play, member: voice.card_of(play, member).description)
-    found = all_of(await leaks_of(story(say("Hello.")), tmp_path))
-    assert ("unseen", "cards and minds in a reply", "Mara") in found
+def whole_cards(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(voice, "public", lambda play, member: voice.card_of(play, member).description)
 
 
-async def test_pins_that_were_not_seen_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def all_seen(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Readings, "seen", lambda self, session, member, turns: set(turns))
+
+
+def all_pins(patch: pytest.MonkeyPatch) -> None:
+    all_seen(patch)
     pinned = Readings.pinned
-    monkeypatch.setattr(Readings, "seen", lambda self, session, member, turns: set(turns))
-    monkeypatch.setattr(Readings, "pinned", lambda self, world, *, seen_by=None, **more: pinned(self, world, **more))
-    deeds = (say("Hello."), AWAY, SECRET, deed("pin", turn="gold"), BACK, ASKED)
-    assert ("unseen", "quotes of a reply", "Jonas") in all_of(await leaks_of(story(*deeds), tmp_path))
+    patch.setattr(Readings, "pinned", lambda self, world, *, seen_by=None, **more: pinned(self, world, **more))
 
 
-async def test_what_is_recalled_without_a_view_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.recall import Recaller
-    from graph.values import Filters
-
+def no_view(patch: pytest.MonkeyPatch) -> None:
     recall = Recaller.recall
 
     async def unfiltered(self: Recaller, query: str, *, limit: int, filters: Filters) -> Any:
         return await recall(self, query, limit=limit, filters=Filters(world=filters.world, exclude=filters.exclude))
 
-    monkeypatch.setattr(Recaller, "recall", unfiltered)
-    monkeypatch.setattr(Readings, "seen", lambda self, session, member, turns: set(turns))
-    deeds = (say("Hello."), AWAY, SECRET, BACK, say("Jonas, which gold lies under the third stone from the left?"))
-    assert ("unseen", "hits", "Jonas") in all_of(await leaks_of(story(*deeds), tmp_path))
+    all_seen(patch)
+    patch.setattr(Recaller, "recall", unfiltered)
 
 
-async def test_presence_that_is_forgotten_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Play, "is_present", lambda self, member: True)
-    found = await leaks_of(story(say("Hello."), AWAY, SECRET), tmp_path)
-    assert {"witnesses", "cast"} <= {leak.kind for leak in found}
+def all_present(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Play, "is_present", lambda self, member: True)
 
 
-async def test_an_answer_to_a_whisper_that_all_hear_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from graph.values import Speaker
-
+def all_hear(patch: pytest.MonkeyPatch) -> None:
     def heard(self: PendingAnswer) -> Speaker:
         assert self.play is not None
         assert self.taken.voice is not None
         return Speaker(self.taken.voice, self.play.hearers(self.taken.voice))
 
-    monkeypatch.setattr(PendingAnswer, "heard", property(heard))
-    found = await leaks_of(story(say("Hello."), say("Not a word of the gold.", whisper="Mara")), tmp_path)
-    assert {leak.kind for leak in found} == {"witnesses"}
+    patch.setattr(PendingAnswer, "heard", property(heard))
 
 
-async def test_a_state_that_is_not_forgotten_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_forgotten(patch: pytest.MonkeyPatch) -> None:
     async def nothing(self: Shelf, turns: Any) -> None:
         return None
 
-    monkeypatch.setattr(Shelf, "forget_turns", nothing)
-    told = say(f"Jonas, the gold lies {LONG}.", **{"as": "gold"})
-    deeds = (told, deed("rest"), deed("witness", turn="gold", who=["you", "Mara"]))
-    assert ("unseen", "a state", "Jonas") in all_of(await leaks_of(story(*deeds), tmp_path, kv_mb=1))
+    patch.setattr(Shelf, "forget_turns", nothing)
+
+
+TOLD = say(f"Jonas, the gold lies {LONG}.", **{"as": "gold"})
+PINNED = (HELLO, AWAY, SECRET, deed("pin", turn="gold"), BACK, ASKED)
+ASKED_BY_WORDS = say("Jonas, which gold lies under the third stone from the left?")
+TAKEN = deed("witness", turn="gold", who=["you", "Mara"])
+FAULTS: list[tuple[Callable[[pytest.MonkeyPatch], None], Sequence[dict[str, Any]], set[str], set[str]]] = [
+    (unfiltered, UNHEARD, {"unseen"}, {"reply of Jonas", "seen_by of Jonas"}),
+    (another_path, UNHEARD, {"unseen"}, {"reply of Jonas"}),
+    (whole_cards, (HELLO,), {"unseen"}, {"cards and minds in a reply of Mara"}),
+    (all_pins, PINNED, {"unseen"}, {"quotes of a reply of Jonas"}),
+    (no_view, (HELLO, AWAY, SECRET, BACK, ASKED_BY_WORDS), {"unseen"}, {"hits of Jonas"}),
+    (all_present, (HELLO, AWAY, SECRET), {"witnesses", "cast"}, set()),
+    (all_hear, (HELLO, say("Not a word of the gold.", whisper="Mara")), {"witnesses"}, set()),
+    (nothing_forgotten, (TOLD, deed("rest"), TAKEN), {"unseen"}, {"a state of Jonas"}),
+]
+
+
+@pytest.mark.parametrize(("fault", "deeds", "kinds", "where"), FAULTS, ids=[fault.__name__ for fault, *_ in FAULTS])
+async def test_a_fault_that_is_put_in_is_found(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Callable[[pytest.MonkeyPatch], None],
+    deeds: Sequence[dict[str, Any]],
+    kinds: set[str],
+    where: set[str],
+) -> None:
+    fault(monkeypatch)
+    found = await leaks_of(story(*deeds), tmp_path, kv_mb=1)
+    assert {leak.kind for leak in found} == kinds
+    assert where <= {f"{leak.where} of {leak.who}" for leak in found}
 
 
 async def test_a_twin_that_differs_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,45 +232,36 @@ async def test_a_twin_that_differs_is_found(tmp_path: Path, monkeypatch: pytest.
         return shown[1:] if missed else shown
 
     monkeypatch.setattr(Prompts, "_path", path)
-    found = await twins(story(say("Hello."), AWAY, SECRET, BACK, ASKED), tmp_path, b="Jonas", recall=False)
+    found = await twins(story(*UNHEARD), tmp_path, b="Jonas", recall=False)
     assert found.difference is not None
 
 
 # -- what was found, as short as it is --------------------------------------------------------------------------------
 
 
-async def test_who_was_away_hears_no_edit_of_what_was_said_then(tmp_path: Path) -> None:
-    edit = deed("edit", turn="gold", text="The gold is in the well.")
-    assert await leaks_of(story(say("Hello."), AWAY, SECRET, BACK, edit, ASKED), tmp_path) == []
+def edit(text: str) -> dict[str, Any]:
+    return deed("edit", turn="gold", text=text)
 
 
-async def test_who_was_there_hears_an_edit_of_what_was_said_then(tmp_path: Path) -> None:
-    told = say("Jonas, the gold is in the well.", **{"as": "gold"})
-    edit = deed("edit", turn="gold", text="Jonas, the gold is in the tower.")
-    assert await leaks_of(story(say("Hello."), told, AWAY, edit), tmp_path) == []
+WHISPERED = say("The gold is in the well.", whisper="Mara", **{"as": "gold"})
+SAFE: dict[str, Sequence[dict[str, Any]]] = {
+    "who was away hears no edit of what was said then": (HELLO, AWAY, SECRET, BACK, edit("It is in the well."), ASKED),
+    "who was there hears an edit of what was said then": (HELLO, TOLD, AWAY, edit("Jonas, it is in the tower.")),
+    "an edit of a whisper is a whisper": (HELLO, WHISPERED, edit("The gold is in the tower."), ASKED),
+    "a chat that is looked at while nobody is there": (HELLO, AWAY, deed("away", who="Mara"), deed("look")),
+    "who is reset after a restart leaves no state": (TOLD, deed("restart"), deed("reset", who="Jonas")),
+    **{
+        f"what was taken by {deed['do']} from who is away goes to no disk": (
+            *(TOLD, AWAY, deed, say("Mara, and now?")),
+            {"do": "rest"},
+        )
+        for deed in (deed("hide", turn="gold"), TAKEN)
+    },
+}
 
 
-async def test_an_edit_of_a_whisper_is_a_whisper(tmp_path: Path) -> None:
-    whisper = say("The gold is in the well.", whisper="Mara", **{"as": "gold"})
-    edit = deed("edit", turn="gold", text="The gold is in the tower.")
-    assert await leaks_of(story(say("Hello."), whisper, edit, ASKED), tmp_path) == []
-
-
-async def test_a_chat_that_is_looked_at_while_nobody_is_there_is_read_to_nobody(tmp_path: Path) -> None:
-    alone = deed("away", who="Mara")
-    assert await leaks_of(story(say("Hello."), AWAY, alone, deed("look")), tmp_path) == []
-
-
-async def test_who_is_reset_after_a_restart_leaves_no_state(tmp_path: Path) -> None:
-    told = say(f"Jonas, the gold lies {LONG}.")
-    deeds = (told, deed("restart"), deed("reset", who="Jonas"))
-    assert await leaks_of(story(*deeds), tmp_path, kv_mb=1) == []
-
-
-@pytest.mark.parametrize("taken", [deed("hide", turn="gold"), deed("witness", turn="gold", who=["you", "Mara"])])
-async def test_what_was_taken_from_who_is_away_goes_to_no_disk(tmp_path: Path, taken: dict[str, Any]) -> None:
-    told = say(f"Jonas, the gold lies {LONG}.", **{"as": "gold"})
-    deeds = (told, AWAY, taken, say("Mara, and now?"), deed("rest"))
+@pytest.mark.parametrize("deeds", SAFE.values(), ids=SAFE)
+async def test_no_voice_is_given_what_it_did_not_see_where(deeds: Sequence[dict[str, Any]], tmp_path: Path) -> None:
     assert await leaks_of(story(*deeds), tmp_path, kv_mb=1) == []
 
 
@@ -285,11 +287,11 @@ async def test_a_state_that_quotes_the_stage_outlives_what_is_hidden_elsewhere(t
     assert await kept_after(tmp_path, *STAGED, say("((slower please))"), deed("hide", turn=-1))
 
 
-@pytest.mark.parametrize("gap", ["\r\n\r\n", "\n \n", "\n\t\n"])
-async def test_only_the_first_paragraph_of_a_card_is_told_whatever_ends_it(tmp_path: Path, gap: str) -> None:
-    host = {**CAST.host, "description": f"A keeper (nonceo0z).{gap}She hid noncep0z."}
-    cast = CAST.model_copy(update={"host": host})
-    assert await leaks_of(story(say("Hello."), ASKED, cast=cast), tmp_path) == []
+async def test_only_the_first_paragraph_of_a_card_is_told_whatever_ends_it(tmp_path: Path) -> None:
+    for at, gap in enumerate(("\r\n\r\n", "\n \n", "\n\t\n")):
+        host = {**CAST.host, "description": f"A keeper (nonceo0z).{gap}She hid noncep0z."}
+        cast = CAST.model_copy(update={"host": host})
+        assert await leaks_of(story(HELLO, ASKED, cast=cast), tmp_path / str(at)) == [], gap
 
 
 async def test_who_is_away_stays_so_where_the_message_it_left_at_is_deleted(tmp_path: Path) -> None:
@@ -307,16 +309,10 @@ async def test_who_is_away_stays_so_where_the_message_it_left_at_is_deleted(tmp_
 PEBBLES = " ".join(f"pebble{at}" for at in range(200))
 
 
-async def same(deeds: Sequence[dict[str, Any]], folder: Path) -> Twins:
-    """The twin of a story for Jonas, who recalls."""
-    found = await twins(story(*deeds), folder, b="Jonas", recall=True)
-    return found
-
-
 async def test_who_speaks_unasked_recalls_by_what_it_heard_last(tmp_path: Path) -> None:
     long = deed("compact")
-    deeds = [say("Hello."), *[long] * 4, say("Jonas, hm."), *[long] * 3, say("Mara, not a word.", whisper="Mara")]
-    found = await same([*deeds, deed("speak", who="Jonas")], tmp_path)
+    deeds = [HELLO, *[long] * 4, say("Jonas, hm."), *[long] * 3, say("Mara, not a word.", whisper="Mara")]
+    found = await twins(story(*deeds, deed("speak", who="Jonas")), tmp_path, b="Jonas", recall=True)
     assert found.difference is None
 
 
@@ -325,8 +321,8 @@ async def test_a_quote_is_the_same_however_much_was_missed(tmp_path: Path) -> No
     long = say(f"Jonas, {PEBBLES}.")
     missed = [AWAY, say("Mara, a fine morning."), say("Mara, a fine evening."), BACK]
     asked = say("Jonas, where was the gold buried under the chapel?")
-    found = await same([told, *[long] * 3, *[*missed, long] * 6, asked], tmp_path)
-    assert found.difference is None
+    deeds = [told, *[long] * 3, *[*missed, long] * 6, asked]
+    assert (await twins(story(*deeds), tmp_path, b="Jonas", recall=True)).difference is None
 
 
 # -- voices -----------------------------------------------------------------------------------------------------------
@@ -352,27 +348,17 @@ def test_a_line_of_somebody_by_a_part_of_their_name_is_cut() -> None:
     assert drawn(["Jonas Feld"], Piece((1,), "Hm."), Piece((2,), "\nJonas: I know.")).text == "Hm."
 
 
-@pytest.mark.parametrize(
-    ("line", "is_theirs"),
-    [
-        ("Jonas: Hm.", True),
-        ("**Jonas**: Hm.", True),
-        ("“JONAS: Hm.", True),
-        ("Jonas looks: there.", False),
-        ("Hm.", False),
-    ],
-)
-def test_a_line_of_another_is_known(line: str, is_theirs: bool) -> None:
-    assert begins_as(line, ["Jonas"]) == is_theirs
+def test_a_line_of_another_is_known() -> None:
+    for line in ("Jonas: Hm.", "**Jonas**: Hm.", "“JONAS: Hm."):
+        assert begins_as(line, ["Jonas"]), line
+    for line in ("Jonas looks: there.", "Hm."):
+        assert not begins_as(line, ["Jonas"]), line
 
 
 def test_what_is_found_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    episodes = [story(say("Hello."), AWAY, SECRET, BACK, ASKED), story(say("Good evening, Jonas."))]
+    episodes = [story(*UNHEARD), story(say("Good evening, Jonas."))]
     assert leaks(episodes, "two", kv_mb=0)["two_leaks"] == 0
-    thread = Readings.thread
-    monkeypatch.setattr(
-        Readings, "thread", lambda self, session, *, witness=None, **more: thread(self, session, **more)
-    )
+    unfiltered(monkeypatch)
     assert leaks(episodes, "two", kv_mb=0)["two_leaking_episodes"] == 1
 
 
@@ -392,33 +378,19 @@ def _untrusted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.model
 @pytest.mark.usefixtures("_untrusted")
 async def test_a_real_voice_writes_no_line_of_another_and_its_prompts_follow(tmp_path: Path, generator: Any) -> None:
-    lines = Lines()
-    for at, episode in enumerate(list(of_two(read(FILE)))[:3]):
-        short = talk(episode, says=5)
-        await listen(
-            short,
-            tmp_path / str(at),
-            model=Recorded(generator),
-            lines=lines,
-            seed=at,
-            cache=tmp_path / "cache",
-            most=32,
-        )
-    assert lines.replies >= 18
+    says, most, least = (5, 32, 18) if soaking() else (3, 16, 3)
+    lines, cache = Lines(), tmp_path / "cache"
+    for at, episode in enumerate(list(of_two(read(FILE)))[: few(3)]):
+        short, folder = talk(episode, says=says), tmp_path / str(at)
+        await listen(short, folder, model=Recorded(generator), lines=lines, seed=at, cache=cache, most=most)
+    assert lines.replies >= least
     assert (lines.of_another, lines.untold, lines.rewritten) == ([], [], [])
 
 
 @pytest.mark.model
 @pytest.mark.usefixtures("_untrusted")
 async def test_no_real_voice_is_given_a_word_that_it_did_not_see(tmp_path: Path, generator: Any) -> None:
-    settings = settings_of(recall=True, kv_mb=0, **{**LIMITS, "sampling": sampling(1, 16)})
-    deeds = (
-        say("Hello."),
-        AWAY,
-        SECRET,
-        BACK,
-        ASKED,
-        say("Mara, and you?", whisper="Mara"),
-        deed("speak", who="Jonas"),
-    )
-    assert await leaks_of(story(*deeds), tmp_path, model=Recorded(generator), settings=settings) == []
+    settings = settings_of(recall=True, kv_mb=0, **{**LIMITS, "sampling": sampling(1, few(32))})
+    more = [say("Mara, and you?", whisper="Mara")] if soaking() else []
+    episode = story(*UNHEARD[1:], *more, deed("speak", who="Jonas"))
+    assert await leaks_of(episode, tmp_path, model=Recorded(generator), settings=settings) == []

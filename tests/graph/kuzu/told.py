@@ -3,8 +3,8 @@
 Two chats in main, one of them in a project, a document of that project, and a what-if that left the first chat.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from graph.events import (
@@ -43,11 +43,6 @@ TEXTS = {
     "f0": "What if it rains",
 }
 WHEN = {id: AT + int(id[1]) * HOUR + (DAY if id[0] == "c" else 0) for id in TEXTS} | {"f0": AT + 5 * HOUR}
-
-
-def utc(id: str) -> datetime:
-    """When a turn was said, as the engine gives times: UTC without saying so."""
-    return NOON.replace(tzinfo=None) + timedelta(milliseconds=WHEN[id] - AT)
 
 
 def _said(id: str, session: str, parent: str | None) -> TurnSaid:
@@ -120,20 +115,19 @@ EVENTS: tuple[Event, ...] = (
 )  # fmt: skip
 
 
-def _number(which: Callable[[Event], bool]) -> int:
-    return next(number for number, event in enumerate(EVENTS, start=1) if which(event))
+def _numbers() -> Iterator[tuple[str, int]]:
+    for number, event in enumerate(EVENTS, start=1):
+        match event:
+            case TurnSaid(turn=id) | ObservationMade(observation=id):
+                yield f"seq {id}", number
+            case EntityNoted(entity=id, by_turn=by):
+                yield f"seq {id} by {by}", number
 
 
-def turn(id: str) -> int:
-    """The number of the event that said a turn."""
-    return _number(lambda event: isinstance(event, TurnSaid) and event.turn == id)
-
-
-def made(id: str) -> int:
-    """The number of the event that made an observation."""
-    return _number(lambda event: isinstance(event, ObservationMade) and event.observation == id)
-
-
-def noted(entity: str, by: str) -> int:
-    """The number of the event in which a turn named somebody."""
-    return _number(lambda event: isinstance(event, EntityNoted) and (event.entity, event.by_turn) == (entity, by))
+# What texts of conformance.toml mean.
+STANDS_FOR: dict[str, Any] = {
+    **dict(_numbers()),
+    **{f"at {id}": at for id, at in WHEN.items()},
+    "null": None,
+    "1 day, 1:00:00": timedelta(days=1, hours=1),
+}

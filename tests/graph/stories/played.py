@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graph.events import CastSet, Event, Role, SessionStarted, StageSet, StopReason, StoryBegun, TurnSaid
+from graph.events import CastSet, Event, Role, SessionStarted, StopReason, StoryBegun, TurnSaid
 from graph.memory import Memory
 from tests.graph.talk import said
 
@@ -53,12 +53,6 @@ def play(memory: Memory, turns: int, session: str = CHAT, saw: tuple[str, ...] =
         ),
     )
     return ids
-
-
-def put(owner: str, aspect: str, text: str | None, after: str | None = None, **more: Any) -> StageSet:
-    """A line on the stage, by hand."""
-    line = {"world": STORY, "owner": owner, "aspect": aspect, "text": text, "after": after}
-    return StageSet.model_validate({**line, **more})
 
 
 def seated(memory: Memory, session: str = CHAT, *, at: str | None = None) -> dict[str, str]:

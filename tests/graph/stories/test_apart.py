@@ -4,19 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graph.events import (
-    MAIN_WORLD,
-    CoreWritten,
-    EntityNoted,
-    PinSet,
-    SessionForked,
-    SessionRenamed,
-    SessionTitled,
-    TurnRated,
-)
+from graph.events import MAIN_WORLD, CoreWritten, EntityNoted, PinSet, SessionRenamed, SessionTitled, TurnRated
 from graph.memory import Memory
 from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.values import Filters, Wanted
+from tests.graph.stories.deeds import forks
 from tests.graph.stories.played import CHAT, MARA, STORY, YOU, answers, asks, play
 from tests.graph.talk import NOON, reply, said, talk
 from tests.graph.teach import observed
@@ -37,7 +29,7 @@ def both(whole: Memory) -> Memory:
         PinSet(observation="o"),
         CoreWritten(block="human", by="user", text="Rows a boat."),
         EntityNoted(entity="bob", category="person", by_turn="s0", text="Bob"),
-        SessionForked(session="if", origin="s", at="s1", world="if", client="test"),
+        forks("if", "s1", "if", origin="s"),
         said("if0", "if", parent="s1", text="A lantern, if"),
     )
     play(whole, 2)
@@ -50,7 +42,7 @@ def both(whole: Memory) -> Memory:
         PinSet(observation="q"),
         CoreWritten(block="human", world=STORY, by="user", text="Keeps the light."),
         SessionTitled(session=CHAT, sources=("p2",), text="The lantern"),
-        SessionForked(session="as-if", origin=CHAT, at="p3", world="as-if", client="test"),
+        forks("as-if", "p3", "as-if"),
         SessionRenamed(session="as-if", text="Another lantern"),
         asks("as-if0", "p3", session="as-if", text="A lantern, as if"),
     )

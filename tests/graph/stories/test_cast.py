@@ -3,9 +3,10 @@
 import pytest
 
 from graph.errors import NotFound
-from graph.events import CastReset, CastSet, HeadMoved, SessionForked, SessionStarted, TurnDeleted
+from graph.events import CastSet, TurnDeleted
 from graph.memory import Memory
 from tests.graph.conftest import ignore
+from tests.graph.stories.deeds import begins, faults, forks, joins, moves_to, put, resets, sits
 from tests.graph.stories.played import (
     ALL,
     CHAT,
@@ -17,7 +18,6 @@ from tests.graph.stories.played import (
     asks,
     begun,
     play,
-    put,
     seated,
     stands,
     view,
@@ -26,10 +26,6 @@ from tests.graph.talk import talk
 
 TWO = {"you": "Ilya", "host": "Mara"}
 THREE = {**TWO, "guest": "Jonas"}
-
-
-def joins(after: str | None, member: str = JONAS, name: str | None = "Jonas") -> CastSet:
-    return CastSet(world=STORY, member=member, seat="guest", after=after, text=name)
 
 
 def test_a_story_is_a_world_without_a_parent_with_a_cast_by_seats(memory: Memory) -> None:
@@ -53,37 +49,37 @@ def test_a_guest_comes_and_goes_with_the_turn_it_was_seated_at(memory: Memory) -
     memory.append(joins("p3"), asks("p4", "p3", saw=ALL), answers("p5", "p4", saw=ALL, speaker=JONAS))
     assert seated(memory) == THREE
     assert memory.readings.turn("p5").speaker == "Jonas"
-    memory.append(HeadMoved(session=CHAT, turn="p2"))
+    memory.append(moves_to("p2"))
     assert seated(memory) == TWO
     assert seated(memory, at="p3") == seated(memory, at="p5") == THREE
     memory.append(asks("q3", "p2"))
     assert seated(memory) == TWO, "on another path nobody came"
-    memory.append(HeadMoved(session=CHAT, turn="p5"))
+    memory.append(moves_to("p5"))
     assert seated(memory) == THREE
-    memory.append(CastSet(world=STORY, member=JONAS, seat=None, after="p5", text=None), asks("p6", "p5"))
+    memory.append(sits(JONAS, None, "p5"), asks("p6", "p5"))
     assert seated(memory) == TWO
     assert seated(memory, at="p4") == THREE
 
 
 def test_a_fork_in_the_same_world_has_the_cast_of_the_path_it_shares(memory: Memory) -> None:
     play(memory, 4)
-    memory.append(joins("p1"), SessionForked(session="f", origin=CHAT, at="p3", world=STORY, client="test"))
-    memory.append(SessionForked(session="g", origin=CHAT, at="p0", world=STORY, client="test"))
+    memory.append(joins("p1"), forks("f", "p3"))
+    memory.append(forks("g", "p0"))
     assert (seated(memory, "f"), seated(memory, "g")) == (THREE, TWO)
-    memory.append(asks("f0", "p3", session="f"), CastSet(world=STORY, member=MARA, seat=None, after="f0", text=None))
+    memory.append(asks("f0", "p3", session="f"), sits(MARA, None, "f0"))
     assert seated(memory, "f") == {"you": "Ilya", "guest": "Jonas"}
     assert seated(memory) == THREE
 
 
 def test_a_what_if_has_the_cast_stage_and_witnesses_of_when_it_left(memory: Memory) -> None:
     play(memory, 4)
-    memory.append(joins("p1"), put(MARA, "mood", "wary", "p2"), CastReset(world=STORY, member=MARA, since=0))
-    memory.append(SessionForked(session="w", origin=CHAT, at="p2", world="w", client="test"))
+    memory.append(joins("p1"), put(MARA, "mood", "wary", "p2"), resets(MARA))
+    memory.append(forks("w", "p2", "w"))
     memory.append(
         put(MARA, "mood", "calm", "p2"),
         put("world", "weather", "storm"),
-        CastSet(world=STORY, member="m-late", seat="host", after="p1", text="Late"),
-        CastReset(world=STORY, member=MARA, since=memory.head()),
+        sits("m-late", "host", "p1", "Late"),
+        resets(MARA, memory.head()),
     )
     assert seated(memory, "w") == THREE
     assert stands(memory, "w") == {(MARA, "mood"): "wary"}
@@ -93,8 +89,8 @@ def test_a_what_if_has_the_cast_stage_and_witnesses_of_when_it_left(memory: Memo
         asks("w0", "p2", session="w"),
         put(MARA, "mood", "glad", "w0", world="w"),
         put("world", "weather", "fog", "p0", world="w"),
-        CastSet(world="w", member="m-own", seat="guest", after="w0", text="Own"),
-        CastReset(world="w", member=YOU, since=memory.head() - 1),
+        sits("m-own", "guest", "w0", "Own", "w"),
+        resets(YOU, memory.head() - 1, "w"),
     )
     assert stands(memory, "w") == {(MARA, "mood"): "glad", ("world", "weather"): "fog"}
     assert seated(memory, "w") == {**TWO, "guest": "Own"}
@@ -107,7 +103,7 @@ def test_a_what_if_has_the_cast_stage_and_witnesses_of_when_it_left(memory: Memo
 
 def test_a_second_chat_begins_with_the_cast_that_was_set_ahead_of_every_turn(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(joins("p1"), SessionStarted(session="second", world=STORY, client="test"))
+    memory.append(joins("p1"), begins("second"))
     assert (seated(memory), seated(memory, "second")) == (THREE, TWO)
 
 
@@ -116,19 +112,19 @@ def test_a_seat_is_of_whoever_took_it_last_and_still_has_it(memory: Memory) -> N
     memory.append(joins("p1"), joins("p3", "m-ada", "Ada"))
     assert seated(memory)["guest"] == "Ada"
     assert seated(memory, at="p2")["guest"] == "Jonas"
-    memory.append(CastSet(world=STORY, member="m-ada", seat="host", after="p3", text=None))
+    memory.append(sits("m-ada", "host", "p3"))
     assert seated(memory) == {"you": "Ilya", "host": "Ada", "guest": "Jonas"}
     assert seated(memory, at="p2") == THREE
 
 
 def test_a_member_is_called_otherwise_everywhere_and_two_may_have_one_name(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(CastSet(world=STORY, member=MARA, seat="host", after="p1", text="Marta"))
+    memory.append(sits(MARA, "host", "p1", "Marta"))
     memory.append(joins("p1", name="Marta"))
     assert [turn.speaker for turn in memory.readings.thread(CHAT)] == ["Ilya", "Marta"]
     assert seated(memory) == {"you": "Ilya", "host": "Marta", "guest": "Marta"}
     assert [branch.speaker for branch in memory.readings.tree(CHAT)[0].children] == ["Marta"]
-    memory.append(HeadMoved(session=CHAT, turn="p0"))
+    memory.append(moves_to("p0"))
     assert seated(memory) == {"you": "Ilya", "host": "Marta"}, "a name is of no path"
 
 
@@ -144,11 +140,11 @@ def test_a_name_that_is_erased_is_gone_from_log_and_graph_and_another_can_be_giv
     assert seated(whole) == {"you": "Ilya", "host": ""}
     assert (whole.readings.turn("p1").speaker, whole.readings.turn("p1").member) == ("", MARA)
     assert whole.query(f"MATCH (e:Entity {{id: '{MARA}'}}) RETURN e.name AS name") == [{"name": None}]
-    whole.append(CastSet(world=STORY, member=MARA, seat="host", after="p1", text="Marta"))
+    whole.append(sits(MARA, "host", "p1", "Marta"))
     assert whole.readings.turn("p1").speaker == "Marta"
-    assert [check for check in whole.doctor() if not check.ok] == []
+    assert faults(whole) == []
     whole.rebuild(ignore)
-    assert [check for check in whole.doctor() if not check.ok] == []
+    assert faults(whole) == []
     assert whole.query(f"MATCH (e:Entity {{id: '{MARA}'}}) RETURN e.name AS name") == [{"name": "Marta"}]
 
 
@@ -157,30 +153,30 @@ def test_a_name_that_is_erased_is_gone_from_log_and_graph_and_another_can_be_giv
 def test_where_the_last_name_is_erased_no_earlier_one_comes_back(whole: Memory, erased: tuple[int, ...]) -> None:
     """Of a member that was called Mara, then Marta, and then Martha; live and made anew the same."""
     play(whole, 2)
-    whole.append(CastSet(world=STORY, member=MARA, seat="host", after="p1", text="Marta"))
-    whole.append(CastSet(world=STORY, member=MARA, seat="guest", after="p1", text="Martha"))
-    whole.append(CastSet(world=STORY, member=MARA, seat="host", after="p1", text=None))
+    whole.append(sits(MARA, "host", "p1", "Marta"))
+    whole.append(sits(MARA, "guest", "p1", "Martha"))
+    whole.append(sits(MARA, "host", "p1"))
     of_mara = [each for each in whole._reader.events(limit=99) if getattr(each.event, "member", None) == MARA]
     whole.erase(*(of_mara[number].seq for number in erased))
     name = None if 2 in erased else "Martha"
     for _ in range(2):
         assert seated(whole)["host"] == (name or "")
         assert whole.query(f"MATCH (e:Entity {{id: '{MARA}'}}) RETURN e.name AS name") == [{"name": name}]
-        assert [check for check in whole.doctor() if not check.ok] == []
+        assert faults(whole) == []
         whole.rebuild(ignore)
 
 
 def test_a_reset_ends_what_a_member_knows_in_every_chat_and_is_taken_back(memory: Memory) -> None:
     play(memory, 4)
-    memory.append(SessionForked(session="f", origin=CHAT, at="p1", world=STORY, client="test"))
-    memory.append(answers("f0", "p1", session="f"), CastReset(world=STORY, member=MARA, since=memory.head()))
+    memory.append(forks("f", "p1"))
+    memory.append(answers("f0", "p1", session="f"), resets(MARA, memory.head()))
     assert (view(memory, MARA), view(memory, MARA, "f")) == ([], ["f0"])
     assert view(memory, YOU) == ["p0", "p1", "p2", "p3"]
-    memory.append(asks("p4", "p3"), HeadMoved(session=CHAT, turn="p1"), asks("q2", "p1"))
+    memory.append(asks("p4", "p3"), moves_to("p1"), asks("q2", "p1"))
     assert view(memory, MARA) == ["q2"], "going back brings nothing back"
     [mara] = [each for each in memory.readings.cast(CHAT) if each.id == MARA]
     assert mara.since > 0
-    memory.append(CastReset(world=STORY, member=MARA, since=0))
+    memory.append(resets(MARA))
     assert view(memory, MARA) == ["p0", "p1", "q2"]
 
 

@@ -4,24 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import (
-    CoreWritten,
-    Event,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    StoryBegun,
-    TextErased,
-    TurnDeleted,
-    TurnWitnessed,
-)
+from graph.events import CoreWritten, Event, SessionDeleted, SessionRenamed, StoryBegun, TextErased, TurnDeleted
 from graph.events.codec import Stored
 from graph.log.byte_search import forms_of, look
 from graph.memory import Memory
 from tests.graph.conftest import Open, ignore
-from tests.graph.stories.played import CHAT, JONAS, MARA, STORY, asks, begun, put, seated, stands
-from tests.graph.stories.test_cast import joins
+from tests.graph.stories.deeds import begins, faults, forks, joins, put, was_seen
+from tests.graph.stories.played import CHAT, JONAS, MARA, STORY, asks, begun, seated, stands
 from tests.graph.talk import talk
 
 TITLE, NAME, CARD, LINE, SAID, BLOCK, WHAT_IF = WORDS = (
@@ -91,9 +80,9 @@ def test_with_the_only_chat_all_words_of_a_story_go_from_every_file(told: Memory
     assert told.query(f"MATCH (w:World {{id: '{STORY}'}}) RETURN w.name AS name") == [{"name": None}]
     purge(told)
     assert holding(folder) == set()
-    assert [check for check in told.doctor() if not check.ok] == []
+    assert faults(told) == []
     told.rebuild(ignore)
-    assert [check for check in told.doctor() if not check.ok] == []
+    assert faults(told) == []
     assert [turn.text for turn in told.readings.thread("s")] == ["s0", "s1"]
     again = opening()
     assert holding(folder) == set()
@@ -108,10 +97,10 @@ def text_of(stored: Stored) -> str:
 @pytest.mark.parametrize("last", [CHAT, "f", "w", "second"])
 def test_with_one_chat_left_the_story_stays_and_with_that_it_goes(told: Memory, folder: Path, last: str) -> None:
     told.append(
-        SessionForked(session="f", origin=CHAT, at="p0", world=STORY, client="test"),
-        SessionForked(session="w", origin=CHAT, at="p0", world="w", client="test"),
+        forks("f", "p0"),
+        forks("w", "p0", "w"),
         put("world", "weather", WHAT_IF, "p0", world="w"),
-        SessionStarted(session="second", world=STORY, client="test"),
+        begins("second"),
     )
     for session in {CHAT, "f", "w", "second"} - {last}:
         assert told.history.reach.story_ending_with(session) is None
@@ -129,11 +118,11 @@ def test_with_one_chat_left_the_story_stays_and_with_that_it_goes(told: Memory, 
     assert not any(word in texts(told) for word in WORDS)
     purge(told)
     assert holding(folder) == set()
-    assert [check for check in told.doctor() if not check.ok] == []
+    assert faults(told) == []
 
 
 def test_chats_that_are_deleted_together_take_the_story_along(told: Memory) -> None:
-    told.append(SessionForked(session="f", origin=CHAT, at="p0", world=STORY, client="test"))
+    told.append(forks("f", "p0"))
     told.append(SessionDeleted(session=CHAT), SessionDeleted(session="f"))
     assert TITLE in texts(told), "a chat's own name goes with what its plan erases"
     assert not any(word in texts(told) for word in (NAME, CARD, LINE, BLOCK))
@@ -150,7 +139,7 @@ def test_deleting_a_chat_of_main_or_of_another_story_erases_nothing_of_a_story(t
 
 @pytest.mark.restarts
 def test_corrections_and_resets_of_a_deleted_story_are_no_trouble(told: Memory) -> None:
-    told.append(TurnWitnessed(turn="p0", witnesses=(MARA,)))
-    told.append(*deletion(told, CHAT), TurnWitnessed(turn="p0", witnesses=()), put(JONAS, "mood", None))
-    assert [check for check in told.doctor() if not check.ok] == []
+    told.append(was_seen("p0", (MARA,)))
+    told.append(*deletion(told, CHAT), was_seen("p0"), put(JONAS, "mood", None))
+    assert faults(told) == []
     assert told.readings.cast(CHAT) == told.readings.cast(CHAT, at="p0")

@@ -20,6 +20,7 @@ from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.projection.test_belief_histories import memory_of
 from tests.graph.projection.test_rebuild_equals_live import edges, folded
+from tests.graph.stories.deeds import faults
 from tests.graph.stories.histories import PLAYS, Plays, played
 from tests.graph.stories.played import stands, view
 from tests.graph.transfer.test_merging import bring, exported
@@ -56,27 +57,30 @@ def stages(memory: Memory, reference: Reference) -> dict[str, Any]:
 
 @histories(60)
 @given(PLAYS)
-def test_cast_stage_and_views_are_a_replay_of_each_path_after_every_event(steps: Steps) -> None:
+def test_cast_stage_views_and_worlds_are_a_replay_of_each_path_with_tables_and_without(steps: Steps) -> None:
     plays = played(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        for number, event in enumerate(plays.events):
-            memory.append(event)
-            if number % 5 == 0 or number + 1 == len(plays.events):
-                assert stages(memory, caught_up(memory)) == {}
+    with tempfile.TemporaryDirectory() as folder:
+        with memory_of(folder) as memory:
+            for number, event in enumerate(plays.events):
+                memory.append(event)
+                if number % 5 == 0 or number + 1 == len(plays.events):
+                    assert stages(memory, caught_up(memory)) == {}
+            every_world_sees_its_own_turns_alone(memory, plays.reference)
+            last = memory.readings.last_session()
+            expected = memory.readings.thread(last) if last is not None else []
+        place = Path(folder) / "memory"
+        with closing(sqlite3.connect(place / "log.sqlite", isolation_level=None)) as db:
+            db.execute("DELETE FROM projected")
+            db.execute("DELETE FROM turns")
+        assert last_chat(place, 1_000) == expected
 
 
-@histories(60)
-@given(PLAYS)
-def test_every_world_sees_its_own_turns_alone(steps: Steps) -> None:
-    plays = played(steps)
-    known = plays.reference
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.append(*plays.events)
-        for world in known.worlds:
-            assert memory.readings.sees(world, known.home) == known.sees(world)
-            assert {turn.id for turn in memory.readings.recent("turn", 999, world=world)} == known.standing(world)
-            stories = {known.story.get(known.world[known.home[turn]]) for turn in known.sees(world)}
-            assert stories <= {known.story.get(world)}
+def every_world_sees_its_own_turns_alone(memory: Memory, known: Reference) -> None:
+    for world in known.worlds:
+        assert memory.readings.sees(world, known.home) == known.sees(world)
+        assert {turn.id for turn in memory.readings.recent("turn", 999, world=world)} == known.standing(world)
+        stories = {known.story.get(known.world[known.home[turn]]) for turn in known.sees(world)}
+        assert stories <= {known.story.get(world)}
 
 
 @histories(12)
@@ -88,61 +92,39 @@ def test_what_was_played_is_the_same_kept_followed_and_rebuilt(steps: Steps) -> 
         for event in plays.events:
             assert not memory.append(event)[0].graph_behind
         assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
-        assert {check.name for check in memory.doctor() if not check.ok} == set()
+        assert faults(memory) == []
         saw = {(member, turn) for turn, members in plays.reference.saw.items() for member in members}
         assert edges(memory, "WITNESSED") == saw
         for few in (0, len(plays.events)):  # loaded, and followed
             with pytest.MonkeyPatch.context() as monkeypatch:
                 monkeypatch.setattr(rebuild, "FEW", few)
                 memory.rebuild(ignore)
-            assert {check.name for check in memory.doctor() if not check.ok} == set()
+            assert faults(memory) == []
             assert stages(memory, caught_up(memory)) == {}
 
 
 @histories(60)
 @given(PLAYS, st.integers(3, 50), st.integers(0, 1_000_000))
-def test_an_export_brings_all_of_it_also_shuffled_and_in_two_goes(steps: Steps, at_once: int, seed: int) -> None:
-    plays = played(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as here:
-        here.append(*plays.events)
-        export = exported(here)
-        random.Random(seed).shuffle(export)
-        with closing(Memory.open(Path(folder) / "all", command="test")) as all:
-            bring(all, export, at_once=at_once, batches=seed % 5)
-            assert bring(all, export, at_once=at_once).refused == {}
-            assert told(all, plays) == told(here, plays)
-            assert bring(all, export, at_once=at_once).new == 0
-
-
-@histories(60)
-@given(PLAYS, st.integers(3, 50), st.integers(0, 1_000_000))
-def test_an_export_of_one_chat_brings_its_story_as_it_is_there(steps: Steps, at_once: int, seed: int) -> None:
-    plays = played(steps)
+def test_an_export_brings_all_of_it_or_the_story_of_a_chat_also_shuffled_and_in_two_goes(
+    steps: Steps, at_once: int, seed: int
+) -> None:
+    plays, rng = played(steps), random.Random(seed)
     chats = [each for each in plays.reference.head if plays.story(each) is not None]
     with tempfile.TemporaryDirectory() as folder, memory_of(folder) as here:
         here.append(*plays.events)
-        for chat in random.Random(seed).sample(chats, min(len(chats), 2)):
+        whole = exported(here)
+        shuffled = rng.sample(whole, len(whole))
+        with closing(Memory.open(Path(folder) / "all", command="test")) as all:
+            bring(all, shuffled, at_once=at_once, batches=seed % 5)
+            assert bring(all, shuffled, at_once=at_once).refused == {}
+            assert told(all, plays) == told(here, plays)
+            assert bring(all, shuffled, at_once=at_once).new == 0
+        for chat in rng.sample(chats, min(len(chats), 2)):
             with closing(Memory.open(Path(folder) / chat, command="test")) as one:
                 assert bring(one, exported(here, chat), at_once=at_once).refused == {}
                 assert told(one, plays, chat) == told(here, plays, chat), "but for names that were given in what-ifs"
-                assert bring(one, exported(here), at_once=at_once).refused == {}
-                assert {check.name for check in one.doctor() if not check.ok} <= {"graph"}
-
-
-@histories(40)
-@given(PLAYS)
-def test_the_last_chat_is_read_without_tables_as_it_is_with_them(steps: Steps) -> None:
-    plays = played(steps)
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "memory"
-        with closing(Memory.open(place, command="test")) as memory:
-            memory.append(*plays.events)
-            last = memory.readings.last_session()
-            expected = memory.readings.thread(last) if last is not None else []
-        with closing(sqlite3.connect(place / "log.sqlite", isolation_level=None)) as db:
-            db.execute("DELETE FROM projected")
-            db.execute("DELETE FROM turns")
-        assert last_chat(place, 1_000) == expected
+                assert bring(one, whole, at_once=at_once).refused == {}
+                assert faults(one, "graph") == []
 
 
 def told(memory: Memory, plays: Plays, *only: str) -> dict[str, Any]:

@@ -13,22 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.events import (
-    CastReset,
-    CastSet,
     EntityNoted,
     ObservationDeleted,
     Relation,
     RelationNoted,
-    SessionForked,
     SessionRenamed,
     TurnDeleted,
     TurnHidden,
-    TurnWitnessed,
 )
 from graph.memory import Memory
 from graph.recall import knowing, later, lexical, naming, ranking, scoring, search, walking
 from graph.values import CalledBy, Filters, Hit, Reason, Step
 from tests.examples import histories
+from tests.graph.stories.deeds import forks, resets, sits, was_seen
 from tests.graph.stories.played import BOTH, CHAT, MARA, STORY, YOU, answers, asks, begun
 from tests.graph.stories.twins import (
     BEA,
@@ -192,9 +189,9 @@ def test_whoever_was_away_believes_what_was_so_before_until_they_see_the_rest(me
     assert believes(memory, None) == {WELL}, "whoever plays sees it as it is"
     assert [id for id, *_ in near(memory, DRAWER, MARA)] == ["b1"]
     assert [id for id, *_ in near(memory, WELL, YOU)] == ["b2"]
-    memory.append(TurnWitnessed(turn="k2", witnesses=BOTH))
+    memory.append(was_seen("k2", BOTH))
     assert believes(memory, MARA) == {WELL}
-    memory.append(TurnWitnessed(turn="k2", witnesses=(YOU,)))
+    memory.append(was_seen("k2", (YOU,)))
     assert believes(memory, MARA) == {DRAWER}
     memory.append(TurnHidden(turn="k1"))
     assert believes(memory, MARA) == set()
@@ -208,24 +205,24 @@ def near(memory: Memory, words: str, member: str) -> list[tuple[str, float, floa
 
 def test_a_reset_begins_what_is_known_anew_and_is_taken_back(memory: Memory) -> None:
     hidden_away(memory, "model")
-    memory.append(CastReset(world=STORY, member=MARA, since=memory.head()))
+    memory.append(resets(MARA, memory.head()))
     assert (recalled(memory, "key", MARA), believes(memory, MARA)) == ([], set())
     assert believes(memory, YOU) == {WELL}
     memory.append(asks("k3", "k2", text="The key is wet"))
     assert [hit.id for hit in recalled(memory, "key", MARA)] == ["k3"]
-    memory.append(CastReset(world=STORY, member=MARA, since=0))
+    memory.append(resets(MARA))
     assert believes(memory, MARA) == {DRAWER}
 
 
 def test_a_what_if_begins_with_what_was_seen_and_goes_its_own_way(memory: Memory) -> None:
     hidden_away(memory, "model")
-    memory.append(SessionForked(session="if", origin=CHAT, at="k2", world="if", client="test"))
+    memory.append(forks("if", "k2", "if"))
     assert [hit.id for hit in recalled(memory, "key", MARA, "if")] == ["b1"]
     memory.append(asks("f1", "k2", session="if", text="Mara finds the key", saw=BOTH))
     found = {hit.id: hit for hit in recalled(memory, "finds", MARA, "if")}
     assert found["k1"].path == (Step("lexical", "f1"), Step("REPLIED_TO", "k1")), "there was nothing between, for her"
     assert "f1" not in {hit.id for hit in recalled(memory, "finds", MARA)}
-    memory.append(CastReset(world=STORY, member=MARA, since=memory.head()))
+    memory.append(resets(MARA, memory.head()))
     assert believes(memory, MARA, world="if") == {DRAWER}, "it left before that"
 
 
@@ -278,7 +275,7 @@ def test_themes_are_of_what_was_seen(whole: Memory) -> None:
 def test_a_past_knows_what_was_known_then(whole: Memory) -> None:
     hidden_away(whole, "model")
     then = whole.head()
-    whole.append(TurnWitnessed(turn="k2", witnesses=BOTH), CastReset(world=STORY, member=YOU, since=whole.head()))
+    whole.append(was_seen("k2", BOTH), resets(YOU, whole.head()))
     assert (believes(whole, YOU), believes(whole, MARA)) == (set(), {WELL})
     with whole.past(then) as past:
         found = past.recall.in_world(STORY, witness=MARA).observations
@@ -308,7 +305,7 @@ def test_a_member_is_meant_by_the_name_it_has_now(memory: Memory) -> None:
         return {hit.id for hit in hits if any(boost.name == "speaker" for boost in hit.boosts)}
 
     assert (lifted("Mara"), lifted("Marta")) == ({"k2"}, set())
-    memory.append(CastSet(world=STORY, member=MARA, seat="host", text="Marta"))
+    memory.append(sits(MARA, "host", None, "Marta"))
     assert (lifted("Mara"), lifted("Marta")) == (set(), {"k2"})
     assert {hit.speaker for hit in recalled(memory, "lamp", YOU)} == {"Ilya", "Marta"}
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import CastSet, HeadMoved, SessionForked, StageSet, TextErased, TurnDeleted, TurnHidden, TurnUnhidden
+from graph.events import StageSet, TextErased, TurnDeleted, TurnHidden, TurnUnhidden
 from graph.memory import Memory
 from tests.graph.conftest import ignore
-from tests.graph.stories.played import CHAT, MARA, STORY, answers, asks, play, put, stands
+from tests.graph.stories.deeds import faults, forks, moves_to, put, sits
+from tests.graph.stories.played import CHAT, MARA, answers, asks, play, stands
 
 MOOD, WEATHER = (MARA, "mood"), ("world", "weather")
 
@@ -20,13 +21,13 @@ def test_the_last_line_on_the_path_counts_and_going_back_takes_it_along(memory: 
     assert stands(memory) == {MOOD: "calm", WEATHER: "fair"}
     line = memory.readings.stage(CHAT)[MOOD]
     assert (line.text, line.by, line.after, line.value) == ("calm", "user", "p3", None)
-    memory.append(HeadMoved(session=CHAT, turn="p2"))
+    memory.append(moves_to("p2"))
     assert stands(memory) == {MOOD: "wary", WEATHER: "fair"}
     memory.append(answers("q3", "p2"), put(*MOOD, "glad", "q3"))
     assert stands(memory) == {MOOD: "glad", WEATHER: "fair"}
-    memory.append(HeadMoved(session=CHAT, turn="p3"))
+    memory.append(moves_to("p3"))
     assert stands(memory) == {MOOD: "calm", WEATHER: "fair"}
-    memory.append(HeadMoved(session=CHAT, turn=None))
+    memory.append(moves_to(None))
     assert stands(memory) == {WEATHER: "fair"}
 
 
@@ -54,10 +55,10 @@ def test_a_line_holds_while_all_turns_stand_that_its_words_may_come_from(memory:
     assert stands(memory) == {}
     memory.append(TurnUnhidden(turn="p1"), TurnUnhidden(turn="p2"))
     assert stands(memory) == {MOOD: "calm"}
-    memory.append(HeadMoved(session=CHAT, turn="p1"), asks("q2", "p1"), answers("q3", "q2"))
+    memory.append(moves_to("p1"), asks("q2", "p1"), answers("q3", "q2"))
     memory.append(put(*MOOD, "stolen", "q3", sources=("p2",)))
     assert stands(memory) == {MOOD: "wary"}, "its source is on another path"
-    memory.append(HeadMoved(session=CHAT, turn="p3"), TurnDeleted(turn="p2"))
+    memory.append(moves_to("p3"), TurnDeleted(turn="p2"))
     assert stands(memory) == {MOOD: "wary"}
 
 
@@ -102,9 +103,7 @@ def test_regenerated_replies_have_stages_of_their_own(memory: Memory) -> None:
 
 def test_forks_share_what_stands_above_them_in_their_world(memory: Memory) -> None:
     play(memory, 4)
-    memory.append(
-        put(*MOOD, "calm", "p3"), SessionForked(session="f", origin=CHAT, at="p1", client="test", world=STORY)
-    )
+    memory.append(put(*MOOD, "calm", "p3"), forks("f", "p1"))
     memory.append(asks("f0", "p1", session="f"), put(*MOOD, "bold", "f0"), put(*WEATHER, "fog", "p0"))
     assert stands(memory, "f") == {MOOD: "bold", WEATHER: "fog"}
     assert stands(memory) == {MOOD: "calm", WEATHER: "fog"}
@@ -112,9 +111,9 @@ def test_forks_share_what_stands_above_them_in_their_world(memory: Memory) -> No
 
 def test_a_what_if_of_a_what_if_has_what_both_had_when_they_were_left(memory: Memory) -> None:
     play(memory, 4)
-    memory.append(put(*MOOD, "one", "p1"), SessionForked(session="w", origin=CHAT, at="p3", world="w", client="test"))
+    memory.append(put(*MOOD, "one", "p1"), forks("w", "p3", "w"))
     memory.append(put(*WEATHER, "two", "p3", world="w"), put(*MOOD, "late", "p2"))
-    memory.append(SessionForked(session="v", origin="w", at="p3", world="v", client="test"))
+    memory.append(forks("v", "p3", "v", origin="w"))
     memory.append(put(*WEATHER, "late", "p3", world="w"), put("world", "place", "three", "p3", world="v"))
     assert stands(memory, "v") == {MOOD: "one", WEATHER: "two", ("world", "place"): "three"}
     assert stands(memory, "w") == {MOOD: "one", WEATHER: "late"}
@@ -132,7 +131,7 @@ def test_the_words_of_a_line_can_be_erased_alone(whole: Memory) -> None:
     assert whole.query(stored) == [{"text": None}]
     whole.rebuild(ignore)
     assert whole.query(stored) == [{"text": None}]
-    assert [check for check in whole.doctor() if not check.ok] == []
+    assert faults(whole) == []
 
 
 @pytest.mark.restarts
@@ -154,15 +153,15 @@ def test_tables_of_stories_that_were_changed_by_hand_are_found_and_made_anew(
     before = whole.readings.stage(CHAT), whole.readings.cast(CHAT), whole.readings.thread(CHAT)
     with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
         db.execute(damage)
-    assert [check.name for check in whole.doctor() if not check.ok] == ["tables"]
+    assert faults(whole) == ["tables"]
     whole.rebuild(ignore)
-    assert [check for check in whole.doctor() if not check.ok] == []
+    assert faults(whole) == []
     assert before == (whole.readings.stage(CHAT), whole.readings.cast(CHAT), whole.readings.thread(CHAT))
 
 
 def test_a_seat_is_a_line_beside_the_others(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(CastSet(world=STORY, member=MARA, seat="guest", after="p1", text=None), put(*MOOD, "wary", "p1"))
+    memory.append(sits(MARA, "guest", "p1"), put(*MOOD, "wary", "p1"))
     lines = memory.readings.stage(CHAT)
     assert (lines[MARA, "seat"].value, lines[MARA, "seat"].text) == ("guest", None)
     assert lines[MOOD].text == "wary"

@@ -1,44 +1,20 @@
 """A story that goes elsewhere, by an export or a backup: the same cast, stage and views, and nothing erased back."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graph.events import (
-    CastReset,
-    CastSet,
-    HeadMoved,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    StageSet,
-    TurnDeleted,
-    TurnWitnessed,
-)
+from graph.events import CastSet, SessionDeleted, StageSet, TurnDeleted
 from graph.memory import Memory
 from graph.transfer.backup import copy_log
 from graph.transfer.restoring import install, prepared
 from tests.graph.conftest import Open, ignore
-from tests.graph.stories.played import (
-    ALL,
-    CHAT,
-    JONAS,
-    MARA,
-    STORY,
-    YOU,
-    answers,
-    asks,
-    begun,
-    play,
-    put,
-    seated,
-    stands,
-    view,
-)
-from tests.graph.stories.test_cast import TWO, joins
+from tests.graph.stories.deeds import begins, faults, forks, joins, moves_to, put, resets, sits, was_seen
+from tests.graph.stories.played import ALL, CHAT, JONAS, MARA, YOU, answers, asks, begun, play, seated, stands, view
+from tests.graph.stories.test_cast import TWO
 from tests.graph.stories.test_deleting_stories import deletion, purge, texts
 from tests.graph.talk import talk
 from tests.graph.transfer.test_merging import bring, exported
@@ -46,12 +22,18 @@ from tests.graph.transfer.test_merging import bring, exported
 MOOD = (MARA, "mood")
 
 
+@contextmanager
+def elsewhere(folder: Path) -> Iterator[Memory]:
+    """An empty memory with its graph."""
+    with closing(Memory.open(folder, command="test")) as memory:
+        memory.open_graph(ignore)
+        yield memory
+
+
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[Memory]:
-    memory = Memory.open(tmp_path / "elsewhere" / "memory", command="test")
-    memory.open_graph(ignore)
-    yield memory
-    memory.close()
+    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
+        yield memory
 
 
 @pytest.fixture
@@ -65,19 +47,19 @@ def told(memory: Memory) -> Memory:
         joins("p3"),
         asks("p4", "p3", saw=ALL),
         answers("p5", "p4", saw=(YOU, JONAS), speaker=JONAS),
-        TurnWitnessed(turn="p5", witnesses=ALL),
+        was_seen("p5", ALL),
     )
-    memory.append(CastReset(world=STORY, member=MARA, since=memory.head() - 4))
+    memory.append(resets(MARA, memory.head() - 4))
     memory.append(
-        SessionForked(session="f", origin=CHAT, at="p1", world=STORY, client="test"),
+        forks("f", "p1"),
         asks("f0", "p1", session="f"),
         put(*MOOD, "bold", "f0", sources=("f0",)),
-        CastSet(world=STORY, member="m-ada", seat="guest", after="f0", text="Ada"),
-        SessionForked(session="w", origin=CHAT, at="p5", world="w", client="test"),
+        sits("m-ada", "guest", "f0", "Ada"),
+        forks("w", "p5", "w"),
         put(*MOOD, "late", "p5"),
         put(*MOOD, "other", "p5", world="w"),
         answers("w0", "p5", session="w"),
-        SessionStarted(session="second", world=STORY, client="test"),
+        begins("second"),
         asks("n0", session="second", saw=(YOU,)),
         put(*MOOD, "alone", "n0"),
     )
@@ -99,45 +81,44 @@ def shown(memory: Memory, session: str) -> dict[str, Any]:
 CHATS = (CHAT, "f", "w", "second")
 
 
-@pytest.mark.parametrize("at_once", [1, 5, 99])
-def test_the_whole_log_brings_all_stories_and_twice_changes_nothing(told: Memory, other: Memory, at_once: int) -> None:
+@pytest.mark.restarts
+def test_the_whole_log_brings_all_stories_and_twice_changes_nothing(told: Memory, tmp_path: Path) -> None:
     export = exported(told)
-    done = bring(other, export, at_once=at_once)
-    assert (done.refused, done.older) == ({}, 0)
-    assert {chat: shown(other, chat) for chat in CHATS} == {chat: shown(told, chat) for chat in CHATS}
-    assert other.readings.stories()[0].sessions == told.readings.stories()[0].sessions
-    assert [check for check in other.doctor() if not check.ok] == []
-    head = other.head()
-    again = bring(other, export, at_once=at_once)
-    assert (again.new, again.refused, other.head()) == (0, {}, head)
+    for at_once in (1, 5, 99):
+        with elsewhere(tmp_path / str(at_once)) as other:
+            done = bring(other, export, at_once=at_once)
+            assert (done.refused, done.older) == ({}, 0)
+            assert {chat: shown(other, chat) for chat in CHATS} == {chat: shown(told, chat) for chat in CHATS}
+            assert other.readings.stories()[0].sessions == told.readings.stories()[0].sessions
+            assert other.history.changes.newest(9) == [], "what is brought is no change of here"
+            assert faults(other) == []
+            head = other.head()
+            again = bring(other, export, at_once=at_once)
+            assert (again.new, again.refused, other.head()) == (0, {}, head)
 
 
-@pytest.mark.parametrize("chat", CHATS)
-def test_one_chat_brings_what_it_needs_of_its_story_and_no_more(told: Memory, other: Memory, chat: str) -> None:
-    export = exported(told, chat)
-    done = bring(other, export)
-    assert done.refused == {}
-    assert shown(other, chat) == shown(told, chat)
-    assert [check for check in other.doctor() if not check.ok] == []
-    lines = [line["text"] for line in export if line["kind"] == "stage.set"]
-    assert ("alone" in lines) == (chat == "second")
-    assert ("bold" in lines) == (chat == "f")
-    assert ("late" in lines) == (chat in (CHAT,))
-    assert ("Ada" in [line["text"] for line in export]) == (chat == "f")
-    assert [line for line in export if line["structure"].get("session") == "s"] == []
-    assert (bring(other, export).new, bring(other, exported(told)).refused) == (0, {})
-    assert {each: shown(other, each)["thread"] for each in CHATS} == {
-        each: shown(told, each)["thread"] for each in CHATS
-    }
-
-
-def test_a_chat_of_no_story_brings_nothing_of_one(told: Memory) -> None:
-    assert {line["kind"] for line in exported(told, "s")} == {"session.started", "turn.said"}
+@pytest.mark.restarts
+def test_one_chat_brings_what_it_needs_of_its_story_and_no_more(told: Memory, tmp_path: Path) -> None:
+    whole, threads = exported(told), {chat: shown(told, chat)["thread"] for chat in CHATS}
+    for chat in CHATS:
+        with elsewhere(tmp_path / chat) as other:
+            export = exported(told, chat)
+            assert bring(other, export).refused == {}
+            assert shown(other, chat) == shown(told, chat)
+            assert faults(other) == []
+            only_in = {"alone": "second", "bold": "f", "late": CHAT, "Ada": "f"}
+            texts_of = {line["text"] for line in export}
+            assert {text: text in texts_of for text in only_in} == {text: chat == of for text, of in only_in.items()}
+            assert [line for line in export if line["structure"].get("session") == "s"] == []
+            assert (bring(other, export).new, bring(other, whole).refused) == (0, {})
+            assert {each: shown(other, each)["thread"] for each in CHATS} == threads
+    kinds = {line["kind"] for line in exported(told, "s")}
+    assert kinds == {"session.started", "turn.said"}, "a chat of no story brings nothing of one"
 
 
 def test_a_member_that_was_seated_on_another_path_comes_along_without_a_seat(memory: Memory, other: Memory) -> None:
     play(memory, 2)
-    memory.append(SessionStarted(session="second", world=STORY, client="test"))
+    memory.append(begins("second"))
     memory.append(joins("p1"), asks("n0", session="second", saw=(YOU, JONAS)))
     done = bring(other, exported(memory, "second"))
     assert done.refused == {}
@@ -147,10 +128,10 @@ def test_a_member_that_was_seated_on_another_path_comes_along_without_a_seat(mem
 
 def test_a_name_that_was_given_on_another_path_comes_along(memory: Memory, other: Memory) -> None:
     play(memory, 2)
-    memory.append(SessionStarted(session="second", world=STORY, client="test"), asks("n0", session="second"))
+    memory.append(begins("second"), asks("n0", session="second"))
     memory.append(
-        CastSet(world=STORY, member=MARA, seat="host", after="p1", text="Marta"),
-        CastSet(world=STORY, member=YOU, seat=None, after="p1", text="Ivo"),
+        sits(MARA, "host", "p1", "Marta"),
+        sits(YOU, None, "p1", "Ivo"),
     )
     bring(other, exported(memory, "second"))
     assert seated(other, "second") == seated(memory, "second") == {"you": "Ivo", "host": "Marta"}
@@ -160,7 +141,7 @@ def test_a_name_that_was_given_on_another_path_comes_along(memory: Memory, other
 
 def test_a_story_that_is_here_grows_by_what_is_new(told: Memory, other: Memory) -> None:
     bring(other, exported(told))
-    told.append(answers("p6", "p5", saw=ALL), put(*MOOD, "glad", "p6"), CastReset(world=STORY, member=JONAS, since=0))
+    told.append(answers("p6", "p5", saw=ALL), put(*MOOD, "glad", "p6"), resets(JONAS))
     done = bring(other, exported(told, CHAT))
     assert (done.refused, done.new, done.grown) == ({}, 3, {CHAT})
     assert shown(other, CHAT) == shown(told, CHAT)
@@ -170,14 +151,14 @@ def test_a_reset_forgets_the_same_turns_wherever_its_story_goes(memory: Memory, 
     talk(other, 30, "x")  # so that events have other numbers
     play(memory, 4)
     bring(other, exported(memory))
-    memory.append(CastReset(world=STORY, member=MARA, since=memory.head() - 1), asks("p4", "p3"))
+    memory.append(resets(MARA, memory.head() - 1), asks("p4", "p3"))
     other.append(asks("o4", "p3"))
     assert bring(other, exported(memory)).refused == {}
     assert view(memory, MARA) == ["p3", "p4"]
     assert view(other, MARA) == ["p3", "o4"]
-    other.append(HeadMoved(session=CHAT, turn="p4"))
+    other.append(moves_to("p4"))
     assert view(other, MARA) == ["p3", "p4"]
-    memory.append(CastReset(world=STORY, member=MARA, since=0))
+    memory.append(resets(MARA))
     bring(other, exported(memory))
     assert view(other, MARA) == ["p0", "p1", "p2", "p3", "p4"]
 
@@ -188,29 +169,24 @@ def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
     memory.append(
         put(*MOOD, "theirs", "p1"),
         put(*MOOD, "theirs above", "p0"),
-        TurnWitnessed(turn="p0", witnesses=()),
-        CastSet(world=STORY, member=MARA, seat="host", after="p1", text="Theirs"),
-        CastReset(world=STORY, member=YOU, since=1),
+        was_seen("p0"),
+        sits(MARA, "host", "p1", "Theirs"),
+        resets(YOU, 1),
     )
     late = exported(memory)
     other.append(
         put(*MOOD, "ours", "p1"),
-        TurnWitnessed(turn="p0", witnesses=(YOU,)),
-        CastSet(world=STORY, member=MARA, seat="host", after="p1", text="Ours"),
-        CastReset(world=STORY, member=YOU, since=0),
+        was_seen("p0", (YOU,)),
+        sits(MARA, "host", "p1", "Ours"),
+        resets(YOU),
     )
     done = bring(other, late)
     assert (done.older, done.refused) == (4, {})
     assert (stands(other), stands(other, at="p0")) == ({MOOD: "ours"}, {MOOD: "theirs above"})
     assert (seated(other)["host"], other.readings.turn("p0").witnesses) == ("Ours", (YOU,))
-    memory.append(put(*MOOD, "newest", "p1"), TurnWitnessed(turn="p0", witnesses=(MARA,)))
+    memory.append(put(*MOOD, "newest", "p1"), was_seen("p0", (MARA,)))
     bring(other, exported(memory))
     assert (stands(other), other.readings.turn("p0").witnesses) == ({MOOD: "newest"}, (MARA,))
-
-
-def test_changes_of_a_story_that_are_brought_are_none_of_here(told: Memory, other: Memory) -> None:
-    bring(other, exported(told), at_once=3)
-    assert other.history.changes.newest(9) == []
 
 
 def test_words_that_were_erased_there_or_here_do_not_come_back(told: Memory, other: Memory) -> None:
@@ -229,13 +205,13 @@ def test_words_that_were_erased_there_or_here_do_not_come_back(told: Memory, oth
     assert bring(other, early).new == 0
     assert "wary" not in texts(other)
     assert "bold" not in texts(other)
-    [renamed] = told.append(CastSet(world=STORY, member=MARA, seat="host", after="p5", text="Marta"))
+    [renamed] = told.append(sits(MARA, "host", "p5", "Marta"))
     told.erase(renamed.seq)
     with closing(Memory.open(other._folder.parent.parent / "third", command="test")) as third:
         assert bring(third, exported(told)).refused == {}
         assert (seated(third)["guest"], third.readings.turn("p5").speaker) == ("", "")
         assert (seated(told)["host"], seated(third)["host"]) == ("", "")
-        assert [check for check in third.doctor() if not check.ok and check.name != "graph"] == []
+        assert faults(third, "graph") == []
 
 
 def test_a_story_that_was_deleted_here_stays_deleted_whatever_comes(told: Memory, other: Memory) -> None:
@@ -245,7 +221,7 @@ def test_a_story_that_was_deleted_here_stays_deleted_whatever_comes(told: Memory
     told.append(
         answers("p6", "p5", saw=ALL),
         put(MARA, "secret", "a marzipan key", "p5"),
-        CastSet(world=STORY, member="m-new", seat="guest", text="Marzipan"),
+        sits("m-new", "guest", None, "Marzipan"),
     )
     done = bring(other, exported(told))
     assert done.refused == {}
@@ -287,7 +263,7 @@ def test_a_backup_brings_a_story_back_as_it_was_without_what_was_erased_since(
     file, late = tmp_path / "backup.sqlite", tmp_path / "late.sqlite"
     before = {chat: shown(told, chat) for chat in CHATS}
     copy_log(folder, file)
-    told.append(put(*MOOD, "gone", "p5"), TurnWitnessed(turn="p0", witnesses=()), TurnDeleted(turn="f0"))
+    told.append(put(*MOOD, "gone", "p5"), was_seen("p0"), TurnDeleted(turn="f0"))
     told.close()
     with prepared(folder, file) as ready:
         install(folder, ready, stamp="2026-11-21T030405Z")
@@ -297,7 +273,7 @@ def test_a_backup_brings_a_story_back_as_it_was_without_what_was_erased_since(
         chat: before[chat] for chat in (CHAT, "w", "second")
     }
     assert stands(memory, "f") == {MOOD: "wary", ("world", "weather"): "fair"}
-    assert [check for check in memory.doctor() if not check.ok] == []
+    assert faults(memory) == []
     copy_log(folder, late)
     for chat in CHATS:
         memory.append(*deletion(memory, chat))

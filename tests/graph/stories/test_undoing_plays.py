@@ -5,25 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from graph.errors import CannotUndo
-from graph.events import CastReset, CastSet, Event, HeadMoved, SessionDeleted, TurnDeleted, TurnWitnessed, Undone
+from graph.events import CastSet, Event, SessionDeleted, TurnDeleted, Undone
 from graph.history.undoing import UserChange
 from graph.memory import Memory
-from tests.graph.stories.played import (
-    BOTH,
-    CHAT,
-    MARA,
-    STORY,
-    YOU,
-    answers,
-    asks,
-    begun,
-    play,
-    put,
-    seated,
-    stands,
-    view,
-)
-from tests.graph.stories.test_cast import THREE, TWO, joins
+from tests.graph.stories.deeds import faults, joins, moves_to, put, resets, sits, was_seen
+from tests.graph.stories.played import BOTH, CHAT, MARA, STORY, YOU, answers, asks, begun, play, seated, stands, view
+from tests.graph.stories.test_cast import THREE, TWO
 
 MOOD = (MARA, "mood")
 Told = Callable[[Memory], object]
@@ -54,12 +41,12 @@ DEEDS: list[tuple[str, Event, Told]] = [
     ("a line that is taken away", put(*MOOD, None, "p1"), said_there),
     ("a line with proof", put(*MOOD, "calm", "p3", sources=("p2", "p3")), said_there),
     ("a guest", joins("p3"), seated),
-    ("a member that leaves", CastSet(world=STORY, member=MARA, seat=None, after="p3", text=None), seated),
+    ("a member that leaves", sits(MARA, None, "p3"), seated),
     ("a seat that is taken over", joins("p3", MARA, None), seated),
-    ("another name", CastSet(world=STORY, member=MARA, seat="host", after="p3", text="Marta"), seated),
-    ("a name for all paths", CastSet(world=STORY, member=MARA, seat="host", text="Marta"), seated),
-    ("a reset", CastReset(world=STORY, member=MARA, since=8), views),
-    ("who saw a turn", TurnWitnessed(turn="p2", witnesses=(YOU,)), views),
+    ("another name", sits(MARA, "host", "p3", "Marta"), seated),
+    ("a name for all paths", sits(MARA, "host", None, "Marta"), seated),
+    ("a reset", resets(MARA, 8), views),
+    ("who saw a turn", was_seen("p2", (YOU,)), views),
 ]
 
 
@@ -67,8 +54,8 @@ DEEDS: list[tuple[str, Event, Told]] = [
 def played(memory: Memory) -> Memory:
     play(memory, 4)
     memory.append(put(*MOOD, "wary", "p1", sources=("p1",)))
-    memory.append(TurnWitnessed(turn="p1", witnesses=(YOU,)))
-    memory.append(CastReset(world=STORY, member=MARA, since=6))
+    memory.append(was_seen("p1", (YOU,)))
+    memory.append(resets(MARA, 6))
     return memory
 
 
@@ -84,7 +71,7 @@ def test_a_change_is_undone_and_done_again(played: Memory, what: str, event: Eve
     assert told(played) == after
     redo(played)
     assert told(played) == before
-    assert [check for check in played.doctor() if not check.ok and check.name != "graph"] == []
+    assert faults(played, "graph") == []
 
 
 def test_what_a_rule_or_a_model_set_is_no_change_of_a_person(memory: Memory) -> None:
@@ -118,9 +105,9 @@ def test_a_line_is_undone_while_its_path_is_left(memory: Memory) -> None:
     play(memory, 4)
     memory.append(put(*MOOD, "calm", "p3"))
     change = memory.history.changes.standing(1)[0]
-    memory.append(HeadMoved(session=CHAT, turn="p1"), answers("q1", "p1"))
+    memory.append(moves_to("p1"), answers("q1", "p1"))
     undo(memory, change)
-    memory.append(HeadMoved(session=CHAT, turn="p3"))
+    memory.append(moves_to("p3"))
     assert stands(memory) == {MOOD: None}
 
 
@@ -131,16 +118,16 @@ def test_what_was_changed_again_is_not_undone_out_of_order(memory: Memory) -> No
     memory.append(put(*MOOD, "calm", "p1"))
     with pytest.raises(CannotUndo, match="The mood of “Mara” has been changed again since"):
         memory.history.changes.undoing(first)
-    memory.append(TurnWitnessed(turn="p0", witnesses=()))
+    memory.append(was_seen("p0"))
     saw = memory.history.changes.standing(1)[0]
-    memory.append(TurnWitnessed(turn="p0", witnesses=(YOU,)))
+    memory.append(was_seen("p0", (YOU,)))
     with pytest.raises(CannotUndo, match="The message “p0” has been changed again since"):
         memory.history.changes.undoing(saw)
 
 
 def test_nothing_is_undone_of_what_was_deleted_since(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(TurnWitnessed(turn="p1", witnesses=()))
+    memory.append(was_seen("p1"))
     saw = memory.history.changes.standing(1)[0]
     memory.append(put(*MOOD, "wary", "p0"))
     line = memory.history.changes.standing(1)[0]
@@ -164,11 +151,11 @@ def test_going_back_to_a_mark_brings_the_stage_of_then_back(memory: Memory) -> N
     memory.append(
         put(*MOOD, "bold", "p1"),
         put("world", "weather", "storm", "p1"),
-        CastSet(world=STORY, member="m-jonas", seat=None, after="p1", text=None),
-        TurnWitnessed(turn="p1", witnesses=()),
-        CastReset(world=STORY, member=MARA, since=8),
+        sits("m-jonas", None, "p1"),
+        was_seen("p1"),
+        resets(MARA, 8),
     )
-    memory.append(asks("p4", "p3"), put(*MOOD, "late", "p4"), TurnWitnessed(turn="p4", witnesses=()))
+    memory.append(asks("p4", "p3"), put(*MOOD, "late", "p4"), was_seen("p4"))
     memory.append(*begun("second", "other", you="o-you", host="o-host"), put("o-host", "mood", "new", world="second"))
     events, erased = memory.history.marks.restoring(then)
     assert erased == 0

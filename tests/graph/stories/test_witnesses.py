@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from graph.errors import InvalidEvent
-from graph.events import HeadMoved, PinSet, SessionForked, TurnDeleted, TurnHidden, TurnRated, TurnTaken, TurnWitnessed
+from graph.events import PinSet, TurnDeleted, TurnHidden, TurnRated, TurnTaken
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.values import Speaker
 from tests.graph.conftest import Open, ignore
-from tests.graph.stories.played import ALL, BOTH, CHAT, JONAS, MARA, STORY, YOU, answers, asks, begun, play, put, view
-from tests.graph.stories.test_cast import joins
+from tests.graph.stories.deeds import faults, forks, joins, moves_to, put, was_seen
+from tests.graph.stories.played import ALL, BOTH, CHAT, JONAS, MARA, STORY, YOU, answers, asks, begun, play, view
 from tests.graph.talk import talk
 
 
@@ -42,7 +42,7 @@ def test_a_thread_is_what_a_member_saw_of_it(three: Memory) -> None:
 
 
 def test_a_thread_of_a_member_follows_the_path(three: Memory) -> None:
-    three.append(HeadMoved(session=CHAT, turn="p3"), answers("q4", "p3", saw=(MARA,)))
+    three.append(moves_to("p3"), answers("q4", "p3", saw=(MARA,)))
     assert view(three, JONAS) == ["p2", "p3"]
     assert view(three, MARA)[-1] == "q4"
     three.append(TurnHidden(turn="p3"))
@@ -50,9 +50,9 @@ def test_a_thread_of_a_member_follows_the_path(three: Memory) -> None:
         ("p2", False),
         ("p3", True),
     ]
-    three.append(TurnDeleted(turn="p2"), HeadMoved(session=CHAT, turn="note"))
+    three.append(TurnDeleted(turn="p2"), moves_to("note"))
     assert view(three, JONAS) == ["p3", "p5"]
-    three.append(SessionForked(session="w", origin=CHAT, at="p4", world="w", client="test"))
+    three.append(forks("w", "p4", "w"))
     three.append(answers("w0", "p4", session="w", saw=(JONAS,)))
     assert view(three, JONAS, "w") == ["p3", "w0"]
 
@@ -79,24 +79,24 @@ def test_what_a_member_did_not_see_takes_none_of_its_pins_away(memory: Memory) -
 @pytest.mark.restarts
 def test_a_correction_takes_the_place_of_what_was_said_in_log_and_graph(whole: Memory) -> None:
     play(whole, 2)
-    whole.append(joins("p1"), TurnWitnessed(turn="p0", witnesses=(JONAS, YOU)), TurnWitnessed(turn="p1", witnesses=()))
+    whole.append(joins("p1"), was_seen("p0", (JONAS, YOU)), was_seen("p1"))
     saw = "MATCH (e:Entity)-[:WITNESSED]->(t:Turn) RETURN t.id AS turn, e.id AS who ORDER BY turn, who"
     expected = [{"turn": "p0", "who": JONAS}, {"turn": "p0", "who": YOU}]
     assert whole.query(saw) == expected
     assert (view(whole, JONAS), view(whole, MARA), view(whole, YOU)) == (["p0"], [], ["p0"])
     assert (whole.readings.turn("p0").witnesses, whole.readings.turn("p1").witnesses) == ((JONAS, YOU), ())
-    assert [check for check in whole.doctor() if not check.ok] == []
+    assert faults(whole) == []
     whole.rebuild(ignore)
     assert whole.query(saw) == expected
-    assert [check for check in whole.doctor() if not check.ok] == []
-    whole.append(TurnWitnessed(turn="p1", witnesses=BOTH))
+    assert faults(whole) == []
+    whole.append(was_seen("p1", BOTH))
     assert view(whole, MARA) == ["p1"]
 
 
 def test_a_correction_holds_in_every_world_that_has_the_turn(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(SessionForked(session="w", origin=CHAT, at="p1", world="w", client="test"))
-    memory.append(TurnWitnessed(turn="p1", witnesses=(YOU,)))
+    memory.append(forks("w", "p1", "w"))
+    memory.append(was_seen("p1", (YOU,)))
     assert view(memory, MARA, "w") == view(memory, MARA) == ["p0"]
 
 
@@ -149,7 +149,7 @@ def test_whoever_reads_beside_the_holder_sees_the_same(three: Memory, folder: Pa
 def test_the_past_has_the_cast_stage_and_witnesses_of_then(whole: Memory) -> None:
     whole.append(*begun(), asks("p0"))
     [then] = whole.append(put(MARA, "mood", "wary", "p0"))
-    whole.append(joins("p0"), put(MARA, "mood", "calm", "p0"), TurnWitnessed(turn="p0", witnesses=()))
+    whole.append(joins("p0"), put(MARA, "mood", "calm", "p0"), was_seen("p0"))
     with whole.past(then.seq) as past:
         assert [each.name for each in past.readings.cast(CHAT)] == ["Ilya", "Mara"]
         assert past.readings.stage(CHAT)[MARA, "mood"].text == "wary"

@@ -3,17 +3,10 @@
 import pytest
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import (
-    MAIN_WORLD,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    StoryBegun,
-    TurnHidden,
-)
+from graph.events import MAIN_WORLD, SessionDeleted, SessionRenamed, StoryBegun, TurnHidden
 from graph.memory import Memory
 from graph.values import Wanted
+from tests.graph.stories.deeds import begins, forks
 from tests.graph.stories.played import CHAT, STORY, asks, begun, play
 from tests.graph.talk import NOON, talk
 from tests.graph.teach import observed
@@ -21,10 +14,10 @@ from tests.graph.teach import observed
 
 def test_stories_and_their_what_ifs_are_worlds_with_names(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionForked(session="if", origin="s", at="s1", world="if", client="test"))
+    memory.append(forks("if", "s1", "if", origin="s"))
     play(memory, 2)
     memory.append(
-        SessionForked(session="as-if", origin=CHAT, at="p1", world="as-if", client="test"),
+        forks("as-if", "p1", "as-if"),
         SessionRenamed(session="as-if", text="As if"),
         StoryBegun(world="unplayed", text="Nobody plays this"),
     )
@@ -52,8 +45,8 @@ def test_stories_and_their_what_ifs_are_worlds_with_names(memory: Memory) -> Non
 def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> None:
     play(memory, 2)
     memory.append(
-        SessionStarted(session="second", world=STORY, client="test"),
-        SessionForked(session="as-if", origin=CHAT, at="p1", world="as-if", client="test"),
+        begins("second"),
+        forks("as-if", "p1", "as-if"),
         SessionDeleted(session=CHAT),
     )
     assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD, STORY, "as-if"]
@@ -80,7 +73,7 @@ def test_what_a_change_in_a_story_would_do_is_told_of_its_worlds_alone(whole: Me
     whole.append(
         observed("o", "s0"),
         observed("q", "p0", world=STORY),
-        SessionForked(session="as-if", origin=CHAT, at="p1", world="as-if", client="test"),
+        forks("as-if", "p1", "as-if"),
         asks("as-if0", "p1", session="as-if"),
     )
     worlds = [world.id for world in whole.readings.worlds() if world.id != MAIN_WORLD]

@@ -6,8 +6,6 @@ from graph.errors import NotFound
 from graph.events import (
     EntityNoted,
     ObservationDeleted,
-    ObservationKind,
-    ObservationMade,
     ObservationReinforced,
     ObservationRetired,
     ObservationSupported,
@@ -75,8 +73,12 @@ def test_every_table_has_a_node_that_is_told(whole: Memory) -> None:
             assert all(key[2] in TABLES for key in sides_of(table.name))
 
 
-def test_a_turn_has_its_chat_its_speaker_what_it_follows_and_what_follows(whole: Memory) -> None:
-    talk(whole, 3)
+def test_a_turn_has_its_chat_its_speaker_what_it_follows_what_follows_and_what_was_recalled_by_rank(
+    whole: Memory,
+) -> None:
+    talk(whole, 4)
+    packed = tuple(Recalled(id=f"s{place}", ranks={"lexical": 4 - place}) for place in range(3))
+    whole.append(said("q", parent="s3"), reply("a", parent="q", recalled=packed))
     ego = whole.walk.ego(turn("s1"))
     assert ego.node.title == "s1"
     assert ego.node.details["role"] == "assistant"
@@ -85,25 +87,23 @@ def test_a_turn_has_its_chat_its_speaker_what_it_follows_and_what_follows(whole:
     assert ids(side(ego, "SAID_BY", outgoing=True, table="Entity")) == ["assistant"]
     assert ids(side(ego, "REPLIES_TO", outgoing=True, table="Turn")) == ["s0"]
     assert ids(side(ego, "REPLIES_TO", outgoing=False, table="Turn")) == ["s2"]
+    assert ids(side(ego, "RECALLED", outgoing=False, table="Turn")) == ["a"]
+    assert ids(side(whole.walk.ego(turn("a")), "RECALLED", outgoing=True, table="Turn")) == ["s2", "s1", "s0"]
 
 
 def test_the_newest_turns_and_the_most_proven_memories_come_first(whole: Memory) -> None:
     talk(whole, 6)
     weak, strong = observed("weak", "s0", about=("e",)), observed("strong", "s1", "s2", about=("e",))
-    whole.append(*named("e", "Ada", "s0", "s2", "s4"), strong, weak)
+    whole.append(*named("e", "Ada Lovelace", "s0", "s2", "s4"), strong, weak)
     whole.append(ObservationSupported(observation="strong", source="s4"))
     ego = whole.walk.ego(Ref("Entity", "e"))
     assert ids(side(ego, "MENTIONS", outgoing=False, table="Turn")) == ["s4", "s2", "s0"]
     assert ids(side(ego, "ABOUT", outgoing=False, table="Observation")) == ["strong", "weak"]
     assert [each.relation for each in ego.sides] == ["ABOUT", "MENTIONS"]
-
-
-def test_what_was_recalled_comes_by_rank(whole: Memory) -> None:
-    talk(whole, 4)
-    packed = tuple(Recalled(id=f"s{place}", ranks={"lexical": 4 - place}) for place in range(3))
-    whole.append(said("q", parent="s3"), reply("a", parent="q", recalled=packed))
-    assert ids(side(whole.walk.ego(turn("a")), "RECALLED", outgoing=True, table="Turn")) == ["s2", "s1", "s0"]
-    assert ids(side(whole.walk.ego(turn("s1")), "RECALLED", outgoing=False, table="Turn")) == ["a"]
+    # An entity is found by its name in any case.
+    assert whole.walk.node(Ref("Entity", "ada lovelace")).ref == Ref("Entity", "e")
+    assert whole.walk.ego(Ref("Entity", "YOU")).node.ref.id == "you"
+    assert whole.walk.neighbours(Ref("Entity", "Ada Lovelace"), ("MENTIONS", False, "Turn")).total == 3
 
 
 def test_a_page_of_neighbours_and_those_with_some_words(whole: Memory) -> None:
@@ -122,15 +122,6 @@ def test_a_page_of_neighbours_and_those_with_some_words(whole: Memory) -> None:
     assert whole.walk.neighbours(Ref("Session", "s"), key, offset=100).nodes == ()
     assert whole.walk.neighbours(Ref("Session", "s"), key, offset=100).total == 25
     assert whole.walk.neighbours(Ref("Session", "s"), ("ABOUT", True, "Entity")).total == 0
-
-
-def test_a_hub_is_told_the_same_way_as_a_small_side(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    talk(whole, 30)
-    whole.append(*named("e", "Ada", *(f"s{each}" for each in range(30))), observed("o", "s0", about=("e",)))
-    refs = [Ref("Session", "s"), Ref("Entity", "e"), turn("s3"), memory_of("o")]
-    before = [whole.walk.ego(ref) for ref in refs]
-    monkeypatch.setattr("graph.walk.neighbours.MANY", 0)
-    assert [whole.walk.ego(ref) for ref in refs] == before
 
 
 def test_the_words_of_a_hidden_turn_are_nowhere(whole: Memory) -> None:
@@ -165,11 +156,8 @@ def test_what_is_deleted_is_no_node_and_no_neighbour(whole: Memory) -> None:
         with pytest.raises(NotFound, match="may have been deleted"):
             whole.walk.ego(ref)
     assert [each.relation for each in whole.walk.ego(turn("s2")).sides if each.table == "Observation"] == []
-    assert ids(side(whole.walk.ego(Ref("Session", "s")), "IN_SESSION", outgoing=False, table="Turn")) == [
-        "s2",
-        "s1",
-        "s0",
-    ]
+    turns = side(whole.walk.ego(Ref("Session", "s")), "IN_SESSION", outgoing=False, table="Turn")
+    assert ids(turns) == ["s2", "s1", "s0"]
     assert whole.walk.subgraph([turn("s3"), turn("s2")]).nodes == (whole.walk.node(turn("s2")),)
     whole.append(SessionDeleted(session="s"))
     with pytest.raises(NotFound):
@@ -198,14 +186,6 @@ def test_why_something_is_not_in_force_and_in_which_world_it_is(whole: Memory) -
     assert ids(side(whole.walk.ego(Ref("World", "w")), "IN_WORLD", outgoing=False, table="Session")) == ["f"]
 
 
-def test_an_entity_is_found_by_its_name_in_any_case(whole: Memory) -> None:
-    talk(whole, 2)
-    whole.append(*named("01ABC", "Ada Lovelace", "s0"))
-    assert whole.walk.node(Ref("Entity", "ada lovelace")).ref == Ref("Entity", "01ABC")
-    assert whole.walk.ego(Ref("Entity", "YOU")).node.ref.id == "you"
-    assert whole.walk.neighbours(Ref("Entity", "Ada Lovelace"), ("MENTIONS", False, "Turn")).total == 1
-
-
 def test_the_way_from_a_memory_leads_down_to_its_words(whole: Memory) -> None:
     talk(whole, 6)
     whole.append(*read("d", "c1"))
@@ -229,26 +209,26 @@ def test_the_way_from_a_memory_leads_down_to_its_words(whole: Memory) -> None:
     }
     words = {step.node.ref.id: step.words for step in steps if step.words is not None}
     assert words == {"s0": "s0", "s2": "s2", "c1": "Head\nc1", "s4": "s4", "s5": "s5"}
+    assert whole.walk.around(memory_of("o2")).more_nodes == 0
 
 
 def test_a_chain_of_revisions_is_walked_once_however_often_it_names_the_same_words(whole: Memory) -> None:
     talk(whole, 2)
-    last = observed("o0", "s0")
-    made: list[ObservationMade] = [last]
+    made = [observed("o0", "s0")]
     for number in range(1, 12):
-        last = observed(f"o{number}", "s0", "s1", after=last, category=ObservationKind.FACT)
-        made.append(last)
+        made.append(observed(f"o{number}", "s0", "s1", after=made[-1]))
     whole.append(*made)
     steps = whole.walk.provenance("o11")
-    assert [step.node.ref.id for step in steps if step.node.ref.table == "Observation"] == [
-        f"o{number}" for number in range(11, -1, -1)
-    ]
+    memories = [step.node.ref.id for step in steps if step.node.ref.table == "Observation"]
+    assert memories == [f"o{number}" for number in range(11, -1, -1)]
     assert sum(step.node.ref.table == "Turn" for step in steps) == 2
 
 
-def test_what_is_drawn_is_the_node_its_neighbours_and_the_edges_among_them(whole: Memory) -> None:
+def test_what_is_drawn_is_the_node_its_neighbours_and_the_edges_among_them_of_a_hub_as_of_a_small_side(
+    whole: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     talk(whole, 30)
-    whole.append(*named("e", "Ada", "s3"), observed("o", "s3", "s5", about=("e",)))
+    whole.append(*named("e", "Ada", *(f"s{each}" for each in range(30))), observed("o", "s3", "s5", about=("e",)))
     drawn = whole.walk.around(memory_of("o"), limit=40)
     assert drawn.nodes[0].ref == memory_of("o")
     there = {node.ref for node in drawn.nodes}
@@ -256,9 +236,12 @@ def test_what_is_drawn_is_the_node_its_neighbours_and_the_edges_among_them(whole
     assert Edge(turn("s3"), Ref("Entity", "e"), "MENTIONS") in drawn.edges
     assert all({edge.start, edge.end} <= there for edge in drawn.edges)
     assert len(set(drawn.edges)) == len(drawn.edges)
-    assert drawn.more_nodes == 0
     hub = whole.walk.around(Ref("Session", "s"), limit=10)
     assert (len(hub.nodes), hub.more_nodes) == (10, 32 - 9)
+    refs = [Ref("Session", "s"), Ref("Entity", "e"), turn("s3"), memory_of("o")]
+    before = [whole.walk.ego(ref) for ref in refs]
+    monkeypatch.setattr("graph.walk.neighbours.MANY", 0)
+    assert [whole.walk.ego(ref) for ref in refs] == before
 
 
 def test_a_text_of_100_kb_is_told_in_a_line_and_kept_whole_where_it_is_asked_for(whole: Memory) -> None:

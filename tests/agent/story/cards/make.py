@@ -1,6 +1,6 @@
-"""Makes the cards of this folder: python -m tests.agent.story.cards.make
+"""Makes those cards of this folder that are no plain JSON: python -m tests.agent.story.cards.make
 
-What each is read as, or refused with, stands in tests/agent/story/test_cards.py.
+What each is read as, or refused with, stands in tests/agent/story/cards.toml.
 """
 
 import base64
@@ -34,7 +34,6 @@ MORE = {
     "extensions": {"talkativeness": "0.5", "regex_scripts": [{"run": "never"}]},
 }
 ENTRY = {"keys": ["lamp"], "content": "It is old.", "extensions": {}, "enabled": True, "insertion_order": 10}
-BOOK = {"name": "Lighthouse", "scan_depth": 4, "token_budget": 300, "extensions": {}, "entries": [ENTRY]}
 
 
 def v2(**fields: Any) -> dict[str, Any]:
@@ -58,99 +57,9 @@ def small(**fields: Any) -> dict[str, Any]:
     return {"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Mara", **fields}}
 
 
-def book(**fields: Any) -> dict[str, Any]:
-    """A small card with a lorebook of one entry, which has these fields."""
-    return small(character_book={"entries": [{**ENTRY, **fields}]})
-
-
 def as_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
-
-JSON: dict[str, Any] = {
-    "v1": TEXTS,
-    "v2": v2(),
-    "v3": v3(character_book=BOOK),
-    "name-only": small(),
-    "without-spec": {"data": TEXTS},
-    "pygmalion": {"char_name": "Mara", "char_persona": "wary", "char_greeting": "Who?", "world_scenario": "Sea."},
-    "sillytavern": {**TEXTS, "creatorcomment": "Slow.", "avatar": "none", "fav": False, "chat": "Mara - 1", **v2()},
-    "beside-differs": {"name": "Old Mara", "first_mes": "Old.", **v2()},
-    "beside-only": {"personality": "wary", "tags": ["sea"], **small(description="A keeper.")},
-    "unknown-fields": {**v2(creation_date=7, creator_notes_multilingual={"de": "Langsam."}), "vendor": {"a": [1]}},
-    "spec-v9": {**v3(), "spec": "chara_card_v9", "spec_version": "9.0"},
-    "spec-newer": {**v3(), "spec_version": "3.1"},
-    "spec-number": {**v3(), "spec": 3},
-    "data-text": {"spec": "chara_card_v2", "data": json.dumps(TEXTS)},
-    "data-number": {**TEXTS, "data": 5},
-    "whole-text": json.dumps(v2()),
-    "list": [TEXTS, v2(name="Jonas")],
-    "greetings-text": v2(alternate_greetings="Come in."),
-    "greetings-null": v2(alternate_greetings=None, group_only_greetings=None),
-    "greetings-numbered": v2(alternate_greetings={"0": "Come in.", "1": "Out."}),
-    "greetings-mixed": v2(alternate_greetings=["Come in.", None, "  ", 7, {"text": "?"}]),
-    "greetings-201": small(alternate_greetings=[f"{number}." for number in range(201)]),
-    "greeting-list": v2(first_mes=["Who?", "Go."], alternate_greetings=["Come in."]),
-    "description-list": small(description=["A keeper.", "Wary."]),
-    "description-number": small(description=42),
-    "description-object": small(description={"text": "A keeper."}, first_mes="Who?"),
-    "texts-null": small(description=None, scenario=None, first_mes="Who?"),
-    "name-missing": without("name", v2()),
-    "name-blank": v2(name=" \u200b\n"),
-    "name-number": v2(name=47),
-    "name-lines": v2(name="Mara\n of the  Lighthouse"),
-    "name-long": v2(name="Mara " * 40),
-    "version-number": v2(character_version=1.5),
-    "tags-text": v2(tags="sea, storm,, "),
-    "tags-null": v2(tags=None),
-    "extensions-list": v2(extensions=["talkativeness"]),
-    "crlf": v2(first_mes="Who\r\nis\rthere?"),
-    "controls": v2(first_mes="Who\0 \x1b[31mis\x07 there?"),
-    "not-finite": v2(creation_date=float("nan"), extensions={"depth": float("inf")}),
-    "book": v2(character_book=BOOK),
-    "book-null": v2(character_book=None),
-    "book-number": v2(character_book=5),
-    "book-beside-data": {**v2(), "character_book": BOOK},
-    "book-in-extensions": v2(extensions={"character_book": BOOK, "depth": 4}),
-    "book-text": v2(character_book=json.dumps(BOOK)),
-    "book-list": v2(character_book=[ENTRY]),
-    "book-wrapped": v2(character_book={"spec": "lorebook_v3", "data": BOOK}),
-    "book-without-entries": small(character_book={"name": "Empty"}),
-    "book-entries-null": small(character_book={"entries": None}),
-    "book-entries-broken": small(character_book={"entries": [ENTRY, None, "lamp", 7]}),
-    "book-by-uid": small(
-        character_book={
-            "entries": {
-                "0": {"uid": 0, "key": ["lamp"], "keysecondary": ["oil"], "selective": True, "comment": "the lamp",
-                      "content": "It is old.", "order": 50, "position": 0, "disable": True, "caseSensitive": None},
-                "7": {"uid": 7, "key": ["sea"], "content": "Cold.", "constant": True, "position": 4, "depth": 2},
-            }
-        }
-    ),
-    "book-risu": small(character_book={"entries": [{"key": "lamp, oil", "content": "Old.", "alwaysActive": True}]}),
-    "book-2001": small(character_book={"entries": [{"content": "x"}] * 2001}),
-    "keys-text": book(keys="lamp, oil ,", secondary_keys="night,storm"),
-    "keys-regex-text": book(keys="lamps?,{1,2}", use_regex=True),
-    "keys-numbers": book(keys=[1984, "lamp"]),
-    "keys-long": book(keys=["lamp", "x" * 501]),
-    "keys-201": book(keys=[f"k{number}" for number in range(201)]),
-    "entry-flags": book(enabled="false", constant=1, selective="maybe", case_sensitive="yes"),
-    "entry-numbers": book(insertion_order="7", priority="high"),
-    "entry-huge-numbers": small(character_book={"scan_depth": -3, "token_budget": 1e300, "entries": [ENTRY]}),
-    "entry-decorators": book(content="@@depth 4\n@@@instruct_depth 5\n\n@@role system\n\nIt is old.\n@@not one"),
-    "entry-only-decorators": book(content="@@dont_activate"),
-    "entry-content-null": book(content=None),
-    "no-card-object": {"apiVersion": 1, "kind": "Secret"},
-    "no-card-name-only": {"name": "Mara"},
-    "no-card-number": 42,
-    "no-card-empty-list": [],
-    "no-card-text": "Mara",
-    "nothing-said": {"spec": "chara_card_v2", "data": {"name": "", "description": ""}},
-    "lorebook": {"spec": "lorebook_v3", "data": {**BOOK, "description": "About the sea."}},
-    "world-info": {"entries": {"0": {"uid": 0, "key": ["lamp"], "content": "Old."}}},
-    "nested": {**TEXTS, "x": json.loads("[" * 70 + "]" * 70)},
-    "nested-once-too-often": {**TEXTS, "x": json.loads("[" * 63 + "]" * 63)},
-}  # fmt: skip
 
 BYTES: dict[str, bytes] = {
     "bom.json": b"\xef\xbb\xbf" + as_json(v2()),
@@ -278,9 +187,8 @@ CHARX: dict[str, bytes] = {
 
 
 def fixtures() -> dict[str, bytes]:
-    """Every file of the folder by its name."""
+    """Every such file by its name."""
     return {
-        **{f"{name}.json": as_json(value) for name, value in JSON.items()},
         **BYTES,
         **{f"{name}.png": data for name, data in PNG.items()},
         **CHARX,

@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 
 from graph.errors import LogUnwritable, MemoryHeld
-from graph.events import SessionDeleted, SessionStarted
 from graph.log.lock import holder
 from graph.memory import Memory
 from graph.reader import LogReader
 from tests.graph.conftest import Open, ignore
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import begin, drop, reply, said, talk
 
 MB = 1 << 20
 
@@ -78,7 +77,7 @@ def test_messages_left_in_the_queue_are_taken_up_in_order_after_the_cut_off_repl
 ) -> None:
     talk(memory, 1)
     talk(memory, 1, "gone")
-    memory.append(said("g1", "gone", queued=True), SessionDeleted(session="gone"))
+    memory.append(said("g1", "gone", queued=True), drop("gone"))
     memory.append(said("q1", queued=True), said("q2", queued=True))
     memory.stream("r", session="s", parent="s0", model="tiny", text="Once")
     again = opening()
@@ -96,7 +95,7 @@ def test_lone_surrogates_nul_and_five_megabytes_go_through_log_words_and_graph(w
         "big": "word " * MB,
         "control": "\x1b[2J\r\x07",
     }
-    whole.append(SessionStarted(session="s", client="te\ud800st"))
+    whole.append(begin("s", client="te\ud800st"))
     for turn, text in texts.items():
         assert not whole.append(said(turn, text=text))[0].graph_behind
     expected = {**texts, "lone": "a\ufffdb", "pair": "\U0001f600"}

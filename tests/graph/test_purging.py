@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from graph.errors import GraphFailure, LogDamaged, LogUnwritable, MemoryFailure
-from graph.events import ObservationDeleted, TurnDeleted
 from graph.kuzu.follower import Follower
 from graph.kuzu.opening import PURGE
 from graph.kuzu.rebuild import ASIDE, NEW
@@ -24,8 +23,8 @@ from graph.transfer.backup import copy_log
 from graph.upkeep import purge_copy
 from graph.values import Progress
 from tests.graph.conftest import Open, ignore
-from tests.graph.talk import reply, said, talk
-from tests.graph.teach import observed
+from tests.graph.talk import delete, reply, said, talk
+from tests.graph.teach import forget, observed
 
 SECRET = "Xylophonist"
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -53,7 +52,7 @@ def tell_a_secret(memory: Memory) -> None:
 def tell_a_secret_and_leave_it(memory: Memory) -> None:
     """A log whose graph has a deleted word in its file."""
     tell_a_secret(memory)
-    memory.append(TurnDeleted(turn="t"))
+    memory.append(delete("t"))
 
 
 @pytest.mark.restarts
@@ -63,7 +62,7 @@ def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes
     tell_a_secret(whole)
     whole.rebuild(ignore)
     assert {"graph.kuzu", ASIDE, "log.sqlite"} <= set(holding(folder))
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     assert whole.readings.search_words(SECRET) == []
     assert set(whole.purge.waiting().values()) == {f"I am a {SECRET}.", f"The user is a {SECRET}"}
     purge(whole)
@@ -95,7 +94,7 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
         reader.start()
     try:
         for turn in ("t", "s3", "s2"):
-            whole.append(TurnDeleted(turn=turn))
+            whole.append(delete(turn))
             before = list(heard)
             purge(whole)
             while any(now <= then for now, then in zip(heard, before, strict=True)) and not troubles:
@@ -110,7 +109,7 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
 @pytest.mark.restarts
 def test_nothing_reads_a_text_that_waits_to_be_purged(whole: Memory) -> None:
     tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     assert whole.readings.turn("t").text is None
     assert whole.unembedded("any", 99) == [each for each in whole.unembedded("any", 99) if SECRET not in each[1]]
     with whole.readings.snapshot() as db:
@@ -124,7 +123,7 @@ def test_words_of_kept_texts_are_not_looked_for(whole: Memory) -> None:
     whole.append(
         said("v", parent="u", text="My cousin plays the bassoon."), said("w", parent="v", text="A bassoon? Zanzibar!")
     )
-    whole.append(TurnDeleted(turn="w"))
+    whole.append(delete("w"))
     assert set(whole.purge.words()) == {"Zanzibar", "A bassoon? Zanzibar!"}
     whole.append(said("x", parent="v", text="In zanzibar."))
     assert set(whole.purge.words()) == {"A bassoon? Zanzibar!"}, "every word is kept, and nobody says them like this"
@@ -200,12 +199,12 @@ def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open,
 def test_what_is_deleted_during_a_purge_stays_for_the_next(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
     whole.append(said("v", parent="u", text="Zanzibar"))
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     first = frozenset(whole.purge.waiting())
 
     def meanwhile(progress: Progress) -> None:
         if progress.what == "rebuilding" and "v" not in whole.history.reach.deleted(["v"]):
-            whole.append(TurnDeleted(turn="v"))
+            whole.append(delete("v"))
 
     whole.purge.run(meanwhile)
     assert whole.purge.done(first)
@@ -219,7 +218,7 @@ def test_what_is_deleted_during_a_purge_stays_for_the_next(whole: Memory, folder
 @pytest.mark.restarts
 def test_the_graph_follows_while_another_is_built_in_its_place(whole: Memory) -> None:
     tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     behind: list[bool] = []
 
     def meanwhile(progress: Progress) -> None:
@@ -292,7 +291,7 @@ def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(o
     memory.open_graph(ignore)
     tell_a_secret(memory)
     memory = opening()
-    memory.append(TurnDeleted(turn="t"))
+    memory.append(delete("t"))
     purge(memory)
     assert holding(folder) == []
     assert not (folder / "graph.kuzu").exists()
@@ -305,7 +304,7 @@ def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(opening: Ope
     memory = opening()
     memory.open_graph(ignore)
     tell_a_secret(memory)
-    memory.append(TurnDeleted(turn="t"))
+    memory.append(delete("t"))
 
     def closing(progress: Progress) -> None:
         if progress.what == "rebuilding":
@@ -322,7 +321,7 @@ def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(opening: Ope
 @pytest.mark.restarts
 def test_a_reader_of_the_log_keeps_the_purge_pending_and_the_writer_goes_on(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     whole.purge.run(ignore)
     reader = sqlite3.connect(folder / "log.sqlite", isolation_level=None)
     reader.execute("BEGIN")
@@ -353,7 +352,7 @@ def test_whatever_is_deleted_in_whatever_order_leaves_no_byte(memory: Memory, fo
     for _ in range(6):
         chosen = source.sample(sorted(told.keys() - gone), 40)
         for turn in chosen:
-            memory.append(TurnDeleted(turn=turn))
+            memory.append(delete(turn))
         gone |= set(chosen)
         purge(memory)
         found = {word for path, held in look(folder, forms_of(told.values())) for word in held}
@@ -362,7 +361,7 @@ def test_whatever_is_deleted_in_whatever_order_leaves_no_byte(memory: Memory, fo
 
 def test_said_and_deleted_in_one_append_leaves_the_word_index_too(memory: Memory, folder: Path) -> None:
     talk(memory, 1)
-    memory.append(said("t", text=f"I am a {SECRET}."), TurnDeleted(turn="t"))
+    memory.append(said("t", text=f"I am a {SECRET}."), delete("t"))
     purge(memory)
     assert holding(folder) == []
 
@@ -374,7 +373,7 @@ def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(whole
     copy.parent.mkdir(mode=0o700)
     copy_log(folder, copy)
     assert holding(copy.parent) == ["log.sqlite"]
-    whole.append(TurnDeleted(turn="t"), ObservationDeleted(series="m1"))
+    whole.append(delete("t"), forget("m1"))
     assert whole.purge.copy(copy) == 2
     assert whole.purge.copy(copy) == 0
     assert [path.name for path in copy.parent.iterdir()] == ["log.sqlite"]
@@ -399,7 +398,7 @@ def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
     whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     replace = Follower._replace
 
     def after_a_rebuild(follower: Follower) -> None:
@@ -418,7 +417,7 @@ def test_an_append_does_not_wait_for_the_rewriting_of_the_indexes(
     whole: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     between, appended = threading.Event(), threading.Event()
 
     def breathe() -> None:

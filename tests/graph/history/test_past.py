@@ -12,25 +12,12 @@ from typing import Any
 import pytest
 
 from graph.errors import GraphFailure, NotFound, NothingYet
-from graph.events import (
-    CoreWritten,
-    Event,
-    HeadMoved,
-    ObservationKind,
-    ObservationMade,
-    PinSet,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-)
+from graph.events import Event, ObservationKind, ObservationMade, SessionStarted
 from graph.history.past import FOLDER, Past
 from graph.memory import Memory
 from graph.values import Filters, Progress, Recorded, Wanted
 from graph.visibility import EVERYONE
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import delete, hide, move, pin, rate, rename, reply, said, talk, what_if, write
 
 Open = Callable[[], Memory]
 LATER = "xylophone"
@@ -76,10 +63,10 @@ def then(whole: Memory) -> datetime:
         reply("a1", parent="q1", text="A fine name for a boat"),
         said("q2", parent="a1", text="The harbour is at Whitby"),
         made("m1", "q1", text="The boat is called Wren"),
-        PinSet(turn="q2"),
-        CoreWritten(block="about you", world="main", by="user", sources=("q1",), text="Sails the Wren"),
+        pin("q2"),
+        write("about you", "Sails the Wren", "q1", world="main"),
     )
-    moment = store(whole, SessionRenamed(session="s", text="Boats"))
+    moment = store(whole, rename("s", "Boats"))
     store(
         whole,
         SessionStarted(session=LATER, client="test", project=LATER),
@@ -87,14 +74,14 @@ def then(whole: Memory) -> datetime:
         reply("z2", LATER, parent="z1", text=f"Another boat {LATER}"),
         made("m2", "q1", "z1", text=f"The boat is called {LATER}", series="m1", supersedes="m1"),
         made("m3", "z1", text=f"There is a {LATER}"),
-        PinSet(turn="z1"),
-        PinSet(observation="m3"),
-        TurnRated(turn="z1", significance=3, by="model"),
-        TurnHidden(turn="q2"),
-        CoreWritten(block="about you", world="main", by="user", sources=("z1",), text=f"Plays the {LATER}"),
-        CoreWritten(block=LATER, world="main", by="user", sources=("z1",), text=f"Plays the {LATER}"),
-        SessionRenamed(session="s", text=LATER),
-        HeadMoved(session="s", turn="q1"),
+        pin("z1"),
+        pin(observation="m3"),
+        rate("z1", 3, by="model"),
+        hide("q2"),
+        write("about you", f"Plays the {LATER}", "z1", world="main"),
+        write(LATER, f"Plays the {LATER}", "z1", world="main"),
+        rename("s", LATER),
+        move("s", "q1"),
     )
     return moment
 
@@ -219,7 +206,7 @@ def test_every_query_of_the_past_uses_the_indexes_that_today_uses(whole: Memory,
 
 @pytest.mark.restarts
 def test_what_was_erased_since_stays_erased(whole: Memory, then: datetime) -> None:
-    store(whole, TurnDeleted(turn="q1"))
+    store(whole, delete("q1"))
     with whole.past(then) as past:
         assert past.readings.turn("q1").text is None
         assert [turn.id for turn in past.readings.thread("s")] == ["q1", "a1", "q2"]
@@ -233,7 +220,7 @@ def test_an_erasure_ends_every_past_that_is_open_and_removes_its_files(
 ) -> None:
     with whole.past(then) as past:
         assert list((folder / FOLDER).rglob("graph.kuzu*"))
-        store(whole, TurnDeleted(turn="q1"))
+        store(whole, delete("q1"))
         assert not list((folder / FOLDER).rglob("*"))
         with pytest.raises(GraphFailure, match="Open it again"):
             learned(past)
@@ -250,7 +237,7 @@ def test_an_erasure_while_the_past_is_being_made_begins_it_again(whole: Memory, 
     def erase(progress: Progress) -> None:
         if not erased:
             erased.append(progress)
-            store(whole, TurnDeleted(turn="q1"))
+            store(whole, delete("q1"))
 
     with whole.past(then, erase) as past:
         assert erased
@@ -372,13 +359,9 @@ def test_the_files_of_a_past_are_private_and_gone_at_its_end_also_where_the_memo
 @pytest.mark.restarts
 def test_a_what_if_is_seen_as_it_was_then(whole: Memory) -> None:
     talk(whole, 4)
-    store(
-        whole,
-        SessionForked(session="w", origin="s", at="s1", world="w", client="test"),
-        said("w0", "w", parent="s1", text="the dragon sleeps"),
-    )
+    store(whole, what_if("w", "s", "s1"), said("w0", "w", parent="s1", text="the dragon sleeps"))
     moment = store(whole, said("s4", parent="s3", text="the harbour is quiet"))
-    store(whole, said("w1", "w", parent="w0", text="the dragon wakes"), TurnHidden(turn="s0"))
+    store(whole, said("w1", "w", parent="w0", text="the dragon wakes"), hide("s0"))
 
     def found(memory: Memory | Past, world: str) -> set[str]:
         hits = memory.recall.search("dragon harbour", filters=Filters(world=world), now=moment, timezone=UTC)

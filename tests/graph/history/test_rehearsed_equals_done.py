@@ -6,15 +6,16 @@ from typing import Any
 from hypothesis import given
 
 from graph.doctor import compare
-from graph.events import HeadMoved, SessionForked, TextErased, TurnDeleted, TurnHidden
+from graph.events import TextErased
 from graph.memory import Memory
 from graph.values import RevisionStanding
 from tests.examples import histories
 from tests.graph.conftest import ignore
-from tests.graph.lessons import LESSONS, Lessons, observed
+from tests.graph.lessons import LESSONS, Lessons
 from tests.graph.projection.test_belief_histories import memory_of
 from tests.graph.projection.test_rebuild_equals_live import folded, rows
-from tests.graph.talk import reply, talk
+from tests.graph.talk import delete, hide, move, reply, talk, what_if
+from tests.graph.teach import observed
 
 AT_ONCE = 3  # steps in one change
 
@@ -57,24 +58,24 @@ def test_a_rehearsal_tells_what_the_change_then_does(steps: list[tuple[int, int,
 def test_a_rehearsed_delete_names_the_texts_it_would_erase_and_erases_none(whole: Memory) -> None:
     talk(whole, 2)  # events 2 and 3 are its turns
     (made,) = whole.append(observed("o", "s1"))
-    assert whole.history.rehearse(TurnDeleted(turn="s1")).texts == (3, made.seq)
+    assert whole.history.rehearse(delete("s1")).texts == (3, made.seq)
     assert whole.readings.turn("s1").text == "s1"
     assert whole.head() == made.seq
 
 
 def test_what_rests_on_a_turn_of_main_in_a_what_if_is_told_of_a_hiding_and_not_of_a_rewind(whole: Memory) -> None:
     talk(whole, 4)
-    whole.append(SessionForked(session="w", origin="s", at="s3", world="w", client="test"))
+    whole.append(what_if("w", "s", "s3"))
     whole.append(observed("o", "s2", world="w"))
-    rewind = whole.history.rehearse(HeadMoved(session="s", turn="s1"))
+    rewind = whole.history.rehearse(move("s", "s1"))
     assert rewind.turns == {"s2": (True, False), "s3": (True, False)}
     assert rewind.observations == {}
-    hiding = whole.history.rehearse(TurnHidden(turn="s2"))
+    hiding = whole.history.rehearse(hide("s2"))
     assert hiding.observations == {"o": (standing(True, True, "active"), standing(False, False, "active"))}
 
 
 def test_a_turn_said_and_deleted_in_one_change_can_be_rehearsed(whole: Memory) -> None:
     talk(whole, 1)
-    told = whole.history.rehearse(reply("r", parent="s0"), TurnDeleted(turn="r"), TextErased(events=(3,)))
+    told = whole.history.rehearse(reply("r", parent="s0"), delete("r"), TextErased(events=(3,)))
     assert told.turns == {}
     assert told.texts == (3,)

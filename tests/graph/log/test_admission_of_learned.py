@@ -11,37 +11,24 @@ from graph.events import (
     ApprovalGiven,
     ApprovalRefused,
     ChunkRead,
-    CoreWritten,
     DocumentRead,
     DocumentRemoved,
     EntityAliased,
     EntityKinded,
     EntityMerged,
     EntityNamed,
-    EntityNoted,
     EntitySplit,
     Event,
-    ObservationDeleted,
-    ObservationPromoted,
     ObservationReinforced,
-    ObservationRejected,
-    ObservationRetired,
-    ObservationReturned,
-    ObservationSupported,
-    PinCleared,
     PinSet,
-    ProjectAssigned,
     ProjectMade,
     ReflectionDone,
     Relation,
     RelationNoted,
-    SessionTitled,
-    TurnRated,
-    TurnWithheld,
 )
 from graph.memory import Memory
-from tests.graph.talk import talk
-from tests.graph.teach import observed, read
+from tests.graph.talk import assign, pin, rate, talk, titled, unpin, withhold, write
+from tests.graph.teach import forget, give_back, noted, observed, promote, read, reject, retire, support
 
 FIRST = observed("m1", "s0")
 
@@ -79,10 +66,10 @@ def test_a_change_in_its_turns_own_words_stands_on_that_turn_alone(taught: Memor
         (observed("m3", "s0", supersedes="m1", series="m3"), "of another series"),
         (observed("m3", "s0", instead_of="gone"), "no observation gone"),
         (observed("m3", "s0", about=("Nobody",)), "no entity Nobody"),
-        (ObservationSupported(observation="gone", source="s2"), "no observation gone"),
-        (ObservationSupported(observation="m1", source="gone"), "no turn or chunk gone"),
-        (ObservationSupported(observation="m1", source="s0"), "cannot say it again"),
-        (ObservationRetired(observation="m1", by_turn="gone"), "no turn gone"),
+        (support("gone", "s2"), "no observation gone"),
+        (support("m1", "gone"), "no turn or chunk gone"),
+        (support("m1", "s0"), "cannot say it again"),
+        (retire("m1", "gone"), "no turn gone"),
         (ObservationReinforced(observation="m1", by_turn="c1", step=0.1, before=0.7, after=0.8), "no turn c1"),
         (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=0.7, after=0.6), "rise by its step"),
         (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=0.7, after=1.0), "rise by its step"),
@@ -91,10 +78,10 @@ def test_a_change_in_its_turns_own_words_stands_on_that_turn_alone(taught: Memor
             ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=float("nan"), after=0.8),
             "rise by its step",
         ),
-        (ObservationPromoted(observation="m1"), "m1 is active"),
-        (ObservationDeleted(series="m9"), "no observation m9"),
-        (EntityNoted(entity="e", category="person", by_turn="gone", text="Ann"), "no turn gone"),
-        (EntityNoted(entity="e", category="person", by_turn="s0", text=" "), "names nothing"),
+        (promote("m1"), "m1 is active"),
+        (forget("m9"), "no observation m9"),
+        (noted("e", "Ann", "gone"), "no turn gone"),
+        (noted("e", " ", "s0"), "names nothing"),
         (RelationNoted(observation="gone", text="{}"), "no observation gone"),
         (related(kind="eats"), "no kind of relationship eats"),
         (related(object="nobody"), "no entity nobody"),
@@ -105,17 +92,17 @@ def test_a_change_in_its_turns_own_words_stands_on_that_turn_alone(taught: Memor
         (RelationNoted(observation="m1", text="Ada and Bob"), "no relationship that can be read"),
         (RelationNoted(observation="m1", text=None), "says nothing"),
         (ProjectMade(project=" ", text="blank"), "no fit name"),
-        (ProjectAssigned(session="gone", project="p"), "no session gone"),
-        (CoreWritten(block="a\nb", by="user", text="x"), "no fit name"),
-        (CoreWritten(block="human", by="agent", sources=("gone",), text="x"), "no turn or chunk gone"),
+        (assign("gone", "p"), "no session gone"),
+        (write("a\nb", "x"), "no fit name"),
+        (write("human", "x", "gone", by="agent"), "no turn or chunk gone"),
         (ReflectionDone(reflection="r", turns=("s0", "gone"), trust="model"), "no turn or chunk gone"),
         (ReflectionDone(reflection="r", turns=("s0",), instead_of="gone", trust="model"), "no observation gone"),
-        (SessionTitled(session="s", sources=("gone",), text="x"), "no turn or chunk gone"),
-        (TurnRated(turn="gone", significance=1, by="user"), "no turn gone"),
-        (TurnWithheld(turn="gone"), "no turn gone"),
+        (titled("s", "x", "gone"), "no turn or chunk gone"),
+        (rate("gone", 1, by="user"), "no turn gone"),
+        (withhold("gone"), "no turn gone"),
         (PinSet(), "one turn or one observation"),
-        (PinSet(turn="s0", observation="m1"), "one turn or one observation"),
-        (PinCleared(observation="gone"), "no observation gone"),
+        (pin("s0", observation="m1"), "one turn or one observation"),
+        (unpin(observation="gone"), "no observation gone"),
         (ChunkRead(chunk="c1", document="d", text="again"), "c1 exists already"),
         (ChunkRead(chunk="s0", document="d", text="a turn"), "s0 exists already"),
         (DocumentRead(document="d2", category="text", size=1, chunks=("c1",), text="t\np"), "c1 of it was not read"),
@@ -139,42 +126,42 @@ def test_a_confidence_is_a_number_from_0_to_1(number: Any) -> None:
     with pytest.raises(ValidationError):
         observed("m", "s0", confidence=number)
     with pytest.raises(ValidationError):
-        ObservationSupported(observation="m", source="s0", amount=number)
+        support("m", "s0", amount=number)
 
 
 def test_the_second_of_two_reviews_is_refused_and_an_undo_opens_the_review_again(taught: Memory) -> None:
-    taught.append(ObservationRejected(observation="m2"))
-    for late in (ObservationPromoted(observation="m2"), ObservationRejected(observation="m2")):
+    taught.append(reject("m2"))
+    for late in (promote("m2"), reject("m2")):
         with pytest.raises(InvalidEvent, match="m2 is invalid"):
             taught.append(late)
     with pytest.raises(InvalidEvent, match="m2 is invalid"):
-        taught.append(ObservationRetired(observation="m2"))
-    taught.append(ObservationReturned(observation="m2", status="candidate"), ObservationPromoted(observation="m2"))
+        taught.append(retire("m2"))
+    taught.append(give_back("m2", "candidate"), promote("m2"))
     with pytest.raises(InvalidEvent, match="m2 is active"):
-        taught.append(ObservationPromoted(observation="m2"))
+        taught.append(promote("m2"))
 
 
 def test_a_turn_proves_echoes_and_contradicts_once(taught: Memory) -> None:
     again = (
-        ObservationSupported(observation="m1", source="s4", amount=0.1),
+        support("m1", "s4", amount=0.1),
         ObservationReinforced(observation="m1", by_turn="s3", step=0.5, before=0.7, after=1.0),
-        ObservationRetired(observation="m1", by_turn="s4"),
+        retire("m1", "s4"),
     )
     taught.append(*again)
     for event in again:
         with pytest.raises(InvalidEvent, match="already"):
             taught.append(event)
-    taught.append(ObservationReturned(observation="m1", status="active"))  # it stands again, though it was judged so
+    taught.append(give_back("m1", "active"))  # it stands again, though it was judged so
 
 
 def test_nothing_follows_what_was_forgotten_but_forgetting_it_again(taught: Memory) -> None:
-    taught.append(observed("m3", "s4", after=FIRST), ObservationDeleted(series="m1"), ObservationDeleted(series="m1"))
+    taught.append(observed("m3", "s4", after=FIRST), forget("m1"), forget("m1"))
     for late in (
         observed("m4", "s5", after=FIRST),
         observed("m4", "s5", instead_of="m3"),
-        ObservationSupported(observation="m3", source="s5"),
-        ObservationReturned(observation="m1", status="active"),
-        PinSet(observation="m3"),
+        support("m3", "s5"),
+        give_back("m1", "active"),
+        pin(observation="m3"),
     ):
         with pytest.raises(InvalidEvent, match="was forgotten"):
             taught.append(late)
@@ -196,7 +183,7 @@ def test_an_approval_is_asked_and_answered_once(taught: Memory) -> None:
 
 
 def test_an_entity_is_one_that_was_named_or_one_that_spoke(taught: Memory) -> None:
-    taught.append(EntityNoted(entity="e1", category="person", by_turn="s0", text="Ann"))
+    taught.append(noted("e1", "Ann", "s0"))
     taught.append(observed("m3", "s0", "c1", about=("e1", "you", "assistant")))
 
 
@@ -230,10 +217,7 @@ def test_what_is_said_of_an_entity_is_of_one_and_leads_nobody_back_to_themselves
     taught: Memory, event: Event, why: str
 ) -> None:
     taught.append(
-        *(
-            EntityNoted(entity=f"e{number}", category="person", by_turn="s0", text=f"Ann {number}")
-            for number in (1, 2, 3)
-        ),
+        *(noted(f"e{number}", f"Ann {number}", "s0") for number in (1, 2, 3)),
         EntityMerged(entity="e1", into="e3"),
         EntityMerged(entity="e3", into="e2"),
     )

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import TurnDeleted
 from graph.log.byte_search import CHUNK, Finder, forms_of, look, look_into, words_in
 from graph.memory import Memory
-from tests.graph.talk import said, talk
+from tests.graph.talk import delete, said, talk
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_every_file_below_a_folder_is_looked_into_but_links_and_what_is_left_out
 def test_the_words_of_an_index_are_found_though_it_shortens_them(memory: Memory, folder: Path, tmp_path: Path) -> None:
     talk(memory, 1)
     memory.append(said("t", text="xylophonea xylophoneb xylophonec"))
-    memory.append(TurnDeleted(turn="t"))
+    memory.append(delete("t"))
     with closing(sqlite3.connect(tmp_path / "log.sqlite")) as copy:
         with closing(sqlite3.connect(folder / "log.sqlite")) as db:
             db.backup(copy)

@@ -12,10 +12,10 @@ import pytest
 
 from graph import contents
 from graph.errors import InvalidVector, LogUnwritable
-from graph.events import Role, SessionStarted, TurnDeleted
+from graph.events import Role
 from graph.memory import Memory
 from tests.graph.conftest import Open, ignore
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import begin, delete, reply, said, talk
 from tests.graph.test_memory import no_space_beyond
 
 MODEL = "tiny@0123456789ab"
@@ -43,7 +43,7 @@ def kept(memory: Memory, *, after: int = 0, model: str = MODEL) -> list[tuple[in
 
 
 def test_what_has_no_vector_comes_newest_first_and_each_text_once(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"))
+    memory.append(begin("s"))
     for number, text in enumerate(["one", "two", "one", " \n", "", "three"]):
         memory.append(said(f"t{number}", text=text))
     memory.append(said("tool", text="quoted", role=Role.TOOL), said("pair", text="\ud83d\ude00"))
@@ -68,7 +68,7 @@ def test_batches_go_from_the_newest_to_the_oldest_and_what_is_said_meanwhile_is_
 
 
 def test_a_vector_is_kept_at_length_one_and_found_by_every_turn_that_says_its_text(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("a", text="same"), said("b", text="same"))
+    memory.append(begin("s"), said("a", text="same"), said("b", text="same"))
     memory.keep_vectors(MODEL, [(hash_of("same"), vector(3.0, 4.0))])
     assert kept(memory) == [(1, 2, [0.6, 0.8]), (1, 3, [0.6, 0.8])]
     assert kept(memory, after=1) == []
@@ -129,7 +129,7 @@ def test_erasing_a_text_drops_its_hash_and_vectors_and_one_that_comes_too_late(m
     for model in (MODEL, "other@1"):
         memory.keep_vectors(model, [(hash, vector(7.0, 24.0)) for hash, _ in pending])
     late = memory.unembedded("late@2", 1)
-    memory.append(TurnDeleted(turn="secret"))
+    memory.append(delete("secret"))
     memory.keep_vectors("late@2", [(late[0][0], vector())])
     assert memory.readings.embedders() == [(MODEL, 2, 2), ("other@1", 2, 2), ("late@2", 2, 0)]
     assert [text for _, text in memory.unembedded("late@2", 10)] == ["s1", "s0"]
@@ -139,9 +139,9 @@ def test_erasing_a_text_drops_its_hash_and_vectors_and_one_that_comes_too_late(m
 
 
 def test_a_vector_stays_while_another_turn_says_the_same(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("a", text="same"), said("b", text="same"))
+    memory.append(begin("s"), said("a", text="same"), said("b", text="same"))
     embed(memory)
-    memory.append(TurnDeleted(turn="a"))
+    memory.append(delete("a"))
     assert kept(memory) == [(1, 3, kept(memory)[0][2])]
     assert memory.readings.embedded(MODEL) == (1, 1)
     memory.erase(3)

@@ -6,22 +6,11 @@ from pathlib import Path
 import pytest
 
 from graph.errors import InvalidEvent, LogDamaged
-from graph.events import (
-    Event,
-    HeadMoved,
-    PinSet,
-    Recalled,
-    Role,
-    SessionStarted,
-    SessionTitled,
-    TextErased,
-    TurnDeleted,
-    TurnTaken,
-)
+from graph.events import Event, Recalled, Role, TextErased
 from graph.log.log import Log, check_chain
 from graph.memory import Memory
 from tests.graph.conftest import Open, ignore
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import begin, delete, move, pin, reply, said, taken, talk, titled
 
 
 def raw(folder: Path) -> sqlite3.Connection:
@@ -39,7 +28,7 @@ def test_events_are_numbered_from_one_without_a_gap(memory: Memory) -> None:
 def test_no_two_appends_have_the_same_time_though_the_clock_stands_still_or_goes_back(folder: Path) -> None:
     folder.mkdir(mode=0o700)
     log = Log.open(folder, clock=iter((5, 5, 3)).__next__)
-    begun = SessionStarted(session="s", client="test")
+    begun = begin("s")
     appends: list[list[Event]] = [[begun, said("a")], [said("b", parent="a")], [said("c", parent="b")]]
     assert [[stored.at for stored in log.append(events)] for events in appends] == [[5, 5], [6], [7]]
     log.close()
@@ -61,13 +50,13 @@ def test_an_append_is_all_or_nothing(memory: Memory, folder: Path) -> None:
         said("s0"),
         said("x", parent="unknown"),
         said("x", parent="waiting"),
-        SessionStarted(session="s", client="test"),
-        TurnTaken(turn="s0", session="s", parent=None),
-        TurnTaken(turn="waiting", session="s", parent="waiting"),
-        HeadMoved(session="s", turn="waiting"),
-        HeadMoved(session="s", turn="unknown"),
-        TurnDeleted(turn="unknown"),
-        PinSet(turn="unknown"),
+        begin("s"),
+        taken("s0", "s", parent=None),
+        taken("waiting", "s", parent="waiting"),
+        move("s", "waiting"),
+        move("s", "unknown"),
+        delete("unknown"),
+        pin("unknown"),
         TextErased(events=(99,)),
         TextErased(events=(0,)),
     ],
@@ -131,8 +120,8 @@ def test_erased_words_leave_no_byte_and_the_chain_verifies(memory: Memory, folde
 
 def test_deleting_a_turn_erases_it_and_the_titles_made_from_it(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionTitled(session="s", sources=("s0", "s1"), text="About s0"))
-    recorded = memory.append(TurnDeleted(turn="s0"))
+    memory.append(titled("s", "About s0", "s0", "s1"))
+    recorded = memory.append(delete("s0"))
     assert len(recorded) == 1
     assert [turn.text for turn in memory.readings.thread("s")] == ["s1"]
     assert memory.readings.session("s").name is None
@@ -140,14 +129,14 @@ def test_deleting_a_turn_erases_it_and_the_titles_made_from_it(memory: Memory) -
 
 
 def test_a_salt_hides_what_was_erased_from_guessing(memory: Memory, folder: Path) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("a", text="yes"), said("b", parent="a", text="yes"))
+    memory.append(begin("s"), said("a", text="yes"), said("b", parent="a", text="yes"))
     one, other = raw(folder).execute("SELECT text_hash FROM events WHERE text IS NOT NULL").fetchall()
     assert one != other
 
 
 def test_what_is_left_of_an_erased_text_tells_no_guess(memory: Memory, folder: Path) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("a", text="yes"))
-    memory.append(TurnDeleted(turn="a"))
+    memory.append(begin("s"), said("a", text="yes"))
+    memory.append(delete("a"))
     of_a = "SELECT text, salt FROM events WHERE seq = (SELECT seq FROM turns WHERE id = 'a')"
     left = raw(folder).execute(of_a).fetchall()
     assert left == [(None, None)]
@@ -163,7 +152,7 @@ def test_a_side_row_is_replaced_as_the_reply_grows_and_ends_with_it(memory: Memo
 
 
 def test_words_find_digits_phrases_prefixes_and_accents(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("a", text="Port 8080 of the Café, version 0.11.3"))
+    memory.append(begin("s"), said("a", text="Port 8080 of the Café, version 0.11.3"))
     for query in ("8080", '"0.11.3"', "cafe", "versio*", '"port 8080"'):
         assert memory.readings.search_words(query) == ["a"]
 
@@ -179,19 +168,19 @@ def test_deleting_a_turn_erases_the_results_of_tools_that_quote_it(memory: Memor
     talk(memory, 2)
     for id, role, quoted in (("t1", Role.TOOL, "s0"), ("t2", Role.TOOL, "s1"), ("r", Role.ASSISTANT, "s0")):
         memory.append(said(id, parent="s1", role=role, recalled=[{"id": "s1"}, {"id": quoted}]))
-    memory.append(TurnDeleted(turn="s0"))
+    memory.append(delete("s0"))
     assert [memory.readings.turn(id).text for id in ("t1", "t2", "r")] == [None, "t2", "r"]
     assert memory.readings.search_words("t1") == []
 
 
 def test_a_source_is_imported_once_also_after_it_was_erased(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="import", source="chat:1", said_at=5))
+    memory.append(begin("s", client="import", source="chat:1", said_at=5))
     memory.append(said("a", source="chat:1:1", said_at=-62_000_000_000_000))
-    memory.append(TurnDeleted(turn="a"))
+    memory.append(delete("a"))
     with pytest.raises(InvalidEvent, match="imported before"):
         memory.append(said("b", source="chat:1:1"))
     with pytest.raises(InvalidEvent, match="imported before"):
-        memory.append(SessionStarted(session="s2", client="import", source="chat:1"))
+        memory.append(begin("s2", client="import", source="chat:1"))
     with pytest.raises(InvalidEvent, match="imported before"):
         memory.append(said("b", source="new"), said("c", source="new"))
     assert memory.readings.imported(["chat:1:1", "new", "chat:1"]) == {"chat:1": "s", "chat:1:1": "a"}
@@ -203,7 +192,7 @@ def test_a_source_is_imported_once_also_after_it_was_erased(memory: Memory) -> N
 @pytest.mark.parametrize("said_at", [253_402_300_800_000, -62_135_596_800_001, 1 << 62])
 def test_a_time_that_no_calendar_can_show_is_refused(memory: Memory, said_at: int) -> None:
     talk(memory, 1)
-    for event in (said("a", said_at=said_at), SessionStarted(session="x", client="import", said_at=said_at)):
+    for event in (said("a", said_at=said_at), begin("x", client="import", said_at=said_at)):
         with pytest.raises(InvalidEvent, match="no time between"):
             memory.append(event)
 

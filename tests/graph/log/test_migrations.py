@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import Event, PinCleared, PinSet, SessionStarted
+from graph.events import Event
 from graph.events.codec import decode, encode, genesis, hash_link
 from graph.log.log import INSERT
 from graph.log.migrations import NEWEST, migrate, version_of
@@ -18,7 +18,7 @@ from graph.projection.sqlite_tables import rebuild
 from graph.reader import LogReader
 from tests.graph.conftest import Open, ignore
 from tests.graph.fixtures.make import PACKED
-from tests.graph.talk import said
+from tests.graph.talk import begin, pin, said, unpin
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -134,7 +134,7 @@ def old_log(folder: Path, *, turns: int) -> sqlite3.Connection:
     turns_said = [
         said(f"t{number}", parent=f"t{number - 1}" if number else None, text=text) for number, text in enumerate(texts)
     ]
-    events: list[Event] = [SessionStarted(session="s", client="test"), *turns_said]
+    events: list[Event] = [begin("s"), *turns_said]
     for seq, event in enumerate(events, 1):
         row = encode(event, seq=seq, id=f"e{seq}", at=seq, before=b"")
         row = replace(row, version=1, structure=row.structure.replace('"recalled":[],', ""))
@@ -191,10 +191,10 @@ def test_every_event_of_an_earlier_version_is_read_as_one_of_today(folder: Path,
 @pytest.mark.parametrize(
     ("kind", "version", "structure", "event"),
     [
-        ("pin.set", 1, '{"turn": "q1"}', PinSet(turn="q1")),
-        ("pin.set", 2, '{"turn": null, "observation": "m1"}', PinSet(observation="m1")),
-        ("pin.cleared", 2, '{"turn": "q1", "observation": null}', PinCleared(turn="q1")),
-        ("session.started", 1, '{"session": "s", "client": "c"}', SessionStarted(session="s", client="c")),
+        ("pin.set", 1, '{"turn": "q1"}', pin("q1")),
+        ("pin.set", 2, '{"turn": null, "observation": "m1"}', pin(observation="m1")),
+        ("pin.cleared", 2, '{"turn": "q1", "observation": null}', unpin("q1")),
+        ("session.started", 1, '{"session": "s", "client": "c"}', begin("s", client="c")),
         (
             "turn.said",
             1,

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from graph.errors import LogUnwritable
-from graph.events import HeadMoved, SessionForked, SessionTitled, TurnHidden, codec
+from graph.events import codec
 from graph.events.conversation import TurnSaid
 from graph.log.log import Log
 from graph.memory import Memory
 from graph.projection import schema, sqlite_tables
 from graph.reader import LogReader
 from tests.graph.conftest import Open
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import fork, hide, move, reply, said, talk, titled
 
 
 def rows(folder: Path) -> dict[str, list[Any]]:
@@ -35,8 +35,8 @@ def change(folder: Path, *statements: str) -> None:
 def chat(memory: Memory) -> Memory:
     talk(memory, 4)
     memory.append(
-        reply("other", parent="s2"), SessionForked(session="f", origin="s", at="s1", client="test"),
-        SessionTitled(session="s", sources=("s0",), text="called so"), TurnHidden(turn="s1"),
+        reply("other", parent="s2"), fork("f", "s", "s1"),
+        titled("s", "called so", "s0"), hide("s1"),
     )  # fmt: skip
     return memory
 
@@ -160,7 +160,7 @@ def test_an_append_that_fails_writes_neither_event_nor_row(
     with monkeypatch.context() as failing:
         failing.setattr(sqlite_tables, "note", fails)
         with pytest.raises(LogUnwritable):
-            chat.append(said("lost", parent="other"), HeadMoved(session="s", turn="s0"))
+            chat.append(said("lost", parent="other"), move("s", "s0"))
     assert chat.head() == head
     assert rows(folder) == before
     chat.append(said("kept", parent="other"))

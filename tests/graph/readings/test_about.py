@@ -2,22 +2,21 @@
 
 import pytest
 
-from graph.events import HeadMoved, SessionForked, SessionRenamed, SessionStarted, TurnDeleted, TurnHidden
 from graph.ids import as_datetime
 from graph.memory import Memory
 from graph.reader import LogReader
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import begin, delete, fork, hide, move, rename, reply, said, talk
 
 
 @pytest.fixture
 def spoken(memory: Memory) -> Memory:
     memory.append(
-        SessionStarted(session="s", client="test", said_at=0),
-        SessionRenamed(session="s", text="Visit"),
+        begin("s", said_at=0),
+        rename("s", "Visit"),
         said("q1", speaker="Anna", said_at=1_000, text="I moved to Lisbon."),
         reply("a1", parent="q1", said_at=2_000, text="Anna's boats are there."),
         said("q2", parent="a1", speaker="anna", said_at=3_000, text="Anna is my name."),
-        SessionStarted(session="p", client="test", project="Boats", said_at=0),
+        begin("p", project="Boats", said_at=0),
         said("p1", "p", said_at=5_000, text="Larch or oak?"),
         reply("p2", "p", parent="p1", said_at=6_000, text="Ask Anna."),
         said("tool", "p", parent="p2", role="tool", speaker="search", said_at=7_000, text="Anna said: I moved."),
@@ -52,9 +51,9 @@ def test_any_other_word_is_what_names_it(spoken: Memory) -> None:
 
 
 def test_only_what_is_live_in_main_counts(spoken: Memory) -> None:
-    spoken.append(SessionForked(session="w", origin="s", at="a1", world="what-if", client="test"))
+    spoken.append(fork("w", "s", "a1", world="what-if"))
     spoken.append(said("w1", "w", parent="a1", speaker="Anna", text="Anna, in another world"))
-    spoken.append(TurnHidden(turn="a1"), TurnDeleted(turn="p2"), HeadMoved(session="s", turn="a1"))
+    spoken.append(hide("a1"), delete("p2"), move("s", "a1"))
     found = spoken.readings.about("Anna")
     assert [turn.id for turn in found.turns] == ["q1"]
     assert (found.said, found.mentioned) == (1, 0)

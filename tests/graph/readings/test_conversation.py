@@ -8,29 +8,30 @@ from pathlib import Path
 import pytest
 
 from graph.errors import Ambiguous, LogDamaged, LogNewer, MemoryMissing, NotFound
-from graph.events import (
-    HeadMoved,
-    PinCleared,
-    PinSet,
-    Sampling,
-    SessionArchived,
-    SessionConfigured,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    TurnDeleted,
-    TurnHidden,
-    TurnTaken,
-    TurnUnhidden,
-)
+from graph.events import Sampling, SessionConfigured
 from graph.ids import as_datetime, new_id
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.readings.rows import NEWEST, TURN
 from graph.values import Session, Turn
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import (
+    archive,
+    begin,
+    delete,
+    drop,
+    fork,
+    hide,
+    move,
+    pin,
+    rename,
+    reply,
+    said,
+    taken,
+    talk,
+    titled,
+    unhide,
+    unpin,
+)
 
 
 def at(ms: int) -> datetime:
@@ -62,14 +63,14 @@ def test_a_regenerated_reply_is_an_alternative_and_the_head_chooses(memory: Memo
     talk(memory, 2)
     memory.append(reply("other", parent="s0"))
     assert ids(memory.readings.thread("s")) == ["s0", "other"]
-    memory.append(HeadMoved(session="s", turn="s1"))
+    memory.append(move("s", "s1"))
     assert ids(memory.readings.thread("s")) == ["s0", "s1"]
     assert memory.readings.session("s").turns == 3
 
 
 def test_the_index_counts_turns_in_the_session_they_were_said_in(memory: Memory) -> None:
     talk(memory, 3)
-    memory.append(SessionForked(session="f", origin="s", at="s1", client="test"), said("new", "f", parent="s1"))
+    memory.append(fork("f", "s", "s1"), said("new", "f", parent="s1"))
     assert [(turn.id, turn.session, turn.index) for turn in memory.readings.thread("f")] == [
         ("s0", "s", 0),
         ("s1", "s", 1),
@@ -82,16 +83,16 @@ def test_a_queued_message_waits_off_the_path_until_it_is_taken(memory: Memory) -
     memory.append(said("later", parent="s0", queued=True))
     assert ids(memory.readings.thread("s")) == ["s0"]
     assert [(turn.id, turn.parent, turn.queued) for turn in memory.readings.waiting("s")] == [("later", None, True)]
-    memory.append(reply("s1", parent="s0"), TurnTaken(turn="later", session="s", parent="s1"))
+    memory.append(reply("s1", parent="s0"), taken("later", "s", parent="s1"))
     assert memory.readings.waiting("s") == []
     assert [(turn.id, turn.parent, turn.queued) for turn in memory.readings.thread("s")][-1] == ("later", "s1", False)
 
 
 def test_hidden_turns_are_flagged_and_come_back(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(TurnHidden(turn="s0"))
+    memory.append(hide("s0"))
     assert [turn.hidden for turn in memory.readings.thread("s")] == [True, False]
-    memory.append(TurnUnhidden(turn="s0"))
+    memory.append(unhide("s0"))
     assert [turn.hidden for turn in memory.readings.thread("s")] == [False, False]
 
 
@@ -105,7 +106,7 @@ def test_sessions_come_with_the_newest_activity_first(memory: Memory) -> None:
 def test_archived_sessions_are_listed_when_asked_for_and_deleted_ones_never(memory: Memory) -> None:
     for session in ("a", "b", "c"):
         talk(memory, 2, session)
-    memory.append(SessionArchived(session="a"), SessionDeleted(session="b"))
+    memory.append(archive("a"), drop("b"))
     assert ids(memory.readings.sessions()) == ["c"]
     assert ids(memory.readings.sessions(archived=True)) == ["c", "a"]
     assert memory.readings.session("b").deleted
@@ -116,20 +117,18 @@ def test_archived_sessions_are_listed_when_asked_for_and_deleted_ones_never(memo
 
 def test_the_users_name_beats_a_title_until_it_is_taken_back(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionTitled(session="s", sources=("s0",), text="Boats"))
+    memory.append(titled("s", "Boats", "s0"))
     assert (memory.readings.session("s").name, memory.readings.session("s").named_by_user) == ("Boats", False)
-    memory.append(
-        SessionRenamed(session="s", text="My boats"), SessionTitled(session="s", sources=("s1",), text="Ships")
-    )
+    memory.append(rename("s", "My boats"), titled("s", "Ships", "s1"))
     assert (memory.readings.session("s").name, memory.readings.session("s").named_by_user) == ("My boats", True)
-    memory.append(SessionRenamed(session="s", text=None))
+    memory.append(rename("s", None))
     assert (memory.readings.session("s").name, memory.readings.session("s").named_by_user) == ("Ships", False)
 
 
 def test_a_title_made_from_a_hidden_turn_gives_way_to_the_one_before(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionTitled(session="s", sources=("s0",), text="First"))
-    memory.append(SessionTitled(session="s", sources=("s1",), text="Second"), TurnHidden(turn="s1"))
+    memory.append(titled("s", "First", "s0"))
+    memory.append(titled("s", "Second", "s1"), hide("s1"))
     assert memory.readings.session("s").name == "First"
 
 
@@ -144,9 +143,7 @@ def test_the_sessions_settings_are_those_of_the_last_configuration(memory: Memor
 
 
 def test_exchanges_are_filtered_by_session_project_client_and_time(memory: Memory) -> None:
-    memory.append(
-        SessionStarted(session="p", project="boats", client="x"), said("p0", "p"), reply("p1", "p", parent="p0")
-    )
+    memory.append(begin("p", project="boats"), said("p0", "p"), reply("p1", "p", parent="p0"))
     talk(memory, 4)
     memory.append(said("s4", parent="s3", client="ask"))
     assert [exchange.turn.id for exchange in memory.readings.exchanges()] == ["s4", "s2", "s0", "p0"]
@@ -172,7 +169,7 @@ def test_exchanges_are_at_most_500_and_zero_is_none(memory: Memory) -> None:
 
 
 def test_an_exchange_is_found_by_either_turn_or_a_prefix_of_it(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"))
+    memory.append(begin("s"))
     question, answer = "01ABCDEFGH", "01ABCDXYZ0"
     memory.append(said(question), reply(answer, parent=question), reply("01ZZZZZZ", parent=question))
     found = memory.readings.exchange(answer)
@@ -189,7 +186,7 @@ def test_an_exchange_is_found_by_either_turn_or_a_prefix_of_it(memory: Memory) -
 
 
 def test_an_exchange_goes_through_the_turns_of_tools(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("q"))
+    memory.append(begin("s"), said("q"))
     memory.append(said("tool-one", parent="q", role="tool"), said("tool-two", parent="tool-one", role="tool"))
     assert memory.readings.exchange("q").reply is None
     memory.append(reply("a", parent="tool-two"), reply("b", parent="q"), said("next", parent="a"))
@@ -198,7 +195,7 @@ def test_an_exchange_goes_through_the_turns_of_tools(memory: Memory) -> None:
         found = memory.readings.exchange(id)
         assert (found.turn.id, found.reply and found.reply.id) == ("q", answer)
     assert memory.readings.exchange("stray").turn.id == "stray"  # it answers no user
-    memory.append(TurnDeleted(turn="b"))
+    memory.append(delete("b"))
     assert [(found.turn.id, found.reply and found.reply.id) for found in memory.readings.exchanges()] == [
         ("next", None),
         ("q", "a"),
@@ -207,7 +204,7 @@ def test_an_exchange_goes_through_the_turns_of_tools(memory: Memory) -> None:
 
 def test_what_was_said_elsewhere_before_stands_where_it_was_said(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionStarted(session="old", client="import", source="x", said_at=1_000))
+    memory.append(begin("old", client="import", source="x", said_at=1_000))
     memory.append(
         said("o1", "old", said_at=3_000),
         reply("o2", "old", parent="o1", said_at=4_000),
@@ -226,25 +223,25 @@ def test_what_was_said_elsewhere_before_stands_where_it_was_said(memory: Memory)
 
 
 def test_a_session_in_which_nothing_was_said_is_as_old_as_its_beginning(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"), SessionStarted(session="o", client="test", said_at=1_000))
+    memory.append(begin("s"), begin("o", said_at=1_000))
     assert ids(memory.readings.sessions()) == ["s", "o"]
     assert memory.readings.session("o").last_at == at(1_000)
 
 
 def test_a_pin_holds_until_it_is_cleared(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(PinSet(turn="s2"), PinSet(turn="s0"), PinSet(turn="s3"), PinCleared(turn="s3"))
+    memory.append(pin("s2"), pin("s0"), pin("s3"), unpin("s3"))
     assert [turn.pinned for turn in memory.readings.thread("s")] == [True, False, True, False]
     assert ids(memory.readings.pinned()) == ["s0", "s2"]
-    memory.append(TurnHidden(turn="s0"), HeadMoved(session="s", turn="s1"))
+    memory.append(hide("s0"), move("s", "s1"))
     assert ids(memory.readings.pinned()) == []  # pins of what is not live sleep
-    memory.append(TurnUnhidden(turn="s0"))
+    memory.append(unhide("s0"))
     assert ids(memory.readings.pinned()) == ["s0"]
-    memory.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="test"))
-    memory.append(said("w0", "w", parent="s1"), PinSet(turn="w0"))
+    memory.append(fork("w", "s", "s1", world="what-if"))
+    memory.append(said("w0", "w", parent="s1"), pin("w0"))
     assert ids(memory.readings.pinned()) == ["s0"]
     assert ids(memory.readings.pinned("what-if")) == ["s0", "w0"]
-    memory.append(PinCleared(turn="s0", world="what-if"), PinSet(turn="s1", world="what-if"))
+    memory.append(unpin("s0", world="what-if"), pin("s1", world="what-if"))
     assert ids(memory.readings.pinned("what-if")) == ["s1", "w0"]
     assert ids(memory.readings.pinned()) == ["s0"]  # each world has its own
     assert [turn.pinned for turn in memory.readings.thread("s")] == [True, False]
@@ -266,7 +263,7 @@ def test_lists_walk_their_index_and_sort_nothing(memory: Memory) -> None:
 
 def test_what_the_user_said_comes_newest_first_for_the_composer(memory: Memory) -> None:
     talk(memory, 6)
-    memory.append(TurnHidden(turn="s2"))
+    memory.append(hide("s2"))
     assert memory.readings.said(10) == ["s4", "s0"]
     assert memory.readings.said(1) == ["s4"]
     assert memory.readings.said(0) == []

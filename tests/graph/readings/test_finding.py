@@ -4,21 +4,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from graph.events import (
-    HeadMoved,
-    SessionArchived,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-)
 from graph.memory import Memory
 from graph.readings.finding import fts_query, segments
 from graph.values import Segment
 from tests.examples import examples
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import archive, begin, delete, drop, fork, hide, move, rename, reply, said, talk
 
 SAYINGS = {
     "pools": "We looked at the tide pools near Lisbon, and at the running crabs.",
@@ -39,7 +29,7 @@ SAYINGS = {
 
 @pytest.fixture
 def spoken(memory: Memory) -> Memory:
-    memory.append(SessionStarted(session="s", client="test"))
+    memory.append(begin("s"))
     parent = None
     for turn, text in SAYINGS.items():
         memory.append(said(turn, parent=parent, text=text))
@@ -161,12 +151,12 @@ def test_no_text_can_bring_marks_of_its_own(spoken: Memory) -> None:
 
 def test_what_is_not_live_is_marked(memory: Memory) -> None:
     talk(memory, 0)
-    memory.append(SessionRenamed(session="s", text="Boats"))
+    memory.append(rename("s", "Boats"))
     memory.append(said("q", text="the larch"), reply("one", parent="q", text="larch it is"))
     memory.append(reply("two", parent="q", text="no larch"), said("h", parent="two", text="larch, larch"))
-    memory.append(TurnHidden(turn="h"), said("waits", text="larch", queued=True))
+    memory.append(hide("h"), said("waits", text="larch", queued=True))
     memory.append(said("tool", parent="h", role="tool", text="larch"), said("d", parent="h", text="larch"))
-    memory.append(TurnDeleted(turn="d"))
+    memory.append(delete("d"))
     marks = {each.turn.id: (each.mark, each.session_name) for each in memory.readings.search("larch")}
     assert marks == {
         "q": ("", "Boats"),
@@ -175,13 +165,13 @@ def test_what_is_not_live_is_marked(memory: Memory) -> None:
         "h": ("hidden", "Boats"),
         "waits": ("", "Boats"),
     }
-    memory.append(SessionArchived(session="s"))
+    memory.append(archive("s"))
     assert {each.turn.id for each in memory.readings.search("larch") if each.mark == "archived"} == {
         "q",
         "two",
         "waits",
     }
-    memory.append(HeadMoved(session="s", turn=None))
+    memory.append(move("s", None))
     assert {each.turn.id for each in memory.readings.search("larch") if each.mark == "alternative"} == {
         "q",
         "one",
@@ -193,6 +183,6 @@ def test_what_is_not_live_is_marked(memory: Memory) -> None:
 
 def test_what_a_deleted_session_had_is_gone_but_for_what_a_fork_keeps(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(SessionForked(session="f", origin="s", at="s1", client="test"), SessionDeleted(session="s"))
+    memory.append(fork("f", "s", "s1"), drop("s"))
     assert found(memory, "s1") == ["s1"]
     assert found(memory, "s3") == []

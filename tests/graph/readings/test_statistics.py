@@ -4,9 +4,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from graph.events import TurnDeleted, TurnHidden, TurnRated
 from graph.memory import Memory
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import delete, hide, rate, reply, said, talk
 from tests.graph.teach import observed
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -41,9 +40,9 @@ def test_a_day_ends_at_the_midnight_of_the_clock_on_the_wall(timed: Memory) -> N
 
 
 def test_what_is_deleted_is_in_no_number(timed: Memory) -> None:
-    timed.append(TurnRated(turn="a", significance=2, by="user"), observed("o", "a"))
+    timed.append(rate("a", 2, by="user"), observed("o", "a"))
     assert timed.readings.statistics(now=NOW, timezone=UTC).ratings == {0: 0, 1: 0, 2: 1, 3: 0}
-    timed.append(TurnDeleted(turn="a"))
+    timed.append(delete("a"))
     found = timed.readings.statistics(now=NOW, timezone=UTC)
     assert sum(found.messages) == 3
     assert sum(found.ratings.values()) == 0
@@ -53,7 +52,7 @@ def test_what_is_deleted_is_in_no_number(timed: Memory) -> None:
 def test_memories_of_hidden_words_are_not_counted(timed: Memory) -> None:
     timed.append(observed("o", "a"), observed("p", "c"))
     assert sum(timed.readings.statistics(now=NOW, timezone=UTC).memories) == 2
-    timed.append(TurnHidden(turn="c"))
+    timed.append(hide("c"))
     found = timed.readings.statistics(now=NOW, timezone=UTC)
     assert sum(found.memories) == sum(found.trends.values()) == 1
     assert found.unrated == 3

@@ -2,30 +2,27 @@
 
 import pytest
 
-from graph.events import (
-    HeadMoved,
-    ObservationDeleted,
-    ObservationRejected,
-    ObservationSupported,
-    ProjectAssigned,
-    ReflectionDone,
-    Role,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    StopReason,
-    TurnDeleted,
-    TurnHidden,
-    TurnReleased,
-    TurnTaken,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import ReflectionDone, Role, StopReason, TurnHidden
 from graph.ids import as_datetime
 from graph.memory import Memory
 from tests.graph.conftest import Open, ignore
-from tests.graph.talk import reply, said, talk
-from tests.graph.teach import observed, read
+from tests.graph.talk import (
+    assign,
+    begin,
+    delete,
+    drop,
+    fork,
+    hide,
+    move,
+    release,
+    reply,
+    said,
+    taken,
+    talk,
+    unhide,
+    withhold,
+)
+from tests.graph.teach import forget, observed, read, reject, support
 
 
 def left(memory: Memory, limit: int = 50) -> list[tuple[str, ...]]:
@@ -72,7 +69,7 @@ def test_a_reply_has_all_that_was_said_since_the_one_before_it_without_tools(eit
     either.append(
         said("q1", parent="s1"),
         said("q2", queued=True),
-        TurnTaken(turn="q2", session="s", parent="q1"),
+        taken("q2", "s", parent="q1"),
         said("tool", parent="q2", role=Role.TOOL, speaker="search"),
         reply("a", parent="tool", stop_reason=StopReason.STOPPED),
         said("open", parent="a"),
@@ -84,32 +81,32 @@ def test_a_reply_has_all_that_was_said_since_the_one_before_it_without_tools(eit
 def test_what_is_not_live_or_kept_out_of_memory_waits_until_it_is_back(either: Memory) -> None:
     talk(either, 4)
     for out, back in (
-        (TurnHidden(turn="s0"), TurnUnhidden(turn="s0")),
-        (TurnHidden(turn="s1"), TurnUnhidden(turn="s1")),
-        (TurnWithheld(turn="s0"), TurnReleased(turn="s0")),
-        (TurnWithheld(turn="s1"), TurnReleased(turn="s1")),
+        (hide("s0"), unhide("s0")),
+        (hide("s1"), unhide("s1")),
+        (withhold("s0"), release("s0")),
+        (withhold("s1"), release("s1")),
     ):
         either.append(out)
         assert left(either) == [("s2", "s3")]
         either.append(back)
         assert left(either) == [("s0", "s1"), ("s2", "s3")]
-    either.append(HeadMoved(session="s", turn="s0"))
+    either.append(move("s", "s0"))
     assert left(either) == []
     either.append(reply("other", parent="s0"))
     assert left(either) == [("s0", "other")]
-    either.append(HeadMoved(session="s", turn="s3"))
+    either.append(move("s", "s3"))
     assert left(either) == [("s0", "s1"), ("s2", "s3")]
 
 
 def test_what_is_said_below_a_path_that_was_left_brings_it_back(either: Memory) -> None:
     talk(either, 4)
-    either.append(HeadMoved(session="s", turn=None))
+    either.append(move("s", None))
     assert left(either) == []
     either.append(said("s4", parent="s3"), reply("s5", parent="s4"))
     assert left(either, 1) == [("s0", "s1")]
     assert left(either) == [("s0", "s1"), ("s2", "s3"), ("s4", "s5")]
     done(either, "s2", "s3")
-    either.append(HeadMoved(session="s", turn=None))
+    either.append(move("s", None))
     assert left(either) == []
     either.append(said("s6", parent="s3"), reply("s7", parent="s6"))
     assert left(either) == [("s0", "s1"), ("s6", "s7")]
@@ -118,31 +115,31 @@ def test_what_is_said_below_a_path_that_was_left_brings_it_back(either: Memory) 
 def test_deleted_turns_are_left_out_and_deleted_chats_and_notes_have_none(either: Memory) -> None:
     talk(either, 2)
     talk(either, 2, "gone")
-    either.append(said("q1", parent="s1"), said("q2", parent="q1"), reply("a", parent="q2"), TurnDeleted(turn="q1"))
-    either.append(SessionDeleted(session="gone"), TurnDeleted(turn="s0"))
-    either.append(SessionStarted(session="n", client="notes"), said("note", "n", role=Role.NOTE))
+    either.append(said("q1", parent="s1"), said("q2", parent="q1"), reply("a", parent="q2"), delete("q1"))
+    either.append(drop("gone"), delete("s0"))
+    either.append(begin("n", client="notes"), said("note", "n", role=Role.NOTE))
     assert left(either) == [("q2", "a")]
 
 
 def test_each_exchange_knows_its_world_and_its_project(either: Memory) -> None:
-    either.append(SessionStarted(session="s", client="x", project="boats"), said("q"), reply("a", parent="q"))
-    either.append(SessionForked(session="w", origin="s", at="a", world="what-if", client="x"))
+    either.append(begin("s", project="boats"), said("q"), reply("a", parent="q"))
+    either.append(fork("w", "s", "a", world="what-if"))
     either.append(said("wq", "w", parent="a"), reply("wa", "w", parent="wq"))
     found = either.readings.unreflected(9)
     assert [(each.turns, each.world, each.project) for each in found] == [
         (("q", "a"), "main", "boats"),
         (("wq", "wa"), "what-if", None),
     ]
-    either.append(ProjectAssigned(session="s", project="sails"), ProjectAssigned(session="w", project="oars"))
+    either.append(assign("s", "sails"), assign("w", "oars"))
     assert [each.project for each in either.readings.unreflected(9)] == ["sails", "oars"]
-    either.append(ProjectAssigned(session="s", project=None))
+    either.append(assign("s", None))
     assert [each.project for each in either.readings.unreflected(9)] == [None, "oars"]
     assert either.readings.session("s").project is None
 
 
 def imported(memory: Memory, session: str, turns: int, at: int) -> None:
     """People speak under their names, and nobody replies."""
-    memory.append(SessionStarted(session=session, client="import", source=session, said_at=at))
+    memory.append(begin(session, client="import", source=session, said_at=at))
     for number in range(turns):
         parent = f"{session}{number - 1}" if number else None
         speaker, source = ("Ann" if number % 2 else "Bob"), f"{session}:{number}"
@@ -163,12 +160,12 @@ def test_imported_turns_come_in_runs_after_all_exchanges_the_first_told_first(ei
     ]
     done(either, "s0", "s1")
     done(either, "b0", "b1", "b2", "b3", "b4", "b5")
-    either.append(TurnWithheld(turn="a3"))
+    either.append(withhold("a3"))
     assert left(either, 3) == [("a0", "a1", "a2"), ("a4", "a5", "a6"), ("b6", "b7")]
 
 
 def test_an_imported_run_begins_with_a_person_and_ends_with_the_replies_to_it(either: Memory) -> None:
-    either.append(SessionStarted(session="i", client="import", source="i"))
+    either.append(begin("i", client="import", source="i"))
     turns = [reply("i0", "i", parent=None, source="i0"), said("i1", "i", parent="i0", source="i1")]
     turns += [reply("i2", "i", parent="i1", source="i2"), said("i3", "i", parent="i2", source="i3")]
     turns += [reply("i4", "i", parent="i3", source="i4"), said("i5", "i", parent="i4", source="i5")]
@@ -182,7 +179,7 @@ def test_an_imported_run_begins_with_a_person_and_ends_with_the_replies_to_it(ei
 
 
 def test_the_replies_to_the_last_of_a_run_come_along_with_it(either: Memory) -> None:
-    either.append(SessionStarted(session="i", client="import", source="i"))
+    either.append(begin("i", client="import", source="i"))
     for number in range(9):
         parent = f"i{number - 1}" if number else None
         make = reply if number in (6, 8) else said
@@ -219,7 +216,7 @@ def test_whether_imported_turns_live_is_asked_for_many_at_once(whole: Memory) ->
 def test_thousands_that_are_out_are_looked_at_once(whole: Memory) -> None:
     talk(whole, 4)
     talk(whole, 600, "old")
-    whole.append(HeadMoved(session="old", turn=None))
+    whole.append(move("old", None))
     assert left(whole) == [("s0", "s1"), ("s2", "s3")]
     asked: list[int] = []
     living = whole.readings._living
@@ -237,29 +234,29 @@ def test_what_is_left_of_a_dead_observation_is_reflected_on_anew_once(whole: Mem
     talk(whole, 6)
     for turn in ("s1", "s3", "s5"):
         done(whole, turn)
-    whole.append(ProjectAssigned(session="s", project="boats"))
+    whole.append(assign("s", "boats"))
     first = observed("m1", "s0", "s2")
     whole.append(first, observed("n1", "s4"))
     assert left(whole) == []
-    whole.append(TurnHidden(turn="s0"))
+    whole.append(hide("s0"))
     (unit,) = whole.readings.unreflected(9)
     assert (unit.turns, unit.session, unit.project, unit.instead_of) == (("s2",), "s", "boats", "m1")
     done(whole, "s2", instead_of="m1")
     assert left(whole) == []
-    whole.append(TurnUnhidden(turn="s0"), TurnHidden(turn="s2"))
+    whole.append(unhide("s0"), hide("s2"))
     assert left(whole) == [("s0",)]
-    whole.append(TurnHidden(turn="s0"))
+    whole.append(hide("s0"))
     assert left(whole) == []  # nothing of it is left
 
 
-@pytest.mark.parametrize("event", [TurnHidden(turn="s0"), TurnDeleted(turn="s0"), TurnWithheld(turn="s0")])
+@pytest.mark.parametrize("event", [hide("s0"), delete("s0"), withhold("s0")])
 def test_it_is_the_last_revision_whose_turns_are_left_supports_among_them(whole: Memory, event: TurnHidden) -> None:
     talk(whole, 6)
     for turn in ("s1", "s3", "s5"):
         done(whole, turn)
     first = observed("m1", "s0")
     whole.append(first, observed("m2", "s2", after=first))
-    whole.append(ObservationSupported(observation="m2", source="s4", amount=0.1), event)
+    whole.append(support("m2", "s4", amount=0.1), event)
     assert [(each.turns, each.instead_of) for each in whole.readings.unreflected(9)] == [(("s2", "s4"), "m2")]
 
 
@@ -268,11 +265,11 @@ def test_what_died_by_a_rewind_a_review_or_was_forgotten_is_not_reflected_on_ane
     for turn in ("s1", "s3", "s5"):
         done(whole, turn)
     whole.append(observed("m1", "s0", "s4"), observed("m2", "s0", "s2"), observed("m3", "s0", "s2"))
-    whole.append(HeadMoved(session="s", turn="s3"))
+    whole.append(move("s", "s3"))
     assert left(whole) == []
-    whole.append(ObservationRejected(observation="m2"), ObservationDeleted(series="m3"), TurnHidden(turn="s4"))
+    whole.append(reject("m2"), forget("m3"), hide("s4"))
     assert left(whole) == [("s0",)]
-    whole.append(TurnHidden(turn="s0"))
+    whole.append(hide("s0"))
     assert left(whole) == []
 
 

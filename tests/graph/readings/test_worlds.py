@@ -12,36 +12,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import (
-    CoreWritten,
-    Event,
-    HeadMoved,
-    ObservationDeleted,
-    ObservationMade,
-    ObservationPromoted,
-    ObservationRejected,
-    ObservationRetired,
-    ObservationSupported,
-    PinCleared,
-    PinSet,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-    TurnReleased,
-    TurnTaken,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import Event, ObservationMade, PinCleared, PinSet, SessionForked
 from graph.memory import Memory
 from graph.values import Filters, Observation, Wanted
 from tests.examples import histories
 from tests.graph.conftest import ignore
-from tests.graph.talk import NOON, reply, said, talk
-from tests.graph.teach import observed
+from tests.graph.talk import (
+    NOON,
+    begin,
+    delete,
+    drop,
+    hide,
+    move,
+    pin,
+    rate,
+    release,
+    rename,
+    reply,
+    said,
+    taken,
+    talk,
+    unhide,
+    what_if,
+    withhold,
+    write,
+)
+from tests.graph.teach import forget, observed, promote, reject, retire, support
 from tests.reference import MAIN, Reference
 
 STEPS = st.lists(
@@ -68,7 +64,7 @@ class History:
         sessions = list(known.head)
         turns = list(known.parent)
         if what == 0 or not sessions:
-            self.add(SessionStarted(session=f"s{len(known.world)}", client="test"))
+            self.add(begin(f"s{len(known.world)}"))
             return
         session = sessions[a % len(sessions)]
         turn = turns[b % len(turns)] if turns else None
@@ -91,22 +87,22 @@ class History:
         known = self.reference
         match what:
             case 8 | 9:
-                self.add(HeadMoved(session=session, turn=None if a % 9 == 0 else turn))
+                self.add(move(session, None if a % 9 == 0 else turn))
             case 10 | 11 | 12:
                 fork = f"s{len(known.world)}"
                 world = fork if flag or what == 10 else known.world[session]
                 self.add(SessionForked(session=fork, origin=session, at=turn, world=world, client="test"))
             case 13:
-                self.add(TurnUnhidden(turn=turn) if turn in known.hidden else TurnHidden(turn=turn))
+                self.add(unhide(turn) if turn in known.hidden else hide(turn))
             case 14:
-                self.add(TurnDeleted(turn=turn) if flag else TurnRated(turn=turn, significance=a % 4, by="user"))
+                self.add(delete(turn) if flag else rate(turn, a % 4, by="user"))
             case 15:
-                self.add(TurnReleased(turn=turn) if turn in known.withheld else TurnWithheld(turn=turn))
+                self.add(release(turn) if turn in known.withheld else withhold(turn))
             case _ if self.waiting:
                 waits, home = self.waiting.pop()
-                self.add(TurnTaken(turn=waits, session=home, parent=known.head.get(home)))
+                self.add(taken(waits, home, parent=known.head.get(home)))
             case _ if flag and len(known.head) > 2:
-                self.add(SessionDeleted(session=session))
+                self.add(drop(session))
 
     def _learn(self, what: int, session: str, turn: str, a: int, b: int, flag: bool) -> None:
         known, world = self.reference, self.reference.world[session]
@@ -131,7 +127,7 @@ class History:
             case 23:
                 text = "" if a % 5 == 0 else f"block {len(self.events)}"
                 sources = (turn,) if flag else ()
-                self.add(CoreWritten(block=f"b{b % 2}", world=world, by="user", sources=sources, text=text))
+                self.add(write(f"b{b % 2}", text, *sources, world=world))
             case _ if a % 6 == 0:
                 self._forget(old.series)
             case _:
@@ -141,7 +137,7 @@ class History:
     def _forget(self, series: str) -> None:
         """A series, and what was made instead of one of it: that goes with it, as the Agent has it."""
         made = self.reference.made
-        self.add(ObservationDeleted(series=series))
+        self.add(forget(series))
         for each in list(made.values()):
             instead = made.get(each.instead_of or "")
             if instead is not None and instead.series == series and each.series not in self.reference.deleted:
@@ -161,16 +157,16 @@ class History:
     def _prove(self, old: ObservationMade, turn: str, flag: bool) -> None:
         known = self.reference
         if flag and turn not in known.accused.get(old.observation, ()):
-            self.add(ObservationRetired(observation=old.observation, by_turn=turn))
+            self.add(retire(old.observation, turn))
         elif not flag and turn not in known.supports.get(old.observation, ()) and turn not in old.sources:
-            self.add(ObservationSupported(observation=old.observation, source=turn, amount=0.1))
+            self.add(support(old.observation, turn, amount=0.1))
 
     def _review(self, old: ObservationMade, flag: bool) -> None:
         judged = self.reference.judged[old.observation]
         if judged == "candidate" and flag:
-            self.add(ObservationPromoted(observation=old.observation))
+            self.add(promote(old.observation))
         elif judged != "invalid":
-            self.add(ObservationRejected(observation=old.observation))
+            self.add(reject(old.observation))
 
 
 @contextmanager
@@ -261,10 +257,10 @@ def memory() -> Iterator[Memory]:
 
 def test_worlds_are_listed_with_where_they_come_from_and_found_by_their_sessions(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(SessionForked(session="WHATIF1", origin="s", at="s1", world="WHATIF1", client="x"))
-    memory.append(SessionRenamed(session="WHATIF1", text="by the sea"))
+    memory.append(what_if("WHATIF1", "s", "s1"))
+    memory.append(rename("WHATIF1", "by the sea"))
     memory.append(SessionForked(session="f", origin="WHATIF1", at="s1", world="WHATIF1", client="x"))
-    (forked,) = memory.append(SessionForked(session="WHATIF2", origin="f", at="s0", world="WHATIF2", client="x"))
+    (forked,) = memory.append(what_if("WHATIF2", "f", "s0"))
     main, one, two = memory.readings.worlds()
     assert (main.id, main.parent, main.seq) == (MAIN, None, 0)
     assert (one.id, one.name, one.parent, one.fork, one.session) == ("WHATIF1", "by the sea", MAIN, "s1", "WHATIF1")
@@ -275,9 +271,9 @@ def test_worlds_are_listed_with_where_they_come_from_and_found_by_their_sessions
             memory.readings.world(unknown)
     with pytest.raises(Ambiguous):
         memory.readings.world("whatif")
-    memory.append(SessionDeleted(session="WHATIF1"))
+    memory.append(drop("WHATIF1"))
     assert memory.readings.world("f").id == "WHATIF1"  # another session is still in it
-    memory.append(SessionDeleted(session="f"))
+    memory.append(drop("f"))
     assert [world.id for world in memory.readings.worlds()] == [MAIN, "WHATIF2"]
     assert memory.readings.sees("WHATIF2", ["s0", "s1"]) == {"s0"}
 
@@ -285,9 +281,9 @@ def test_worlds_are_listed_with_where_they_come_from_and_found_by_their_sessions
 def test_a_revision_and_a_contradiction_in_a_what_if_leave_main_as_it_was(memory: Memory) -> None:
     talk(memory, 4)
     first = observed("o", "s0")
-    memory.append(first, SessionForked(session="w", origin="s", at="s3", world="w", client="x"))
+    memory.append(first, what_if("w", "s", "s3"))
     memory.append(said("w0", "w", parent="s3"), observed("r", "w0", after=first, world="w"))
-    memory.append(PinSet(observation="o", world="w"))
+    memory.append(pin(observation="o", world="w"))
     assert standing(memory, MAIN) == {"o": ("active", True, 1)}
     assert standing(memory, "w") == {"o": ("superseded", False, 1), "r": ("active", True, 2)}
     assert [each.id for each in memory.readings.pinned_observations("w")] == ["r"]
@@ -296,11 +292,11 @@ def test_a_revision_and_a_contradiction_in_a_what_if_leave_main_as_it_was(memory
     assert [each.id for each in memory.readings.memory("o").revisions] == ["o"]
     with pytest.raises(NotFound, match="another world"):
         memory.readings.memory("r", world=MAIN)
-    memory.append(HeadMoved(session="s", turn=None))  # what a what-if has of main does not go with main's head
+    memory.append(move("s", None))  # what a what-if has of main does not go with main's head
     assert (standing(memory, MAIN), memory.readings.believed(["o"])) == ({}, {})
     assert standing(memory, "w") == {"o": ("superseded", False, 1), "r": ("active", True, 2)}
     assert memory.readings.believed(["o", "r"], world="w").keys() == {"o", "r"}
-    memory.append(TurnHidden(turn="s0"))  # but that is so everywhere
+    memory.append(hide("s0"))  # but that is so everywhere
     assert standing(memory, "w") == {}
 
 
@@ -310,12 +306,12 @@ def standing(memory: Memory, world: str) -> dict[str, tuple[str, bool, int]]:
 
 def test_a_core_block_of_main_is_a_what_ifs_until_it_writes_its_own(memory: Memory) -> None:
     talk(memory, 2)
-    (one,) = memory.append(CoreWritten(block="b", by="user", text="main"))
-    memory.append(SessionForked(session="w", origin="s", at="s1", world="w", client="x"))
-    memory.append(CoreWritten(block="b", by="user", text="main later"))
+    (one,) = memory.append(write("b", "main"))
+    memory.append(what_if("w", "s", "s1"))
+    memory.append(write("b", "main later"))
     assert [(block.text, block.world) for block in memory.readings.blocks("w")] == [("main", MAIN)]
     assert memory.readings.block_versions([one.seq], world="w") == {one.seq}
-    memory.append(CoreWritten(block="b", world="w", by="user", text=""))
+    memory.append(write("b", "", world="w"))
     assert memory.readings.blocks("w") == []
     assert memory.readings.block_versions([one.seq], world="w") == set()
     assert [block.text for block in memory.readings.blocks()] == ["main later"]

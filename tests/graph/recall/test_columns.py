@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 
 from graph.errors import GraphFailure
-from graph.events import Role, TurnHidden
+from graph.events import Role
 from graph.memory import Memory
 from graph.recall.columns import TOOL, Columns
 from graph.recall.table import NONE
@@ -17,7 +17,7 @@ from tests.examples import histories
 from tests.graph.conftest import ignore
 from tests.graph.histories import STEPS, Conversation
 from tests.graph.recall.conftest import NOW
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import hide, reply, said, talk
 
 COLUMNS = ("seq", "id", "role", "at", "live", "hidden", "deleted", "pinned", "parent")
 
@@ -75,7 +75,7 @@ def test_a_reply_stands_below_the_question_however_many_tools_are_between(whole:
 
 def test_of_several_replies_the_live_one_is_the_child(whole: Memory) -> None:
     talk(whole, 1)
-    whole.append(reply("one", parent="s0"), reply("two", parent="s0"), TurnHidden(turn="two"))
+    whole.append(reply("one", parent="s0"), reply("two", parent="s0"), hide("two"))
     tree = (columns := read(whole)).tree
     assert tree.child[columns.row_of("s0")] == columns.row_of("two")  # none is live: the newest
     whole.append(reply("three", parent="s0"), reply("four", parent="three"))

@@ -4,22 +4,14 @@ import numpy as np
 import pytest
 
 from graph.errors import GraphFailure
-from graph.events import (
-    EntityNoted,
-    ObservationRetired,
-    Relation,
-    RelationNoted,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-)
+from graph.events import Relation, RelationNoted
 from graph.memory import Memory
 from graph.recall import communities, ties
 from graph.values import Community, Filters
 from tests.graph.conftest import ignore
 from tests.graph.recall.conftest import AXES, MODEL
-from tests.graph.talk import said, talk
-from tests.graph.teach import observed
+from tests.graph.talk import begin, delete, hide, said, talk
+from tests.graph.teach import noted, observed, retire
 
 TOPICS = {
     "sea": ["The tide pools had starfish", "Starfish cling to the tide pools", "A crab hid in the tide pools"],
@@ -32,7 +24,7 @@ def fill(memory: Memory, *, rounds: int = 4) -> None:
     """Chats that jump between the topics, so that only likeness tells them apart."""
     for number in range(rounds):
         session = f"s{number}"
-        memory.append(SessionStarted(session=session, client="test"))
+        memory.append(begin(session))
         parent = None
         for topic, texts in TOPICS.items():
             turn, text = f"{session}-{topic}", f"{texts[number % len(texts)]}, said number {number}"
@@ -78,7 +70,7 @@ def test_the_same_memory_gives_the_same_communities(whole: Memory) -> None:
 def test_hidden_and_deleted_turns_are_in_none_and_limits_hold(whole: Memory) -> None:
     fill(whole, rounds=5)
     embed(whole)
-    whole.append(TurnHidden(turn="s0-sea"), TurnDeleted(turn="s1-sea"))
+    whole.append(hide("s0-sea"), delete("s1-sea"))
     found = whole.recall.communities(MODEL, limit=2, per=3)
     assert [each.size for each in found] == [5, 5]
     assert all(len(each.turns) == 3 for each in found)
@@ -129,11 +121,11 @@ def say_apart(memory: Memory) -> None:
     fill(memory)
     for number, text in enumerate(APART):
         session = f"apart{number}"
-        memory.append(SessionStarted(session=session, client="test"), said(f"t{number}", session, text=text))
+        memory.append(begin(session), said(f"t{number}", session, text=text))
 
 
 def name(memory: Memory, entity: str, *turns: str) -> None:
-    memory.append(*(EntityNoted(entity=entity, category="person", by_turn=turn, text=entity.title()) for turn in turns))
+    memory.append(*(noted(entity, entity.title(), turn) for turn in turns))
 
 
 def together(memory: Memory, filters: Filters = EVERYTHING) -> list[tuple[set[str], tuple[str, ...]]]:
@@ -149,7 +141,7 @@ def test_what_names_the_same_person_is_a_theme_that_names_them(whole: Memory) ->
     name(whole, "bob", "t2", "t0", "t1")
     name(whole, "bob", "t3")
     assert together(whole) == [({"t0", "t1", "t2", "t3"}, ("Bob", "Ada"))]
-    whole.append(TurnHidden(turn="t0"))
+    whole.append(hide("t0"))
     assert all("t0" not in turns for turns, _ in together(whole))
 
 
@@ -164,7 +156,7 @@ def test_a_relationship_joins_those_who_are_named_apart_while_its_memory_is_in_u
     )
     ((turns, people),) = together(whole)
     assert (turns, set(people)) == ({"t0", "t1", "t2", "t3"}, {"Ada", "Bob"})
-    whole.append(ObservationRetired(observation="works"))
+    whole.append(retire("works"))
     assert together(whole) == []
 
 
@@ -173,7 +165,7 @@ def test_a_memory_joins_what_proves_it_in_the_worlds_and_projects_that_see_it(wh
     whole.append(observed("cold", "t3", "t4", "t5", text="Winter comes."))
     assert together(whole) == [({"t3", "t4", "t5"}, ())]
     assert together(whole, Filters(project="maze")) == []
-    whole.append(TurnHidden(turn="t5"))
+    whole.append(hide("t5"))
     assert together(whole) == []
 
 

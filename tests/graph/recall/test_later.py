@@ -3,22 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from graph.events import (
-    EntityNoted,
-    ObservationKind,
-    Relation,
-    RelationNoted,
-    SessionForked,
-    SessionStarted,
-    TurnHidden,
-    TurnRated,
-    TurnUnhidden,
-)
+from graph.events import ObservationKind, Relation, RelationNoted
 from graph.memory import Memory
 from graph.recall.later import MOST
 from tests.graph.recall.conftest import embed, ms
 from tests.graph.recall.test_learned import made
-from tests.graph.talk import said
+from tests.graph.talk import begin, hide, rate, said, unhide, what_if
+from tests.graph.teach import noted
 
 SKODA, SOLD, BREAD, ASKED = "I drive an old Skoda", "sold it, I cycle now", "the bread did not rise", "what do I drive?"
 OVEN = ("My sourdough never rises", "It doubled overnight, thank you")
@@ -32,7 +23,7 @@ MEANING: dict[str, Sequence[str]] = {
 
 def life(memory: Memory, *later: str) -> None:
     """A fact, and what was said in the weeks after it."""
-    memory.append(SessionStarted(session="car", client="test"))
+    memory.append(begin("car"))
     before = None
     for number, text in enumerate((SKODA, *later)):
         memory.append(said(f"c{number}", "car", text=text, parent=before, said_at=ms(2026, 4, 1 + number, 9, 0)))
@@ -74,7 +65,7 @@ def test_of_how_two_stand_to_each_other_it_is_what_followed_the_words_that_told_
     life(chats, SOLD)
     relation = Relation(subject="you", kind="owns", object="skoda")
     chats.append(
-        EntityNoted(entity="skoda", category="thing", by_turn="c0", text="Skoda"),
+        noted("skoda", "Skoda", "c0", category="thing"),
         made("o1", "c0", text="You own Skoda.", category=ObservationKind.RELATIONSHIP, about=("you", "skoda")),
         RelationNoted.of("o1", relation),
         made("o2", "c0", text="You own Skoda."),
@@ -86,25 +77,25 @@ def test_of_how_two_stand_to_each_other_it_is_what_followed_the_words_that_told_
 
 def test_what_matters_more_comes_before_what_is_as_near(chats: Memory) -> None:
     life(chats, *[SOLD] * (MOST + 1))
-    chats.append(*(TurnRated(turn=f"c{number + 1}", significance=1, by="rule") for number in range(MOST + 1)))
+    chats.append(*(rate(f"c{number + 1}", 1) for number in range(MOST + 1)))
     assert "c1" in beside(chats, "c0")
-    chats.append(*(TurnRated(turn=f"c{number + 2}", significance=2, by="rule") for number in range(MOST)))
+    chats.append(*(rate(f"c{number + 2}", 2) for number in range(MOST)))
     assert "c1" not in beside(chats, "c0")
 
 
 def test_one_that_tells_something_of_weight_counts_though_it_asks_too(chats: Memory) -> None:
     life(chats, ASKED)
     assert beside(chats, "c0") == []
-    chats.append(TurnRated(turn="c1", significance=1, by="rule"))
+    chats.append(rate("c1", 1))
     assert beside(chats, "c0") == ["c1"]
 
 
 def test_what_is_hidden_or_of_another_world_is_not_told(chats: Memory) -> None:
     life(chats, SOLD)
-    chats.append(TurnHidden(turn="c1"))
+    chats.append(hide("c1"))
     assert beside(chats, "c0") == []
-    chats.append(TurnUnhidden(turn="c1"))
-    chats.append(SessionForked(session="w", origin="car", at="c1", world="w", client="test"))
+    chats.append(unhide("c1"))
+    chats.append(what_if("w", "car", "c1"))
     chats.append(said("w1", "w", text=SOLD, parent="c1", said_at=ms(2026, 4, 9, 9, 0)))
     embed(chats, MEANING)
     assert beside(chats, "c0") == ["c1"]
@@ -118,6 +109,6 @@ def test_recall_gives_it_with_the_hit(chats: Memory) -> None:
 
 
 def test_without_vectors_nothing_is(chats: Memory) -> None:
-    chats.append(SessionStarted(session="car", client="test"))
+    chats.append(begin("car"))
     chats.append(said("c0", "car", text=SKODA), said("c1", "car", text=SOLD, parent="c0"))
     assert beside(chats, "c0") == []

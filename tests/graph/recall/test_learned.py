@@ -4,28 +4,12 @@ from typing import Any
 
 import pytest
 
-from graph.events import (
-    ChunkRead,
-    DocumentRead,
-    DocumentRemoved,
-    Event,
-    HeadMoved,
-    ObservationMade,
-    ObservationRejected,
-    ObservationSupported,
-    ProjectAssigned,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-    TurnReleased,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Event, ObservationMade
 from graph.memory import Memory
 from graph.values import Filters, Hit, Step
 from tests.graph.recall.conftest import Ask, embed, ids, ms, toward
-from tests.graph.talk import said
+from tests.graph.talk import assign, begin, delete, hide, move, rate, release, said, unhide, withhold
+from tests.graph.teach import reject, support
 
 TOES = "Anna froze at the tide pools"
 
@@ -81,16 +65,16 @@ def test_where_the_turn_says_more_the_turn_stays(chats: Memory, ask: Ask) -> Non
 def test_what_a_person_put_right_stands_before_the_words_it_corrects(chats: Memory, ask: Ask) -> None:
     chats.append(made("o1", "a2", text="Anna went to the pools"))
     right = made("o2", "a2", "n1", text="Anna went to Hania", series="o1", supersedes="o1", origin="user")
-    chats.append(SessionStarted(session="notes", client="notes"))
+    chats.append(begin("notes", client="notes"))
     chats.append(said("n1", "notes", role="note", text="Anna went to Hania"), right)
     hits = ask("tide pools starfish")
     assert ids(hits)[:2] == ["o2", "a2"], "though only the turn has the words"
-    chats.append(ObservationRejected(observation="o2"))
+    chats.append(reject("o2"))
     assert ids(ask("tide pools starfish"))[0] == "a2"
 
 
 def test_a_note_that_is_corrected_says_nothing_any_more(chats: Memory, ask: Ask) -> None:
-    chats.append(SessionStarted(session="notes", client="notes"))
+    chats.append(begin("notes", client="notes"))
     chats.append(said("n1", "notes", role="note", text="Zuzana owns a kayak"))
     chats.append(made("o1", "n1", text="Zuzana owns a kayak"))
     assert "o1" in ids(ask("kayak"))
@@ -109,11 +93,11 @@ def test_words_of_an_observation_never_count_for_a_turn(chats: Memory, ask: Ask)
 @pytest.mark.parametrize(
     ("gone", "back"),
     [
-        (TurnHidden(turn="a4"), TurnUnhidden(turn="a4")),
-        (HeadMoved(session="sea", turn="a3"), HeadMoved(session="sea", turn="a4")),
-        (TurnWithheld(turn="a4"), TurnReleased(turn="a4")),
-        (TurnDeleted(turn="a4"), None),
-        (ObservationRejected(observation="o1"), None),
+        (hide("a4"), unhide("a4")),
+        (move("sea", "a3"), move("sea", "a4")),
+        (withhold("a4"), release("a4")),
+        (delete("a4"), None),
+        (reject("o1"), None),
     ],
 )
 def test_it_goes_and_comes_with_its_proof(chats: Memory, ask: Ask, gone: Event, back: Event | None) -> None:
@@ -165,8 +149,8 @@ def test_filters_narrow_observations_by_their_turns(chats: Memory, ask: Ask) -> 
 def test_more_proof_and_what_matters_lift_a_little(chats: Memory, ask: Ask) -> None:
     chats.append(made("o1", "a4", text="Anna froze in brine"))
     (before,) = (hit for hit in ask("brine") if hit.id == "o1")
-    chats.append(ObservationSupported(observation="o1", source="b1", amount=0.2))
-    chats.append(TurnRated(turn="a4", significance=3, by="rule"))
+    chats.append(support("o1", "b1", amount=0.2))
+    chats.append(rate("a4", 3))
     (after,) = (hit for hit in ask("brine") if hit.id == "o1")
     assert 0 < after.score - before.score < 0.3
     assert {boost.name for boost in after.boosts} >= {"proof", "confidence", "significance"}
@@ -175,7 +159,7 @@ def test_more_proof_and_what_matters_lift_a_little(chats: Memory, ask: Ask) -> N
 
 def test_a_turn_that_matters_much_comes_ahead_of_its_equal_and_says_so(chats: Memory, ask: Ask) -> None:
     chats.append(said("b4", "oven", parent="b3", text="brine one"), said("b5", "oven", parent="b4", text="brine two"))
-    chats.append(TurnRated(turn="b4", significance=2, by="user"))
+    chats.append(rate("b4", 2, by="user"))
     hit = next(hit for hit in ask("brine") if hit.id == "b4")
     assert [boost.amount for boost in hit.boosts if boost.name == "significance"] == pytest.approx([0.02])
 
@@ -214,9 +198,9 @@ def test_a_document_alone_answers_too(whole: Memory) -> None:
 
 def test_a_session_that_changes_its_project_is_found_there(chats: Memory, ask: Ask) -> None:
     assert ids(ask("sourdough", project="trip")) == []
-    chats.append(ProjectAssigned(session="oven", project="trip"))
+    chats.append(assign("oven", "trip"))
     assert "b1" in ids(ask("sourdough", project="trip"))
-    chats.append(ProjectAssigned(session="oven", project=None))
+    chats.append(assign("oven", None))
     assert ids(ask("sourdough", project="trip")) == []
 
 
@@ -247,6 +231,6 @@ def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
 def test_an_erased_observation_is_not_found_although_its_postings_were_kept(chats: Memory, ask: Ask) -> None:
     chats.append(made("o1", "a4", text="Anna froze in brine"))
     assert "o1" in ids(ask("brine"))
-    chats.append(TurnDeleted(turn="a4"))
+    chats.append(delete("a4"))
     assert "o1" not in ids(ask("brine", live=False))
     assert chats.near("brine", vector=None, world="main", project=None) == []

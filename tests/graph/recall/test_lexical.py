@@ -7,14 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from graph.events import TurnDeleted
 from graph.memory import Memory
 from graph.recall import lexical
 from graph.recall.columns import Columns
 from graph.recall.evidence import Term
 from graph.recall.lexical import Words
 from tests.examples import examples
-from tests.graph.talk import said, talk
+from tests.graph.talk import delete, said, talk
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def test_postings_grow_with_the_log_and_shrink_with_an_erasure(whole: Memory, wo
     for number in range(2, 6):
         assert len(terms(whole, words, "heron")[0].rows) == number - 1
         say(whole, "another heron")
-    whole.append(TurnDeleted(turn="x1"), said("x9", parent="x5", text="no such bird"))
+    whole.append(delete("x1"), said("x9", parent="x5", text="no such bird"))
     assert terms(whole, words, "heron")[0].rows.tolist() == [2, 3, 4, 5]
 
 

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graph.events import SessionStarted, TurnHidden
 from graph.memory import Memory
 from graph.values import Hit, Step
 from tests.graph.recall.conftest import Ask, embed, ids, ms, toward
-from tests.graph.talk import said
+from tests.graph.talk import begin, hide, said
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 POOLS = "To the tide pools, they were full of starfish"
@@ -25,7 +24,7 @@ def strategies(hit: Hit) -> dict[str, int]:
 
 
 def test_a_turn_alone_was_lent_nothing(whole: Memory) -> None:
-    whole.append(SessionStarted(session="s", client="test"), said("only", text="Starfish"))
+    whole.append(begin("s"), said("only", text="Starfish"))
     embed(whole, {"Starfish": ["sea"]})
     hit = whole.recall.search("starfish", vector=toward("sea"), now=NOW, timezone=UTC)[0]
     assert strategies(hit) == {"lexical": 1, "semantic": 1}
@@ -48,7 +47,7 @@ def test_three_replies_on_there_is_still_a_way_and_four_on_nothing(chats: Memory
 
 
 def test_a_way_does_not_name_what_is_hidden(chats: Memory, ask: Ask) -> None:
-    chats.append(TurnHidden(turn="a3"))
+    chats.append(hide("a3"))
     hit = next(hit for hit in ask("starfish") if hit.id == "a4")
     assert hit.path == (Step("lexical", "a2"), Step("REPLIES_TO", "a4"))
 
@@ -64,9 +63,7 @@ def test_the_neighbour_that_has_the_missing_word_is_the_one_named(chats: Memory,
 
 
 def test_what_the_chat_was_about_leads_to_its_other_turns(chats: Memory, ask: Ask) -> None:
-    chats.append(
-        *(said(f"x{n}", "oven", parent=f"x{n - 1}" if n else "b3", text=f"Number {n}") for n in range(6)),
-    )
+    chats.append(*(said(f"x{n}", "oven", parent=f"x{n - 1}" if n else "b3", text=f"Number {n}") for n in range(6)))
     embed(chats, {"My sourdough never rises": ["bread"], **{f"Number {n}": ["boat"] for n in range(6)}})
     hit = next(hit for hit in ask("loaf", vector=toward("bread"), limit=50) if hit.id == "b3")
     assert hit.path[0] == Step("semantic", "b1")
@@ -77,7 +74,7 @@ def test_what_the_chat_was_about_leads_to_its_other_turns(chats: Memory, ask: As
 def test_no_turn_is_next_to_a_hit_where_none_beside_it_matched(chats: Memory, ask: Ask) -> None:
     texts = ("Where did you go on Sunday?", POOLS, "That sounds lovely, was it cold?", "Freezing, my toes went blue")
     embed(chats, leaning(*texts))
-    chats.append(SessionStarted(session="z", client="test"), said("z1", "z", text="zeppelin"))
+    chats.append(begin("z"), said("z1", "z", text="zeppelin"))
     assert strategies(ask("zeppelin", vector=toward("money"))[0])["lexical"] == 1
     assert all(hit.path for hit in ask("zeppelin", vector=toward("money")) if "graph" in strategies(hit))
 
@@ -93,9 +90,9 @@ def test_ranks_count_only_turns_that_may_be_answered_with(chats: Memory, ask: As
 
 def test_only_what_was_said_in_the_time_is_told_to_be_from_it(chats: Memory, ask: Ask) -> None:
     chats.append(
-        SessionStarted(session="april", client="test", said_at=ms(2026, 4, 3, 9)),
+        begin("april", said_at=ms(2026, 4, 3, 9)),
         said("l1", "april", text="The tide pools again", said_at=ms(2026, 4, 3, 9)),
-        SessionStarted(session="edge", client="test", said_at=ms(2026, 4, 1)),
+        begin("edge", said_at=ms(2026, 4, 1)),
         said("l2", "edge", text="Tide pools at midnight", said_at=ms(2026, 4, 1)),
     )
     found = {hit.id: {boost.name for boost in hit.boosts} for hit in ask("the tide pools in March")}

@@ -6,23 +6,11 @@ import numpy as np
 import pytest
 
 from graph.errors import GraphFailure
-from graph.events import (
-    HeadMoved,
-    PinSet,
-    SessionArchived,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnUnhidden,
-)
 from graph.memory import Memory
 from graph.values import Filters, Step, Vector
 from tests.graph.conftest import Open, ignore
 from tests.graph.recall.conftest import MODEL, NOW, Ask, embed, ids, toward
-from tests.graph.talk import reply, said, talk
+from tests.graph.talk import archive, begin, delete, drop, fork, hide, move, pin, rename, reply, said, talk, unhide
 
 
 def test_words_find_their_turn_whatever_their_form(ask: Ask) -> None:
@@ -71,7 +59,7 @@ def test_a_reply_that_stayed_empty_is_never_a_hit(chats: Memory, ask: Ask) -> No
 
 
 def test_each_hit_says_who_said_it_when_and_where(chats: Memory, ask: Ask) -> None:
-    chats.append(SessionRenamed(session="sea", text="At the sea"))
+    chats.append(rename("sea", "At the sea"))
     hit = ask("starfish")[0]
     assert (hit.kind, hit.role, hit.speaker, hit.session, hit.session_name) == (
         "turn", "user", "Anna", "sea", "At the sea",
@@ -102,31 +90,31 @@ def test_filters_narrow_what_comes(ask: Ask, filters: dict[str, object], found: 
 
 
 def test_what_is_hidden_deleted_or_off_the_path_never_comes_and_what_is_back_does(chats: Memory, ask: Ask) -> None:
-    chats.append(TurnHidden(turn="a2"))
+    chats.append(hide("a2"))
     assert ids(ask("starfish")) == []
-    chats.append(TurnUnhidden(turn="a2"))
+    chats.append(unhide("a2"))
     assert "a2" in ids(ask("starfish"))
-    chats.append(HeadMoved(session="sea", turn="a1"))
+    chats.append(move("sea", "a1"))
     assert ids(ask("starfish")) == []
     assert "a2" in ids(ask("starfish", live=False))
-    chats.append(HeadMoved(session="sea", turn="a4"))
+    chats.append(move("sea", "a4"))
     assert "a2" in ids(ask("starfish"))
-    chats.append(TurnDeleted(turn="a2"))
+    chats.append(delete("a2"))
     assert ids(ask("starfish")) == ids(ask("starfish", live=False)) == []
 
 
 def test_a_hidden_turn_lends_nothing_to_its_neighbours(chats: Memory, ask: Ask) -> None:
     embed(chats, {"To the tide pools, they were full of starfish": ["sea"]})
     before = {hit.id: hit.score for hit in ask("starfish", vector=toward("sea"))}
-    chats.append(TurnHidden(turn="a2"))
+    chats.append(hide("a2"))
     after = {hit.id: hit.score for hit in ask("starfish", vector=toward("sea"))}
     assert after["a3"] < before["a3"]
 
 
 def test_archived_sessions_are_remembered_and_deleted_ones_are_not(chats: Memory, ask: Ask) -> None:
-    chats.append(SessionArchived(session="sea"))
+    chats.append(archive("sea"))
     assert "a2" in ids(ask("starfish"))
-    chats.append(SessionDeleted(session="sea"))
+    chats.append(drop("sea"))
     assert ids(ask("starfish")) == []
 
 
@@ -139,7 +127,7 @@ def test_a_turn_said_a_moment_ago_is_found_at_once(chats: Memory, ask: Ask) -> N
 
 def test_an_erased_word_is_not_found_although_its_postings_were_kept(chats: Memory, ask: Ask) -> None:
     assert "b1" in ids(ask("sourdough"))
-    chats.append(TurnDeleted(turn="b1"), said("b4", "oven", parent="b3", text="More sourdough please"))
+    chats.append(delete("b1"), said("b4", "oven", parent="b3", text="More sourdough please"))
     assert "b1" not in ids(ask("sourdough"))
     assert "b4" in ids(ask("sourdough"))
 
@@ -152,7 +140,7 @@ def test_the_question_itself_lifts_nothing_where_it_is_excluded(chats: Memory, a
 
 def test_a_pin_lifts_within_bounds(chats: Memory, ask: Ask) -> None:
     before = {hit.id: hit.score for hit in ask("tide toes")}
-    chats.append(PinSet(turn="a4"))
+    chats.append(pin("a4"))
     after = {hit.id: hit for hit in ask("tide toes")}
     assert 0 < after["a4"].score - before["a4"] < 0.2
     assert "pin" in {boost.name for boost in after["a4"].boosts}
@@ -161,7 +149,7 @@ def test_a_pin_lifts_within_bounds(chats: Memory, ask: Ask) -> None:
 
 def test_a_time_beside_words_lifts_but_does_not_exclude(chats: Memory, ask: Ask) -> None:
     chats.append(
-        SessionStarted(session="later", client="test"),
+        begin("later"),
         said("l1", "later", text="More tide pools", said_at=1_777_000_000_000),  # 24 April
         said("l2", "later", parent="l1", text="Nothing else", said_at=1_777_000_001_000),
     )
@@ -229,7 +217,7 @@ def test_vectors_that_come_later_and_texts_said_again_are_found_by_meaning(chats
     assert ids(ask("loaf", vector=toward("bread"))) == []
     embed(chats, {"My sourdough never rises": ["bread"]})
     assert ids(ask("loaf", vector=toward("bread")))[0] == "b1"
-    chats.append(SessionStarted(session="s", client="test"), said("again", text="My sourdough never rises"))
+    chats.append(begin("s"), said("again", text="My sourdough never rises"))
     assert set(ids(ask("loaf", vector=toward("bread")))[:2]) == {"again", "b1"}
 
 
@@ -259,7 +247,7 @@ def test_recall_needs_no_graph(opening: Open) -> None:
 @pytest.mark.restarts
 def test_a_rebuilt_graph_answers_the_same(chats: Memory, ask: Ask) -> None:
     embed(chats, {"My sourdough never rises": ["bread"]})
-    chats.append(TurnHidden(turn="a3"))
+    chats.append(hide("a3"))
     before = ask("starfish sourdough", vector=toward("bread"))
     chats.rebuild(ignore)
     assert ask("starfish sourdough", vector=toward("bread")) == before
@@ -272,8 +260,8 @@ def test_following_live_and_starting_anew_answer_the_same(opening: Open) -> None
     talk(memory, 12)
     memory.recall.search("s3", now=NOW, timezone=UTC)
     memory.append(
-        HeadMoved(session="s", turn="s5"), said("alt", parent="s5", text="s3 again"), TurnHidden(turn="s2"),
-        SessionForked(session="f", origin="s", at="s8", client="test"), reply("fork", "f", parent="s8", text="s3 too"),
+        move("s", "s5"), said("alt", parent="s5", text="s3 again"), hide("s2"),
+        fork("f", "s", "s8"), reply("fork", "f", parent="s8", text="s3 too"),
     )  # fmt: skip
     live = memory.recall.search("s3", now=NOW, timezone=UTC, limit=50)
     again = opening()
@@ -285,7 +273,7 @@ def test_following_live_and_starting_anew_answer_the_same(opening: Open) -> None
 
 def test_a_what_if_sees_main_as_it_was_at_the_fork(chats: Memory) -> None:
     chats.append(
-        SessionForked(session="if", origin="sea", at="a2", world="what-if", client="test"),
+        fork("if", "sea", "a2", world="what-if"),
         said("w1", "if", parent="a2", text="Suppose the starfish could talk"),
         said("m1", "oven", parent="b3", text="A starfish in the bread"),
     )

@@ -7,29 +7,14 @@ from typing import Any
 import pytest
 
 from graph.errors import QueryTimeout
-from graph.events import (
-    EntityNoted,
-    Event,
-    HeadMoved,
-    ObservationDeleted,
-    ObservationKind,
-    ObservationRejected,
-    Relation,
-    RelationNoted,
-    SessionForked,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import Event, ObservationKind, Relation, RelationNoted
 from graph.memory import Memory
 from graph.recall import walking
 from graph.values import CalledBy, Filters, Hit, Step
 from tests.graph.conftest import Open, ignore
 from tests.graph.recall.conftest import NOW
-from tests.graph.talk import said
-from tests.graph.teach import observed
+from tests.graph.talk import begin, delete, fork, hide, move, said, unhide, withhold
+from tests.graph.teach import forget, noted, observed, reject
 
 MY_SISTER = CalledBy("you", "sister", "sibling_of")
 
@@ -44,7 +29,7 @@ def related(
 
 
 def named(entity: str, *turns: str, name: str | None = None) -> list[Event]:
-    return [EntityNoted(entity=entity, category="person", by_turn=turn, text=name or entity) for turn in turns]
+    return [noted(entity, name or entity, turn) for turn in turns]
 
 
 def apart(session: str, **texts: str) -> list[Event]:
@@ -63,9 +48,9 @@ def apart(session: str, **texts: str) -> list[Event]:
 def people(whole: Memory) -> Memory:
     """My sister Ada works with Bob, Bob's landlord is Cleo; each is named in a turn of another chat, too."""
     whole.append(
-        SessionStarted(session="s", client="test"),
+        begin("s"),
         *apart("s", s1="My sister Ada came by", s2="Ada and Bob share an office", s3="Bob pays his rent to Cleo"),
-        SessionStarted(session="t", client="test"),
+        begin("t"),
         *apart("t", t1="Ada sings zanzibar songs", t5="Bob bakes quinoa bread", t9="Cleo keeps bees"),
         *named("ada", "s1", "s2", "t1", name="Ada"),
         *named("bob", "s2", "s3", "t5", name="Bob"),
@@ -127,7 +112,7 @@ def test_whoever_is_meant_by_what_they_are_to_somebody_is_found_by_their_name(pe
 def test_of_what_one_message_told_that_comes_which_the_question_asks_for(people: Memory) -> None:
     """Of a message only the best memory is told: it must not be another relationship of hers."""
     people.append(
-        SessionStarted(session="u", client="test"),
+        begin("u"),
         *apart("u", u1="Ada works with Zed, trusts Yan and likes Xi"),
         *named("ada", "u1"),
         *(event for name in ("Zed", "Yan", "Xi") for event in named(name.lower(), "u1", name=name)),
@@ -183,16 +168,16 @@ def test_no_way_comes_back_to_where_it_was(people: Memory) -> None:
 @pytest.mark.parametrize(
     ("hiding", "gone"),
     [
-        ([TurnHidden(turn="s2")], {"t5", "s3"}),
-        ([TurnDeleted(turn="s2")], {"t5", "s3"}),
-        ([TurnWithheld(turn="s2")], {"t5", "s3"}),
-        ([ObservationRejected(observation="r2")], {"t5", "s3"}),
-        ([ObservationDeleted(series="r2")], {"t5", "s3"}),
-        ([HeadMoved(session="s", turn="s1")], {"t5", "s3"}),
-        ([HeadMoved(session="s", turn="s2")], {"s3"}),
-        ([HeadMoved(session="t", turn="t1-3")], {"t5"}),
-        ([TurnHidden(turn="t5")], {"t5"}),
-        ([TurnHidden(turn="s3")], {"s3"}),
+        ([hide("s2")], {"t5", "s3"}),
+        ([delete("s2")], {"t5", "s3"}),
+        ([withhold("s2")], {"t5", "s3"}),
+        ([reject("r2")], {"t5", "s3"}),
+        ([forget("r2")], {"t5", "s3"}),
+        ([move("s", "s1")], {"t5", "s3"}),
+        ([move("s", "s2")], {"s3"}),
+        ([move("t", "t1-3")], {"t5"}),
+        ([hide("t5")], {"t5"}),
+        ([hide("s3")], {"s3"}),
     ],
 )
 def test_what_is_not_live_leads_nowhere_and_is_not_reached(
@@ -207,14 +192,14 @@ def test_what_is_not_live_leads_nowhere_and_is_not_reached(
 
 
 def test_unhidden_it_leads_there_again(people: Memory) -> None:
-    people.append(TurnHidden(turn="s2"))
-    people.append(TurnUnhidden(turn="s2"))
+    people.append(hide("s2"))
+    people.append(unhide("s2"))
     assert {"t5", "s3"} <= over(ask(people, "What about Ada?")).keys()
 
 
 def test_a_project_sees_its_own_relationships_and_what_is_reached_in_it(people: Memory) -> None:
     people.append(
-        SessionStarted(session="p", client="test", project="garden"),
+        begin("p", project="garden"),
         *apart("p", p1="Ada rents a xylophone from Gus", p5="Gus grows jicama", p9="Bob waters the yams"),
         *named("gus", "p1", "p5", name="Gus"),
         *named("bob", "p9", name="Bob"),
@@ -230,7 +215,7 @@ def test_a_project_sees_its_own_relationships_and_what_is_reached_in_it(people: 
 
 def test_a_what_if_sees_what_it_left_and_its_own_and_nobody_sees_into_it(people: Memory) -> None:
     people.append(
-        SessionForked(session="w", client="test", origin="s", at="s3-3", world="dream"),
+        fork("w", "s", "s3-3", world="dream"),
         *apart("w", w1="Ada is married to Hugo", w5="Hugo collects kazoos"),
         *named("hugo", "w1", "w5", name="Hugo"),
         *related("h1", "ada", "spouse_of", "hugo", "w1", world="dream"),
@@ -287,7 +272,7 @@ def test_while_the_graph_is_closed_or_too_slow_recall_answers_without_it(
 ) -> None:
     memory = opening()
     memory.append(
-        SessionStarted(session="s", client="test"),
+        begin("s"),
         *apart("s", s1="Ada and Bob share an office", s5="Bob bakes"),
         *named("ada", "s1", name="Ada"),
         *named("bob", "s1", "s5", name="Bob"),
@@ -308,10 +293,10 @@ def test_while_the_graph_is_closed_or_too_slow_recall_answers_without_it(
 
 def test_who_speaks_is_not_found_by_being_spoken_to(people: Memory) -> None:
     people.append(
-        SessionStarted(session="d", client="test"),
+        begin("d"),
         said("d1", "d", speaker="Dora", text="I mow lawns"),
         said("d2", "d", parent="d1", text="Well done, Dora"),
-        EntityNoted(entity="Dora", category="person", by_turn="d2", text="Dora"),
+        noted("Dora", "Dora", "d2"),
         *related("d3", "Dora", "knows", "cleo", "d1"),
     )
     found = over(ask(people, "What about Dora?"))

@@ -36,9 +36,9 @@ def embed(memory: Memory, meaning: dict[str, Sequence[str]]) -> None:
 
 
 @pytest.fixture
-def chats(whole: Memory) -> Memory:
+def chats(memory: Memory) -> Memory:
     """Two chats: Anna at the sea, then bread with the assistant."""
-    whole.append(
+    memory.append(
         begin("sea", project="trip", said_at=ms(2026, 3, 3, 9)),
         said("a1", "sea", text="Where did you go on Sunday?", said_at=ms(2026, 3, 3, 9)),
         said(
@@ -55,7 +55,7 @@ def chats(whole: Memory) -> Memory:
         reply("b2", "oven", parent="b1", text="Feed the starter twice a day", said_at=ms(2026, 5, 5, 9, 1)),
         said("b3", "oven", parent="b2", text="It doubled overnight, thank you", said_at=ms(2026, 5, 5, 9, 2)),
     )  # fmt: skip
-    return whole
+    return memory
 
 
 @pytest.fixture
@@ -73,3 +73,13 @@ def ask(chats: Memory) -> Ask:
 
 def ids(hits: Sequence[Hit]) -> list[str]:
     return [hit.id for hit in hits]
+
+
+def named(id: str, hits: Sequence[Hit]) -> Hit:
+    """The one hit with an id."""
+    (found,) = (hit for hit in hits if hit.id == id)
+    return found
+
+
+def boosts(hit: Hit) -> set[str]:
+    return {boost.name for boost in hit.boosts}

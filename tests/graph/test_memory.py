@@ -171,7 +171,7 @@ while True:
 """
 
 
-KILLED_AFTER = (3, 27, *(1, 2, 4, 5, 7, 9, 11, 14, 16, 29, 61, 63), *(1, 3))  # acknowledged steps
+KILLED_AFTER = (3, 9, *(1, 2, 4, 5, 7, 27, 11, 14, 16, 29, 61, 63), *(1, 3))  # acknowledged steps
 
 
 @pytest.mark.process

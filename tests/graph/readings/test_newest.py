@@ -45,10 +45,10 @@ def found(memory: Memory, *kinds: NodeKind, limit: int = 50, project: Viewer = E
 
 
 @pytest.fixture
-def places(whole: Memory) -> Memory:
+def places(memory: Memory) -> Memory:
     """Two projects, and what is outside of them."""
-    whole.append(*place("a", "A"), *place("n"), *place("b", "B"), ProjectMade(project="A", text="all of a"))
-    return whole
+    memory.append(*place("a", "A"), *place("n"), *place("b", "B"), ProjectMade(project="A", text="all of a"))
+    return memory
 
 
 def test_every_kind_of_node_is_there_and_each_where_it_is_seen(places: Memory) -> None:

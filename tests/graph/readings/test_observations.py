@@ -25,21 +25,21 @@ def ids(memory: Memory, **wanted: object) -> list[str]:
 
 
 @pytest.fixture
-def learned(whole: Memory) -> Memory:
+def learned(memory: Memory) -> Memory:
     """Turns t0, t10, … were said so many days ago; of some of them something was learned."""
-    talk(whole, 1)
+    talk(memory, 1)
     before = "s0"
     for days in (120, 80, 50, 40, 10, 0):
-        whole.append(said(f"t{days}", parent=before, said_at=ms(days)))
+        memory.append(said(f"t{days}", parent=before, said_at=ms(days)))
         before = f"t{days}"
-    whole.append(
+    memory.append(
         noted("e1", "Sloops", "t0", category="thing"),
         *read("d", "c1"),
         LIKES,
         observed("lives", "t120", status="candidate"),
         observed("works", "t80", "c1"),
     )
-    return whole
+    return memory
 
 
 def test_observations_come_newest_first_with_their_proof_oldest_first(learned: Memory) -> None:

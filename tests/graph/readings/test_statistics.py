@@ -16,16 +16,16 @@ def at(days_ago: float) -> int:
 
 
 @pytest.fixture
-def timed(whole: Memory) -> Memory:
+def timed(memory: Memory) -> Memory:
     """Four messages on three days, the newest reply timed."""
-    talk(whole, 0)
-    whole.append(
+    talk(memory, 0)
+    memory.append(
         said("a", said_at=at(3)),
         reply("b", parent="a", said_at=at(3), total_ms=3000.0, first_token_ms=1000.0, completion_tokens=41),
         said("c", parent="b", said_at=at(1)),
         reply("d", parent="c", said_at=at(0), total_ms=5000.0, first_token_ms=1000.0, completion_tokens=41),
     )
-    return whole
+    return memory
 
 
 def test_messages_are_counted_by_day_without_a_gap(timed: Memory) -> None:
@@ -64,8 +64,8 @@ def test_speeds_are_those_of_the_latest_replies_the_oldest_first(timed: Memory) 
     assert [each.tokens_per_s for each in timed.readings.statistics(now=NOW, timezone=UTC, replies=1).speeds] == [10.0]
 
 
-def test_an_empty_memory_has_today_alone(whole: Memory) -> None:
-    found = whole.readings.statistics(now=NOW, timezone=UTC)
+def test_an_empty_memory_has_today_alone(memory: Memory) -> None:
+    found = memory.readings.statistics(now=NOW, timezone=UTC)
     assert (found.first_day, found.messages, found.memories, found.speeds) == (NOW.date(), (0,), (0,), ())
     assert (sum(found.trends.values()), found.unrated) == (0, 0)
 

@@ -1,216 +1,68 @@
 """What each world sees and believes, in lawful histories of heads, forks and what-ifs, as the definitions say it."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import Event, ObservationMade, PinCleared, PinSet, SessionForked
+from graph.events import Event, ObservationMade, SessionForked, TurnSaid
 from graph.memory import Memory
 from graph.values import Filters, Observation, Wanted
-from tests.examples import histories
-from tests.graph.conftest import ignore
+from tests.examples import histories, soaking
+from tests.graph.conftest import fresh
+from tests.graph.lessons import taught
 from tests.graph.talk import (
     NOON,
-    begin,
-    delete,
     drop,
     hide,
     move,
     pin,
-    rate,
-    release,
     rename,
-    reply,
     said,
-    taken,
     talk,
-    unhide,
     what_if,
-    withhold,
     write,
 )
-from tests.graph.teach import forget, observed, promote, reject, retire, support
-from tests.reference import MAIN, Reference
+from tests.graph.teach import observed
+from tests.reference import MAIN, Reference, told
 
-STEPS = st.lists(
-    st.tuples(st.integers(0, 24), st.integers(0, 999), st.integers(0, 999), st.booleans()), min_size=8, max_size=45
-)
-
-
-@dataclass
-class History:
-    """Turns numbers into what may follow; the reference tells what there is."""
-
-    reference: Reference = field(default_factory=Reference)
-    events: list[Event] = field(default_factory=list)
-    waiting: list[tuple[str, str]] = field(default_factory=list)
-
-    def add(self, *events: Event) -> None:
-        for event in events:
-            self.reference.apply(event)
-            self.events.append(event)
-
-    def step(self, what: int, a: int, b: int, flag: bool) -> None:
-        """One event, where there is one to be had."""
-        known = self.reference
-        sessions = list(known.head)
-        turns = list(known.parent)
-        if what == 0 or not sessions:
-            self.add(begin(f"s{len(known.world)}"))
-            return
-        session = sessions[a % len(sessions)]
-        turn = turns[b % len(turns)] if turns else None
-        if what <= 7 or turn is None:
-            self._say(session, turn if flag and b % 3 == 0 else known.head[session], queued=what == 7)
-        elif what <= 16:
-            self._go(what, session, turn, a, flag)
-        else:
-            self._learn(what, session, turn, a, b, flag)
-
-    def _say(self, session: str, parent: str | None, *, queued: bool) -> None:
-        id = f"t{len(self.events)}"
-        if queued:
-            self.waiting.append((id, session))
-            self.add(said(id, session, queued=True, text=f"word {id}"))
-        else:
-            self.add((reply if len(self.events) % 3 else said)(id, session, parent=parent, text=f"word {id}"))
-
-    def _go(self, what: int, session: str, turn: str, a: int, flag: bool) -> None:
-        known = self.reference
-        match what:
-            case 8 | 9:
-                self.add(move(session, None if a % 9 == 0 else turn))
-            case 10 | 11 | 12:
-                fork = f"s{len(known.world)}"
-                world = fork if flag or what == 10 else known.world[session]
-                self.add(SessionForked(session=fork, origin=session, at=turn, world=world, client="test"))
-            case 13:
-                self.add(unhide(turn) if turn in known.hidden else hide(turn))
-            case 14:
-                self.add(delete(turn) if flag else rate(turn, a % 4, by="user"))
-            case 15:
-                self.add(release(turn) if turn in known.withheld else withhold(turn))
-            case _ if self.waiting:
-                waits, home = self.waiting.pop()
-                self.add(taken(waits, home, parent=known.head.get(home)))
-            case _ if flag and len(known.head) > 2:
-                self.add(drop(session))
-
-    def _learn(self, what: int, session: str, turn: str, a: int, b: int, flag: bool) -> None:
-        known, world = self.reference, self.reference.world[session]
-        seen = (world, *known.worlds[world].above)
-        made = [each for each in known.made.values() if each.series not in known.deleted and each.world in seen]
-        old = made[b % len(made)] if made else None
-        turns = list(known.parent)
-        other = turns[a % len(turns)]
-        if what <= 18 or old is None:
-            self._observe(world, turn, other, None, old if flag and b % 5 == 0 else None)
-            return
-        match what:
-            case 19:
-                self._observe(world, turn, turn, old, None)
-            case 20:
-                self._prove(old, turn, flag)
-            case 21:
-                self._review(old, flag)
-            case 22:
-                pins = PinSet if flag or a % 3 else PinCleared
-                self.add(pins(turn=turn, world=world if b % 2 else None))
-            case 23:
-                text = "" if a % 5 == 0 else f"block {len(self.events)}"
-                sources = (turn,) if flag else ()
-                self.add(write(f"b{b % 2}", text, *sources, world=world))
-            case _ if a % 6 == 0:
-                self._forget(old.series)
-            case _:
-                pins = PinSet if flag or a % 3 else PinCleared
-                self.add(pins(observation=old.observation, world=world if b % 2 else None))
-
-    def _forget(self, series: str) -> None:
-        """A series, and what was made instead of one of it: that goes with it, as the Agent has it."""
-        made = self.reference.made
-        self.add(forget(series))
-        for each in list(made.values()):
-            instead = made.get(each.instead_of or "")
-            if instead is not None and instead.series == series and each.series not in self.reference.deleted:
-                self._forget(each.series)
-
-    def _observe(
-        self, world: str, one: str, other: str, after: ObservationMade | None, instead: ObservationMade | None
-    ) -> None:
-        """Where the world sees what it comes from, mostly: a model that learns reads nothing else."""
-        id = f"o{len(self.events)}"
-        status = "candidate" if len(self.events) % 4 == 0 else "active"
-        gone = instead.observation if instead is not None else None
-        sources = dict.fromkeys((one, other))
-        more = {"world": world, "status": status, "instead_of": gone, "text": f"word {id}"}
-        self.add(observed(id, *sources, after=after, **more))
-
-    def _prove(self, old: ObservationMade, turn: str, flag: bool) -> None:
-        known = self.reference
-        if flag and turn not in known.accused.get(old.observation, ()):
-            self.add(retire(old.observation, turn))
-        elif not flag and turn not in known.supports.get(old.observation, ()) and turn not in old.sources:
-            self.add(support(old.observation, turn, amount=0.1))
-
-    def _review(self, old: ObservationMade, flag: bool) -> None:
-        judged = self.reference.judged[old.observation]
-        if judged == "candidate" and flag:
-            self.add(promote(old.observation))
-        elif judged != "invalid":
-            self.add(reject(old.observation))
+# Talk, and what is learned of it: turns, forks, heads, pins, observations and blocks; no erased texts, no documents.
+STEP = st.tuples(st.integers(0, 15) | st.integers(17, 36) | st.just(43), st.integers(0, 999), st.integers(0, 999))
+STEPS = st.lists(STEP, min_size=8, max_size=60 if soaking() else 40)
 
 
-@contextmanager
-def memory_of(folder: str) -> Iterator[Memory]:
-    memory = Memory.open(Path(folder) / "memory", command="test")
-    try:
-        memory.open_graph(ignore)
-        yield memory
-    finally:
-        memory.close()
-
-
-def written(steps: list[tuple[int, int, int, bool]]) -> History:
-    history = History()
-    for step in steps:
-        history.step(*step)
-    return history
+def worded(event: Event) -> Event:
+    """The event with a word that all turns and observations have."""
+    if isinstance(event, TurnSaid | ObservationMade):
+        return event.model_copy(update={"text": f"word {event.text}"})
+    return event
 
 
 @histories(25)
 @given(STEPS, st.integers(0, 99))
-def test_every_world_sees_and_believes_what_the_definitions_say(
-    steps: list[tuple[int, int, int, bool]], asked: int
-) -> None:
-    history = written(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        early = history.events[: asked * len(history.events) // 100]  # recall keeps what it read then
+def test_every_world_sees_and_believes_what_the_definitions_say(steps: list[tuple[int, int, int]], asked: int) -> None:
+    events = [worded(event) for event in taught(steps).events]
+    known = told(events)
+    with fresh() as memory:
+        early = events[: asked * len(events) // 100]  # recall keeps what it read then
         if early:
             memory.append(*early)
-            recalled(memory, MAIN, history)
-        for event in history.events[len(early) :]:
+            recalled(memory, MAIN)
+        for event in events[len(early) :]:
             memory.append(event)
-        for world in history.reference.worlds:
-            compare(memory, world, history)
+        for world in known.worlds:
+            compare(memory, world, known)
 
 
-def compare(memory: Memory, world: str, history: History) -> None:
+def compare(memory: Memory, world: str, known: Reference) -> None:
     """One world of the memory with that of the reference."""
-    known = history.reference
     sees, stands = known.sees(world), known.standing(world)
     assert memory.readings.sees(world, known.home) == sees
     assert memory.recall.in_world(world).seen(known.home) == {turn: turn in stands for turn in sees}
     assert {turn.id for turn in memory.readings.recent("turn", 999, world=world)} == stands
-    assert recalled(memory, world, history) == stands
+    assert recalled(memory, world) == stands
     believed = known.believed(world)
     found = memories(memory, world)
     assert {id: (each.status, each.current, each.proof_count) for id, each in found.items()} == {
@@ -242,17 +94,11 @@ def memories(memory: Memory, world: str) -> dict[str, Observation]:
     return {each.id: each for each in memory.readings.memories(everything, now=NOON, limit=999)}
 
 
-def recalled(memory: Memory, world: str, history: History) -> set[str]:
+def recalled(memory: Memory, world: str) -> set[str]:
     """The turns that recall answers with in a world, where every one of them has the word."""
     filters = Filters(world=world, kinds=frozenset({"turn"}))
     hits = memory.recall.search("word", filters=filters, now=NOON, timezone=UTC, limit=999)
     return {hit.id for hit in hits}
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        yield memory
 
 
 def test_worlds_are_listed_with_where_they_come_from_and_found_by_their_sessions(memory: Memory) -> None:

@@ -9,7 +9,7 @@ from graph.events import ObservationKind, ObservationReinforced, ProjectMade
 from graph.memory import Memory
 from graph.values import Wanted
 from graph.visibility import EVERYONE
-from tests.graph.talk import NOON, assign, begin, delete, hide, move, pin, rate, said, talk, unhide, unpin, withhold
+from tests.graph.talk import assign, begin, delete, hide, move, pin, rate, said, talk, unhide, unpin, withhold
 from tests.graph.teach import forget, noted, observed, read, reject, retire, support
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -156,21 +156,20 @@ def test_forgetting_names_every_revision_and_what_stands_in_for_a_dead_one(learn
         learned.readings.forgetting("again")
 
 
-def test_what_was_made_again_gives_way_when_the_first_comes_back(learned: Memory) -> None:
+def test_what_was_made_again_gives_way_when_the_first_comes_back_and_an_erased_name_is_shown_no_more(
+    learned: Memory,
+) -> None:
     learned.append(hide("t40"), observed("again", "t0", instead_of="likes"))
     assert ids(learned, status="active") == ["again", "works"]
     learned.append(unhide("t40"))
     assert ids(learned, status="active") == ["works", "likes"]
-
-
-def test_an_erased_name_is_shown_no_more(learned: Memory) -> None:
     learned.append(observed("big", "t10", about=("e1", "you")), delete("t0"))
     assert learned.readings.memory("big").observation.about == ("you",)
 
 
-def test_significance_is_counted_over_live_turns_alike_in_graph_and_log(learned: Memory, memory: Memory) -> None:
-    for turn, rating in (("t120", 3), ("t80", 1), ("t50", 3), ("t40", 0), ("t80", 2), ("t10", 3)):
-        learned.append(rate(turn, rating))
+def test_significance_is_counted_over_live_turns_alike_by_memory_and_reader(learned: Memory) -> None:
+    rated = (("t120", 3), ("t80", 1), ("t50", 3), ("t40", 0), ("t80", 2), ("t10", 3))
+    learned.append(*(rate(turn, rating) for turn, rating in rated))
     learned.append(hide("t50"))
     assert learned.readings.significance() == {0: 1, 1: 0, 2: 1, 3: 2} == learned._reader.significance()
     assert [turn.id for turn in learned.readings.rated(3, 9)] == ["t10", "t120"]
@@ -207,12 +206,3 @@ def test_a_memory_belongs_where_the_words_do_that_it_was_made_from(learned: Memo
     assert seen[EVERYONE] == {"one", "both", "likes", "lives", "works"}
     learned.append(assign("b", None), assign("c", None))
     assert there() == ([], [("boats", 0)])
-
-
-def test_what_was_learned_is_known_without_the_graph(memory: Memory) -> None:
-    talk(memory, 1)
-    memory.append(observed("m1", "s0"), pin(observation="m1"))
-    assert [each.id for each in memory.readings.pinned_observations()] == ["m1"]
-    assert [each.id for each in memory.readings.memories(now=NOON)] == ["m1"]
-    assert memory.readings.memory("m1").observation.pinned
-    assert list(memory.readings.observations(["m1"])) == ["m1"]

@@ -4,7 +4,6 @@ Every turn's and chunk's text is a word of its own, and whatever is derived says
 """
 
 import re
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,15 +11,13 @@ from hypothesis import strategies as st
 from graph.events import RelationNoted
 from graph.kuzu.rebuild import events_of
 from graph.memory import Memory
-from graph.projection.schema import NODES
-from graph.projection.tables import Tables
-from tests.examples import histories
+from tests.examples import histories, soaking
 from tests.graph.conftest import fresh, ignore
 from tests.graph.conftest import memory_of as memory_of
 from tests.graph.lessons import LESSONS, Lessons, taught
 from tests.graph.projection.test_rebuild_equals_live import differences, folded
+from tests.graph.projection.test_rebuild_equals_live import of as of
 
-COLUMNS = {table.name: table.names for table in NODES}
 HANGING = {"DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "WORDED_FROM"}
 SHOWN = """
 MATCH (o:Observation) WHERE o.live RETURN o.text AS text, o.world AS world
@@ -41,7 +38,7 @@ def wrongly_said(memory: Memory, lessons: Lessons) -> set[str]:
     return {word for row in memory.query(SHOWN) for word in sources(row["text"]) - standing[row["world"]]}
 
 
-@histories(25)
+@histories(25 if soaking() else 12)
 @given(LESSONS, st.sampled_from((1, 1, 2, 9, 40)))
 def test_kept_and_rebuilt_it_is_the_same_and_says_no_word_of_what_does_not_stand_at_any_moment(
     steps: list[tuple[int, int, int]], at_once: int
@@ -109,11 +106,6 @@ def erased_relations(memory: Memory) -> set[str]:
     """The observations whose relationship lost its words, by itself or with the observation's."""
     noted = [each.event for each in events_of(memory._reader, memory.head())]
     return {event.observation for event in noted if isinstance(event, RelationNoted) and event.text is None}
-
-
-def of(tables: Tables, table: str, *columns: str) -> dict[str, tuple[Any, ...]]:
-    places = [COLUMNS[table].index(column) for column in columns]
-    return {id: tuple(row[place] for place in places) for id, row in tables.nodes[table].items()}
 
 
 def said(memory: Memory, seq: int | None) -> str | None:

@@ -34,10 +34,10 @@ from tests.reference import told
 
 
 @pytest.fixture
-def apart(whole: Memory) -> Memory:
+def apart(memory: Memory) -> Memory:
     """A chat of four turns, s0 to s3, and a what-if that left it at s1 and has two turns of its own, w0 and w1."""
-    leave(whole)
-    return whole
+    leave(memory)
+    return memory
 
 
 def leave(memory: Memory) -> None:
@@ -68,16 +68,16 @@ def test_hiding_deleting_and_withholding_hold_in_every_world(apart: Memory) -> N
     assert current(apart) == {"o1"}
 
 
-def test_it_believes_what_main_held_when_it_began_and_nothing_that_follows_or_came_later(whole: Memory) -> None:
-    talk(whole, 4)
-    talk(whole, 4, "other")
-    whole.append(move("other", "other2"), what_if("w", "s", "s1"))
-    whole.append(move("other", "other3"), said("late", parent="s3"))
-    whole.append(observed("then", "other2", world="w"), observed("since", "other3", world="w"))
-    whole.append(*(observed(f"of_{source}", source, world="w") for source in ("s2", "s3", "late")))
-    assert current(whole) == {"then"}
-    whole.append(move("other", None))
-    assert current(whole) == {"then"}
+def test_it_believes_what_main_held_when_it_began_and_nothing_that_follows_or_came_later(memory: Memory) -> None:
+    talk(memory, 4)
+    talk(memory, 4, "other")
+    memory.append(move("other", "other2"), what_if("w", "s", "s1"))
+    memory.append(move("other", "other3"), said("late", parent="s3"))
+    memory.append(observed("then", "other2", world="w"), observed("since", "other3", world="w"))
+    memory.append(*(observed(f"of_{source}", source, world="w") for source in ("s2", "s3", "late")))
+    assert current(memory) == {"then"}
+    memory.append(move("other", None))
+    assert current(memory) == {"then"}
 
 
 def test_one_that_left_another_inherits_what_that_had_and_what_that_inherits(apart: Memory) -> None:
@@ -114,15 +114,15 @@ def test_a_turn_of_main_contradicts_what_it_learned_as_far_as_it_sees_that_turn(
     assert standing(apart, "o") == (True, "active")
 
 
-def test_what_it_made_instead_of_mains_gives_way_when_that_lives_again_for_it(whole: Memory) -> None:
-    talk(whole, 4)
-    whole.append(observed("o", "s0", "s1"), hide("s1"), what_if("w", "s", "s3"))
-    whole.append(observed("instead", "s0", world="w", instead_of="o"))
-    assert current(whole) == {"instead"}
-    whole.append(move("s", "s0"), unhide("s1"))
-    assert current(whole) == set()  # in main it is gone with the rewind; the what-if has it again
-    whole.append(forget("o"))
-    assert current(whole) == {"instead"}
+def test_what_it_made_instead_of_mains_gives_way_when_that_lives_again_for_it(memory: Memory) -> None:
+    talk(memory, 4)
+    memory.append(observed("o", "s0", "s1"), hide("s1"), what_if("w", "s", "s3"))
+    memory.append(observed("instead", "s0", world="w", instead_of="o"))
+    assert current(memory) == {"instead"}
+    memory.append(move("s", "s0"), unhide("s1"))
+    assert current(memory) == set()  # in main it is gone with the rewind; the what-if has it again
+    memory.append(forget("o"))
+    assert current(memory) == {"instead"}
 
 
 def test_its_titles_and_blocks_stand_on_what_it_sees(apart: Memory) -> None:

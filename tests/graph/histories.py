@@ -8,22 +8,8 @@ from hypothesis import strategies as st
 
 from graph.events import Event, Recalled, SessionConfigured, SessionForked, SessionUnarchived, TextErased
 from tests.examples import soaking
-from tests.graph.talk import (
-    archive,
-    begin,
-    delete,
-    drop,
-    hide,
-    move,
-    pin,
-    rename,
-    reply,
-    said,
-    taken,
-    titled,
-    unhide,
-    unpin,
-)
+from tests.graph.deeds import archive, begin, delete, drop, hide, move, pin, rename, taken, titled, unhide, unpin
+from tests.graph.talk import reply, said
 
 
 @dataclass(frozen=True)

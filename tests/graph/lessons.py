@@ -29,7 +29,8 @@ from graph.events import (
 )
 from tests.examples import soaking
 from tests.graph.believed import Believed, Judged, Revision
-from tests.graph.talk import assign, pin, rate, release, reply, titled, unpin, withhold, write
+from tests.graph.deeds import assign, pin, rate, release, titled, unpin, withhold, write
+from tests.graph.talk import reply
 from tests.graph.teach import forget, give_back, noted, observed, promote, reject, retire, support
 from tests.graph.who import Who
 

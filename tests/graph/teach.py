@@ -15,6 +15,7 @@ from graph.events import (
     ObservationReturned,
     ObservationSupported,
 )
+from tests.graph.deeds import done_to
 
 
 def observed(id: str, *sources: str, after: ObservationMade | None = None, **more: Any) -> ObservationMade:
@@ -35,12 +36,9 @@ def observed(id: str, *sources: str, after: ObservationMade | None = None, **mor
     return ObservationMade.model_validate({**fields, **first, **more})
 
 
-def promote(observation: str) -> ObservationPromoted:
-    return ObservationPromoted(observation=observation)
-
-
-def reject(observation: str) -> ObservationRejected:
-    return ObservationRejected(observation=observation)
+promote = done_to("observation", ObservationPromoted)
+reject = done_to("observation", ObservationRejected)
+forget = done_to("series", ObservationDeleted)
 
 
 def retire(observation: str, by_turn: str | None = None) -> ObservationRetired:
@@ -54,10 +52,6 @@ def give_back(observation: str, status: Literal["active", "candidate"]) -> Obser
 
 def support(observation: str, source: str, amount: float = 0.0) -> ObservationSupported:
     return ObservationSupported(observation=observation, source=source, amount=amount)
-
-
-def forget(series: str) -> ObservationDeleted:
-    return ObservationDeleted(series=series)
 
 
 def noted(entity: str, name: str, turn: str, **more: Any) -> EntityNoted:

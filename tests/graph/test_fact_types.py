@@ -9,7 +9,8 @@ from graph.fact_types import FactType, _table, fact_type
 from graph.memory import Memory
 from graph.relations import kinds
 from graph.values import Wanted
-from tests.graph.talk import NOON, begin, said
+from tests.graph.deeds import begin
+from tests.graph.talk import NOON, said
 from tests.graph.teach import noted, observed
 
 

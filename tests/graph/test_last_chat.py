@@ -12,8 +12,9 @@ from graph.last_chat import last_chat
 from graph.memory import Memory
 from graph.values import Turn
 from tests.examples import histories
+from tests.graph.deeds import archive, begin, delete, drop, hide, pin, titled, what_if
 from tests.graph.histories import STEPS, history
-from tests.graph.talk import archive, begin, delete, drop, hide, pin, said, talk, titled, what_if
+from tests.graph.talk import said, talk
 from tests.graph.teach import observed
 
 

@@ -19,7 +19,8 @@ from graph.memory import Memory
 from graph.reader import LogReader
 from tests.examples import soaking
 from tests.graph.conftest import Open, bad, ignore
-from tests.graph.talk import begin, drop, reply, said, talk
+from tests.graph.deeds import begin, drop
+from tests.graph.talk import reply, said, talk
 
 MB = 1 << 20
 

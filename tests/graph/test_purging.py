@@ -25,7 +25,8 @@ from graph.upkeep import purge_copy
 from graph.values import Progress
 from tests.examples import few
 from tests.graph.conftest import Open, bad, ignore
-from tests.graph.talk import delete, reply, said, talk
+from tests.graph.deeds import delete
+from tests.graph.talk import reply, said, talk
 from tests.graph.teach import forget, observed
 
 SECRET = "Xylophonist"

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from graph.errors import LogDamaged, LogNewer
 from graph.events import Event, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid
 from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
-from tests.graph.talk import move, said, taken
+from tests.graph.deeds import move, taken
+from tests.graph.talk import said
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates included
 

@@ -19,7 +19,8 @@ from graph.memory import Memory
 from graph.values import Filters, Progress, Recorded, Wanted
 from graph.visibility import EVERYONE
 from tests.graph.conftest import Open, ignore
-from tests.graph.talk import begin, delete, hide, move, pin, rate, rename, reply, said, talk, what_if, write
+from tests.graph.deeds import begin, delete, hide, move, pin, rate, rename, what_if, write
+from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed
 
 LATER = "xylophone"

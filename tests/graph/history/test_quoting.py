@@ -2,7 +2,8 @@
 
 from graph.history.reach import MOST_RUNS, quoting, runs
 from graph.memory import Memory
-from tests.graph.talk import begin, said
+from tests.graph.deeds import begin
+from tests.graph.talk import said
 
 TEXT = "The harbour master keeps seven grey cats in Kristiansund-Nordlandet."
 

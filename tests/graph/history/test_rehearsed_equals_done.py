@@ -7,10 +7,11 @@ from graph.memory import Memory
 from graph.values import RevisionStanding
 from tests.examples import histories
 from tests.graph.conftest import bad, fresh
+from tests.graph.deeds import delete, hide, move, what_if
 from tests.graph.lessons import LESSONS, Lessons
 from tests.graph.projection.test_belief_histories import of
 from tests.graph.projection.test_rebuild_equals_live import folded
-from tests.graph.talk import delete, hide, move, reply, talk, what_if
+from tests.graph.talk import reply, talk
 from tests.graph.teach import observed
 
 AT_ONCE = 3  # steps in one change

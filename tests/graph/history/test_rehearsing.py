@@ -5,7 +5,8 @@ import pytest
 from graph.errors import InvalidEvent
 from graph.memory import Memory
 from tests.graph.conftest import bad
-from tests.graph.talk import delete, hide, move, pin, said, talk
+from tests.graph.deeds import delete, hide, move, pin
+from tests.graph.talk import said, talk
 from tests.graph.teach import observed
 
 

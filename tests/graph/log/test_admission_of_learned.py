@@ -28,7 +28,8 @@ from graph.events import (
     RelationNoted,
 )
 from graph.memory import Memory
-from tests.graph.talk import assign, pin, rate, talk, titled, unpin, withhold, write
+from tests.graph.deeds import assign, pin, rate, titled, unpin, withhold, write
+from tests.graph.talk import talk
 from tests.graph.teach import forget, give_back, noted, observed, promote, read, reject, retire, support
 from tests.tables import each
 

@@ -5,7 +5,8 @@ import pytest
 from graph.errors import InvalidEvent
 from graph.events import Event
 from graph.memory import Memory
-from tests.graph.talk import begin, pin, talk, unpin, what_if, write
+from tests.graph.deeds import begin, pin, unpin, what_if, write
+from tests.graph.talk import talk
 from tests.graph.teach import observed
 
 FORK = what_if("w", "s", "s1")

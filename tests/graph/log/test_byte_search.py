@@ -7,7 +7,8 @@ from pathlib import Path
 
 from graph.log.byte_search import CHUNK, Finder, forms_of, look, look_into, words_in
 from graph.memory import Memory
-from tests.graph.talk import delete, said, talk
+from tests.graph.deeds import delete
+from tests.graph.talk import said, talk
 from tests.tables import each
 
 HELD = (

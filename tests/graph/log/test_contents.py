@@ -15,7 +15,8 @@ from graph.errors import InvalidVector, LogUnwritable
 from graph.events import Role
 from graph.memory import Memory
 from tests.graph.conftest import Open, bad, ignore
-from tests.graph.talk import begin, delete, reply, said, talk
+from tests.graph.deeds import begin, delete
+from tests.graph.talk import reply, said, talk
 from tests.graph.test_memory import no_space_beyond
 from tests.tables import each
 

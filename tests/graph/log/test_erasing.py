@@ -5,7 +5,8 @@ from pathlib import Path
 from graph.events import ApprovalAsked, DocumentRemoved, ReflectionDone, Role
 from graph.memory import Memory
 from tests.graph.conftest import ignore
-from tests.graph.talk import delete, said, talk, titled, write
+from tests.graph.deeds import delete, titled, write
+from tests.graph.talk import said, talk
 from tests.graph.teach import forget, noted, observed, read
 
 SECRET = "Xylophone"

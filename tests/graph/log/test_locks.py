@@ -14,7 +14,8 @@ from graph.memory import Memory
 from graph.reader import LogReader
 from graph.sqlite import LOG
 from graph.transfer.backup import copy_log
-from tests.graph.talk import begin, said
+from tests.graph.deeds import begin
+from tests.graph.talk import said
 
 ELSEWHERE = """
 import sqlite3, sys

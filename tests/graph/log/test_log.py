@@ -11,7 +11,8 @@ from graph.events import Event, Recalled, Role, TextErased
 from graph.log.log import Log, check_chain
 from graph.memory import Memory
 from tests.graph.conftest import Open, bad, ignore
-from tests.graph.talk import begin, delete, move, pin, reply, said, taken, talk, titled
+from tests.graph.deeds import begin, delete, move, pin, taken, titled
+from tests.graph.talk import reply, said, talk
 from tests.tables import each
 
 

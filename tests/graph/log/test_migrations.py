@@ -17,8 +17,9 @@ from graph.memory import Memory
 from graph.projection.sqlite_tables import rebuild
 from graph.reader import LogReader
 from tests.graph.conftest import Open, bad, ignore
+from tests.graph.deeds import begin
 from tests.graph.fixtures.make import PACKED
-from tests.graph.talk import NOON, begin, said
+from tests.graph.talk import NOON, said
 from tests.tables import each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

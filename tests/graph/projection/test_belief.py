@@ -4,23 +4,9 @@ from collections.abc import Sequence
 
 from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Recalled, TextErased
 from graph.memory import Memory
+from tests.graph.deeds import assign, begin, delete, fork, hide, move, release, titled, unhide, withhold, write
 from tests.graph.projection.test_rebuild_equals_live import asked_for, edges, rows
-from tests.graph.talk import (
-    assign,
-    begin,
-    delete,
-    fork,
-    hide,
-    move,
-    release,
-    reply,
-    said,
-    talk,
-    titled,
-    unhide,
-    withhold,
-    write,
-)
+from tests.graph.talk import reply, said, talk
 from tests.graph.teach import forget, give_back, noted, observed, promote, reject, retire, support
 
 

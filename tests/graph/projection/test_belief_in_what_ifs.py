@@ -10,25 +10,11 @@ from graph.memory import Memory
 from graph.values import Wanted
 from tests.examples import histories
 from tests.graph.conftest import fresh
+from tests.graph.deeds import delete, hide, move, pin, release, titled, unhide, unpin, what_if, withhold, write
 from tests.graph.projection.test_belief import block, current, standing, title
 from tests.graph.projection.test_belief_histories import of
 from tests.graph.projection.test_rebuild_equals_live import folded, rows
-from tests.graph.talk import (
-    NOON,
-    delete,
-    hide,
-    move,
-    pin,
-    release,
-    said,
-    talk,
-    titled,
-    unhide,
-    unpin,
-    what_if,
-    withhold,
-    write,
-)
+from tests.graph.talk import NOON, said, talk
 from tests.graph.teach import forget, give_back, observed, promote, reject, retire, support
 from tests.reference import told
 

@@ -1,8 +1,9 @@
 """What is live after forks, what-ifs, rewinds, hiding and deleting."""
 
 from graph.memory import Memory
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, unhide, what_if
 from tests.graph.projection.test_rebuild_equals_live import asked_for, rows
-from tests.graph.talk import begin, delete, drop, fork, hide, move, reply, said, talk, unhide, what_if
+from tests.graph.talk import reply, said, talk
 
 
 def live(memory: Memory) -> set[str]:

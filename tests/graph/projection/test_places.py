@@ -8,8 +8,9 @@ from graph.memory import Memory
 from graph.projection.projection import project
 from graph.projection.sources import is_over
 from graph.projection.tables import Tables
+from tests.graph.deeds import begin, delete, fork, move, taken
 from tests.graph.projection.test_rebuild_equals_live import edges, rows
-from tests.graph.talk import begin, delete, fork, move, reply, said, taken, talk
+from tests.graph.talk import reply, said, talk
 
 
 def follows(memory: Memory) -> dict[object, object]:

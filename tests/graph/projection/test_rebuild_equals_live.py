@@ -16,8 +16,9 @@ from graph.projection.schema import NODES, RELS, TURN
 from graph.projection.tables import Tables, fold
 from tests.examples import histories, soaking
 from tests.graph.conftest import bad, fresh, ignore
+from tests.graph.deeds import begin, fork, hide, move, pin, taken, unpin
 from tests.graph.histories import STEPS, history
-from tests.graph.talk import begin, fork, hide, move, pin, reply, said, taken, unpin
+from tests.graph.talk import reply, said
 
 COLUMNS = {table.name: table.names for table in NODES}
 

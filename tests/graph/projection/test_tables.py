@@ -15,7 +15,8 @@ from graph.memory import Memory
 from graph.projection import schema, sqlite_tables
 from graph.reader import LogReader
 from tests.graph.conftest import bad, ignore
-from tests.graph.talk import fork, hide, move, reply, said, talk, titled
+from tests.graph.deeds import fork, hide, move, titled
+from tests.graph.talk import reply, said, talk
 from tests.tables import each
 
 

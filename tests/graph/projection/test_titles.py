@@ -10,22 +10,9 @@ from graph.memory import Memory
 from graph.projection.paths import Paths
 from tests.examples import examples
 from tests.graph.conftest import fresh
+from tests.graph.deeds import delete, drop, fork, hide, move, release, rename, titled, unhide, withhold
 from tests.graph.histories import history
-from tests.graph.talk import (
-    delete,
-    drop,
-    fork,
-    hide,
-    move,
-    release,
-    rename,
-    reply,
-    said,
-    talk,
-    titled,
-    unhide,
-    withhold,
-)
+from tests.graph.talk import reply, said, talk
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from graph.ids import as_datetime
 from graph.memory import Memory
 from graph.reader import LogReader
 from tests.graph.conftest import ignore
-from tests.graph.talk import begin, delete, fork, hide, move, rename, reply, said, talk
+from tests.graph.deeds import begin, delete, fork, hide, move, rename
+from tests.graph.talk import reply, said, talk
 
 
 @pytest.fixture

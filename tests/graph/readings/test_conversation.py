@@ -15,24 +15,8 @@ from graph.memory import Memory
 from graph.reader import LogReader
 from graph.readings.rows import NEWEST, TURN
 from graph.values import Session, Turn
-from tests.graph.talk import (
-    archive,
-    begin,
-    delete,
-    drop,
-    fork,
-    hide,
-    move,
-    pin,
-    rename,
-    reply,
-    said,
-    taken,
-    talk,
-    titled,
-    unhide,
-    unpin,
-)
+from tests.graph.deeds import archive, begin, delete, drop, fork, hide, move, pin, rename, taken, titled, unhide, unpin
+from tests.graph.talk import reply, said, talk
 
 
 def at(ms: int) -> datetime:

@@ -11,7 +11,8 @@ from graph.memory import Memory
 from graph.readings.finding import fts_query, segments
 from graph.values import Segment
 from tests.examples import examples
-from tests.graph.talk import archive, begin, delete, drop, fork, hide, move, rename, reply, said, talk
+from tests.graph.deeds import archive, begin, delete, drop, fork, hide, move, rename
+from tests.graph.talk import reply, said, talk
 from tests.tables import each
 
 SAYINGS = {

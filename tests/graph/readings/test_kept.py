@@ -8,7 +8,7 @@ from graph.errors import NotFound
 from graph.events import DocumentRemoved, ProjectMade
 from graph.memory import Memory
 from graph.reader import LogReader
-from tests.graph.talk import (
+from tests.graph.deeds import (
     assign,
     begin,
     delete,
@@ -19,14 +19,12 @@ from tests.graph.talk import (
     pin,
     rate,
     release,
-    reply,
-    said,
-    talk,
     unhide,
     unpin,
     withhold,
     write,
 )
+from tests.graph.talk import reply, said, talk
 from tests.graph.teach import read
 
 

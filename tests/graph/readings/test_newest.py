@@ -9,7 +9,8 @@ from graph.memory import Memory
 from graph.projection.schema import NODES
 from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.visibility import EVERYONE, Viewer
-from tests.graph.talk import begin, delete, drop, hide, move, rename, reply, said, what_if, withhold, write
+from tests.graph.deeds import begin, delete, drop, hide, move, rename, what_if, withhold, write
+from tests.graph.talk import reply, said
 from tests.graph.teach import forget, noted, observed, read, reject
 
 

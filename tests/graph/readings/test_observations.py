@@ -9,7 +9,8 @@ from graph.events import ObservationKind, ObservationReinforced, ProjectMade
 from graph.memory import Memory
 from graph.values import Wanted
 from graph.visibility import EVERYONE
-from tests.graph.talk import assign, begin, delete, hide, move, pin, rate, said, talk, unhide, unpin, withhold
+from tests.graph.deeds import assign, begin, delete, hide, move, pin, rate, unhide, unpin, withhold
+from tests.graph.talk import said, talk
 from tests.graph.teach import forget, noted, observed, read, reject, retire, support
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 from graph.memory import Memory
-from tests.graph.talk import hide, talk
+from tests.graph.deeds import hide
+from tests.graph.talk import talk
 from tests.graph.teach import observed, support
 
 

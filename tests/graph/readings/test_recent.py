@@ -8,7 +8,8 @@ import pytest
 from graph.ids import as_datetime
 from graph.memory import Memory
 from graph.readings.newest import NewestFilter
-from tests.graph.talk import archive, begin, delete, drop, fork, hide, move, reply, said, taken, talk
+from tests.graph.deeds import archive, begin, delete, drop, fork, hide, move, taken
+from tests.graph.talk import reply, said, talk
 
 
 def turns(memory: Memory, **within: Unpack[NewestFilter]) -> list[str]:

@@ -5,7 +5,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from graph.memory import Memory
-from tests.graph.talk import delete, hide, rate, reply, said, talk
+from tests.graph.deeds import delete, hide, rate
+from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -7,7 +7,8 @@ from graph.events import MarkSet, Role, TurnSaid
 from graph.memory import Memory
 from graph.values import Alternatives, Branch
 from tests.graph.conftest import Open
-from tests.graph.talk import begin, delete, drop, fork, hide, move, reply, said, taken, talk
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, taken
+from tests.graph.talk import reply, said, talk
 
 
 def tool(turn: str, session: str = "s", *, parent: str | None) -> TurnSaid:

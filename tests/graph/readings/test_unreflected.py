@@ -6,22 +6,8 @@ from graph.events import ReflectionDone, Role, StopReason
 from graph.ids import as_datetime
 from graph.memory import Memory
 from tests.graph.conftest import Open
-from tests.graph.talk import (
-    assign,
-    begin,
-    delete,
-    drop,
-    fork,
-    hide,
-    move,
-    release,
-    reply,
-    said,
-    taken,
-    talk,
-    unhide,
-    withhold,
-)
+from tests.graph.deeds import assign, begin, delete, drop, fork, hide, move, release, taken, unhide, withhold
+from tests.graph.talk import reply, said, talk
 from tests.graph.teach import forget, observed, read, reject, support
 
 

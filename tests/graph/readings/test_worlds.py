@@ -12,19 +12,9 @@ from graph.memory import Memory
 from graph.values import Filters, Observation, Wanted
 from tests.examples import histories, soaking
 from tests.graph.conftest import fresh
+from tests.graph.deeds import drop, hide, move, pin, rename, what_if, write
 from tests.graph.lessons import taught
-from tests.graph.talk import (
-    NOON,
-    drop,
-    hide,
-    move,
-    pin,
-    rename,
-    said,
-    talk,
-    what_if,
-    write,
-)
+from tests.graph.talk import NOON, said, talk
 from tests.graph.teach import observed
 from tests.reference import MAIN, Reference, told
 

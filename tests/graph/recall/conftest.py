@@ -8,7 +8,8 @@ import pytest
 
 from graph.memory import Memory
 from graph.values import Filters, Hit, Vector
-from tests.graph.talk import begin, reply, said
+from tests.graph.deeds import begin
+from tests.graph.talk import reply, said
 
 MODEL = "toy@1"
 AXES = ("sea", "bread", "boat", "money")

@@ -13,9 +13,10 @@ from graph.recall.columns import TOOL, Columns
 from graph.recall.table import NONE
 from tests.examples import histories
 from tests.graph.conftest import fresh
+from tests.graph.deeds import hide
 from tests.graph.histories import STEPS, history
 from tests.graph.recall.conftest import NOW
-from tests.graph.talk import hide, reply, said, talk
+from tests.graph.talk import reply, said, talk
 
 COLUMNS = ("seq", "id", "role", "at", "live", "hidden", "deleted", "pinned", "parent")
 

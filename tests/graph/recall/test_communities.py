@@ -9,8 +9,9 @@ from graph.memory import Memory
 from graph.recall import communities, ties
 from graph.values import Community, Filters
 from tests.graph.conftest import ignore
+from tests.graph.deeds import begin, delete, hide
 from tests.graph.recall.conftest import AXES, MODEL
-from tests.graph.talk import begin, delete, hide, said, talk
+from tests.graph.talk import said, talk
 from tests.graph.teach import noted, observed, retire
 
 TOPICS = {

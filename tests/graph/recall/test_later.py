@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from graph.events import ObservationKind, Relation, RelationNoted
 from graph.memory import Memory
 from graph.recall.later import MOST
+from tests.graph.deeds import begin, hide, rate, unhide, what_if
 from tests.graph.recall.conftest import embed, ms
-from tests.graph.talk import begin, hide, rate, said, unhide, what_if
+from tests.graph.talk import said
 from tests.graph.teach import noted, observed
 
 SKODA, SOLD, BREAD, ASKED = "I drive an old Skoda", "sold it, I cycle now", "the bread did not rise", "what do I drive?"

@@ -7,8 +7,9 @@ import pytest
 from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Event
 from graph.memory import Memory
 from graph.values import Hit, Step
+from tests.graph.deeds import assign, begin, delete, hide, move, rate, release, unhide, withhold
 from tests.graph.recall.conftest import Ask, boosts, embed, ids, ms, named, toward
-from tests.graph.talk import assign, begin, delete, hide, move, rate, release, said, unhide, withhold
+from tests.graph.talk import said
 from tests.graph.teach import observed, reject, support
 
 TOES = "Anna froze at the tide pools"

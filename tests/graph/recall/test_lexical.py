@@ -13,7 +13,8 @@ from graph.recall.columns import Columns
 from graph.recall.evidence import Term
 from graph.recall.lexical import Words
 from tests.examples import examples
-from tests.graph.talk import delete, said, talk
+from tests.graph.deeds import delete
+from tests.graph.talk import said, talk
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ from datetime import UTC
 
 from graph.memory import Memory
 from graph.values import Hit, Step
+from tests.graph.deeds import begin, hide
 from tests.graph.recall.conftest import NOW, Ask, boosts, embed, ids, ms, named, toward
-from tests.graph.talk import begin, hide, said
+from tests.graph.talk import said
 from tests.tables import each
 
 POOLS = "To the tide pools, they were full of starfish"

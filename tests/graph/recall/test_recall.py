@@ -9,8 +9,9 @@ from graph.errors import GraphFailure
 from graph.memory import Memory
 from graph.values import Filters, Step, Vector
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import archive, begin, delete, drop, fork, hide, move, pin, rename, unhide
 from tests.graph.recall.conftest import MODEL, NOW, Ask, boosts, embed, ids, named, toward
-from tests.graph.talk import archive, begin, delete, drop, fork, hide, move, pin, rename, reply, said, talk, unhide
+from tests.graph.talk import reply, said, talk
 from tests.graph.teach import read
 from tests.tables import each
 

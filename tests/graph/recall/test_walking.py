@@ -11,8 +11,9 @@ from graph.memory import Memory
 from graph.recall import walking
 from graph.values import CalledBy, Filters, Hit, Step
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import begin, delete, fork, hide, move, release, unhide, withhold
 from tests.graph.recall.conftest import NOW
-from tests.graph.talk import begin, delete, fork, hide, move, release, said, unhide, withhold
+from tests.graph.talk import said
 from tests.graph.teach import forget, give_back, noted, observed, reject
 
 MY_SISTER = CalledBy("you", "sister", "sibling_of")

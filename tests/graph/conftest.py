@@ -1,7 +1,9 @@
 """What the memory's tests share: a folder, memories that are closed at the end, and conversations to put in them."""
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,26 @@ def whole(memory: Memory) -> Memory:
     """An empty memory with its graph."""
     memory.open_graph(ignore)
     return memory
+
+
+def memory_of(folder: str) -> closing[Memory]:
+    """A memory in a folder, without its graph."""
+    return closing(Memory.open(Path(folder) / "memory", command="test"))
+
+
+@contextmanager
+def fresh(*, graph: bool = False) -> Iterator[Memory]:
+    """An empty memory, for one of many examples; with its graph where that is looked at."""
+    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
+        if graph:
+            memory.open_graph(ignore)
+        yield memory
+
+
+def bad(memory: Memory) -> list[str]:
+    """What the doctor finds wrong, but that the graph is closed where it is."""
+    opened = memory.graph_ready
+    return [check.name for check in memory.doctor() if not check.ok and (opened or check.name != "graph")]
 
 
 def ignore(progress: Progress) -> None:

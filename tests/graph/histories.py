@@ -6,26 +6,9 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-from graph.events import (
-    Event,
-    HeadMoved,
-    PinCleared,
-    PinSet,
-    Recalled,
-    SessionArchived,
-    SessionConfigured,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    SessionUnarchived,
-    TextErased,
-    TurnDeleted,
-    TurnHidden,
-    TurnTaken,
-    TurnUnhidden,
-)
+from graph.events import Event, Recalled, SessionConfigured, SessionForked, SessionUnarchived, TextErased
+from tests.examples import soaking
+from tests.graph.deeds import archive, begin, delete, drop, hide, move, pin, rename, taken, titled, unhide, unpin
 from tests.graph.talk import reply, said
 
 
@@ -39,7 +22,8 @@ class Fork:
     number: int
 
 
-STEPS = st.lists(st.tuples(st.integers(0, 18), st.integers(0, 999), st.integers(0, 999)), min_size=12, max_size=60)
+STEP = st.tuples(st.integers(0, 18), st.integers(0, 999), st.integers(0, 999))
+STEPS = st.lists(STEP, min_size=12, max_size=60 if soaking() else 30)
 
 
 @dataclass
@@ -73,16 +57,16 @@ class Conversation:
         elif kind <= 9 and place is not None:
             self._fork(session, place, what_if=kind == 9)
         elif kind == 10:
-            self.events.append(HeadMoved(session=session, turn=place if b % 4 else None))
+            self.events.append(move(session, place if b % 4 else None))
             self._move(session, place if b % 4 else None)
         elif kind == 11:
-            self.events.append(SessionDeleted(session=session))
+            self.events.append(drop(session))
             self.deleted_sessions.add(session)
             self.head[session] = None
         elif kind <= 14 and turn is not None:
             self._mark(turn, kind)
         elif kind == 15 and turn is not None:
-            self.events.append(SessionTitled(session=session, sources=(turn,), text=f"title {b}"))
+            self.events.append(titled(session, f"title {b}", turn))
         elif kind == 18 and turn is not None:
             self._pin(turn, sessions[b % len(sessions)], on=a % 3 > 0)
         elif kind == 16:
@@ -130,7 +114,7 @@ class Conversation:
 
     def _start(self) -> None:
         session = f"session{len(self.world)}"
-        self.events.append(SessionStarted(session=session, client="test"))
+        self.events.append(begin(session))
         self.world[session], self.head[session] = "main", None
 
     def _say(self, session: str, parent: str | None, b: int, *, queued: bool) -> None:
@@ -150,14 +134,14 @@ class Conversation:
         self.queued.remove(turn)
         if turn not in self.deleted:
             session = self.home[turn]
-            self.events.append(TurnTaken(turn=turn, session=session, parent=self.head[session]))
+            self.events.append(taken(turn, session, parent=self.head[session]))
             self._place(turn, self.head[session])
 
     def _pin(self, turn: str, session: str, *, on: bool) -> None:
         """A pin in the world of a session, which is mostly the turn's own; there it may go unsaid."""
         world, own = self.world[session], self.world[self.home[turn]]
         said_in = None if len(self.events) % 2 and world == own else world
-        self.events.append(PinSet(turn=turn, world=said_in) if on else PinCleared(turn=turn, world=said_in))
+        self.events.append(pin(turn, world=said_in) if on else unpin(turn, world=said_in))
         if world == own:
             (self.pinned.add if on else self.pinned.discard)(turn)
 
@@ -179,20 +163,20 @@ class Conversation:
 
     def _mark(self, turn: str, kind: int) -> None:
         if kind == 12:
-            self.events.append(TurnHidden(turn=turn))
+            self.events.append(hide(turn))
             self.hidden.add(turn)
         elif kind == 13:
-            self.events.append(TurnUnhidden(turn=turn))
+            self.events.append(unhide(turn))
             self.hidden.discard(turn)
         else:
-            self.events.append(TurnDeleted(turn=turn))
+            self.events.append(delete(turn))
             self.deleted.add(turn)
 
     def _tidy(self, session: str, b: int) -> None:
         kinds: Sequence[Event] = (
-            SessionRenamed(session=session, text=f"name {b}"),
-            SessionRenamed(session=session, text=None),
-            SessionArchived(session=session),
+            rename(session, f"name {b}"),
+            rename(session, None),
+            archive(session),
             SessionUnarchived(session=session),
             SessionConfigured(session=session, model="m", text=f"prompt {b}"),
         )

@@ -5,13 +5,12 @@ Every turn and chunk says a word that is its own, and whatever is derived says t
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from hypothesis import strategies as st
 
 from graph.events import (
     ChunkRead,
-    CoreWritten,
     DocumentRead,
     DocumentRemoved,
     EntityAliased,
@@ -21,40 +20,25 @@ from graph.events import (
     EntityNamed,
     EntityNoted,
     EntitySplit,
-    ObservationDeleted,
-    ObservationKind,
-    ObservationMade,
-    ObservationPromoted,
     ObservationReinforced,
-    ObservationRejected,
-    ObservationRetired,
-    ObservationReturned,
-    ObservationSupported,
-    PinCleared,
-    PinSet,
-    ProjectAssigned,
     ProjectMade,
     Recalled,
     ReflectionDone,
     Relation,
     RelationNoted,
-    SessionTitled,
-    TurnRated,
-    TurnReleased,
-    TurnWithheld,
 )
+from tests.examples import soaking
 from tests.graph.believed import Believed, Judged, Revision
+from tests.graph.deeds import assign, pin, rate, release, titled, unpin, withhold, write
 from tests.graph.talk import reply
+from tests.graph.teach import forget, give_back, noted, observed, promote, reject, retire, support
 from tests.graph.who import Who
 
 SELDOM = {0, 1, 8, 11, 14, 17}
 
 # Talk, then what is learned of it; twice as much of the latter as there are kinds of it.
-LESSONS = st.lists(
-    st.tuples(st.integers(0, 18) | st.integers(19, 49), st.integers(0, 999), st.integers(0, 999)),
-    min_size=20,
-    max_size=80,
-)
+STEP = st.tuples(st.integers(0, 18) | st.integers(19, 49), st.integers(0, 999), st.integers(0, 999))
+LESSONS = st.lists(STEP, min_size=20, max_size=80 if soaking() else 40)
 
 
 def word(source: str) -> str:
@@ -63,24 +47,6 @@ def word(source: str) -> str:
 
 def words(sources: Iterable[str]) -> str:
     return " ".join(map(word, sources))
-
-
-def observed(id: str, *sources: str, before: ObservationMade | None = None, **more: Any) -> ObservationMade:
-    """An observation that says the words of its sources; one that revises another has its sources too."""
-    named = tuple(dict.fromkeys((*(before.sources if before is not None else ()), *sources)))
-    fields: dict[str, Any] = {
-        "observation": id,
-        "series": before.series if before is not None else id,
-        "supersedes": before.observation if before is not None else None,
-        "category": ObservationKind.FACT,
-        "status": "active",
-        "confidence": 0.7,
-        "grounded": True,
-        "origin": "model",
-        "sources": named,
-        "text": words(named),
-    }
-    return ObservationMade.model_validate({**fields, **more})
 
 
 @dataclass
@@ -120,7 +86,7 @@ class Lessons(Believed):
 
     def _title(self, session: str, sources: tuple[str, ...]) -> None:
         self.versions.setdefault(("Session", session), []).append((len(self.events), sources))
-        self.events.append(SessionTitled(session=session, sources=sources, text=words(sources)))
+        self.events.append(titled(session, words(sources), *sources))
 
     def _learn(self, a: int, b: int, kept: list[str]) -> None:
         world = list(self.world.values())[b % len(self.world)]
@@ -137,8 +103,8 @@ class Lessons(Believed):
         sources = tuple(
             dict.fromkeys((*(each for parent in parents for each in self.revisions[parent].sources), *sources))
         )
-        made = observed(id, *sources, supersedes=before, series=series, status=judged, instead_of=instead, world=world)
-        made = made.model_copy(update={"parents": parents or None})
+        more = {"supersedes": before, "series": series, "status": judged, "instead_of": instead, "world": world}
+        made = observed(id, *sources, text=words(sources), parents=parents or None, **more)
         about = ("you",) if any(getattr(event, "speaker", None) == "you" for event in self.events) else ()
         self.events.append(made.model_copy(update={"about": about, "tags": ("b", "a")[: b % 3]}))
         self.revisions[id] = Revision(series, sources, before, instead, judged, world, len(self.events))
@@ -162,16 +128,16 @@ class Lessons(Believed):
         revision, source = self.revisions[id], self._some(b, b)[0]
         new = (f"{kind}", source) not in revision.proof
         if kind == 27 and new and source not in revision.sources:
-            self.events.append(ObservationSupported(observation=id, source=source, amount=0.1))
+            self.events.append(support(id, source, amount=0.1))
         elif kind == 28 and new and source in self.home:
             step = ObservationReinforced(observation=id, by_turn=source, step=0.02, before=0.5, after=0.52)
             self.events.append(step)
         elif kind <= 30 and source in self.home and ("30", source) not in revision.proof:
             kind = 30
-            self.events.append(ObservationRetired(observation=id, by_turn=source))
+            self.events.append(retire(id, source))
             revision.against.add(source)
         elif kind == 33 and b % 4 == 0:
-            self.events.append(ObservationDeleted(series=revision.series))
+            self.events.append(forget(revision.series))
             self.forget(revision.series)
         elif kind > 30:
             self._review(id, revision, b)
@@ -179,28 +145,28 @@ class Lessons(Believed):
 
     def _review(self, id: str, revision: Revision, b: int) -> None:
         if b % 4 == 0:
-            self.events.append(PinSet(observation=id) if b % 8 else PinCleared(observation=id))
+            self.events.append(pin(observation=id) if b % 8 else unpin(observation=id))
         elif revision.judged == "candidate" and b % 4 == 1:
-            self.events.append(ObservationPromoted(observation=id))
+            self.events.append(promote(id))
             revision.judged = "active"
         elif revision.judged == "invalid":
-            self.events.append(ObservationReturned(observation=id, status="active"))
+            self.events.append(give_back(id, "active"))
             revision.judged = "active"
             revision.against.clear()
         else:
-            by_hand = ObservationRejected(observation=id) if b % 4 == 2 else ObservationRetired(observation=id)
+            by_hand = reject(id) if b % 4 == 2 else retire(id)
             self.events.append(by_hand)
             revision.judged = "invalid"
 
     def _withhold(self, turn: str, b: int) -> None:
         if b % 3 == 0:
-            self.events.append(TurnReleased(turn=turn))
+            self.events.append(release(turn))
             self.withheld.discard(turn)
         elif b % 3 == 1:
-            self.events.append(TurnWithheld(turn=turn))
+            self.events.append(withhold(turn))
             self.withheld.add(turn)
         else:
-            self.events.append(TurnRated(turn=turn, significance=b % 4, by="rule"))
+            self.events.append(rate(turn, b % 4))
             self.rated[turn] = b % 4
 
     def _read(self, document: str, b: int) -> None:
@@ -226,9 +192,9 @@ class Lessons(Believed):
         session, turn = sessions[a % len(sessions)], turns[b % len(turns)]
         project = f"project{b % 2}"
         if kind == 41:
-            self.events.append(EntityNoted(entity=f"entity{a % 3}", category="place", by_turn=turn, text=f"name {b}"))
+            self.events.append(noted(f"entity{a % 3}", f"name {b}", turn, category="place"))
         elif kind == 42 and b % 3:
-            self.events.append(ProjectAssigned(session=session, project=project if b % 2 else None))
+            self.events.append(assign(session, project if b % 2 else None))
             self.projects[session] = project if b % 2 else None
         elif kind == 42:
             self.events.append(ProjectMade(project=project, text=f"description {b}"))
@@ -242,8 +208,8 @@ class Lessons(Believed):
 
     def _care(self, kind: int, a: int, b: int) -> None:
         """A person says who somebody is, in a world."""
-        noted = {each.entity for each in self.events if isinstance(each, EntityNoted)}
-        known = sorted(noted | self.who.others() | self.who.aliases())
+        named = {each.entity for each in self.events if isinstance(each, EntityNoted)}
+        known = sorted(named | self.who.others() | self.who.aliases())
         if any(getattr(event, "speaker", None) == "you" for event in self.events):
             known.append("you")
         world = list(self.world.values())[b % len(self.world)] if b % 3 else "main"
@@ -299,7 +265,7 @@ class Lessons(Believed):
         self.versions.setdefault(("CoreBlock", block), []).append((len(self.events), sources))
         by: Literal["user", "agent"] = "agent" if sources else "user"
         text = words(sources) if b % 5 else ""
-        self.events.append(CoreWritten(block="human", world=world, by=by, sources=sources, text=text))
+        self.events.append(write("human", text, *sources, by=by, world=world))
 
     def _quote(self, session: str, a: int, b: int) -> None:
         """A reply that was given observations and chunks too."""

@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 
-from graph.events import Role, SessionStarted, StopReason, TurnSaid
+from graph.events import Role, StopReason, TurnSaid
 from graph.memory import Memory
+from tests.graph.deeds import begin
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -37,5 +38,5 @@ def talk(memory: Memory, turns: int, session: str = "s") -> list[str]:
         (said if number % 2 == 0 else reply)(id, session, parent=ids[number - 1] if number else None)
         for number, id in enumerate(ids)
     ]
-    memory.append(SessionStarted(session=session, client="test"), *events)
+    memory.append(begin(session), *events)
     return ids

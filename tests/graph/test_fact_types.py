@@ -4,13 +4,14 @@ from typing import get_args
 
 import pytest
 
-from graph.events import EntityNoted, ObservationKind, Relation, RelationNoted, SessionStarted
+from graph.events import ObservationKind, Relation, RelationNoted
 from graph.fact_types import FactType, _table, fact_type
 from graph.memory import Memory
 from graph.relations import kinds
 from graph.values import Wanted
+from tests.graph.deeds import begin
 from tests.graph.talk import NOON, said
-from tests.graph.teach import observed
+from tests.graph.teach import noted, observed
 
 
 @pytest.mark.parametrize(
@@ -43,9 +44,9 @@ def test_the_table_names_kinds_relationships_and_types_that_there_are() -> None:
 
 def test_memories_are_filtered_by_it_and_say_whose_it_is(memory: Memory) -> None:
     memory.append(
-        SessionStarted(session="s", client="test"),
+        begin("s"),
         said("q"),
-        *(EntityNoted(entity=name, category="person", by_turn="q", text=name.title()) for name in ("ada", "adam")),
+        *(noted(name, name.title(), "q") for name in ("ada", "adam")),
         observed("one", "q", text="Adam left Siemens.", about=("ada", "adam", "you")),
         observed("two", "q", text="I like Ada.", category=ObservationKind.PREFERENCE, about=("ada", "you")),
         observed("three", "q", text="Ada does not trust Adam.", about=("ada",)),

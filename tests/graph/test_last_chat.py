@@ -7,24 +7,15 @@ from pathlib import Path
 
 from hypothesis import given
 
-from graph.events import (
-    PinSet,
-    SessionArchived,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    SessionTitled,
-    SessionUnarchived,
-    TurnDeleted,
-    TurnHidden,
-)
+from graph.events import SessionUnarchived
 from graph.last_chat import last_chat
 from graph.memory import Memory
 from graph.values import Turn
 from tests.examples import histories
+from tests.graph.deeds import archive, begin, delete, drop, hide, pin, titled, what_if
 from tests.graph.histories import STEPS, history
-from tests.graph.lessons import observed
 from tests.graph.talk import said, talk
+from tests.graph.teach import observed
 
 
 def told(memory: Memory, limit: int = 1_000) -> list[Turn]:
@@ -49,11 +40,11 @@ def test_it_is_what_the_whole_log_says(steps: list[tuple[int, int, int]]) -> Non
 def test_what_was_learned_and_what_others_said_is_not_in_its_way(memory: Memory, folder: Path) -> None:
     talk(memory, 4)
     memory.append(
-        observed("m1", "s0"), TurnHidden(turn="s1"), TurnDeleted(turn="s2"),
-        SessionTitled(session="s", sources=("s0",), text="called so"),
+        observed("m1", "s0"), hide("s1"), delete("s2"),
+        titled("s", "called so", "s0"),
     )  # fmt: skip
     talk(memory, 2, session="t")
-    memory.append(SessionArchived(session="t"))
+    memory.append(archive("t"))
     assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "s1", "s3"]
     assert last_chat(folder, 1_000) == told(memory)
     assert [turn.id for turn in last_chat(folder, 1)] == ["s3"]
@@ -61,9 +52,7 @@ def test_what_was_learned_and_what_others_said_is_not_in_its_way(memory: Memory,
 
 def test_a_message_that_is_pinned_in_a_what_if_that_is_not_read_is_shown(memory: Memory, folder: Path) -> None:
     talk(memory, 2)
-    memory.append(
-        SessionForked(session="w", origin="s", at="s0", world="w", client="test"), PinSet(turn="s0", world="w")
-    )
+    memory.append(what_if("w", "s", "s0"), pin("s0", world="w"))
     memory.append(said("s2", "s", parent="s1"))
     assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "s1", "s2"]
     assert last_chat(folder, 9) == told(memory)
@@ -72,9 +61,7 @@ def test_a_message_that_is_pinned_in_a_what_if_that_is_not_read_is_shown(memory:
 def test_what_is_pinned_in_its_what_if_of_another_chat_is_not_in_its_way(memory: Memory, folder: Path) -> None:
     talk(memory, 2)
     talk(memory, 2, session="t")
-    memory.append(
-        SessionForked(session="w", origin="s", at="s0", world="w", client="test"), PinSet(turn="t0", world="w")
-    )
+    memory.append(what_if("w", "s", "s0"), pin("t0", world="w"))
     memory.append(said("w1", "w", parent="s0"))
     assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "w1"]
 
@@ -82,12 +69,12 @@ def test_what_is_pinned_in_its_what_if_of_another_chat_is_not_in_its_way(memory:
 def test_a_deleted_chat_stays_away_though_it_is_taken_off_the_shelf(memory: Memory, folder: Path) -> None:
     talk(memory, 2)
     talk(memory, 2, session="t")
-    memory.append(SessionArchived(session="t"), SessionDeleted(session="t"), SessionUnarchived(session="t"))
+    memory.append(archive("t"), drop("t"), SessionUnarchived(session="t"))
     assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "s1"]
 
 
 def test_where_nobody_spoke_it_is_one_that_was_brought_along_or_none(memory: Memory, folder: Path) -> None:
     assert last_chat(folder, 9) == []
-    memory.append(SessionStarted(session="old", client="import"), said("o1", "old", said_at=5))
+    memory.append(begin("old", client="import"), said("o1", "old", said_at=5))
     assert [turn.id for turn in last_chat(folder, 9)] == ["o1"]
     assert last_chat(folder, 9) == told(memory)

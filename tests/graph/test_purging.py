@@ -6,13 +6,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from graph.errors import GraphFailure, LogDamaged, LogUnwritable, MemoryFailure
-from graph.events import ObservationDeleted, TurnDeleted
 from graph.kuzu.follower import Follower
 from graph.kuzu.opening import PURGE
 from graph.kuzu.rebuild import ASIDE, NEW
@@ -23,9 +23,11 @@ from graph.memory import Memory
 from graph.transfer.backup import copy_log
 from graph.upkeep import purge_copy
 from graph.values import Progress
-from tests.graph.conftest import Open, ignore
+from tests.examples import few
+from tests.graph.conftest import Open, bad, ignore
+from tests.graph.deeds import delete
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import observed
+from tests.graph.teach import forget, observed
 
 SECRET = "Xylophonist"
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -47,13 +49,14 @@ def tell_a_secret(memory: Memory) -> None:
         reply("u", parent="t", text="How nice."),
         observed("m1", "t", text=f"The user is a {SECRET}"),
     )
-    memory.rebuild(ignore)  # in the graph's file, and with the next one in the one set aside
 
 
-def tell_a_secret_and_leave_it(memory: Memory) -> None:
-    """A log whose graph has a deleted word in its file."""
-    tell_a_secret(memory)
-    memory.append(TurnDeleted(turn="t"))
+@pytest.fixture
+def left(whole: Memory) -> Memory:
+    """A memory whose graph has a deleted word in its file."""
+    tell_a_secret(whole)
+    whole.append(delete("t"))
+    return whole
 
 
 @pytest.mark.restarts
@@ -61,9 +64,10 @@ def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes
     whole: Memory, folder: Path
 ) -> None:
     tell_a_secret(whole)
-    whole.rebuild(ignore)
+    for _ in range(2):  # it is in the graph's file, and with the next one in the one set aside
+        whole.rebuild(ignore)
     assert {"graph.kuzu", ASIDE, "log.sqlite"} <= set(holding(folder))
-    whole.append(TurnDeleted(turn="t"))
+    whole.append(delete("t"))
     assert whole.readings.search_words(SECRET) == []
     assert set(whole.purge.waiting().values()) == {f"I am a {SECRET}.", f"The user is a {SECRET}"}
     purge(whole)
@@ -71,7 +75,7 @@ def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes
     assert whole.graph_ready
     whole.append(said("v", parent="u", text="It goes on."))
     assert whole.query("MATCH (t:Turn {id: 'v'}) RETURN t.text AS text") == [{"text": "It goes on."}]
-    assert [check for check in whole.doctor() if not check.ok] == []
+    assert bad(whole) == []
 
 
 @pytest.mark.restarts
@@ -94,8 +98,8 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
     for reader in readers:
         reader.start()
     try:
-        for turn in ("t", "s3", "s2"):
-            whole.append(TurnDeleted(turn=turn))
+        for turn in ("t", "s3", "s2")[: few(4)]:
+            whole.append(delete(turn))
             before = list(heard)
             purge(whole)
             while any(now <= then for now, then in zip(heard, before, strict=True)) and not troubles:
@@ -107,29 +111,32 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
     assert not troubles
 
 
-@pytest.mark.restarts
-def test_nothing_reads_a_text_that_waits_to_be_purged(whole: Memory) -> None:
-    tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
-    assert whole.readings.turn("t").text is None
-    assert whole.unembedded("any", 99) == [each for each in whole.unembedded("any", 99) if SECRET not in each[1]]
-    with whole.readings.snapshot() as db:
+def test_nothing_reads_a_text_that_waits_to_be_purged_and_what_came_and_went_in_one_append_goes_too(
+    memory: Memory, folder: Path
+) -> None:
+    tell_a_secret(memory)
+    memory.append(delete("t"))
+    memory.append(said("v", parent="u", text=f"Still a {SECRET}."), delete("v"))
+    assert memory.readings.turn("t").text is None
+    assert not any(SECRET in text for _, text in memory.unembedded("any", 99))
+    with memory.readings.snapshot() as db:
         for index in ("words", "learned"):
             assert db.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH ?", (SECRET,)).fetchall() == []
+    purge(memory)
+    assert holding(folder) == []
 
 
-@pytest.mark.restarts
-def test_words_of_kept_texts_are_not_looked_for(whole: Memory) -> None:
-    tell_a_secret(whole)
-    whole.append(
+def test_words_of_kept_texts_are_not_looked_for(memory: Memory) -> None:
+    tell_a_secret(memory)
+    memory.append(
         said("v", parent="u", text="My cousin plays the bassoon."), said("w", parent="v", text="A bassoon? Zanzibar!")
     )
-    whole.append(TurnDeleted(turn="w"))
-    assert set(whole.purge.words()) == {"Zanzibar", "A bassoon? Zanzibar!"}
-    whole.append(said("x", parent="v", text="In zanzibar."))
-    assert set(whole.purge.words()) == {"A bassoon? Zanzibar!"}, "every word is kept, and nobody says them like this"
-    whole.append(said("y", parent="x", text="So: a bassoon? Zanzibar!"))
-    assert whole.purge.words() == {}
+    memory.append(delete("w"))
+    assert set(memory.purge.words()) == {"Zanzibar", "A bassoon? Zanzibar!"}
+    memory.append(said("x", parent="v", text="In zanzibar."))
+    assert set(memory.purge.words()) == {"A bassoon? Zanzibar!"}, "every word is kept, and nobody says them like this"
+    memory.append(said("y", parent="x", text="So: a bassoon? Zanzibar!"))
+    assert memory.purge.words() == {}
 
 
 CHILD = """
@@ -167,17 +174,8 @@ memory.purge.done(memory.purge.waiting())
 @pytest.mark.parametrize(
     "step",
     [
-        "append",
-        "word indexes",
-        "half the word indexes",
-        "building",
-        "loading",
-        "set aside",
-        "in place",
-        "graph",
-        "files",
-        "blank",
-        "emptied",
+        *("append", "word indexes", "half the word indexes", "building", "loading", "set aside"),
+        *("in place", "graph", "files", "blank", "emptied"),
     ],
 )
 def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open, folder: Path, step: str) -> None:
@@ -193,197 +191,150 @@ def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open,
     purge(memory)
     assert holding(folder) == []
     assert memory.purge.waiting() == {}
-    assert [check for check in memory.doctor() if not check.ok] == []
+    assert bad(memory) == []
 
 
 @pytest.mark.restarts
-def test_what_is_deleted_during_a_purge_stays_for_the_next(whole: Memory, folder: Path) -> None:
-    tell_a_secret(whole)
-    whole.append(said("v", parent="u", text="Zanzibar"))
-    whole.append(TurnDeleted(turn="t"))
-    first = frozenset(whole.purge.waiting())
-
-    def meanwhile(progress: Progress) -> None:
-        if progress.what == "rebuilding" and "v" not in whole.history.reach.deleted(["v"]):
-            whole.append(TurnDeleted(turn="v"))
-
-    whole.purge.run(meanwhile)
-    assert whole.purge.done(first)
-    assert list(whole.purge.waiting().values()) == ["Zanzibar"]
-    assert holding(folder) == []
-    purge(whole)
-    assert holding(folder, "Zanzibar") == []
-    assert whole.query("MATCH (t:Turn {id: 'v'}) RETURN t.text AS text") == [{"text": None}]
-
-
-@pytest.mark.restarts
-def test_the_graph_follows_while_another_is_built_in_its_place(whole: Memory) -> None:
-    tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
+def test_the_graph_follows_while_another_is_built_and_what_is_deleted_meanwhile_stays_for_the_next_purge(
+    left: Memory, folder: Path
+) -> None:
+    left.append(said("v", parent="u", text="Zanzibar"))
+    first = frozenset(left.purge.waiting())
     behind: list[bool] = []
 
     def meanwhile(progress: Progress) -> None:
         if progress.what == "rebuilding":
-            number = len(behind)
-            behind.append(whole.append(said(f"v{number}", parent="u", text=f"more {number}"))[0].graph_behind)
+            more = said(f"v{len(behind)}", parent="u", text=f"more {len(behind)}")
+            behind.append(left.append(more, *([] if behind else [delete("v")]))[0].graph_behind)
 
-    whole.purge.run(meanwhile)
+    left.purge.run(meanwhile)
+    assert left.purge.done(first)
+    assert list(left.purge.waiting().values()) == ["Zanzibar"]
+    assert holding(folder) == []
     assert set(behind) == {False}
-    assert whole.graph_ready
-    said_meanwhile = whole.query("MATCH (t:Turn) WHERE t.text STARTS WITH 'more' RETURN count(*) AS n")
-    assert said_meanwhile == [{"n": len(behind)}]
-    assert [check.name for check in whole.doctor() if not check.ok] == []
+    assert left.graph_ready
+    told = left.query("MATCH (t:Turn) WHERE t.text STARTS WITH 'more' RETURN count(*) AS n")
+    assert told == [{"n": len(behind)}]
+    purge(left)
+    assert holding(folder, "Zanzibar") == []
+    assert left.query("MATCH (t:Turn {id: 'v'}) RETURN t.text AS text") == [{"text": None}]
+    assert bad(left) == []
 
 
-@pytest.mark.process
-def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own(
-    whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tell_a_secret_and_leave_it(whole)
-    monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
-    monkeypatch.setattr("graph.kuzu.rebuild._load", None)  # it is not this process that loads the tables
-    steps: list[Progress] = []
-    whole.purge.run(steps.append)
-    assert Progress("rebuilding", 1, whole.head()) in steps
-    assert whole.purge.done(whole.purge.waiting())
-    assert holding(folder) == []
-    assert [check for check in whole.doctor() if not check.ok] == []
+def closes(memory: Memory) -> Callable[[Progress], None]:
+    """Closes a graph in the middle of its rebuild."""
 
-
-@pytest.mark.process
-def test_a_process_that_cannot_build_the_graph_is_told_and_leaves_the_graph_in_use(
-    whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
-    tell_a_secret_and_leave_it(whole)
-    with sqlite3.connect(folder / "log.sqlite") as db:
-        structure = db.execute("SELECT structure FROM events WHERE seq = 2").fetchone()[0]
-        db.execute("UPDATE events SET structure = '[]' WHERE seq = 2")
-    with pytest.raises(MemoryFailure):
-        whole.purge.run(ignore)
-    assert whole.graph_ready
-    assert not (folder / NEW).exists()
-    with db:
-        db.execute("UPDATE events SET structure = ? WHERE seq = 2", (structure,))
-    db.close()
-    purge(whole)
-    assert holding(folder) == []
-
-
-@pytest.mark.process
-def test_closing_ends_the_process_that_builds(opening: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
-    memory = opening()
-    memory.open_graph(ignore)
-    tell_a_secret_and_leave_it(memory)
-
-    def closing(progress: Progress) -> None:
+    def close(progress: Progress) -> None:
         if progress.what == "rebuilding":
             memory._graph._stopping.set()
 
+    return close
+
+
+@pytest.mark.process
+def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own_which_fails_or_is_ended_without_harm(
+    left: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph.kuzu.rebuild_worker.SMALL", 0)
+    monkeypatch.setattr("graph.kuzu.rebuild._load", None)  # it is not this process that loads the tables
+    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
+        structure = db.execute("SELECT structure FROM events WHERE seq = 2").fetchone()[0]
+        db.execute("UPDATE events SET structure = '[]' WHERE seq = 2")
+        with pytest.raises(MemoryFailure):
+            left.purge.run(ignore)
+        assert left.graph_ready
+        assert not (folder / NEW).exists()
+        db.execute("UPDATE events SET structure = ? WHERE seq = 2", (structure,))
+    steps: list[Progress] = []
+    left.purge.run(steps.append)
+    assert Progress("rebuilding", 1, left.head()) in steps
+    assert left.purge.done(left.purge.waiting())
+    assert holding(folder) == []
+    assert bad(left) == []
+    left.append(delete("u"))
     with pytest.raises(GraphFailure):
-        memory.purge.run(closing)
+        left.purge.run(closes(left))
     assert not (folder / NEW).exists()
 
 
 @pytest.mark.restarts
-def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(opening: Open, folder: Path) -> None:
+def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(
+    whole: Memory, opening: Open, folder: Path
+) -> None:
+    tell_a_secret(whole)
     memory = opening()
-    memory.open_graph(ignore)
-    tell_a_secret(memory)
-    memory = opening()
-    memory.append(TurnDeleted(turn="t"))
+    memory.append(delete("t"))
     purge(memory)
     assert holding(folder) == []
     assert not (folder / "graph.kuzu").exists()
     memory.open_graph(ignore)
-    assert [check for check in memory.doctor() if not check.ok] == []
+    assert bad(memory) == []
 
 
 @pytest.mark.restarts
-def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(opening: Open, folder: Path) -> None:
-    memory = opening()
-    memory.open_graph(ignore)
-    tell_a_secret(memory)
-    memory.append(TurnDeleted(turn="t"))
-
-    def closing(progress: Progress) -> None:
-        if progress.what == "rebuilding":
-            memory._graph._stopping.set()
-
+def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(left: Memory, opening: Open, folder: Path) -> None:
     with pytest.raises(GraphFailure):
-        memory.purge.run(closing)
+        left.purge.run(closes(left))
     memory = opening()
     memory.open_graph(ignore)
     purge(memory)
     assert holding(folder) == []
 
 
-@pytest.mark.restarts
-def test_a_reader_of_the_log_keeps_the_purge_pending_and_the_writer_goes_on(whole: Memory, folder: Path) -> None:
-    tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
-    whole.purge.run(ignore)
-    reader = sqlite3.connect(folder / "log.sqlite", isolation_level=None)
-    reader.execute("BEGIN")
-    reader.execute("SELECT count(*) FROM events").fetchone()
-    waiting = whole.purge.waiting()
-    assert not whole.purge.done(waiting)
-    assert set(whole.purge.waiting()) == set(waiting)
-    whole.append(said("v", parent="u", text="It goes on."))
-    reader.execute("ROLLBACK")
-    reader.close()
-    assert whole.purge.done(waiting)
-    assert (whole.purge.waiting(), holding(folder)) == ({}, [])
+def test_a_reader_of_the_log_keeps_the_purge_pending_and_the_writer_goes_on(memory: Memory, folder: Path) -> None:
+    tell_a_secret(memory)
+    memory.append(delete("t"))
+    memory.purge.run(ignore)
+    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchone()
+        waiting = memory.purge.waiting()
+        assert not memory.purge.done(waiting)
+        assert set(memory.purge.waiting()) == set(waiting)
+        memory.append(said("v", parent="u", text="It goes on."))
+        reader.execute("ROLLBACK")
+    assert memory.purge.done(waiting)
+    assert (memory.purge.waiting(), holding(folder)) == ({}, [])
 
 
 def test_whatever_is_deleted_in_whatever_order_leaves_no_byte(memory: Memory, folder: Path) -> None:
     source = random.Random(11)
-    told = {f"t{number}": f"zq{number:04}y" for number in range(300)}
+    told = {f"t{number}": f"zq{number:04}y" for number in range(200)}
     talk(memory, 1)
-    for at in range(0, 300, 20):
+    for at in range(0, 200, 20):
         memory.append(
             *(
-                said(turn, text=" ".join([word, *source.choices(["alpha", "beta", "gamma"], k=source.randint(0, 700))]))
+                said(turn, text=" ".join([word, *source.choices(["alpha", "beta", "gamma"], k=source.randint(0, 400))]))
                 for turn, word in list(told.items())[at : at + 20]
             )
         )
     empty_wal(folder / "log.sqlite")
     gone: set[str] = set()
-    for _ in range(6):
-        chosen = source.sample(sorted(told.keys() - gone), 40)
+    for _ in range(few(12)):
+        chosen = source.sample(sorted(told.keys() - gone), 15)
         for turn in chosen:
-            memory.append(TurnDeleted(turn=turn))
+            memory.append(delete(turn))
         gone |= set(chosen)
         purge(memory)
         found = {word for path, held in look(folder, forms_of(told.values())) for word in held}
         assert found == {word for turn, word in told.items() if turn not in gone}
 
 
-def test_said_and_deleted_in_one_append_leaves_the_word_index_too(memory: Memory, folder: Path) -> None:
-    talk(memory, 1)
-    memory.append(said("t", text=f"I am a {SECRET}."), TurnDeleted(turn="t"))
-    purge(memory)
-    assert holding(folder) == []
-
-
-@pytest.mark.restarts
-def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(whole: Memory, folder: Path) -> None:
-    tell_a_secret(whole)
+def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(memory: Memory, folder: Path) -> None:
+    tell_a_secret(memory)
     copy = folder.parent / "copies" / "log.sqlite"
     copy.parent.mkdir(mode=0o700)
     copy_log(folder, copy)
     assert holding(copy.parent) == ["log.sqlite"]
-    whole.append(TurnDeleted(turn="t"), ObservationDeleted(series="m1"))
-    assert whole.purge.copy(copy) == 2
-    assert whole.purge.copy(copy) == 0
+    memory.append(delete("t"), forget("m1"))
+    assert memory.purge.copy(copy) == 2
+    assert memory.purge.copy(copy) == 0
     assert [path.name for path in copy.parent.iterdir()] == ["log.sqlite"]
     assert holding(copy.parent) == []
-    again = Memory.open(copy.parent, command="test")
-    again.open_graph(ignore)
-    assert [check for check in again.doctor() if not check.ok] == []
-    assert again.readings.turn("s3").text == "s3"
-    again.close()
+    with closing(Memory.open(copy.parent, command="test")) as again:
+        again.open_graph(ignore)
+        assert bad(again) == []
+        assert again.readings.turn("s3").text == "s3"
 
 
 def test_a_copy_that_cannot_be_opened_is_told(folder: Path, memory: Memory) -> None:
@@ -396,10 +347,8 @@ def test_a_copy_that_cannot_be_opened_is_told(folder: Path, memory: Memory) -> N
 
 @pytest.mark.restarts
 def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
-    whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
+    left: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
     replace = Follower._replace
 
     def after_a_rebuild(follower: Follower) -> None:
@@ -407,30 +356,29 @@ def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
         replace(follower)
 
     monkeypatch.setattr(Follower, "_replace", after_a_rebuild)
-    purge(whole)
-    assert whole.graph_ready
+    purge(left)
+    assert left.graph_ready
     assert not (folder / PURGE).exists()
     assert holding(folder) == []
 
 
-@pytest.mark.restarts
 def test_an_append_does_not_wait_for_the_rewriting_of_the_indexes(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell_a_secret(whole)
-    whole.append(TurnDeleted(turn="t"))
+    tell_a_secret(memory)
+    memory.append(delete("t"))
     between, appended = threading.Event(), threading.Event()
 
     def breathe() -> None:
         between.set()
         appended.wait(20)
 
-    monkeypatch.setattr(whole.purge, "_breathe", breathe)
+    monkeypatch.setattr(memory.purge, "_breathe", breathe)
     monkeypatch.setattr(Log, "rewrite_words", lambda log, index, first: first)
-    work = threading.Thread(target=whole.purge.run, args=(ignore,))
+    work = threading.Thread(target=memory.purge.run, args=(ignore,))
     work.start()
     assert between.wait(20)
-    whole.append(said("v", parent="u", text="It goes on."))
+    memory.append(said("v", parent="u", text="It goes on."))
     appended.set()
     work.join()
-    assert whole.readings.turn("v").text == "It goes on."
+    assert memory.readings.turn("v").text == "It goes on."

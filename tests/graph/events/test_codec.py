@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
-from graph.events import Event, HeadMoved, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid, TurnTaken
+from graph.events import Event, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid
 from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
+from tests.graph.deeds import move, taken
 from tests.graph.talk import said
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates included
@@ -36,8 +37,8 @@ def test_an_event_comes_back_as_it_was_cleaned(text: str, error: str, queued: bo
 @pytest.mark.parametrize(
     "event",
     [
-        TurnTaken(turn="t", session="s", parent=None),
-        HeadMoved(session="s", turn=None),
+        taken("t", "s", parent=None),
+        move("s", None),
         SessionConfigured(session="s", text=None),
         TurnSaid(turn="t", session="s", role=Role.TOOL, speaker="x", client="c", stop_reason=StopReason.END, text=None),
     ],

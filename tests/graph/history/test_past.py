@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -12,45 +13,17 @@ from typing import Any
 import pytest
 
 from graph.errors import GraphFailure, NotFound, NothingYet
-from graph.events import (
-    CoreWritten,
-    Event,
-    HeadMoved,
-    ObservationKind,
-    ObservationMade,
-    PinSet,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-)
+from graph.events import Event
 from graph.history.past import FOLDER, Past
 from graph.memory import Memory
 from graph.values import Filters, Progress, Recorded, Wanted
 from graph.visibility import EVERYONE
+from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import begin, delete, hide, move, pin, rate, rename, what_if, write
 from tests.graph.talk import reply, said, talk
+from tests.graph.teach import observed
 
-Open = Callable[[], Memory]
 LATER = "xylophone"
-
-
-def made(
-    id: str, *sources: str, text: str, series: str | None = None, supersedes: str | None = None
-) -> ObservationMade:
-    return ObservationMade(
-        observation=id,
-        series=series or id,
-        supersedes=supersedes,
-        category=ObservationKind.FACT,
-        status="active",
-        confidence=0.9,
-        grounded=True,
-        origin="model",
-        sources=sources,
-        text=text,
-    )
 
 
 def store(memory: Memory, *events: Event) -> datetime:
@@ -66,63 +39,68 @@ def learned(memory: Memory | Past) -> list[str | None]:
     return [each.text for each in memory.readings.memories(now=datetime.now(UTC))]
 
 
-@pytest.fixture
-def then(whole: Memory) -> datetime:
-    """A memory that changed its mind after this moment, in every way there is."""
-    store(
-        whole,
-        SessionStarted(session="s", client="test", project="trip"),
+def live(memory: Memory) -> datetime:
+    """Tell a memory that it changed its mind after the moment returned, in every way there is."""
+    first = observed("m1", "q1", text="The boat is called Wren")
+    memory.append(
+        begin("s", project="trip"),
         said("q1", text="My boat is called Wren"),
         reply("a1", parent="q1", text="A fine name for a boat"),
         said("q2", parent="a1", text="The harbour is at Whitby"),
-        made("m1", "q1", text="The boat is called Wren"),
-        PinSet(turn="q2"),
-        CoreWritten(block="about you", world="main", by="user", sources=("q1",), text="Sails the Wren"),
+        first,
+        pin("q2"),
+        write("about you", "Sails the Wren", "q1"),
     )
-    moment = store(whole, SessionRenamed(session="s", text="Boats"))
-    store(
-        whole,
-        SessionStarted(session=LATER, client="test", project=LATER),
+    moment = store(memory, rename("s", "Boats"))
+    memory.append(
+        begin(LATER, project=LATER),
         said("z1", LATER, text=f"The boat {LATER} is at Whitby", speaker=LATER),
         reply("z2", LATER, parent="z1", text=f"Another boat {LATER}"),
-        made("m2", "q1", "z1", text=f"The boat is called {LATER}", series="m1", supersedes="m1"),
-        made("m3", "z1", text=f"There is a {LATER}"),
-        PinSet(turn="z1"),
-        PinSet(observation="m3"),
-        TurnRated(turn="z1", significance=3, by="model"),
-        TurnHidden(turn="q2"),
-        CoreWritten(block="about you", world="main", by="user", sources=("z1",), text=f"Plays the {LATER}"),
-        CoreWritten(block=LATER, world="main", by="user", sources=("z1",), text=f"Plays the {LATER}"),
-        SessionRenamed(session="s", text=LATER),
-        HeadMoved(session="s", turn="q1"),
+        observed("m2", "z1", after=first, text=f"The boat is called {LATER}"),
+        observed("m3", "z1", text=f"There is a {LATER}"),
+        pin("z1"),
+        pin(observation="m3"),
+        rate("z1", 3, by="model"),
+        hide("q2"),
+        write("about you", f"Plays the {LATER}", "z1"),
+        write(LATER, f"Plays the {LATER}", "z1"),
+        rename("s", LATER),
+        move("s", "q1"),
     )
     return moment
 
 
-@pytest.mark.restarts
-def test_what_was_known_then_is_known_and_nothing_else(whole: Memory, then: datetime) -> None:
-    assert learned(whole) == [f"There is a {LATER}", f"The boat is called {LATER}"]
-    with whole.past(then) as past:
-        assert (past.at, past.seq) == (then, 8)
-        assert learned(past) == ["The boat is called Wren"]
-        assert past.readings.memories(now=then)[0].current
-        assert [turn.id for turn in past.readings.thread("s")] == ["q1", "a1", "q2"]
-        assert [turn.id for turn in past.readings.pinned()] == ["q2"]
-        assert not past.readings.turn("q2").hidden
-        assert [block.text for block in past.readings.blocks()] == ["Sails the Wren"]
-        assert past.readings.session("s").name == "Boats"
-        assert past.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY id") == [
-            {"id": "a1"}, {"id": "q1"}, {"id": "q2"},
-        ]  # fmt: skip
+@pytest.fixture
+def then(memory: Memory) -> datetime:
+    return live(memory)
 
 
-@pytest.mark.restarts
-def test_recall_finds_what_was_there_then_also_what_was_hidden_and_left_since(whole: Memory, then: datetime) -> None:
-    assert "q2" not in asked(whole, "the harbour of Whitby")
-    with whole.past(then) as past:
-        assert asked(past, "the harbour of Whitby")[0] == "q2"
-        assert asked(past, "what is the boat called")[0] == "m1"
-        assert asked(past, LATER) == []
+@pytest.fixture(scope="module")
+def now_and_then(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, Past]]:
+    """A memory and its past, for tests that only ask."""
+    with closing(Memory.open(tmp_path_factory.mktemp("memory"), command="test")) as memory:
+        memory.open_graph(ignore)
+        with memory.past(live(memory)) as past:
+            yield memory, past
+
+
+def test_what_was_known_then_is_known_and_nothing_else(now_and_then: tuple[Memory, Past]) -> None:
+    memory, past = now_and_then
+    assert learned(memory) == [f"There is a {LATER}", f"The boat is called {LATER}"]
+    assert past.seq == 8
+    assert learned(past) == ["The boat is called Wren"]
+    assert past.readings.memories(now=past.at)[0].current
+    assert [turn.id for turn in past.readings.thread("s")] == ["q1", "a1", "q2"]
+    assert [turn.id for turn in past.readings.pinned()] == ["q2"]
+    assert not past.readings.turn("q2").hidden
+    assert [block.text for block in past.readings.blocks()] == ["Sails the Wren"]
+    assert past.readings.session("s").name == "Boats"
+    living = past.query("MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY id")
+    assert [row["id"] for row in living] == ["a1", "q1", "q2"]
+    assert "q2" not in asked(memory, "the harbour of Whitby"), "recall too finds what was hidden and left since"
+    assert asked(past, "the harbour of Whitby")[0] == "q2"
+    assert asked(past, "what is the boat called")[0] == "m1"
+    assert asked(past, LATER) == []
 
 
 def shapes(value: Any) -> Any:
@@ -136,8 +114,8 @@ def shapes(value: Any) -> Any:
     return value
 
 
-@pytest.mark.restarts
-def test_no_question_leads_to_a_word_that_was_said_later(whole: Memory, then: datetime) -> None:
+def test_no_question_leads_to_a_word_that_was_said_later(now_and_then: tuple[Memory, Past]) -> None:
+    memory, past = now_and_then
     now = datetime.now(UTC)
     questions: dict[str, Callable[[Memory | Past], Any]] = {
         "sessions": lambda m: m.readings.sessions(archived=True),
@@ -156,11 +134,7 @@ def test_no_question_leads_to_a_word_that_was_said_later(whole: Memory, then: da
         "said": lambda m: m.readings.said(50),
         "search": lambda m: m.readings.search(f"{LATER} boat"),
         "search words": lambda m: m.readings.search_words(LATER),
-        "about": lambda m: [
-            m.readings.about(LATER).said,
-            m.readings.about(LATER).mentioned,
-            m.readings.about(LATER).turns,
-        ],
+        "about": lambda m: dataclasses.replace(m.readings.about(LATER), name=""),
         "recall": lambda m: m.recall.search(f"{LATER} boat", now=now, timezone=UTC),
         "near": lambda m: m.near(f"{LATER} boat", vector=None, world="main", project=EVERYONE),
         "entities": lambda m: m.readings.entities([LATER]),
@@ -170,20 +144,18 @@ def test_no_question_leads_to_a_word_that_was_said_later(whole: Memory, then: da
         "turns in the graph": lambda m: m.query("MATCH (n:Turn) RETURN n.text, n.speaker, n.session"),
         "observations in the graph": lambda m: m.query("MATCH (n:Observation) RETURN n.text"),
     }
-    leaks = {name for name, ask in questions.items() if LATER in str(shapes(ask(whole)))}
+    leaks = {name for name, ask in questions.items() if LATER in str(shapes(ask(memory)))}
     assert leaks >= {"recall", "search", "memories", "memories with a word", "events", "near", "blocks"}
-    with whole.past(then) as past:
-        for name, ask in questions.items():
-            there = str(shapes(ask(past)))
-            assert LATER not in there.replace(f"name='{LATER}'", ""), name
-        counts = past.readings.counts()
-        assert (counts["events"], counts["turns"], counts["sessions"]) == (8, 3, 1)
-        assert past.readings.unreflected(10) == []
-        assert past.readings.unreflected_count() == 0
+    for name, ask in questions.items():
+        there = str(shapes(ask(past)))
+        assert LATER not in there.replace(f"name='{LATER}'", ""), name
+    counts = past.readings.counts()
+    assert (counts["events"], counts["turns"], counts["sessions"]) == (8, 3, 1)
+    assert past.readings.unreflected(10) == []
+    assert past.readings.unreflected_count() == 0
 
 
-@pytest.mark.restarts
-def test_every_query_of_the_past_uses_the_indexes_that_today_uses(whole: Memory, then: datetime) -> None:
+def test_every_query_of_the_past_uses_the_indexes_that_today_uses(now_and_then: tuple[Memory, Past]) -> None:
     def plans(memory: Memory | Past) -> dict[str, list[str]]:
         queries: list[str] = []
         with memory.readings.snapshot() as db:
@@ -209,18 +181,25 @@ def test_every_query_of_the_past_uses_the_indexes_that_today_uses(whole: Memory,
                     found[shape] = [re.sub(r"SCAN \S+", "SCAN", step) for step in plan if step.startswith("SCAN")]
         return found
 
-    today = plans(whole)
-    with whole.past(then) as past:
-        before = plans(past)
+    today, before = map(plans, now_and_then)
     assert len(today.keys() & before.keys()) > 15
     for shape in today.keys() & before.keys():
         assert set(before[shape]) <= set(today[shape]), shape
 
 
 @pytest.mark.restarts
-def test_what_was_erased_since_stays_erased(whole: Memory, then: datetime) -> None:
-    store(whole, TurnDeleted(turn="q1"))
-    with whole.past(then) as past:
+def test_an_erasure_ends_every_past_that_is_open_and_removes_its_files_and_stays(
+    memory: Memory, folder: Path, then: datetime
+) -> None:
+    with memory.past(then) as past:
+        assert list((folder / FOLDER).rglob("graph.kuzu*"))
+        memory.append(delete("q1"))
+        assert not list((folder / FOLDER).rglob("*"))
+        with pytest.raises(GraphFailure, match="Open it again"):
+            learned(past)
+        with pytest.raises(GraphFailure, match="Open it again"):
+            asked(past, "boat")
+    with memory.past(then) as past:
         assert past.readings.turn("q1").text is None
         assert [turn.id for turn in past.readings.thread("s")] == ["q1", "a1", "q2"]
         assert "Wren" not in str(shapes(past.readings.memories(Wanted(everything=True, dead=True), now=then)))
@@ -228,31 +207,15 @@ def test_what_was_erased_since_stays_erased(whole: Memory, then: datetime) -> No
 
 
 @pytest.mark.restarts
-def test_an_erasure_ends_every_past_that_is_open_and_removes_its_files(
-    whole: Memory, folder: Path, then: datetime
-) -> None:
-    with whole.past(then) as past:
-        assert list((folder / FOLDER).rglob("graph.kuzu*"))
-        store(whole, TurnDeleted(turn="q1"))
-        assert not list((folder / FOLDER).rglob("*"))
-        with pytest.raises(GraphFailure, match="Open it again"):
-            learned(past)
-        with pytest.raises(GraphFailure, match="Open it again"):
-            asked(past, "boat")
-    with whole.past(then) as past:
-        assert len(past.readings.thread("s")) == 3
-
-
-@pytest.mark.restarts
-def test_an_erasure_while_the_past_is_being_made_begins_it_again(whole: Memory, folder: Path, then: datetime) -> None:
+def test_an_erasure_while_the_past_is_being_made_begins_it_again(memory: Memory, folder: Path, then: datetime) -> None:
     erased: list[Progress] = []
 
     def erase(progress: Progress) -> None:
         if not erased:
             erased.append(progress)
-            store(whole, TurnDeleted(turn="q1"))
+            store(memory, delete("q1"))
 
-    with whole.past(then, erase) as past:
+    with memory.past(then, erase) as past:
         assert erased
         assert "Wren" not in str(past.query("MATCH (t:Turn) RETURN t.text"))
         there = b"".join(path.read_bytes() for path in (folder / FOLDER).rglob("*") if path.is_file())
@@ -260,82 +223,76 @@ def test_an_erasure_while_the_past_is_being_made_begins_it_again(whole: Memory, 
         assert b"harbour" in there
 
 
-def test_before_the_first_event_there_is_nothing_and_the_first_is_named(whole: Memory) -> None:
-    talk(whole, 2)
+def test_before_the_first_event_there_is_nothing_and_the_first_is_named(memory: Memory) -> None:
+    with pytest.raises(NothingYet, match="There are no messages yet"):
+        memory.past(datetime.now(UTC)).__enter__()
+    talk(memory, 2)
     with pytest.raises(NothingYet, match=r"There was nothing at .* yet. The first event is from "):
-        whole.past(datetime(1999, 1, 1, tzinfo=UTC)).__enter__()
+        memory.past(datetime(1999, 1, 1, tzinfo=UTC)).__enter__()
     with pytest.raises(NothingYet, match="nothing at event 0"):
-        whole.past(0).__enter__()
+        memory.past(0).__enter__()
     with pytest.raises(NotFound, match="no event 99"):
-        whole.past(99).__enter__()
+        memory.past(99).__enter__()
 
 
 @pytest.mark.restarts
 def test_that_there_was_nothing_is_said_on_the_clock_on_the_wall(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    talk(whole, 2)
+    talk(memory, 2)
     with monkeypatch.context() as there:
         there.setenv("TZ", "XYZ-05:30")
         time.tzset()
         with pytest.raises(NothingYet) as raised:
-            whole.past(datetime(2020, 1, 1, tzinfo=UTC)).__enter__()
+            memory.past(datetime(2020, 1, 1, tzinfo=UTC)).__enter__()
     time.tzset()
     assert "There was nothing at 2020-01-01 05:30 yet. " in str(raised.value)
     asked = re.search(r"Ask for ([0-9: -]{16}) or later", str(raised.value))
     assert asked is not None
     zone = timezone(timedelta(hours=5, minutes=30))
-    with whole.past(datetime.strptime(asked[1], "%Y-%m-%d %H:%M").replace(tzinfo=zone)) as past:
+    with memory.past(datetime.strptime(asked[1], "%Y-%m-%d %H:%M").replace(tzinfo=zone)) as past:
         assert past.seq >= 1
 
 
-def test_an_empty_memory_has_no_past(whole: Memory) -> None:
-    with pytest.raises(NothingYet, match="There are no messages yet"):
-        whole.past(datetime.now(UTC)).__enter__()
-
-
 @pytest.mark.restarts
-def test_a_time_to_come_is_now_and_a_number_is_right_after_that_event(whole: Memory) -> None:
-    talk(whole, 4)
-    with whole.past(datetime.now(UTC) + timedelta(days=9)) as past:
-        assert past.seq == whole.head()
-    with whole.past(3) as past:
-        assert [turn.id for turn in past.readings.thread("s")] == ["s0", "s1"]
-
-
-@pytest.mark.restarts
-def test_an_append_is_in_the_past_whole_or_not_at_all(whole: Memory) -> None:
-    talk(whole, 2)
-    at = store(whole, said("x", parent="s1"), reply("y", parent="x"), said("z", parent="y"))
-    with whole.past(at) as past:
-        assert past.readings.thread("s")[-1].id == "z"
-    with whole.past(at - timedelta(milliseconds=1)) as past:
-        assert past.readings.thread("s")[-1].id == "s1"
+def test_a_time_to_come_is_now_a_number_is_right_after_that_event_and_an_append_is_in_whole_or_not_at_all(
+    memory: Memory,
+) -> None:
+    talk(memory, 2)
+    at = store(memory, said("x", parent="s1"), reply("y", parent="x"), said("z", parent="y"))
+    for when, last in (
+        (datetime.now(UTC) + timedelta(days=9), "z"),
+        (2, "s0"),
+        (at, "z"),
+        (at - timedelta(milliseconds=1), "s1"),
+    ):
+        with memory.past(when) as past:
+            assert past.readings.thread("s")[-1].id == last
 
 
 @pytest.mark.restarts
 def test_the_memory_is_written_to_while_a_past_is_made_and_read(whole: Memory) -> None:
-    talk(whole, 40)
+    talk(whole, 8)
     go, one, stop = threading.Event(), threading.Event(), threading.Event()
     stored: list[Recorded] = []
 
     def chat() -> None:
         go.wait()
-        number, parent = 0, "s39"
+        number, parent = 0, "s7"
         while not stop.is_set():
             stored.extend(whole.append(said(f"n{number}", parent=parent)))
             one.set()
             number, parent = number + 1, f"n{number}"
 
-    def begin(progress: Progress) -> None:
+    def start(progress: Progress) -> None:
         go.set()
 
     writer = threading.Thread(target=chat)
     writer.start()
     try:
-        with whole.past(20, begin) as past:
+        with whole.past(6, start) as past:
             assert one.wait(60)
-            assert [turn.id for turn in past.readings.thread("s")][-1] == "s18"
+            assert [turn.id for turn in past.readings.thread("s")][-1] == "s4"
     finally:
         stop.set()
         go.set()
@@ -344,9 +301,21 @@ def test_the_memory_is_written_to_while_a_past_is_made_and_read(whole: Memory) -
     assert whole.graph_ready
 
 
-def test_what_a_killed_process_left_goes_at_the_next_opening(opening: Open, folder: Path) -> None:
-    talk(opening(), 2)
-    left = folder / FOLDER / "01J" / "graph.kuzu.new"
+@pytest.mark.restarts
+def test_its_files_are_private_and_gone_at_its_end_at_the_memorys_and_at_the_next_opening(
+    opening: Open, folder: Path
+) -> None:
+    memory = opening()
+    talk(memory, 2)
+    with memory.past(3) as past:
+        inside = list((folder / FOLDER).rglob("*"))
+        assert inside
+        assert all(path.stat().st_mode & 0o077 == 0 for path in [folder / FOLDER, *inside])
+        memory.close()
+        assert not list((folder / FOLDER).rglob("*"))
+        with pytest.raises(GraphFailure):
+            learned(past)
+    left = folder / FOLDER / "01J" / "graph.kuzu.new"  # by a process that was killed
     left.parent.mkdir(parents=True)
     left.write_bytes(b"secret")
     opening()
@@ -354,38 +323,18 @@ def test_what_a_killed_process_left_goes_at_the_next_opening(opening: Open, fold
 
 
 @pytest.mark.restarts
-def test_the_files_of_a_past_are_private_and_gone_at_its_end_also_where_the_memory_closes_first(
-    opening: Open, folder: Path
-) -> None:
-    memory = opening()
-    talk(memory, 2)
-    with memory.past(3) as past:
-        inside = [path for path in (folder / FOLDER).rglob("*")]
-        assert inside
-        assert all(path.stat().st_mode & 0o077 == 0 for path in [folder / FOLDER, *inside])
-        memory.close()
-        assert not list((folder / FOLDER).rglob("*"))
-        with pytest.raises(GraphFailure):
-            learned(past)
+def test_a_what_if_is_seen_as_it_was_then(memory: Memory) -> None:
+    talk(memory, 4)
+    store(memory, what_if("w", "s", "s1"), said("w0", "w", parent="s1", text="the dragon sleeps"))
+    moment = store(memory, said("s4", parent="s3", text="the harbour is quiet"))
+    store(memory, said("w1", "w", parent="w0", text="the dragon wakes"), hide("s0"))
 
-
-@pytest.mark.restarts
-def test_a_what_if_is_seen_as_it_was_then(whole: Memory) -> None:
-    talk(whole, 4)
-    store(
-        whole,
-        SessionForked(session="w", origin="s", at="s1", world="w", client="test"),
-        said("w0", "w", parent="s1", text="the dragon sleeps"),
-    )
-    moment = store(whole, said("s4", parent="s3", text="the harbour is quiet"))
-    store(whole, said("w1", "w", parent="w0", text="the dragon wakes"), TurnHidden(turn="s0"))
-
-    def found(memory: Memory | Past, world: str) -> set[str]:
-        hits = memory.recall.search("dragon harbour", filters=Filters(world=world), now=moment, timezone=UTC)
+    def found(asked: Memory | Past, world: str) -> set[str]:
+        hits = asked.recall.search("dragon harbour", filters=Filters(world=world), now=moment, timezone=UTC)
         return {hit.id for hit in hits}
 
-    assert {"w0", "w1"} <= found(whole, "w")
-    with whole.past(moment) as past:
+    assert {"w0", "w1"} <= found(memory, "w")
+    with memory.past(moment) as past:
         assert [world.id for world in past.readings.worlds()] == ["main", "w"]
         assert "w0" in found(past, "w")
         assert not found(past, "w") & {"w1", "s4"}

@@ -1,8 +1,8 @@
 """Later turns that say words of others are found by a run of words in common, and no others."""
 
-from graph.events import SessionStarted
 from graph.history.reach import MOST_RUNS, quoting, runs
 from graph.memory import Memory
+from tests.graph.deeds import begin
 from tests.graph.talk import said
 
 TEXT = "The harbour master keeps seven grey cats in Kristiansund-Nordlandet."
@@ -14,7 +14,7 @@ def found(memory: Memory, text: str, *, but: tuple[str, ...] = (), erased: tuple
 
 
 def told(memory: Memory, *texts: str) -> None:
-    memory.append(SessionStarted(session="s", client="test"))
+    memory.append(begin("s"))
     for number, text in enumerate(texts):
         parent = f"t{number - 1}" if number else None
         memory.append(said(f"t{number}", parent=parent, text=text))

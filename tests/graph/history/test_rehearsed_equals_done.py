@@ -1,31 +1,30 @@
 """What a change would do is what it then does, whatever came before; and telling it changes nothing."""
 
-import tempfile
-from typing import Any
-
 from hypothesis import given
 
-from graph.doctor import compare
-from graph.events import HeadMoved, SessionForked, TextErased, TurnDeleted, TurnHidden
+from graph.events import TextErased
 from graph.memory import Memory
 from graph.values import RevisionStanding
 from tests.examples import histories
-from tests.graph.conftest import ignore
-from tests.graph.lessons import LESSONS, Lessons, observed
-from tests.graph.projection.test_belief_histories import memory_of
-from tests.graph.projection.test_rebuild_equals_live import folded, rows
+from tests.graph.conftest import bad, fresh
+from tests.graph.deeds import delete, hide, move, what_if
+from tests.graph.lessons import LESSONS, Lessons
+from tests.graph.projection.test_belief_histories import of
+from tests.graph.projection.test_rebuild_equals_live import folded
 from tests.graph.talk import reply, talk
+from tests.graph.teach import observed
 
 AT_ONCE = 3  # steps in one change
 
 
 def standings(memory: Memory) -> tuple[dict[str, bool], dict[str, RevisionStanding]]:
-    turns = {id: bool(row[0]) for id, row in rows(memory, "Turn", ["live"]).items()}
-    found = rows(memory, "Observation", ["live", "current", "status"])
+    tables = folded(memory)
+    turns = {id: bool(live) for id, (live,) in of(tables, "Turn", "live").items()}
+    found = of(tables, "Observation", "live", "current", "status")
     return turns, {id: standing(*row) for id, row in found.items()}
 
 
-def standing(live: Any, current: Any, status: Any) -> RevisionStanding:
+def standing(live: bool, current: bool, status: str) -> RevisionStanding:
     return RevisionStanding(live=live, current=current, status=status)
 
 
@@ -33,8 +32,7 @@ def standing(live: Any, current: Any, status: Any) -> RevisionStanding:
 @given(LESSONS)
 def test_a_rehearsal_tells_what_the_change_then_does(steps: list[tuple[int, int, int]]) -> None:
     lessons = Lessons()
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.open_graph(ignore)
+    with fresh() as memory:
         done = 0
         for number, step in enumerate(steps):
             lessons.step(*step)
@@ -51,30 +49,24 @@ def test_a_rehearsal_tells_what_the_change_then_does(steps: list[tuple[int, int,
             }
             changed = {id: both for id, both in told.observations.items() if both[0] != both[1]}
             assert changed == {id: (was, now[id]) for id, was in observations.items() if was != now[id]}
-        assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
+        assert bad(memory) == []
 
 
-def test_a_rehearsed_delete_names_the_texts_it_would_erase_and_erases_none(whole: Memory) -> None:
-    talk(whole, 2)  # events 2 and 3 are its turns
-    (made,) = whole.append(observed("o", "s1"))
-    assert whole.history.rehearse(TurnDeleted(turn="s1")).texts == (3, made.seq)
-    assert whole.readings.turn("s1").text == "s1"
-    assert whole.head() == made.seq
+def test_a_rehearsed_delete_names_the_texts_it_would_erase_and_erases_none(memory: Memory) -> None:
+    talk(memory, 2)  # events 2 and 3 are its turns
+    (made,) = memory.append(observed("o", "s1"))
+    assert memory.history.rehearse(delete("s1")).texts == (3, made.seq)
+    assert memory.readings.turn("s1").text == "s1"
+    assert memory.head() == made.seq
+    told = memory.history.rehearse(reply("r", parent="s1"), delete("r"), TextErased(events=(5,)))
+    assert (told.turns, told.texts) == ({}, (5,)), "also what is said and deleted in one change"
 
 
-def test_what_rests_on_a_turn_of_main_in_a_what_if_is_told_of_a_hiding_and_not_of_a_rewind(whole: Memory) -> None:
-    talk(whole, 4)
-    whole.append(SessionForked(session="w", origin="s", at="s3", world="w", client="test"))
-    whole.append(observed("o", "s2", world="w"))
-    rewind = whole.history.rehearse(HeadMoved(session="s", turn="s1"))
+def test_what_rests_on_a_turn_of_main_in_a_what_if_is_told_of_a_hiding_and_not_of_a_rewind(memory: Memory) -> None:
+    talk(memory, 4)
+    memory.append(what_if("w", "s", "s3"), observed("o", "s2", world="w"))
+    rewind = memory.history.rehearse(move("s", "s1"))
     assert rewind.turns == {"s2": (True, False), "s3": (True, False)}
     assert rewind.observations == {}
-    hiding = whole.history.rehearse(TurnHidden(turn="s2"))
+    hiding = memory.history.rehearse(hide("s2"))
     assert hiding.observations == {"o": (standing(True, True, "active"), standing(False, False, "active"))}
-
-
-def test_a_turn_said_and_deleted_in_one_change_can_be_rehearsed(whole: Memory) -> None:
-    talk(whole, 1)
-    told = whole.history.rehearse(reply("r", parent="s0"), TurnDeleted(turn="r"), TextErased(events=(3,)))
-    assert told.turns == {}
-    assert told.texts == (3,)

@@ -5,35 +5,30 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
-from graph.events import TurnDeleted
 from graph.log.byte_search import CHUNK, Finder, forms_of, look, look_into, words_in
 from graph.memory import Memory
+from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
+from tests.tables import each
 
-
-@pytest.mark.parametrize(
-    "held",
-    [
-        "a Xylophone here",
-        "aXYLOPHONEb",
-        "the xylophon, stemmed",
-        "Ärger",
-        "ÄRGER",
-        "arger",
-        '{"text": "\\u00c4rger"}',
-        '{"text": "\\u00E4RGER"}',
-        "кошка",
-        "КОШКА",
-    ],
+HELD = (
+    *("a Xylophone here", "aXYLOPHONEb", "the xylophon, stemmed", "Ärger", "ÄRGER", "arger", "кошка", "КОШКА"),
+    *('{"text": "\\u00c4rger"}', '{"text": "\\u00E4RGER"}'),
 )
-def test_a_word_is_found_in_each_of_its_forms(tmp_path: Path, held: str) -> None:
+
+
+def test_a_word_is_found_in_each_of_its_forms_also_across_two_pieces_of_a_large_file(tmp_path: Path) -> None:
     words = forms_of(["Xylophone", "Ärger", "Кошка", "elsewhere"])
-    (tmp_path / "file").write_bytes(b"\x00\xff" + held.encode() + b"\x00")
-    found = look_into(tmp_path / "file", words)
-    assert len(found) == 1
-    assert found < set(words)
+
+    def is_found(held: str) -> None:
+        (tmp_path / "file").write_bytes(b"\x00\xff" + held.encode() + b"\x00")
+        found = look_into(tmp_path / "file", words)
+        assert len(found) == 1
+        assert found < set(words)
+
+    each(HELD, is_found)
+    (tmp_path / "large").write_bytes(b" " * (CHUNK - 4) + b"Xylophone" + b" " * CHUNK)
+    assert look_into(tmp_path / "large", forms_of(["xylophone"])) == {"xylophone"}
 
 
 def test_what_is_found_in_random_bytes_is_what_is_there(tmp_path: Path) -> None:
@@ -44,11 +39,6 @@ def test_what_is_found_in_random_bytes_is_what_is_there(tmp_path: Path) -> None:
         chunks = [data[at : at + 7] for at in range(0, len(data), 7)]
         forms = [word.encode() for word in words]
         assert Finder(forms).find(chunks) == {form for form in forms if form in data.lower()}
-
-
-def test_a_word_across_two_pieces_of_a_large_file_is_found(tmp_path: Path) -> None:
-    (tmp_path / "large").write_bytes(b" " * (CHUNK - 4) + b"Xylophone" + b" " * CHUNK)
-    assert look_into(tmp_path / "large", forms_of(["xylophone"])) == {"xylophone"}
 
 
 def test_short_words_are_left_out_unless_they_are_asked_for() -> None:
@@ -69,7 +59,7 @@ def test_every_file_below_a_folder_is_looked_into_but_links_and_what_is_left_out
 def test_the_words_of_an_index_are_found_though_it_shortens_them(memory: Memory, folder: Path, tmp_path: Path) -> None:
     talk(memory, 1)
     memory.append(said("t", text="xylophonea xylophoneb xylophonec"))
-    memory.append(TurnDeleted(turn="t"))
+    memory.append(delete("t"))
     with closing(sqlite3.connect(tmp_path / "log.sqlite")) as copy:
         with closing(sqlite3.connect(folder / "log.sqlite")) as db:
             db.backup(copy)

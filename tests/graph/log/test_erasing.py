@@ -2,21 +2,12 @@
 
 from pathlib import Path
 
-from graph.events import (
-    ApprovalAsked,
-    CoreWritten,
-    DocumentRemoved,
-    EntityNoted,
-    ObservationDeleted,
-    ReflectionDone,
-    Role,
-    SessionTitled,
-    TurnDeleted,
-)
+from graph.events import ApprovalAsked, DocumentRemoved, ReflectionDone, Role
 from graph.memory import Memory
 from tests.graph.conftest import ignore
+from tests.graph.deeds import delete, titled, write
 from tests.graph.talk import said, talk
-from tests.graph.teach import observed, read
+from tests.graph.teach import forget, noted, observed, read
 
 SECRET = "Xylophone"
 
@@ -39,15 +30,15 @@ def test_a_deleted_turn_takes_along_all_that_was_made_of_it(memory: Memory, fold
         first,
         observed("m2", "s0", after=first, text=f"used to play the {SECRET}"),
         observed("m3", "s0", text="stays"),
-        EntityNoted(entity="e", category="thing", by_turn="t", text=SECRET),
-        CoreWritten(block="human", by="agent", sources=("s0", "t"), text=f"{SECRET} player"),
-        SessionTitled(session="s", sources=("s0", "t"), text=f"On the {SECRET}"),
+        noted("e", SECRET, "t", category="thing"),
+        write("human", f"{SECRET} player", "s0", "t", by="agent"),
+        titled("s", f"On the {SECRET}", "s0", "t"),
         ApprovalAsked(approval="a", session="s", by_turn="t", tool="remember", text=f"Keep {SECRET}?"),
         said("tool", role=Role.TOOL, text=f"found: {SECRET}", recalled=[{"id": "m2", "kind": "observation"}]),
     )
     assert len(learned(memory, SECRET)) == 2
     assert memory.readings.embedded("any")[1] == 6
-    memory.append(TurnDeleted(turn="t"))
+    memory.append(delete("t"))
     assert texts(memory) == {"s0", "s1", "stays"}
     assert learned(memory, SECRET) == []
     assert len(learned(memory, "stays")) == 1
@@ -61,12 +52,12 @@ def test_a_deleted_turn_takes_along_all_that_was_made_of_it(memory: Memory, fold
 
 def test_what_is_made_of_a_turn_after_its_deletion_is_stored_without_words(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(TurnDeleted(turn="s0"))
+    memory.append(delete("s0"))
     memory.append(
         observed("m1", "s1", "s0", text=SECRET),
-        SessionTitled(session="s", sources=("s0", "s1"), text=SECRET),
-        EntityNoted(entity="e", category="thing", by_turn="s0", text=SECRET),
-        CoreWritten(block="human", by="agent", sources=("s0",), text=SECRET),
+        titled("s", SECRET, "s0", "s1"),
+        noted("e", SECRET, "s0", category="thing"),
+        write("human", SECRET, "s0", by="agent"),
         observed("m2", "s1", text="of the rest"),
     )
     assert texts(memory) == {"s1", "of the rest"}
@@ -79,7 +70,7 @@ def test_forgetting_an_observation_takes_every_revision_and_what_quotes_one(memo
     second = observed("m2", "s2", after=first)
     memory.append(first, second, observed("m3", after=second), observed("n1", "s0"))
     memory.append(said("tool", role=Role.TOOL, text="quotes", recalled=[{"id": "m2", "kind": "observation"}]))
-    memory.append(ReflectionDone(reflection="r", turns=("s0",), trust="model"), ObservationDeleted(series="m1"))
+    memory.append(ReflectionDone(reflection="r", turns=("s0",), trust="model"), forget("m1"))
     assert texts(memory) == {"s0", "s1", "s2", "s3", "n1"}
 
 
@@ -94,7 +85,7 @@ def test_a_removed_document_takes_its_chunks_of_every_reading_and_what_came_of_t
 
 def test_what_was_learned_is_embedded_and_a_rebuild_makes_all_indexes_anew(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(*read("d", "c1"), observed("m1", "s0"), CoreWritten(block="b", by="user", text="not embedded"))
+    memory.append(*read("d", "c1"), observed("m1", "s0"), write("b", "not embedded"))
     assert [text for _, text in memory.unembedded("any", 9)] == ["m1", "Head\nc1", "s1", "s0"]
     db = memory._log._db
     for damage in (
@@ -109,5 +100,5 @@ def test_what_was_learned_is_embedded_and_a_rebuild_makes_all_indexes_anew(memor
     memory._log.rebuild_words()
     assert {check.name for check in memory.doctor() if not check.ok} <= {"graph"}
     assert len(learned(memory, "m1")) == 1
-    memory.append(TurnDeleted(turn="s0"))
+    memory.append(delete("s0"))
     assert "m1" not in texts(memory)

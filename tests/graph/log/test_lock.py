@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,26 @@ from graph.errors import SERVE, MemoryHeld
 from graph.log.lock import MemoryLock, holder
 
 
-def test_a_brief_holder_is_waited_for(folder: Path) -> None:
-    brief = MemoryLock.take(folder, command="clew (mcp)", brief=True)
+def named(folder: Path) -> tuple[str, bool] | None:
+    """Who holds the memory, and whether only for a moment."""
     name = holder(folder)
-    assert name is not None
-    assert (name.command, name.brief) == ("clew (mcp)", True)
+    return (name.command, name.brief) if name is not None else None
+
+
+def test_a_brief_holder_and_one_that_ends_soon_are_waited_for(folder: Path) -> None:
+    brief = MemoryLock.take(folder, command="clew (mcp)", brief=True)
+    assert named(folder) == ("clew (mcp)", True)
     letting_go = threading.Timer(0.3, brief.release)  # longer than who holds it for good is waited for
     letting_go.start()
     taken = MemoryLock.take(folder, command="clew (chat)")
     letting_go.join()
-    now = holder(folder)
-    assert now is not None
-    assert (now.command, now.brief) == ("clew (chat)", False)
-    taken.release()
+    assert named(folder) == ("clew (chat)", False)
+    taken.end_soon()
+    assert named(folder) == ("clew (chat)", True)
+    letting_go = threading.Timer(0.3, taken.release)
+    letting_go.start()
+    MemoryLock.take(folder, command="clew (ask)").release()
+    letting_go.join()
 
 
 def test_a_brief_holder_that_does_not_let_go_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,48 +51,29 @@ def test_who_waits_for_a_brief_holder_is_told_at_once_of_one_that_keeps_it(folde
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    named = json.loads((folder / "holder.json").read_text())
-    (folder / "holder.json").write_text(json.dumps(named | {"command": "clew (chat)", "brief": False}))
+    stored = json.loads((folder / "holder.json").read_text())
+    (folder / "holder.json").write_text(json.dumps(stored | {"command": "clew (chat)", "brief": False}))
     waiting.join()
     assert "`clew (chat)`" in told[0]
     assert "Close that one first" in told[0]
     brief.release()
 
 
-def test_one_that_ends_soon_is_waited_for(folder: Path) -> None:
-    ending = MemoryLock.take(folder, command="clew (chat)")
-    ending.end_soon()
-    name = holder(folder)
-    assert name is not None
-    assert (name.command, name.brief) == ("clew (chat)", True)
-    letting_go = threading.Timer(0.3, ending.release)
-    letting_go.start()
-    MemoryLock.take(folder, command="clew (ask)").release()
-    letting_go.join()
-
-
-def test_of_a_service_it_is_told_how_it_is_ended(folder: Path) -> None:
+def test_one_that_keeps_it_is_not_waited_for_and_of_a_service_it_is_told_how_it_is_ended(folder: Path) -> None:
+    kept = MemoryLock.take(folder, command="clew (chat)")
+    with pytest.raises(MemoryHeld, match=r"clew \(chat\)"):
+        MemoryLock.take(folder, command="clew (ask)", waits_s=600)  # more than a test may take
+    kept.release()
     kept = MemoryLock.take(folder, command=SERVE)
     with pytest.raises(MemoryHeld, match=r"`clew serve` \(process \d+\).*`clew serve --stop`"):
         MemoryLock.take(folder, command="clew (ask)")
     kept.release()
 
 
-def test_one_that_keeps_it_is_not_waited_for(folder: Path) -> None:
-    kept = MemoryLock.take(folder, command="clew (chat)")
-    began = time.monotonic()
-    with pytest.raises(MemoryHeld, match=r"clew \(chat\)"):
-        MemoryLock.take(folder, command="clew (ask)", waits_s=5)
-    assert time.monotonic() - began < 4
-    kept.release()
-
-
 def test_the_name_that_an_earlier_clew_left_is_read(folder: Path) -> None:
     taken = MemoryLock.take(folder, command="clew (chat)")
-    named = json.loads((folder / "holder.json").read_text())
-    del named["brief"]
-    (folder / "holder.json").write_text(json.dumps(named))
-    name = holder(folder)
-    assert name is not None
-    assert not name.brief
+    stored = json.loads((folder / "holder.json").read_text())
+    del stored["brief"]
+    (folder / "holder.json").write_text(json.dumps(stored))
+    assert named(folder) == ("clew (chat)", False)
     taken.release()

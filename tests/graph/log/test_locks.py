@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import SessionStarted
 from graph.log.byte_search import forms_of, look
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.sqlite import LOG
 from graph.transfer.backup import copy_log
+from tests.graph.deeds import begin
 from tests.graph.talk import said
 
 ELSEWHERE = """
@@ -45,7 +45,7 @@ def test_another_program_that_opens_the_log_and_closes_it_takes_nothing_away(
 ) -> None:
     folder = tmp_path / "memory"
     with closing(Memory.open(folder, command="test")) as memory:
-        memory.append(SessionStarted(session="s", client="test"), said("one", "s", text="hello there"))
+        memory.append(begin("s"), said("one", "s", text="hello there"))
         does(folder)
         before = (folder / f"{LOG}-wal").stat()
         assert before.st_size > 0
@@ -59,7 +59,7 @@ def test_another_program_that_opens_the_log_and_closes_it_takes_nothing_away(
 def test_what_was_looked_through_is_let_go_of_with_the_memory(tmp_path: Path) -> None:
     folder = tmp_path / "memory"
     with closing(Memory.open(folder, command="test")) as memory:
-        memory.append(SessionStarted(session="s", client="test"), said("one", "s", text="hello there"))
+        memory.append(begin("s"), said("one", "s", text="hello there"))
         looked(folder)
     held = [os.path.realpath(f"/proc/self/fd/{each}") for each in os.listdir("/proc/self/fd")]
     assert [each for each in held if each.startswith(str(folder))] == []

@@ -1,6 +1,7 @@
 """What stands in the log's place and is no log is refused, and nothing is changed."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from graph.reader import LogReader
 from graph.sqlite import GRAPH, LOG
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import talk
+from tests.tables import each
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -28,42 +30,39 @@ def refused(folder: Path, match: str) -> None:
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize("left", [None, b""])
-def test_a_log_that_is_gone_beside_its_graph_is_no_new_memory(whole: Memory, folder: Path, left: bytes | None) -> None:
+def empty_database(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+
+
+def test_a_log_that_is_gone_or_empty_beside_its_graph_is_no_new_memory(whole: Memory, folder: Path) -> None:
     talk(whole, 2)
     whole.close()
-    (folder / LOG).unlink()
-    if left is not None:
-        (folder / LOG).write_bytes(left)
-    refused(folder, "missing or empty.*backup.*copy")
+    for left in (Path.unlink, Path.touch, empty_database):
+        (folder / LOG).unlink(missing_ok=True)
+        (folder / LOG).touch()
+        left(folder / LOG)
+        refused(folder, "missing or empty.*backup.*copy")
 
 
-def test_an_empty_database_in_the_logs_place_beside_its_graph_is_refused(whole: Memory, folder: Path) -> None:
-    talk(whole, 2)
-    whole.close()
-    (folder / LOG).unlink()
-    db = sqlite3.connect(folder / LOG)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.close()
-    refused(folder, "missing or empty")
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        "CREATE TABLE theirs (x)",
-        "PRAGMA application_id = 7",
-        "PRAGMA user_version = 1",
-        "CREATE TABLE events (x); PRAGMA user_version = 1",
-        "; ".join(f"CREATE TABLE t{n} ({', '.join(f'column_number_{m}' for m in range(30))})" for n in range(40)),
-    ],
+OF_OTHERS = (
+    "CREATE TABLE theirs (x)",
+    "PRAGMA application_id = 7",
+    "PRAGMA user_version = 1",
+    "CREATE TABLE events (x); PRAGMA user_version = 1",
+    "; ".join(f"CREATE TABLE t{n} ({', '.join(f'column_number_{m}' for m in range(30))})" for n in range(40)),
 )
-def test_the_database_of_another_program_is_refused(folder: Path, made: str) -> None:
-    folder.mkdir()
-    db = sqlite3.connect(folder / LOG)
-    db.executescript(made)
-    db.close()
-    refused(folder, "another program")
+
+
+def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    def is_refused(numbered: tuple[int, str]) -> None:
+        folder = tmp_path / str(numbered[0])
+        folder.mkdir()
+        with closing(sqlite3.connect(folder / LOG)) as db:
+            db.executescript(numbered[1])
+        refused(folder, "another program")
+
+    each(enumerate(OF_OTHERS), is_refused)
 
 
 def test_a_folder_or_a_link_to_nothing_in_the_logs_place_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -76,19 +75,15 @@ def test_a_folder_or_a_link_to_nothing_in_the_logs_place_is_refused(folder: Path
     assert not (tmp_path / "unmounted").exists()
 
 
-@pytest.mark.parametrize("wal", [False, True])
-def test_a_first_start_cut_short_before_its_first_transaction_is_still_a_first_start(folder: Path, wal: bool) -> None:
-    folder.mkdir()
-    (folder / LOG).touch()
-    if wal:
-        db = sqlite3.connect(folder / LOG)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.close()
-    with pytest.raises(MemoryMissing):
-        LogReader.open(folder)
-    log = Log.open(folder)
-    assert log.head == 0
-    log.close()
+def test_a_first_start_cut_short_before_its_first_transaction_is_still_a_first_start(tmp_path: Path) -> None:
+    for begun in (Path.touch, empty_database):
+        folder = tmp_path / begun.__name__
+        folder.mkdir()
+        begun(folder / LOG)
+        with pytest.raises(MemoryMissing):
+            LogReader.open(folder)
+        with closing(Log.open(folder)) as log:
+            assert log.head == 0
 
 
 @pytest.mark.restarts

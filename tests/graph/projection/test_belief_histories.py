@@ -1,68 +1,72 @@
-"""Whatever is learned and unlearned, the live graph, a rebuilt one and the plainest reading of the events agree."""
+"""Whatever is learned and unlearned, the live graph, a rebuilt one and the plainest reading of the events agree.
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+Every turn's and chunk's text is a word of its own, and whatever is derived says the words of all its sources.
+"""
+
+import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.doctor import compare
 from graph.events import RelationNoted
 from graph.kuzu.rebuild import events_of
 from graph.memory import Memory
-from graph.projection.schema import NODES
-from graph.projection.tables import Tables
-from tests.examples import histories
-from tests.graph.conftest import ignore
-from tests.graph.lessons import LESSONS, taught
-from tests.graph.projection.test_rebuild_equals_live import folded
+from tests.examples import histories, soaking
+from tests.graph.conftest import fresh, ignore
+from tests.graph.conftest import memory_of as memory_of
+from tests.graph.lessons import LESSONS, Lessons, taught
+from tests.graph.projection.test_rebuild_equals_live import differences, folded
+from tests.graph.projection.test_rebuild_equals_live import of as of
 
-COLUMNS = {table.name: table.names for table in NODES}
-
-
-@contextmanager
-def memory_of(folder: str) -> Iterator[Memory]:
-    memory = Memory.open(Path(folder) / "memory", command="test")
-    try:
-        yield memory
-    finally:
-        memory.close()
+HANGING = {"DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "WORDED_FROM"}
+SHOWN = """
+MATCH (o:Observation) WHERE o.live RETURN o.text AS text, o.world AS world
+UNION ALL MATCH (s:Session) RETURN s.title AS text, s.world AS world
+UNION ALL MATCH (b:CoreBlock) RETURN b.text AS text, b.world AS world
+UNION ALL MATCH (c:Chunk) WHERE c.live RETURN c.text AS text, 'main' AS world
+"""
+TEXTS = {"Turn": "text", "Observation": "text", "Session": "title", "CoreBlock": "text", "Chunk": "text"}
 
 
-@histories(12)
-@given(LESSONS)
-def test_what_was_learned_is_the_same_kept_and_rebuilt(steps: list[tuple[int, int, int]]) -> None:
-    lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.open_graph(ignore)
-        for event in lessons.events:
-            assert not memory.append(event)[0].graph_behind
-        assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
-        memory.rebuild(ignore)
-        assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
+def sources(text: str | None) -> set[str]:
+    return set(re.findall(r"<(\w+)>", text or ""))
 
 
-@histories(10)
-@given(LESSONS, st.integers(2, 40))
-def test_many_events_in_one_transaction_do_what_they_do_one_by_one(
+def wrongly_said(memory: Memory, lessons: Lessons) -> set[str]:
+    """The words in all that may be shown in some world, and do not stand there."""
+    standing = {world: lessons.standing(world) for world in {"main", *lessons.world.values()}}
+    return {word for row in memory.query(SHOWN) for word in sources(row["text"]) - standing[row["world"]]}
+
+
+@histories(25 if soaking() else 12)
+@given(LESSONS, st.sampled_from((1, 1, 2, 9, 40)))
+def test_kept_and_rebuilt_it_is_the_same_and_says_no_word_of_what_does_not_stand_at_any_moment(
     steps: list[tuple[int, int, int]], at_once: int
 ) -> None:
-    lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.open_graph(ignore)
-        for start in range(0, len(lessons.events), at_once):
-            memory.append(*lessons.events[start : start + at_once])
-        assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
+    """Whether the events come one by one or many in a transaction."""
+    lessons = Lessons()
+    with fresh(graph=True) as memory:
+        for start in range(0, len(steps), at_once):
+            before = len(lessons.events)
+            for step in steps[start : start + at_once]:
+                lessons.step(*step)
+            assert not any(recorded.graph_behind for recorded in memory.append(*lessons.events[before:]))
+            assert wrongly_said(memory, lessons) == set()
+        assert differences(memory) == []
+        texts = [memory.query(f"MATCH (n:`{table}`) RETURN n.`{TEXTS[table]}` AS text") for table in TEXTS]
+        left = {word for rows in texts for row in rows for word in sources(row["text"])}
+        removed = {chunk for chunk, document in lessons.chunks.items() if document in lessons.removed}
+        assert not left & (lessons.deleted | removed)
+        memory.rebuild(ignore)
+        assert differences(memory) == []
+        assert wrongly_said(memory, lessons) == set()
 
 
 @histories(120)
 @given(LESSONS)
 def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
+    with fresh() as memory:
         seqs = [each.seq for each in memory.append(*lessons.events)]
         tables = folded(memory)
         assert of(tables, "Observation", "live", "status", "current") == lessons.holding()
@@ -90,16 +94,7 @@ def test_belief_is_what_the_words_say(steps: list[tuple[int, int, int]]) -> None
         assert titles == {id: (seq, said(memory, seq)) for id, seq in shown["Session"].items() if seq}
         blocks = of(tables, "CoreBlock", "seq", "text")
         assert blocks == {id: (seq, said(memory, seq) or None) for id, seq in shown["CoreBlock"].items()}
-
-
-@histories(50)
-@given(LESSONS)
-def test_what_hangs_on_a_source_is_counted_by_it(steps: list[tuple[int, int, int]]) -> None:
-    lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.append(*lessons.events)
-        tables = folded(memory)
-        for table in ("Turn", "Chunk"):
+        for table in ("Turn", "Chunk"):  # what hangs on a source is counted by it
             leading = [ends for (rel, to), ends in tables.rels.items() if to == table and rel in HANGING]
             ends = [end for each in leading for _, end, *_ in each]
             assert {id: count for id, (count,) in of(tables, table, "evidence").items()} == {
@@ -107,18 +102,10 @@ def test_what_hangs_on_a_source_is_counted_by_it(steps: list[tuple[int, int, int
             }
 
 
-HANGING = {"DERIVED_FROM", "SUPPORTED_BY", "REINFORCED_BY", "RETIRED_BY", "WORDED_FROM"}
-
-
 def erased_relations(memory: Memory) -> set[str]:
     """The observations whose relationship lost its words, by itself or with the observation's."""
     noted = [each.event for each in events_of(memory._reader, memory.head())]
     return {event.observation for event in noted if isinstance(event, RelationNoted) and event.text is None}
-
-
-def of(tables: Tables, table: str, *columns: str) -> dict[str, tuple[Any, ...]]:
-    places = [COLUMNS[table].index(column) for column in columns]
-    return {id: tuple(row[place] for place in places) for id, row in tables.nodes[table].items()}
 
 
 def said(memory: Memory, seq: int | None) -> str | None:

@@ -1,7 +1,6 @@
 """Who is who: tables and graph say of main what people said by hand, and a what-if says what it knows of that."""
 
 import json
-import tempfile
 
 from hypothesis import given
 
@@ -9,8 +8,9 @@ from graph.events import EntityChange, EntityNoted, ObservationMade, RelationNot
 from graph.memory import Memory
 from graph.projection.identities import Identities
 from tests.examples import histories
+from tests.graph.conftest import fresh
 from tests.graph.lessons import LESSONS, Lessons, taught
-from tests.graph.projection.test_belief_histories import memory_of, of
+from tests.graph.projection.test_belief_histories import of
 from tests.graph.projection.test_rebuild_equals_live import folded
 from tests.graph.who import Who
 
@@ -45,11 +45,11 @@ def said_by_hand(memory: Memory, lessons: Lessons) -> Who:
 
 @histories(60)
 @given(LESSONS)
-def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, int]]) -> None:
+def test_whom_each_word_means_is_what_people_said_as_far_as_each_world_knows(steps: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        main = said_by_hand(memory, lessons).view({"main": None})
-        tables = folded(memory)
+    with fresh() as memory:
+        who = said_by_hand(memory, lessons)
+        main, tables = who.view({"main": None}), folded(memory)
         hung = {(rel, *ends) for rel in ("MENTIONS", "ABOUT") for ends in tables.rels[rel, "Entity"]}
         assert hung == {(rel, item, main.meant(entity, item), entity) for rel, item, entity in told(memory)}
         said_by = {turn: (end,) for turn, end, *_ in tables.rels["SAID_BY", "Entity"]}
@@ -61,15 +61,7 @@ def test_whom_each_word_means_is_what_people_said(steps: list[tuple[int, int, in
                 assert name == main.names[id]
             elif id not in lessons.who.others() | lessons.who.aliases():
                 assert by == noted_by
-
-
-@histories(60)
-@given(LESSONS)
-def test_each_world_knows_who_is_who_as_far_as_it_goes(steps: list[tuple[int, int, int]]) -> None:
-    lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        who = said_by_hand(memory, lessons)
-        entities = [id for id in folded(memory).nodes["Entity"]]
+        entities = list(tables.nodes["Entity"])
         items = [*lessons.home, *lessons.revisions]
         with memory.readings.snapshot() as db:
             for world in {"main", *lessons.world.values()}:
@@ -79,7 +71,7 @@ def test_each_world_knows_who_is_who_as_far_as_it_goes(steps: list[tuple[int, in
                     assert found.given(id) == expected.names.get(id)
                     assert [found.meant(id, item) for item in items] == [expected.meant(id, item) for item in items]
                 for meant in {expected.meant(id) for id in entities}:
-                    told, values = found.told([meant]), {"ids": json.dumps(entities), "items": json.dumps(items)}
-                    rows = db.execute(_EVERY.format(told.condition("e.value", "i.value")), values | told.values())
+                    where, values = found.told([meant]), {"ids": json.dumps(entities), "items": json.dumps(items)}
+                    rows = db.execute(_EVERY.format(where.condition("e.value", "i.value")), values | where.values())
                     every = {(id, item) for id in entities for item in items}
                     assert set(rows) == {each for each in every if expected.meant(*each) == meant}

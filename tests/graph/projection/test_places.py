@@ -2,20 +2,13 @@
 
 import random
 
-from graph.events import (
-    Event,
-    HeadMoved,
-    SessionForked,
-    SessionStarted,
-    TurnDeleted,
-    TurnSaid,
-    TurnTaken,
-)
+from graph.events import Event, TurnSaid
 from graph.events.codec import Stored
 from graph.memory import Memory
 from graph.projection.projection import project
 from graph.projection.sources import is_over
 from graph.projection.tables import Tables
+from tests.graph.deeds import begin, delete, fork, move, taken
 from tests.graph.projection.test_rebuild_equals_live import edges, rows
 from tests.graph.talk import reply, said, talk
 
@@ -28,58 +21,42 @@ def heads(memory: Memory) -> dict[object, object]:
     return {row[0]: row[1] for row in edges(memory, "HEAD")}
 
 
-def test_what_followed_a_deleted_turn_follows_what_that_followed(whole: Memory) -> None:
-    talk(whole, 4)
-    whole.append(reply("other", parent="s2"), TurnDeleted(turn="s2"))
-    assert follows(whole) == {"s1": "s0", "s3": "s1", "other": "s1"}
-    assert rows(whole, "Turn", ["parent", "depth"])["s3"] == ("s2", 3)
+def test_what_followed_a_deleted_turn_is_touched_and_follows_what_that_followed(memory: Memory) -> None:
+    talk(memory, 4)
+    (*_, deleted) = memory.append(reply("other", parent="s2"), delete("s2"))
+    assert follows(memory) == {"s1": "s0", "s3": "s1", "other": "s1"}
+    assert rows(memory, "Turn", ["parent", "depth", "touched"])["s3"] == ("s2", 3, deleted.seq)
+    memory.append(said("waits", queued=True), taken("waits", "s", parent="s2"))
+    assert follows(memory)["waits"] == "s1"
+    memory.append(delete("s0"))
+    assert follows(memory) == {"s3": "s1", "other": "s1", "waits": "s1"}
+    memory.append(*(delete(turn) for turn in ("s1", "s3", "other", "waits")))
+    assert (follows(memory), heads(memory)) == ({}, {})
 
 
-def test_when_the_first_turn_is_deleted_the_second_is_a_first_one(whole: Memory) -> None:
-    talk(whole, 3)
-    whole.append(TurnDeleted(turn="s0"))
-    assert follows(whole) == {"s2": "s1"}
-    whole.append(TurnDeleted(turn="s1"), TurnDeleted(turn="s2"))
-    assert follows(whole) == {}
-    assert heads(whole) == {}
-
-
-def test_many_in_a_row_are_passed_by_in_whatever_order_they_go(whole: Memory) -> None:
+def test_many_in_a_row_are_passed_by_in_whatever_order_they_go(memory: Memory) -> None:
     for session, order in (("a", (1, 2, 3)), ("b", (3, 2, 1)), ("c", (1, 3, 2)), ("d", (2, 1, 3))):
-        talk(whole, 5, session)
+        talk(memory, 5, session)
         for number in order:
-            whole.append(TurnDeleted(turn=f"{session}{number}"))
-        assert {turn: above for turn, above in follows(whole).items() if str(turn).startswith(session)} == {
+            memory.append(delete(f"{session}{number}"))
+        assert {turn: above for turn, above in follows(memory).items() if str(turn).startswith(session)} == {
             f"{session}4": f"{session}0"
         }
-        whole.append(reply(f"{session}late", session, parent=f"{session}3"))  # under what is gone
-        assert follows(whole)[f"{session}late"] == f"{session}0"
+        memory.append(reply(f"{session}late", session, parent=f"{session}3"))  # under what is gone
+        assert follows(memory)[f"{session}late"] == f"{session}0"
 
 
-def test_a_head_on_a_deleted_turn_leads_to_the_nearest_above(whole: Memory) -> None:
-    talk(whole, 4)
-    whole.append(SessionForked(session="f", origin="s", at="s3", client="test"), TurnDeleted(turn="s3"))
-    assert heads(whole) == {"s": "s2", "f": "s2"}
-    whole.append(TurnDeleted(turn="s2"))
-    assert heads(whole) == {"s": "s1", "f": "s1"}
-    assert rows(whole, "Session", ["head"]) == {"s": ("s3",), "f": ("s3",)}
-    whole.append(HeadMoved(session="f", turn="s2"))  # from one that is gone to another
-    assert heads(whole) == {"s": "s1", "f": "s1"}
-    whole.append(HeadMoved(session="s", turn="s0"))
-    assert heads(whole) == {"s": "s0", "f": "s1"}
-
-
-def test_a_message_taken_up_under_a_deleted_turn_follows_what_is_above_that(whole: Memory) -> None:
-    talk(whole, 2)
-    whole.append(said("waits", queued=True), TurnDeleted(turn="s1"))
-    whole.append(TurnTaken(turn="waits", session="s", parent="s1"))
-    assert follows(whole) == {"waits": "s0"}
-
-
-def test_what_followed_a_deleted_turn_is_touched_by_the_delete(whole: Memory) -> None:
-    talk(whole, 3)
-    (deleted,) = whole.append(TurnDeleted(turn="s1"))
-    assert rows(whole, "Turn", ["touched"])["s2"] == (deleted.seq,)
+def test_a_head_on_a_deleted_turn_leads_to_the_nearest_above(memory: Memory) -> None:
+    talk(memory, 4)
+    memory.append(fork("f", "s", "s3"), delete("s3"))
+    assert heads(memory) == {"s": "s2", "f": "s2"}
+    memory.append(delete("s2"))
+    assert heads(memory) == {"s": "s1", "f": "s1"}
+    assert rows(memory, "Session", ["head"]) == {"s": ("s3",), "f": ("s3",)}
+    memory.append(move("f", "s2"))  # from one that is gone to another
+    assert heads(memory) == {"s": "s1", "f": "s1"}
+    memory.append(move("s", "s0"))
+    assert heads(memory) == {"s": "s0", "f": "s1"}
 
 
 class Counting(Tables):
@@ -97,7 +74,7 @@ def tree(parents: list[int | None]) -> Counting:
     turns: list[TurnSaid] = [
         said(f"{number}", parent=None if parent is None else f"{parent}") for number, parent in enumerate(parents)
     ]
-    events: list[Event] = [SessionStarted(session="s", client="test"), *turns]
+    events: list[Event] = [begin("s"), *turns]
     tables = Counting(lambda seq: events[seq - 1])
     for seq, event in enumerate(events, 1):
         project(Stored(seq, f"{seq}", seq, event), tables)

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from graph.errors import LogUnwritable
-from graph.events import HeadMoved, SessionForked, SessionTitled, TurnHidden, codec
+from graph.events import codec
 from graph.events.conversation import TurnSaid
 from graph.log.log import Log
 from graph.memory import Memory
 from graph.projection import schema, sqlite_tables
 from graph.reader import LogReader
-from tests.graph.conftest import Open
+from tests.graph.conftest import bad, ignore
+from tests.graph.deeds import fork, hide, move, titled
 from tests.graph.talk import reply, said, talk
+from tests.tables import each
 
 
 def rows(folder: Path) -> dict[str, list[Any]]:
@@ -35,73 +37,75 @@ def change(folder: Path, *statements: str) -> None:
 def chat(memory: Memory) -> Memory:
     talk(memory, 4)
     memory.append(
-        reply("other", parent="s2"), SessionForked(session="f", origin="s", at="s1", client="test"),
-        SessionTitled(session="s", sources=("s0",), text="called so"), TurnHidden(turn="s1"),
+        reply("other", parent="s2"), fork("f", "s", "s1"),
+        titled("s", "called so", "s0"), hide("s1"),
     )  # fmt: skip
     return memory
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE turns SET live = 0 WHERE id = 's2'",
-        "UPDATE turns SET parent = NULL WHERE id = 's2'",
-        "DELETE FROM turns WHERE id = 's3'",
-        "DELETE FROM links",
-        "DELETE FROM subjects WHERE kind = 'turn.hidden'",
-        "UPDATE sessions SET head = 's0'",
-        "INSERT INTO imports VALUES ('chat:1', 's')",
-    ],
+DAMAGES = (
+    "UPDATE turns SET live = 0 WHERE id = 's2'",
+    "UPDATE turns SET parent = NULL WHERE id = 's2'",
+    "DELETE FROM turns WHERE id = 's3'",
+    "DELETE FROM links",
+    "DELETE FROM subjects WHERE kind = 'turn.hidden'",
+    "UPDATE sessions SET head = 's0'",
+    "INSERT INTO imports VALUES ('chat:1', 's')",
+    "INSERT INTO links VALUES ('ABOUT', 'x', 'y', 'y', 'Entity', 1, 1, 1)",
 )
-def test_tables_that_were_changed_by_hand_are_found_and_made_anew(chat: Memory, folder: Path, damage: str) -> None:
+
+
+def test_tables_that_were_changed_by_hand_are_found_and_made_anew(chat: Memory, folder: Path) -> None:
     before = rows(folder)
-    change(folder, "INSERT INTO links VALUES ('ABOUT', 'x', 'y', 'y', 'Entity', 1, 1, 1)", damage)
-    found = [check for check in chat.doctor() if not check.ok and check.name == "tables"]
-    assert len(found) == 1
-    assert "clew rebuild" in found[0].advice
-    chat._log.rebuild_tables()
-    assert [check for check in chat.doctor() if not check.ok and check.name == "tables"] == []
-    assert rows(folder) == before
+
+    def is_found_and_mended(damage: str) -> None:
+        change(folder, damage)
+        (found,) = [check for check in chat.doctor() if not check.ok and check.name == "tables"]
+        assert "clew rebuild" in found.advice
+        chat._log.rebuild_tables()
+        assert "tables" not in bad(chat)
+        assert rows(folder) == before
+
+    each(DAMAGES, is_found_and_mended)
 
 
-@pytest.mark.parametrize(
-    "otherwise",
-    [
-        "UPDATE projected SET version = version + 1",  # of a newer clew
-        "UPDATE projected SET version = version - 1",
-        "UPDATE projected SET seq = seq - 1",  # an older clew appended, and knew nothing of them
-        "UPDATE projected SET link = x'00'",  # of another log
-        "DELETE FROM projected",
-        "DROP TABLE turns",
-    ],
+OTHERWISE = (
+    "UPDATE projected SET version = version + 1",  # of a newer clew
+    "UPDATE projected SET version = version - 1",
+    "UPDATE projected SET seq = seq - 1",  # an older clew appended, and knew nothing of them
+    "UPDATE projected SET link = x'00'",  # of another log
+    "DELETE FROM projected",
+    "DROP TABLE turns",
 )
+
+
 def test_tables_of_another_version_or_log_are_made_anew_at_the_next_opening_and_that_is_told(
-    chat: Memory, folder: Path, opening: Open, otherwise: str
+    chat: Memory, folder: Path
 ) -> None:
     before = rows(folder)
     chat.close()
-    change(folder, "UPDATE sessions SET head = NULL", otherwise)
-    told: list[tuple[int, int]] = []
-    with closing(Memory.open(folder, command="test", progress=lambda *step: told.append(step))) as memory:
-        assert [turn.id for turn in memory.readings.thread("s")] == ["s0", "s1", "s2", "other"]
-        assert rows(folder) == before
-        assert told == [(1, memory.head())]
+
+    def are_made_anew(otherwise: str) -> None:
+        change(folder, "UPDATE sessions SET head = NULL", otherwise)
+        told: list[tuple[int, int]] = []
+        with closing(Memory.open(folder, command="test", progress=lambda *step: told.append(step))) as memory:
+            assert [turn.id for turn in memory.readings.thread("s")] == ["s0", "s1", "s2", "other"]
+            assert rows(folder) == before
+            assert told == [(1, memory.head())]
+
+    each(OTHERWISE, are_made_anew)
 
 
-def test_whoever_only_reads_a_log_of_which_the_tables_are_not_has_them_in_memory(chat: Memory, folder: Path) -> None:
+def test_whoever_only_reads_a_log_of_which_the_tables_are_not_has_them_in_memory_until_the_holder_made_them(
+    chat: Memory, folder: Path
+) -> None:
     chat.close()
     change(folder, "UPDATE projected SET version = version - 1", "DELETE FROM turns")
     before = (folder / "log.sqlite").read_bytes()
     with closing(LogReader.open(folder)) as reader:
         assert [turn.id for turn in reader.thread("s")] == ["s0", "s1", "s2", "other"]
         assert reader.session("s").name == "called so"
-    assert (folder / "log.sqlite").read_bytes() == before
-
-
-def test_a_reader_beside_the_holder_finds_the_tables_that_the_holder_made(chat: Memory, folder: Path) -> None:
-    chat.close()
-    change(folder, "DELETE FROM projected")
-    with closing(LogReader.open(folder)) as reader:
+        assert (folder / "log.sqlite").read_bytes() == before
         assert reader.tables() is not None
         with closing(Memory.open(folder, command="test")) as memory:
             memory.append(said("new", parent="other"))
@@ -160,11 +164,11 @@ def test_an_append_that_fails_writes_neither_event_nor_row(
     with monkeypatch.context() as failing:
         failing.setattr(sqlite_tables, "note", fails)
         with pytest.raises(LogUnwritable):
-            chat.append(said("lost", parent="other"), HeadMoved(session="s", turn="s0"))
+            chat.append(said("lost", parent="other"), move("s", "s0"))
     assert chat.head() == head
     assert rows(folder) == before
     chat.append(said("kept", parent="other"))
-    assert [check for check in chat.doctor() if not check.ok and check.name != "graph"] == []
+    assert bad(chat) == []
 
 
 @pytest.fixture
@@ -188,21 +192,21 @@ def test_a_changed_shape_of_an_event_is_seen_by_every_reading(
     chat.close()
     request.getfixturevalue("louder")
     with closing(Memory.open(folder, command="test")) as memory:
-        assert memory.readings.turn("mine").speaker == "ANNA"
-        assert memory.readings.thread("s")[-1].speaker == "ANNA"
-        assert [turn.speaker for turn in memory.readings.recent("turn", 1)] == ["ANNA"]
-        assert "ANNA" in memory.readings.speakers()
-        assert memory.readings.about("anna").said == 1
-        assert memory.readings.exchange("mine").turn.speaker == "ANNA"
-        assert memory.readings.search("mine")[0].turn.speaker == "ANNA"
         branch = memory.readings.tree("s")
         while branch:
             last, branch = branch[-1], branch[-1].children
-        assert last.speaker == "ANNA"
-        said_by = [
-            stored.event.speaker for stored in memory._reader.events(limit=99) if hasattr(stored.event, "speaker")
-        ]
-        assert said_by[-1] == "ANNA"
-        memory.open_graph(lambda _: None)
+        events = [stored.event for stored in memory._reader.events(limit=99)]
+        assert {
+            memory.readings.turn("mine").speaker,
+            memory.readings.thread("s")[-1].speaker,
+            memory.readings.recent("turn", 1)[0].speaker,
+            memory.readings.exchange("mine").turn.speaker,
+            memory.readings.search("mine")[0].turn.speaker,
+            last.speaker,
+            [event.speaker for event in events if isinstance(event, TurnSaid)][-1],
+        } == {"ANNA"}
+        assert "ANNA" in memory.readings.speakers()
+        assert memory.readings.about("anna").said == 1
+        memory.open_graph(ignore)
         assert memory.query("MATCH (t:Turn {id: 'mine'}) RETURN t.speaker AS s") == [{"s": "ANNA"}]
-        assert [check for check in memory.doctor() if not check.ok] == []
+        assert bad(memory) == []

@@ -6,28 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.events import (
-    MAIN_WORLD,
-    HeadMoved,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionTitled,
-    TurnDeleted,
-    TurnHidden,
-    TurnReleased,
-    TurnTaken,
-    TurnUnhidden,
-    TurnWithheld,
-)
 from graph.memory import Memory
 from graph.projection.paths import Paths
 from tests.examples import examples
+from tests.graph.conftest import fresh
+from tests.graph.deeds import delete, drop, fork, hide, move, release, rename, titled, unhide, withhold
+from tests.graph.histories import history
 from tests.graph.talk import reply, said, talk
-
-
-def titled(session: str, text: str, *sources: str) -> SessionTitled:
-    return SessionTitled(session=session, sources=sources, text=text)
 
 
 @pytest.fixture
@@ -37,135 +22,90 @@ def named(memory: Memory) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("out", "back"),
-    [
-        (TurnHidden(turn="s4"), TurnUnhidden(turn="s4")),
-        (TurnWithheld(turn="s4"), TurnReleased(turn="s4")),
-        (HeadMoved(session="s", turn="s3"), HeadMoved(session="s", turn="s4")),
-    ],
-)
-def test_the_title_before_it_is_shown_until_its_source_is_back(named: Memory, out: Any, back: Any) -> None:
-    assert named.readings.session("s").name == "late"
-    named.append(out)
-    assert [session.name for session in named.readings.sessions()] == ["better"] == [named.readings.session("s").name]
-    named.append(back)
-    assert named.readings.session("s").name == "late"
+def name(memory: Memory, session: str = "s") -> str | None:
+    return memory.readings.session(session).name
+
+
+def test_the_title_before_it_is_shown_until_its_source_is_back(named: Memory) -> None:
+    for out, back in (
+        (hide("s4"), unhide("s4")),
+        (withhold("s4"), release("s4")),
+        (move("s", "s3"), move("s", "s4")),
+    ):
+        assert name(named) == "late"
+        named.append(out)
+        assert [session.name for session in named.readings.sessions()] == ["better"] == [name(named)]
+        named.append(back)
+    assert name(named) == "late"
 
 
 def test_each_source_counts_and_a_name_by_hand_beats_them_all(named: Memory) -> None:
-    named.append(TurnHidden(turn="s1"))
-    assert named.readings.session("s").name == "first"
-    named.append(TurnDeleted(turn="s0"))
-    assert named.readings.session("s").name == "s2", "the first words of what is left"
-    assert named.readings.session("s").turns == 5, "a deleted message is none"
-    named.append(SessionRenamed(session="s", text="mine"))
-    assert named.readings.session("s").name == "mine"
-
-
-def test_another_answer_or_another_beginning_takes_the_title_away(named: Memory) -> None:
     named.append(reply("other", parent="s0"))
-    assert named.readings.session("s").name == "first"
+    assert name(named) == "first", "another answer takes titles away"
     named.append(said("anew"))
-    assert named.readings.session("s").name == "anew"
-    named.append(HeadMoved(session="s", turn="s5"))
-    assert named.readings.session("s").name == "late"
+    assert name(named) == "anew", "and another beginning all of them"
+    named.append(move("s", "s5"))
+    assert name(named) == "late"
+    named.append(hide("s1"))
+    assert name(named) == "first"
+    named.append(delete("s0"), hide("anew"))
+    assert name(named) == "s2", "the first words of what is left"
+    assert named.readings.session("s").turns == 7, "a deleted message is none"
+    named.append(rename("s", "mine"))
+    assert name(named) == "mine"
 
 
 def test_a_fork_keeps_the_titles_of_what_it_keeps(named: Memory) -> None:
-    named.append(SessionForked(session="f", origin="s", at="s1", client="x"), titled("f", "of the fork", "s0", "s4"))
-    named.append(HeadMoved(session="s", turn=None))
-    assert (named.readings.session("s").name, named.readings.session("f").name) == ("better", None)
-    named.append(SessionDeleted(session="f"))
-    assert named.readings.session("s").name is None
+    named.append(fork("f", "s", "s1"), titled("f", "of the fork", "s0", "s4"))
+    named.append(move("s", None))
+    assert (name(named), name(named, "f")) == ("better", None)
+    named.append(drop("f"))
+    assert name(named) is None
 
 
 def test_a_chat_whose_first_message_is_hidden_is_called_by_the_next_and_one_without_words_by_nothing(
     memory: Memory,
 ) -> None:
     talk(memory, 4)
-    memory.append(titled("s", "first", "s0"), TurnHidden(turn="s0"))
-    assert memory.readings.session("s").name == "s2"
-    memory.append(TurnHidden(turn="s2"))
-    assert memory.readings.session("s").name is None
-    memory.append(TurnUnhidden(turn="s0"))
-    assert memory.readings.session("s").name == "first"
+    memory.append(titled("s", "first", "s0"), hide("s0"))
+    assert name(memory) == "s2"
+    memory.append(hide("s2"))
+    assert name(memory) is None
+    memory.append(unhide("s0"))
+    assert name(memory) == "first"
+    talk(memory, 2, "i")
+    memory.append(titled("i", "imported"), move("i", None))
+    assert name(memory, "i") == "imported", "a title of nothing said stays"
 
 
-def test_a_title_of_nothing_said_stays(memory: Memory) -> None:
-    talk(memory, 2)
-    memory.append(titled("s", "imported"), HeadMoved(session="s", turn=None))
-    assert memory.readings.session("s").name == "imported"
-
-
-STEPS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 99), st.integers(0, 99)), min_size=5, max_size=40)
+STEP = st.tuples(st.just(15) | st.integers(0, 18), st.integers(0, 999), st.integers(0, 999))  # 15 is a title
 
 
 @examples(60)
-@given(steps=STEPS)
-def test_a_glance_says_what_a_walk_says(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
-    memory = Memory.open(tmp_path_factory.mktemp("memory"), command="test")
-    try:
-        sessions, head = ["s"], {"s": "s5"}
-        turns = talk(memory, 6)
-        for place, (kind, a, b) in enumerate(steps):
-            session, turn = sessions[a % len(sessions)], turns[b % len(turns)]
-            _step(memory, kind, session, turn, f"n{place}", sessions, head, turns)
+@given(st.lists(STEP, min_size=5, max_size=40))
+def test_a_glance_says_what_a_walk_says(steps: list[tuple[int, int, int]]) -> None:
+    conversation = history(steps)
+    with fresh() as memory:
+        memory.append(*conversation.events)
         with memory.readings.snapshot() as db:
-            for session in sessions:
-                assert memory.readings.session(session).name == _expected(memory, db, session)
-    finally:
-        memory.close()
+            for session, world in conversation.world.items():
+                assert name(memory, session) == _expected(db, session, world)
 
 
-def _step(
-    memory: Memory,
-    kind: int,
-    session: str,
-    turn: str,
-    new: str,
-    sessions: list[str],
-    head: dict[str, str],
-    turns: list[str],
-) -> None:
-    """Say something, at the end or (rarely) elsewhere; title, move, hide, fork, queue."""
-    match kind:
-        case 0 | 1:
-            memory.append(said(new, session, parent=head[session]))
-            head[session] = new
-            turns.append(new)
-        case 2:
-            memory.append(titled(session, f"{new} of {turn}", turn))
-        case 3:
-            memory.append(HeadMoved(session=session, turn=turn))
-            head[session] = turn
-        case 4:
-            memory.append((TurnHidden if len(new) % 2 else TurnUnhidden)(turn=turn))
-        case 5:
-            memory.append(SessionForked(session=new, origin=session, at=turn, client="x"))
-            sessions.append(new)
-            head[new] = turn
-        case 6:
-            memory.append(said(new, session, queued=True), TurnTaken(turn=new, session=session, parent=head[session]))
-            head[session] = new
-            turns.append(new)
-        case _:
-            above = memory.readings.turn(head[session]).parent
-            memory.append(said(new, session, parent=above))
-            head[session] = new
-            turns.append(new)
-
-
-def _expected(memory: Memory, db: Any, session: str) -> str | None:
+def _expected(db: Any, session: str, world: str) -> str | None:
     query = """
-    SELECT text, structure ->> '$.sources[0]' FROM events
-    WHERE structure ->> '$.session' = ? AND kind = 'session.titled' ORDER BY seq DESC
+    SELECT text, structure ->> '$.sources[0]', kind FROM events
+    WHERE structure ->> '$.session' = ? AND kind IN ('session.titled', 'session.renamed') ORDER BY seq DESC
     """
     words = """
     SELECT text, structure ->> '$.turn' FROM events
     WHERE structure ->> '$.session' = ? AND kind = 'turn.said' AND structure ->> '$.role' = 'user' ORDER BY seq
     """
     paths = Paths(db)
-    titles = db.execute(query, (session,)).fetchall()
+    made = db.execute(query, (session,)).fetchall()
+    by_hand = [text for text, _, kind in made if kind == "session.renamed"]
+    if by_hand and by_hand[0] is not None:
+        return str(by_hand[0])
+    titles = [(text, turn) for text, turn, kind in made if kind == "session.titled"]
     found = titles + db.execute(words, (session,)).fetchall() if titles else []
-    return next((text for text, turn in found if paths.sees(turn, MAIN_WORLD)), None)
+    return next((text for text, turn in found if text is not None and paths.sees(turn, world)), None)

@@ -12,7 +12,7 @@ from graph.events.codec import Stored
 from graph.projection.projection import project
 from graph.projection.schema import NODES
 from graph.projection.tables import Tables
-from tests.examples import histories
+from tests.examples import few, histories
 from tests.graph.lessons import Lessons
 from tests.graph.projection.test_rebuild_equals_live import relations
 
@@ -73,9 +73,9 @@ def test_each_world_believes_what_it_sees(steps: list[tuple[int, int, int]]) -> 
 
 
 def test_histories_have_what_ifs_that_believe_what_they_inherited() -> None:
-    """Or the test above would tell nothing: of a few hundred random histories, enough have each of these."""
+    """Or the test above would tell nothing: of many random histories, enough have each of these."""
     chance, nested, inheriting, apart = random.Random(5), 0, 0, 0
-    for _ in range(150):
+    for _ in range(few(150)):
         here = FollowedGraph()
         for _ in range(60):
             here.step((chance.choice((*OFTEN, chance.randrange(45))), chance.randrange(1000), chance.randrange(1000)))
@@ -91,4 +91,4 @@ def test_histories_have_what_ifs_that_believe_what_they_inherited() -> None:
         ]
         inheriting += bool(inherited)
         apart += any(source not in told.live() for source in inherited)
-    assert min(nested, inheriting, apart) > 10, (nested, inheriting, apart)
+    assert min(nested, inheriting, apart) > few(10), (nested, inheriting, apart)

@@ -1,23 +1,26 @@
 """What there is about a person, a project or any word: from who spoke, what names it, and where."""
 
+from contextlib import closing
+
 import pytest
 
-from graph.events import HeadMoved, SessionForked, SessionRenamed, SessionStarted, TurnDeleted, TurnHidden
 from graph.ids import as_datetime
 from graph.memory import Memory
 from graph.reader import LogReader
+from tests.graph.conftest import ignore
+from tests.graph.deeds import begin, delete, fork, hide, move, rename
 from tests.graph.talk import reply, said, talk
 
 
 @pytest.fixture
 def spoken(memory: Memory) -> Memory:
     memory.append(
-        SessionStarted(session="s", client="test", said_at=0),
-        SessionRenamed(session="s", text="Visit"),
+        begin("s", said_at=0),
+        rename("s", "Visit"),
         said("q1", speaker="Anna", said_at=1_000, text="I moved to Lisbon."),
         reply("a1", parent="q1", said_at=2_000, text="Anna's boats are there."),
         said("q2", parent="a1", speaker="anna", said_at=3_000, text="Anna is my name."),
-        SessionStarted(session="p", client="test", project="Boats", said_at=0),
+        begin("p", project="Boats", said_at=0),
         said("p1", "p", said_at=5_000, text="Larch or oak?"),
         reply("p2", "p", parent="p1", said_at=6_000, text="Ask Anna."),
         said("tool", "p", parent="p2", role="tool", speaker="search", said_at=7_000, text="Anna said: I moved."),
@@ -52,9 +55,9 @@ def test_any_other_word_is_what_names_it(spoken: Memory) -> None:
 
 
 def test_only_what_is_live_in_main_counts(spoken: Memory) -> None:
-    spoken.append(SessionForked(session="w", origin="s", at="a1", world="what-if", client="test"))
+    spoken.append(fork("w", "s", "a1", world="what-if"))
     spoken.append(said("w1", "w", parent="a1", speaker="Anna", text="Anna, in another world"))
-    spoken.append(TurnHidden(turn="a1"), TurnDeleted(turn="p2"), HeadMoved(session="s", turn="a1"))
+    spoken.append(hide("a1"), delete("p2"), move("s", "a1"))
     found = spoken.readings.about("Anna")
     assert [turn.id for turn in found.turns] == ["q1"]
     assert (found.said, found.mentioned) == (1, 0)
@@ -62,15 +65,12 @@ def test_only_what_is_live_in_main_counts(spoken: Memory) -> None:
 
 @pytest.mark.restarts
 def test_it_agrees_with_the_graph_and_is_answered_beside_the_holder(spoken: Memory) -> None:
-    spoken.open_graph(lambda progress: None)
-    said_by = (
-        "MATCH (t:Turn)-[:SAID_BY]->(e:Entity) WHERE lower(e.id) = 'anna' AND t.live RETURN t.id AS id ORDER BY id"
-    )
-    assert [row["id"] for row in spoken.query(said_by)] == ["q1", "q2"]
-    reader = LogReader.open(spoken._folder)
-    assert reader.about("Anna") == spoken.readings.about("Anna")
-    assert reader.speakers() == ["Anna", "anna", "assistant", "search", "you"]
-    reader.close()
+    spoken.open_graph(ignore)
+    said_by = "MATCH (t:Turn)-[:SAID_BY]->(e:Entity) WHERE lower(e.id) = 'anna' AND t.live RETURN t.id AS id"
+    assert sorted(row["id"] for row in spoken.query(said_by)) == ["q1", "q2"]
+    with closing(LogReader.open(spoken._folder)) as reader:
+        assert reader.about("Anna") == spoken.readings.about("Anna")
+        assert reader.speakers() == ["Anna", "anna", "assistant", "search", "you"]
 
 
 def test_in_an_empty_memory_there_is_nobody(memory: Memory) -> None:

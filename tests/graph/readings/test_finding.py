@@ -1,24 +1,19 @@
 """Any typed text can be searched for, and what is found shows where it matched and what has become of it."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from graph.events import (
-    HeadMoved,
-    SessionArchived,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-)
 from graph.memory import Memory
 from graph.readings.finding import fts_query, segments
 from graph.values import Segment
 from tests.examples import examples
+from tests.graph.deeds import archive, begin, delete, drop, fork, hide, move, rename
 from tests.graph.talk import reply, said, talk
+from tests.tables import each
 
 SAYINGS = {
     "pools": "We looked at the tide pools near Lisbon, and at the running crabs.",
@@ -37,9 +32,12 @@ SAYINGS = {
 }
 
 
+TYPED: dict[str, list[str]] = tomllib.loads((Path(__file__).parent / "typed.toml").read_text("utf-8"))
+
+
 @pytest.fixture
 def spoken(memory: Memory) -> Memory:
-    memory.append(SessionStarted(session="s", client="test"))
+    memory.append(begin("s"))
     parent = None
     for turn, text in SAYINGS.items():
         memory.append(said(turn, parent=parent, text=text))
@@ -51,56 +49,17 @@ def found(memory: Memory, typed: str) -> list[str]:
     return [each.turn.id for each in memory.readings.search(typed)]
 
 
-@pytest.mark.parametrize(
-    ("typed", "turn"),
-    [
-        ("tide pools", "pools"),
-        ("pools tide", "pools"),
-        ("  TIDE   lisb", "pools"),
-        ("run crab", "pools"),
-        ('"tide pools"', "pools"),
-        ('"tide pools', "pools"),
-        ('lisbon"', "pools"),
-        ('say "hello world"', "code"),
-        ("AND", "code"),
-        ("hello AND", "code"),
-        ("(then", "code"),
-        ("NEAR", "code"),
-        ("NEAR(a b)", "code"),
-        ("*", "code"),
-        ("hello*", "code"),
-        ("col:umn", "code"),
-        ("^first", "code"),
-        ("-minus", "code"),
-        ("🎉", "party"),
-        ("surprise 🎉", "party"),
-        ("🎉 surprise", "party"),
-        ("ΛΑΒΎΡΙΝΘ", "greek"),
-        ("клуб", "cyrillic"),
-        ("阿里阿德涅", "chinese"),
-        ("迷宫", "chinese"),
-        ("أريادني", "arabic"),
-        ("cafe", "accent"),
-        ("CAFÉ", "accent"),
-        ("8080", "digits"),
-        ("0.11.3", "digits"),
-        ("to be or not", "stop"),
-        ("before\x00after", "nul"),
-        ("after", "nul"),
-        ("private use", "marks"),
-        ("100%", "percent"),
-        ("a_b\\c", "percent"),
-        ("lisbon \ud800", "pools"),
-    ],
-)
-def test_what_was_said_is_found_however_it_is_typed(spoken: Memory, typed: str, turn: str) -> None:
-    assert turn in found(spoken, typed)
+def test_what_was_said_is_found_however_it_is_typed_and_nothing_else(spoken: Memory) -> None:
+    def finds(row: tuple[str, str]) -> None:
+        turn, typed = row
+        assert turn in found(spoken, typed)
 
+    def finds_none(typed: str) -> None:
+        assert found(spoken, typed) == []
 
-@pytest.mark.parametrize("typed", ["", "   ", "\x00", "\n\t", '"', '""', '"" ""', "xylophone", "%", "🦀", "x" * 20_000])
-def test_what_nobody_said_is_not_found(spoken: Memory, typed: str) -> None:
-    expected = {"%": ["percent"], '"': ["code"]}
-    assert found(spoken, typed) == expected.get(typed, [])
+    each([("pools", "lisbon \ud800"), *((turn, text) for turn, texts in TYPED.items() for text in texts)], finds)
+    each(["", "   ", "\x00", "\n\t", '""', '"" ""', "xylophone", "🦀", "x" * 20_000], finds_none)
+    assert (found(spoken, "%"), found(spoken, '"')) == (["percent"], ["code"])
 
 
 def test_a_page_pasted_finds_the_turn_that_has_it_and_else_what_has_some_of_it(spoken: Memory) -> None:
@@ -120,19 +79,21 @@ def test_no_typed_text_is_an_error(spoken: Memory, typed: str) -> None:
     spoken.readings.search(typed, limit=3)
 
 
-@pytest.mark.parametrize(
-    ("typed", "query"),
-    [
-        ("tide po", '"tide" "po" *'),
-        ("tide po ", '"tide" "po"'),
-        ('"tide pools"', '"tide pools"'),
-        ('a "b c" d', '"a" "b c" "d" *'),
-        ("don't OR", '"don\'t" "OR" *'),
-        ("🎉 ! ?", ""),
-    ],
+QUERIES = (
+    ("tide po", '"tide" "po" *'),
+    ("tide po ", '"tide" "po"'),
+    ('"tide pools"', '"tide pools"'),
+    ('a "b c" d', '"a" "b c" "d" *'),
+    ("don't OR", '"don\'t" "OR" *'),
+    ("🎉 ! ?", ""),
 )
-def test_words_become_a_query(typed: str, query: str) -> None:
-    assert fts_query(typed) == query
+
+
+def test_words_become_a_query() -> None:
+    def check(row: tuple[str, str]) -> None:
+        assert fts_query(row[0]) == row[1]
+
+    each(QUERIES, check)
 
 
 def test_a_snippet_marks_the_words_that_matched_and_no_others(spoken: Memory) -> None:
@@ -159,14 +120,17 @@ def test_no_text_can_bring_marks_of_its_own(spoken: Memory) -> None:
     assert segments("", "<<", ">>") == ()
 
 
+def marked(memory: Memory, mark: str) -> set[str]:
+    return {each.turn.id for each in memory.readings.search("larch") if each.mark == mark}
+
+
 def test_what_is_not_live_is_marked(memory: Memory) -> None:
-    talk(memory, 0)
-    memory.append(SessionRenamed(session="s", text="Boats"))
+    memory.append(begin("s"), rename("s", "Boats"))
     memory.append(said("q", text="the larch"), reply("one", parent="q", text="larch it is"))
     memory.append(reply("two", parent="q", text="no larch"), said("h", parent="two", text="larch, larch"))
-    memory.append(TurnHidden(turn="h"), said("waits", text="larch", queued=True))
+    memory.append(hide("h"), said("waits", text="larch", queued=True))
     memory.append(said("tool", parent="h", role="tool", text="larch"), said("d", parent="h", text="larch"))
-    memory.append(TurnDeleted(turn="d"))
+    memory.append(delete("d"))
     marks = {each.turn.id: (each.mark, each.session_name) for each in memory.readings.search("larch")}
     assert marks == {
         "q": ("", "Boats"),
@@ -175,24 +139,16 @@ def test_what_is_not_live_is_marked(memory: Memory) -> None:
         "h": ("hidden", "Boats"),
         "waits": ("", "Boats"),
     }
-    memory.append(SessionArchived(session="s"))
-    assert {each.turn.id for each in memory.readings.search("larch") if each.mark == "archived"} == {
-        "q",
-        "two",
-        "waits",
-    }
-    memory.append(HeadMoved(session="s", turn=None))
-    assert {each.turn.id for each in memory.readings.search("larch") if each.mark == "alternative"} == {
-        "q",
-        "one",
-        "two",
-    }
+    memory.append(archive("s"))
+    assert marked(memory, "archived") == {"q", "two", "waits"}
+    memory.append(move("s", None))
+    assert marked(memory, "alternative") == {"q", "one", "two"}
     assert len(memory.readings.search("larch", limit=2)) == 2
     assert memory.readings.search("larch", limit=0) == []
 
 
 def test_what_a_deleted_session_had_is_gone_but_for_what_a_fork_keeps(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(SessionForked(session="f", origin="s", at="s1", client="test"), SessionDeleted(session="s"))
+    memory.append(fork("f", "s", "s1"), drop("s"))
     assert found(memory, "s1") == ["s1"]
     assert found(memory, "s3") == []

@@ -5,26 +5,25 @@ import hashlib
 import pytest
 
 from graph.errors import NotFound
-from graph.events import (
-    CoreWritten,
-    DocumentRemoved,
-    HeadMoved,
-    PinCleared,
-    PinSet,
-    ProjectAssigned,
-    ProjectMade,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-    TurnReleased,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import DocumentRemoved, ProjectMade
 from graph.memory import Memory
 from graph.reader import LogReader
+from tests.graph.deeds import (
+    assign,
+    begin,
+    delete,
+    drop,
+    fork,
+    hide,
+    move,
+    pin,
+    rate,
+    release,
+    unhide,
+    unpin,
+    withhold,
+    write,
+)
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import read
 
@@ -35,10 +34,10 @@ def said_in(memory: Memory, world: str = "main") -> dict[str, str]:
 
 def test_a_block_says_what_was_written_last_and_an_empty_one_is_gone(memory: Memory) -> None:
     for name, text in (("persona", "kind"), ("human", "Ann"), ("persona", "curt"), ("human", " ")):
-        memory.append(CoreWritten(block=name, by="user", text=text))
+        memory.append(write(name, text))
     talk(memory, 1)
-    memory.append(SessionForked(session="w", origin="s", at="s0", world="what-if", client="test"))
-    memory.append(CoreWritten(block="persona", world="what-if", by="user", text="a pirate"))
+    memory.append(fork("w", "s", "s0", world="what-if"))
+    memory.append(write("persona", "a pirate", world="what-if"))
     (block,) = memory.readings.blocks()
     assert (block.name, block.text, block.by, block.world, block.version) == ("persona", "curt", "user", "main", 3)
     assert said_in(memory, "what-if") == {"persona": "a pirate"}
@@ -52,43 +51,35 @@ def test_a_block_whose_source_is_taken_away_is_read_as_it_was_before(memory: Mem
     talk(memory, 4)
     memory.append(
         *read("d", "c1"),
-        CoreWritten(block="human", by="user", text="first"),
-        CoreWritten(block="human", by="agent", sources=("s0", "c1"), text="second"),
-        CoreWritten(block="human", by="agent", sources=("s2",), text="third"),
+        write("human", "first"),
+        write("human", "second", "s0", "c1", by="agent"),
+        write("human", "third", "s2", by="agent"),
     )
     assert said_in(memory) == {"human": "third"}
-    for out, back in (
-        (TurnHidden(turn="s2"), TurnUnhidden(turn="s2")),
-        (TurnWithheld(turn="s2"), TurnReleased(turn="s2")),
-        (HeadMoved(session="s", turn="s1"), HeadMoved(session="s", turn="s3")),
-    ):
+    for out, back in ((hide("s2"), unhide("s2")), (withhold("s2"), release("s2")), (move("s", "s1"), move("s", "s3"))):
         memory.append(out)
         assert said_in(memory) == {"human": "second"}
         memory.append(back)
         assert said_in(memory) == {"human": "third"}
-    memory.append(TurnDeleted(turn="s2"), *read("d", "c2"))
+    memory.append(delete("s2"), *read("d", "c2"))
     assert said_in(memory) == {"human": "first"}
 
 
 def test_projects_are_those_that_were_made_and_those_of_sessions(memory: Memory) -> None:
     memory.append(
-        SessionStarted(session="a", client="x", project="boats"),
-        SessionStarted(session="b", client="x", project="Attic"),
-        SessionStarted(session="c", client="x", project="boats"),
-        SessionStarted(session="gone", client="x", project="gone"),
-        SessionDeleted(session="gone"),
+        begin("a", project="boats"),
+        begin("b", project="Attic"),
+        begin("c", project="boats"),
+        begin("gone", project="gone"),
+        drop("gone"),
         ProjectMade(project="boats", text="To sea"),
         ProjectMade(project="boats", status="archived", text="To the lake"),
         ProjectMade(project="empty", text=None),
-        ProjectAssigned(session="b", project="boats"),
-        ProjectAssigned(session="b", project="cellar"),
+        assign("b", "boats"),
+        assign("b", "cellar"),
     )
     found = [(each.name, each.description, each.status, each.sessions) for each in memory.readings.projects()]
-    assert found == [
-        ("boats", "To the lake", "archived", 2),
-        ("cellar", "", "active", 1),
-        ("empty", "", "active", 0),
-    ]
+    assert found == [("boats", "To the lake", "archived", 2), ("cellar", "", "active", 1), ("empty", "", "active", 0)]
     assert [memory.readings.session(id).project for id in "abc"] == ["boats", "cellar", "boats"]
     memory.append(said("q", "b"), reply("r", "b", parent="q"))
     assert [each.turn.id for each in memory.readings.exchanges(project="cellar")] == ["q"]
@@ -127,11 +118,11 @@ def test_a_document_that_was_removed_or_never_read_is_not_there(memory: Memory) 
 def test_notes_have_a_session_of_each_project_in_main(memory: Memory) -> None:
     assert memory.readings.notes_session(None) is None
     talk(memory, 1)
-    memory.append(SessionForked(session="f", origin="s", at="s0", world="what-if", client="test"))
-    memory.append(SessionStarted(session="w", client="notes", world="what-if"))
-    memory.append(SessionStarted(session="n", client="notes"), SessionStarted(session="p", client="notes", project="p"))
+    memory.append(fork("f", "s", "s0", world="what-if"))
+    memory.append(begin("w", client="notes", world="what-if"))
+    memory.append(begin("n", client="notes"), begin("p", client="notes", project="p"))
     assert [memory.readings.notes_session(project) for project in (None, "p", "q")] == ["n", "p", None]
-    memory.append(SessionDeleted(session="n"))
+    memory.append(drop("n"))
     assert memory.readings.notes_session(None) is None
 
 
@@ -141,37 +132,32 @@ def pins(memory: Memory, world: str = "main") -> list[str]:
 
 def test_the_newest_pivotal_turns_of_each_speaker_are_pinned_by_themselves(memory: Memory) -> None:
     talk(memory, 24)
-    for number in range(24):
-        memory.append(TurnRated(turn=f"s{number}", significance=3, by="model"))
+    memory.append(*(rate(f"s{number}", 3, by="model") for number in range(24)))
     assert pins(memory) == [f"s{number}" for number in range(8, 24)]
-    memory.append(TurnRated(turn="s22", significance=2, by="user"), TurnHidden(turn="s20"), TurnWithheld(turn="s18"))
+    memory.append(rate("s22", 2, by="user"), hide("s20"), withhold("s18"))
     mine = [f"s{number}" for number in (2, 4, 6, 8, 10, 12, 14, 16)]
     assert [id for id in pins(memory) if id in mine] == mine
-    memory.append(HeadMoved(session="s", turn="s3"))
+    memory.append(move("s", "s3"))
     assert pins(memory) == ["s0", "s1", "s2", "s3"]
 
 
 def test_a_pin_by_hand_stays_and_one_taken_off_by_hand_does_not_come_back(memory: Memory) -> None:
     talk(memory, 24)
-    memory.append(PinSet(turn="s0"), *(TurnRated(turn=f"s{n}", significance=3, by="rule") for n in range(0, 24, 2)))
+    memory.append(pin("s0"), *(rate(f"s{n}", 3) for n in range(0, 24, 2)))
     assert pins(memory) == ["s0", *(f"s{number}" for number in range(8, 24, 2))]
-    memory.append(PinCleared(turn="s22"), PinCleared(turn="s0"), TurnRated(turn="s22", significance=3, by="model"))
+    memory.append(unpin("s22"), unpin("s0"), rate("s22", 3, by="model"))
     assert pins(memory) == [f"s{number}" for number in range(6, 22, 2)]
     assert not memory.readings.turn("s10").pinned  # of itself, not by hand
-
-
-def test_automatic_pins_are_of_every_world_that_sees_their_turn(memory: Memory) -> None:
-    talk(memory, 2)
-    memory.append(SessionForked(session="w", origin="s", at="s1", world="what-if", client="x"))
-    memory.append(said("w0", "w", parent="s1"), TurnRated(turn="w0", significance=3, by="rule"))
-    memory.append(TurnRated(turn="s1", significance=3, by="rule"))
-    assert (pins(memory), pins(memory, "what-if")) == (["s1"], ["s1", "w0"])
+    talk(memory, 2, "t")
+    memory.append(fork("w", "t", "t1", "what-if"), said("w0", "w", parent="t1"), rate("w0", 3), rate("t1", 3))
+    assert ("t1" in pins(memory), pins(memory, "what-if")[-2:]) == (True, ["t1", "w0"]), "each world that sees it"
+    assert "w0" not in pins(memory)
 
 
 def test_a_withheld_turn_stays_in_its_chat_and_in_search_and_leaves_the_rest(memory: Memory) -> None:
     talk(memory, 2)
     memory.append(said("secret", parent="s1", text="I live in Lisbon"), reply("answer", parent="secret"))
-    memory.append(PinSet(turn="secret"), TurnWithheld(turn="secret"))
+    memory.append(pin("secret"), withhold("secret"))
     assert memory.readings.turn("secret").withheld
     assert [turn.id for turn in memory.readings.thread("s")][2] == "secret"
     assert [found.turn.id for found in memory.readings.search("Lisbon")] == ["secret"]
@@ -179,7 +165,7 @@ def test_a_withheld_turn_stays_in_its_chat_and_in_search_and_leaves_the_rest(mem
     assert [turn.id for turn in memory.readings.recent("turn", 9)] == ["answer", "s1", "s0"]
     assert [each.turn.id for each in memory.readings.recent("exchange", 9)] == ["s0"]
     assert memory.readings.about("Lisbon").turns == ()
-    memory.append(TurnReleased(turn="secret"))
+    memory.append(release("secret"))
     assert not memory.readings.turn("secret").withheld
     assert pins(memory) == ["secret"]
     assert [turn.id for turn in memory.readings.about("Lisbon").turns] == ["secret"]

@@ -4,46 +4,29 @@ from datetime import timedelta
 
 import pytest
 
-from graph.events import (
-    CoreWritten,
-    DocumentRemoved,
-    EntityNoted,
-    Event,
-    HeadMoved,
-    ObservationDeleted,
-    ObservationRejected,
-    ProjectMade,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnWithheld,
-)
+from graph.events import DocumentRemoved, Event, ProjectMade
 from graph.memory import Memory
 from graph.projection.schema import NODES
 from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.visibility import EVERYONE, Viewer
+from tests.graph.deeds import begin, delete, drop, hide, move, rename, what_if, withhold, write
 from tests.graph.talk import reply, said
-from tests.graph.teach import observed, read
+from tests.graph.teach import forget, noted, observed, read, reject
 
 
 def place(name: str, project: str | None = None) -> list[Event]:
     """One of everything that can be of a project; every text begins with the name."""
     return [
-        SessionStarted(session=name, project=project, client="test"),
-        SessionRenamed(session=name, text=f"{name} chat"),
+        begin(name, project=project),
+        rename(name, f"{name} chat"),
         said(f"{name}0", name, text=f"{name} says"),
         reply(f"{name}1", name, parent=f"{name}0"),
         said(f"{name}2", name, parent=f"{name}1", speaker=f"{name} Ada"),
-        EntityNoted(entity=f"{name}-place", category="place", by_turn=f"{name}0", text=f"{name} town"),
+        noted(f"{name}-place", f"{name} town", f"{name}0", category="place"),
         observed(f"{name}-learned", f"{name}0", project=project),
         *read(f"{name}-doc", f"{name}-chunk", project=project),
-        CoreWritten(block=f"{name}-block", project=project, by="user", text=f"{name} block"),
-        SessionForked(
-            session=f"{name}-if", origin=name, at=f"{name}2", world=f"{name}-if", project=project, client="test"
-        ),
+        write(f"{name}-block", f"{name} block", project=project),
+        what_if(f"{name}-if", name, f"{name}2", project=project),
     ]
 
 
@@ -63,10 +46,10 @@ def found(memory: Memory, *kinds: NodeKind, limit: int = 50, project: Viewer = E
 
 
 @pytest.fixture
-def places(whole: Memory) -> Memory:
+def places(memory: Memory) -> Memory:
     """Two projects, and what is outside of them."""
-    whole.append(*place("a", "A"), *place("n"), *place("b", "B"), ProjectMade(project="A", text="all of a"))
-    return whole
+    memory.append(*place("a", "A"), *place("n"), *place("b", "B"), ProjectMade(project="A", text="all of a"))
+    return memory
 
 
 def test_every_kind_of_node_is_there_and_each_where_it_is_seen(places: Memory) -> None:
@@ -94,20 +77,20 @@ def test_every_kind_of_node_is_there_and_each_where_it_is_seen(places: Memory) -
 
 
 GONE: list[tuple[NodeKind, str, Event]] = [
-    ("observation", "a-learned", ObservationRejected(observation="a-learned")),
-    ("observation", "b-learned", ObservationDeleted(series="b-learned")),
-    ("observation", "n-learned", TurnWithheld(turn="n0")),
-    ("entity", "a-place", TurnHidden(turn="a0")),
-    ("entity", "n Ada", TurnWithheld(turn="n2")),
-    ("turn", "a2", TurnHidden(turn="a2")),
-    ("turn", "b2", TurnDeleted(turn="b2")),
-    ("turn", "n1", HeadMoved(session="n", turn="n0")),
+    ("observation", "a-learned", reject("a-learned")),
+    ("observation", "b-learned", forget("b-learned")),
+    ("observation", "n-learned", withhold("n0")),
+    ("entity", "a-place", hide("a0")),
+    ("entity", "n Ada", withhold("n2")),
+    ("turn", "a2", hide("a2")),
+    ("turn", "b2", delete("b2")),
+    ("turn", "n1", move("n", "n0")),
     ("chunk", "a-chunk", DocumentRemoved(document="a-doc")),
     ("chunk", "n-chunk", read("n-doc")[0]),
     ("document", "b-doc", read("b-doc")[0]),
-    ("block", "n-block", CoreWritten(block="n-block", by="user", text="")),
-    ("world", "n-if", SessionDeleted(session="n-if")),
-    ("session", "b", SessionDeleted(session="b")),
+    ("block", "n-block", write("n-block", "")),
+    ("world", "n-if", drop("n-if")),
+    ("session", "b", drop("b")),
     ("project", "A", ProjectMade(project="A", status="archived", text=None)),
 ]
 

@@ -5,31 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import (
-    EntityNoted,
-    HeadMoved,
-    ObservationDeleted,
-    ObservationKind,
-    ObservationReinforced,
-    ObservationRejected,
-    ObservationRetired,
-    ObservationSupported,
-    PinCleared,
-    PinSet,
-    ProjectAssigned,
-    ProjectMade,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import ObservationKind, ObservationReinforced, ProjectMade
 from graph.memory import Memory
 from graph.values import Wanted
 from graph.visibility import EVERYONE
-from tests.graph.talk import NOON, said, talk
-from tests.graph.teach import observed, read
+from tests.graph.deeds import assign, begin, delete, hide, move, pin, rate, unhide, unpin, withhold
+from tests.graph.talk import said, talk
+from tests.graph.teach import forget, noted, observed, read, reject, retire, support
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LIKES = observed("likes", "t0", "t40", category=ObservationKind.PREFERENCE, about=("you", "e1"))
@@ -44,25 +26,25 @@ def ids(memory: Memory, **wanted: object) -> list[str]:
 
 
 @pytest.fixture
-def learned(whole: Memory) -> Memory:
+def learned(memory: Memory) -> Memory:
     """Turns t0, t10, … were said so many days ago; of some of them something was learned."""
-    talk(whole, 1)
+    talk(memory, 1)
     before = "s0"
     for days in (120, 80, 50, 40, 10, 0):
-        whole.append(said(f"t{days}", parent=before, said_at=ms(days)))
+        memory.append(said(f"t{days}", parent=before, said_at=ms(days)))
         before = f"t{days}"
-    whole.append(
-        EntityNoted(entity="e1", category="thing", by_turn="t0", text="Sloops"),
+    memory.append(
+        noted("e1", "Sloops", "t0", category="thing"),
         *read("d", "c1"),
         LIKES,
         observed("lives", "t120", status="candidate"),
         observed("works", "t80", "c1"),
     )
-    return whole
+    return memory
 
 
 def test_observations_come_newest_first_with_their_proof_oldest_first(learned: Memory) -> None:
-    learned.append(ObservationSupported(observation="likes", source="t10", amount=0.2))
+    learned.append(support("likes", "t10", amount=0.2))
     learned.append(ObservationReinforced(observation="likes", by_turn="t50", step=0.05, before=0.9, after=0.95))
     assert ids(learned) == ["works", "lives", "likes"]
     likes = learned.readings.memories(now=NOW)[2]
@@ -92,19 +74,19 @@ def test_they_are_narrowed_by_all_that_can_be_asked_for(learned: Memory) -> None
 
 
 def test_what_died_is_shown_only_if_asked_for_and_comes_back(learned: Memory) -> None:
-    learned.append(TurnHidden(turn="t40"))
+    learned.append(hide("t40"))
     assert ids(learned) == ["works", "lives"]
     assert ids(learned, everything=True) == ["works", "lives"]
     assert ids(learned, dead=True) == ["works", "lives", "likes"]
     assert learned.readings.observations(["likes", "works", "gone"]).keys() == {"works"}
-    learned.append(TurnUnhidden(turn="t40"), TurnWithheld(turn="t0"))
+    learned.append(unhide("t40"), withhold("t0"))
     assert ids(learned) == ["works", "lives"]
     (dead,) = (each for each in learned.readings.memories(Wanted(dead=True), now=NOW) if each.id == "likes")
     assert (dead.live, dead.current, dead.sources, dead.proof_count) == (False, False, ("t40",), 1)
 
 
 def test_a_revision_takes_the_place_of_the_one_before_and_the_journey_can_be_read(learned: Memory) -> None:
-    learned.append(observed("likes2", "t10", after=LIKES), ObservationRejected(observation="lives"))
+    learned.append(observed("likes2", "t10", after=LIKES), reject("lives"))
     assert ids(learned) == ["likes2", "works"]
     assert ids(learned, status="superseded") == ["likes"]
     assert ids(learned, status="invalid") == ["lives"]
@@ -118,14 +100,14 @@ def test_a_revision_takes_the_place_of_the_one_before_and_the_journey_can_be_rea
         ("t10", "DERIVED_FROM", "t10"),
         ("t0", "DERIVED_FROM", "t0"),
     ]
-    learned.append(TurnHidden(turn="t10"))
+    learned.append(hide("t10"))
     assert ids(learned) == ["works", "likes"]
     (hidden,) = (proof for proof in learned.readings.memory("likes2").proofs["likes2"] if proof.id == "t10")
     assert (hidden.live, hidden.text) == (False, None)
 
 
 def test_a_story_tells_chunks_echoes_and_contradictions_with_where_they_are(learned: Memory) -> None:
-    learned.append(ObservationRetired(observation="works", by_turn="t0"))
+    learned.append(retire("works", "t0"))
     proof = learned.readings.memory("works").proofs["works"]
     assert {(each.id, each.kind, each.relation, each.speaker, each.session) for each in proof} == {
         ("t80", "turn", "DERIVED_FROM", "you", "s"),
@@ -133,7 +115,7 @@ def test_a_story_tells_chunks_echoes_and_contradictions_with_where_they_are(lear
         ("c1", "chunk", "DERIVED_FROM", "d", "d"),
     }
     assert ids(learned, status="invalid") == ["works"]
-    learned.append(HeadMoved(session="s", turn="t80"))
+    learned.append(move("s", "t80"))
     assert ids(learned) == ["works", "lives"]  # who contradicted it is off the path
 
 
@@ -146,51 +128,50 @@ def test_an_id_is_found_by_its_beginning(learned: Memory) -> None:
     for unknown in ("", "01k", "likesx", "nothing at all"):
         with pytest.raises(NotFound, match="clew memories"):
             learned.readings.memory(unknown)
-    learned.append(ObservationDeleted(series="likes"))
+    learned.append(forget("likes"))
     with pytest.raises(NotFound, match="forgotten"):
         learned.readings.memory("likes")
     assert "likes" not in ids(learned, everything=True, dead=True)
 
 
 def test_a_pin_is_of_the_series_and_sleeps_with_it(learned: Memory) -> None:
-    learned.append(PinSet(observation="likes"), observed("likes2", "t10", after=LIKES))
+    learned.append(pin(observation="likes"), observed("likes2", "t10", after=LIKES))
     assert [each.id for each in learned.readings.pinned_observations()] == ["likes2"] == ids(learned, pinned=True)
     assert all(each.pinned for each in learned.readings.memory("likes").revisions)
     assert learned.readings.pinned_observations("elsewhere") == []
-    learned.append(TurnHidden(turn="t10"))
+    learned.append(hide("t10"))
     assert [each.id for each in learned.readings.pinned_observations()] == ["likes"]
-    learned.append(TurnUnhidden(turn="t10"), PinCleared(observation="likes2"))
+    learned.append(unhide("t10"), unpin(observation="likes2"))
     assert learned.readings.pinned_observations() == [] == ids(learned, pinned=True)
 
 
 def test_forgetting_names_every_revision_and_what_stands_in_for_a_dead_one(learned: Memory) -> None:
-    learned.append(observed("likes2", "t10", after=LIKES), TurnHidden(turn="t40"))
+    learned.append(observed("likes2", "t10", after=LIKES), hide("t40"))
     learned.append(observed("again", "t0", instead_of="likes"), observed("third", "t10", instead_of="again"))
     expected = ["likes", "likes2", "again", "third"]
     for id in expected:
         assert [each.id for each in learned.readings.forgetting(id)] == expected
     assert [each.id for each in learned.readings.forgetting("works")] == ["works"]
-    learned.append(*(ObservationDeleted(series=series) for series in ("likes", "again", "third")))
+    learned.append(*(forget(series) for series in ("likes", "again", "third")))
     with pytest.raises(NotFound, match="already"):
         learned.readings.forgetting("again")
 
 
-def test_what_was_made_again_gives_way_when_the_first_comes_back(learned: Memory) -> None:
-    learned.append(TurnHidden(turn="t40"), observed("again", "t0", instead_of="likes"))
+def test_what_was_made_again_gives_way_when_the_first_comes_back_and_an_erased_name_is_shown_no_more(
+    learned: Memory,
+) -> None:
+    learned.append(hide("t40"), observed("again", "t0", instead_of="likes"))
     assert ids(learned, status="active") == ["again", "works"]
-    learned.append(TurnUnhidden(turn="t40"))
+    learned.append(unhide("t40"))
     assert ids(learned, status="active") == ["works", "likes"]
-
-
-def test_an_erased_name_is_shown_no_more(learned: Memory) -> None:
-    learned.append(observed("big", "t10", about=("e1", "you")), TurnDeleted(turn="t0"))
+    learned.append(observed("big", "t10", about=("e1", "you")), delete("t0"))
     assert learned.readings.memory("big").observation.about == ("you",)
 
 
-def test_significance_is_counted_over_live_turns_alike_in_graph_and_log(learned: Memory, memory: Memory) -> None:
-    for turn, rating in (("t120", 3), ("t80", 1), ("t50", 3), ("t40", 0), ("t80", 2), ("t10", 3)):
-        learned.append(TurnRated(turn=turn, significance=rating, by="rule"))
-    learned.append(TurnHidden(turn="t50"))
+def test_significance_is_counted_over_live_turns_alike_by_memory_and_reader(learned: Memory) -> None:
+    rated = (("t120", 3), ("t80", 1), ("t50", 3), ("t40", 0), ("t80", 2), ("t10", 3))
+    learned.append(*(rate(turn, rating) for turn, rating in rated))
+    learned.append(hide("t50"))
     assert learned.readings.significance() == {0: 1, 1: 0, 2: 1, 3: 2} == learned._reader.significance()
     assert [turn.id for turn in learned.readings.rated(3, 9)] == ["t10", "t120"]
     assert [turn.id for turn in learned.readings.rated(3, 1)] == ["t10"]
@@ -200,9 +181,9 @@ def test_significance_is_counted_over_live_turns_alike_in_graph_and_log(learned:
 def test_a_memory_belongs_where_the_words_do_that_it_was_made_from(learned: Memory) -> None:
     learned.append(
         ProjectMade(project="boats", text="To sea"),
-        SessionStarted(session="b", client="test", project="boats"),
+        begin("b", project="boats"),
         said("b0", "b"),
-        SessionStarted(session="c", client="test"),
+        begin("c"),
         said("c0", "c"),
         observed("one", "b0"),
         observed("both", "b0", "c0", tags=("sail",)),
@@ -217,21 +198,12 @@ def test_a_memory_belongs_where_the_words_do_that_it_was_made_from(learned: Memo
 
     assert there() == (["both", "one"], [("boats", 2)])
     assert (of("one"), of("both"), of("likes")) == (("boats", "boats"), ("boats", "sail"), (None, "global"))
-    learned.append(ProjectAssigned(session="c", project="rails"))
+    learned.append(assign("c", "rails"))
     assert of("both") == ("", "sail")  # of several
     seen = {viewer: set(ids(learned, viewer=viewer)) for viewer in ("boats", "rails", None, EVERYONE)}
     assert seen["boats"] == {"one", "likes"}
     assert seen["rails"] == {"likes"}
     assert seen[None] == {"likes", "lives", "works"}
     assert seen[EVERYONE] == {"one", "both", "likes", "lives", "works"}
-    learned.append(ProjectAssigned(session="b", project=None), ProjectAssigned(session="c", project=None))
+    learned.append(assign("b", None), assign("c", None))
     assert there() == ([], [("boats", 0)])
-
-
-def test_what_was_learned_is_known_without_the_graph(memory: Memory) -> None:
-    talk(memory, 1)
-    memory.append(observed("m1", "s0"), PinSet(observation="m1"))
-    assert [each.id for each in memory.readings.pinned_observations()] == ["m1"]
-    assert [each.id for each in memory.readings.memories(now=NOON)] == ["m1"]
-    assert memory.readings.memory("m1").observation.pinned
-    assert list(memory.readings.observations(["m1"])) == ["m1"]

@@ -5,19 +5,10 @@ from typing import Unpack
 
 import pytest
 
-from graph.events import (
-    HeadMoved,
-    SessionArchived,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnTaken,
-)
 from graph.ids import as_datetime
 from graph.memory import Memory
 from graph.readings.newest import NewestFilter
+from tests.graph.deeds import archive, begin, delete, drop, fork, hide, move, taken
 from tests.graph.talk import reply, said, talk
 
 
@@ -41,42 +32,41 @@ def test_questions_come_with_their_answers_and_turns_of_tools_stay_out(memory: M
     assert exchanges(memory) == [("open", None), ("q", "a"), ("s0", "s1")]
     assert turns(memory) == ["open", "a", "q", "s1", "s0"]
     assert [turn.id for turn in memory.readings.recent("turn", 2)] == ["open", "a"]
-    assert [
-        memory.readings.recent("turn", 0),
-        memory.readings.recent("exchange", -1),
-        memory.readings.recent("session", 0),
-    ] == [[], [], []]
+    assert memory.readings.recent("turn", 0) == memory.readings.recent("session", 0) == []
+    assert memory.readings.recent("exchange", -1) == []
+    memory.erase(4)
+    assert exchanges(memory) == [("open", None), ("s0", "s1")], "what was erased is not shown"
 
 
 def test_only_what_is_live_is_recent(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(reply("other", parent="s2"), TurnHidden(turn="s0"), said("waits", queued=True))
+    memory.append(reply("other", parent="s2"), hide("s0"), said("waits", queued=True))
     assert turns(memory) == ["other", "s2", "s1"]
     assert exchanges(memory) == [("s2", "other")]
-    memory.append(HeadMoved(session="s", turn="s3"))
+    memory.append(move("s", "s3"))
     assert exchanges(memory) == [("s2", "s3")]  # of two answers the one on the path
-    memory.append(TurnHidden(turn="s3"))
+    memory.append(hide("s3"))
     assert exchanges(memory) == [("s2", None)]
-    memory.append(TurnTaken(turn="waits", session="s", parent="s3"), TurnDeleted(turn="s2"))
+    memory.append(taken("waits", "s", parent="s3"), delete("s2"))
     assert turns(memory) == ["waits", "s1"]
-    memory.append(HeadMoved(session="s", turn=None))
+    memory.append(move("s", None))
     assert turns(memory) == []
 
 
 def test_a_fork_keeps_recent_what_its_origin_rewound_and_a_what_if_all_it_left_with(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(SessionForked(session="f", origin="s", at="s2", client="test"))
-    memory.append(SessionForked(session="w", origin="s", at="s3", world="what-if", client="test"))
-    memory.append(said("w0", "w", parent="s3"), HeadMoved(session="s", turn="s0"))
+    memory.append(fork("f", "s", "s2"))
+    memory.append(fork("w", "s", "s3", world="what-if"))
+    memory.append(said("w0", "w", parent="s3"), move("s", "s0"))
     assert turns(memory) == ["s2", "s1", "s0"]
     assert turns(memory, world="what-if") == ["w0", "s3", "s2", "s1", "s0"]
     assert exchanges(memory, world="what-if") == [("w0", None), ("s2", "s3"), ("s0", "s1")]
     assert sessions(memory, world="what-if") == ["w", "s"]
     memory.append(said("later"))
     assert "later" not in turns(memory, world="what-if")
-    memory.append(HeadMoved(session="s", turn="s0"), SessionDeleted(session="f"))
+    memory.append(move("s", "s0"), drop("f"))
     assert turns(memory) == ["s0"]
-    memory.append(SessionDeleted(session="s"))
+    memory.append(drop("s"))
     assert turns(memory) == []
     assert turns(memory, world="what-if") == ["w0", "s3", "s2", "s1", "s0"]
 
@@ -84,7 +74,7 @@ def test_a_fork_keeps_recent_what_its_origin_rewound_and_a_what_if_all_it_left_w
 def test_archived_sessions_stay_in_and_one_can_be_left_out(memory: Memory) -> None:
     for session in ("a", "b", "c", "gone"):
         talk(memory, 2, session)
-    memory.append(SessionArchived(session="a"), SessionDeleted(session="gone"), SessionStarted(session="e", client="x"))
+    memory.append(archive("a"), drop("gone"), begin("e"))
     assert sessions(memory) == ["c", "b", "a"]
     assert sessions(memory, exclude_session="c") == ["b", "a"]
     assert exchanges(memory, exclude_session="c") == [("b0", "b1"), ("a0", "a1")]
@@ -92,7 +82,7 @@ def test_archived_sessions_stay_in_and_one_can_be_left_out(memory: Memory) -> No
 
 
 def test_time_is_when_it_was_said_the_beginning_included_and_the_end_not(memory: Memory) -> None:
-    memory.append(SessionStarted(session="old", client="import", said_at=1_000))
+    memory.append(begin("old", client="import", said_at=1_000))
     for number, before in enumerate([None, "t0", "t1", "t2"]):
         memory.append(said(f"t{number}", "old", parent=before, said_at=1_000 * (number + 1)))
     talk(memory, 1)
@@ -105,9 +95,3 @@ def test_time_is_when_it_was_said_the_beginning_included_and_the_end_not(memory:
     assert turns(memory, since=datetime.now(UTC) + timedelta(days=1)) == []
     with pytest.raises(ValueError, match="offset"):
         memory.readings.recent("turn", 5, since=datetime(2026, 1, 1))
-
-
-def test_what_was_erased_is_not_shown_as_recent(memory: Memory) -> None:
-    talk(memory, 4)
-    memory.erase(4)
-    assert exchanges(memory) == [("s0", "s1")]

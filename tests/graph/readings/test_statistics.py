@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from graph.events import TurnDeleted, TurnHidden, TurnRated
 from graph.memory import Memory
+from tests.graph.deeds import delete, hide, rate
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed
 
@@ -17,59 +17,46 @@ def at(days_ago: float) -> int:
 
 
 @pytest.fixture
-def timed(whole: Memory) -> Memory:
+def timed(memory: Memory) -> Memory:
     """Four messages on three days, the newest reply timed."""
-    talk(whole, 0)
-    whole.append(
+    talk(memory, 0)
+    memory.append(
         said("a", said_at=at(3)),
         reply("b", parent="a", said_at=at(3), total_ms=3000.0, first_token_ms=1000.0, completion_tokens=41),
         said("c", parent="b", said_at=at(1)),
         reply("d", parent="c", said_at=at(0), total_ms=5000.0, first_token_ms=1000.0, completion_tokens=41),
     )
-    return whole
+    return memory
 
 
-def test_messages_are_counted_by_day_without_a_gap(timed: Memory) -> None:
+def test_messages_are_counted_by_the_day_of_the_clock_on_the_wall_without_a_gap(timed: Memory) -> None:
     found = timed.readings.statistics(now=NOW, timezone=UTC)
     assert found.first_day == date(2026, 2, 26)
     assert found.messages == (2, 0, 1, 1)
-
-
-def test_a_day_ends_at_the_midnight_of_the_clock_on_the_wall(timed: Memory) -> None:
     there = timezone(timedelta(hours=12, minutes=45))
     assert timed.readings.statistics(now=NOW, timezone=there).first_day == date(2026, 2, 27)
-
-
-def test_what_is_deleted_is_in_no_number(timed: Memory) -> None:
-    timed.append(TurnRated(turn="a", significance=2, by="user"), observed("o", "a"))
-    assert timed.readings.statistics(now=NOW, timezone=UTC).ratings == {0: 0, 1: 0, 2: 1, 3: 0}
-    timed.append(TurnDeleted(turn="a"))
-    found = timed.readings.statistics(now=NOW, timezone=UTC)
-    assert sum(found.messages) == 3
-    assert sum(found.ratings.values()) == 0
-    assert sum(found.memories) == sum(found.trends.values()) == 0
-
-
-def test_memories_of_hidden_words_are_not_counted(timed: Memory) -> None:
-    timed.append(observed("o", "a"), observed("p", "c"))
-    assert sum(timed.readings.statistics(now=NOW, timezone=UTC).memories) == 2
-    timed.append(TurnHidden(turn="c"))
-    found = timed.readings.statistics(now=NOW, timezone=UTC)
-    assert sum(found.memories) == sum(found.trends.values()) == 1
-    assert found.unrated == 3
-
-
-def test_speeds_are_those_of_the_latest_replies_the_oldest_first(timed: Memory) -> None:
-    speeds = timed.readings.statistics(now=NOW, timezone=UTC).speeds
-    assert [(each.tokens_per_s, each.first_token_s) for each in speeds] == [(20.0, 1.0), (10.0, 1.0)]
+    before = timed.readings.statistics(now=NOW - timedelta(days=1), timezone=UTC)
+    assert before.messages == (2, 0, 2), "what lies ahead of now is of today"
+    speeds = [(each.tokens_per_s, each.first_token_s) for each in found.speeds]
+    assert speeds == [(20.0, 1.0), (10.0, 1.0)], "those of the latest replies, the oldest first"
     assert [each.tokens_per_s for each in timed.readings.statistics(now=NOW, timezone=UTC, replies=1).speeds] == [10.0]
 
 
-def test_an_empty_memory_has_today_alone(whole: Memory) -> None:
-    found = whole.readings.statistics(now=NOW, timezone=UTC)
+def test_what_is_deleted_is_in_no_number_and_memories_of_hidden_words_are_not_counted(timed: Memory) -> None:
+    timed.append(rate("a", 2, by="user"), observed("o", "a"), observed("p", "c"))
+    found = timed.readings.statistics(now=NOW, timezone=UTC)
+    assert (found.ratings, sum(found.memories), found.unrated) == ({0: 0, 1: 0, 2: 1, 3: 0}, 2, 3)
+    timed.append(hide("c"))
+    found = timed.readings.statistics(now=NOW, timezone=UTC)
+    assert sum(found.memories) == sum(found.trends.values()) == 1
+    assert found.unrated == 2
+    timed.append(delete("a"))
+    found = timed.readings.statistics(now=NOW, timezone=UTC)
+    assert (sum(found.messages), sum(found.ratings.values())) == (3, 0)
+    assert sum(found.memories) == sum(found.trends.values()) == 0
+
+
+def test_an_empty_memory_has_today_alone(memory: Memory) -> None:
+    found = memory.readings.statistics(now=NOW, timezone=UTC)
     assert (found.first_day, found.messages, found.memories, found.speeds) == (NOW.date(), (0,), (0,), ())
     assert (sum(found.trends.values()), found.unrated) == (0, 0)
-
-
-def test_what_lies_ahead_of_now_is_of_today(timed: Memory) -> None:
-    assert timed.readings.statistics(now=NOW - timedelta(days=1), timezone=UTC).messages == (2, 0, 2)

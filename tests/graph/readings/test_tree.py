@@ -3,21 +3,11 @@
 import pytest
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import (
-    HeadMoved,
-    MarkSet,
-    Role,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnSaid,
-    TurnTaken,
-)
+from graph.events import MarkSet, Role, TurnSaid
 from graph.memory import Memory
 from graph.values import Alternatives, Branch
 from tests.graph.conftest import Open
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, taken
 from tests.graph.talk import reply, said, talk
 
 
@@ -48,13 +38,13 @@ def at(branches: tuple[Branch, ...], turn: str) -> Branch:
 def branched(memory: Memory) -> Memory:
     """u1 with the replies r1, r2 (by way of a tool) and r3; below r1 the messages u2 and u2b; the head at r3."""
     memory.append(
-        SessionStarted(session="s", client="test"),
+        begin("s"),
         said("u1"),
         reply("r1", parent="u1"),
         said("u2", parent="r1"),
         reply("a2", parent="u2"),
         said("u2b", parent="r1"),
-        HeadMoved(session="s", turn="u1"),
+        move("s", "u1"),
         tool("t", parent="u1"),
         reply("r2", parent="t"),
         reply("r3", parent="u1"),
@@ -70,32 +60,19 @@ def test_replies_to_one_message_stand_in_each_others_place_also_by_way_of_tools(
         "u2": Alternatives(("u2", "u2b"), 0),
     }
     assert found["r3"].label == "3/3"
+    branched.append(delete("r2"), hide("r1"))
+    assert branched.readings.alternatives("s", ["r3"]) == {"r3": Alternatives(("r1", "r3"), 1)}, "but no deleted ones"
 
 
-def test_first_messages_stand_in_each_others_place(memory: Memory) -> None:
-    memory.append(
-        SessionStarted(session="s", client="test"),
-        said("a"),
-        reply("b", parent="a"),
-        said("c", queued=True),
-        said("d"),
-        TurnTaken(turn="c", session="s", parent=None),
-    )
+def test_first_messages_stand_in_each_others_place_and_one_that_waits_is_none(memory: Memory) -> None:
+    memory.append(begin("s"), said("a"), reply("b", parent="a"), said("c", queued=True))
+    assert memory.readings.alternatives("s", ["a", "c"]) == {}
+    memory.append(said("d"), taken("c", "s", parent=None))
     assert memory.readings.alternatives("s", ["d", "b"]) == {"d": Alternatives(("a", "d", "c"), 1)}
 
 
-def test_a_message_that_waits_has_no_alternatives_and_is_none(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("a"), said("q", queued=True))
-    assert memory.readings.alternatives("s", ["a", "q"]) == {}
-
-
-def test_a_deleted_alternative_is_none_any_more_and_a_hidden_one_stays(branched: Memory) -> None:
-    branched.append(TurnDeleted(turn="r2"), TurnHidden(turn="r1"))
-    assert branched.readings.alternatives("s", ["r3"]) == {"r3": Alternatives(("r1", "r3"), 1)}
-
-
 def test_what_follows_a_deleted_turn_stands_where_that_stood(branched: Memory) -> None:
-    branched.append(said("v1", parent="r2"), said("v3", parent="r3"), TurnDeleted(turn="r2"), TurnDeleted(turn="u1"))
+    branched.append(said("v1", parent="r2"), said("v3", parent="r3"), delete("r2"), delete("u1"))
     assert branched.readings.alternatives("s", ["r3", "v1"]) == {"r3": Alternatives(("r1", "r3"), 1)}
     assert branched.readings.turn("v1").parent == "t"
     assert branched.readings.turn("r3").parent is None
@@ -103,22 +80,24 @@ def test_what_follows_a_deleted_turn_stands_where_that_stood(branched: Memory) -
 
 
 def test_of_another_sessions_turns_only_those_above_its_fork_are_a_forks_own(branched: Memory) -> None:
-    branched.append(SessionForked(session="f", origin="s", at="u2", client="test"))
-    branched.append(reply("fork-reply", "f", parent="u2"))
-    own = [
-        turn
-        for turn in ("u1", "r1", "t", "r2", "r3", "u2", "a2", "u2b", "fork-reply")
-        if branched.readings.belongs("f", turn)
-    ]
+    branched.append(fork("f", "s", "u2"), reply("fork-reply", "f", parent="u2"))
+    every = ("u1", "r1", "t", "r2", "r3", "u2", "a2", "u2b", "fork-reply")
+    own = [turn for turn in every if branched.readings.belongs("f", turn)]
     assert own == ["u1", "r1", "u2", "fork-reply"]
-    assert branched.readings.alternatives("f", ["u1", "r1", "u2", "fork-reply"]) == {}
+    assert branched.readings.alternatives("f", own) == {}
     assert branched.readings.alternatives("s", ["a2"]) == {}
     assert not branched.readings.belongs("s", "fork-reply")
+    branched.append(fork("g", "f", "fork-reply"), said("z", "g", parent="fork-reply"))
+    assert shape(branched.readings.tree("g")) == ["u1", ["r1", ["u2", ["fork-reply", ["z"]]]]], (
+        "and of a fork of a fork"
+    )
+    assert branched.readings.tip("g", "u1") == "z"
+    assert branched.readings.tip("f", "u1") == "fork-reply"
 
 
 def test_an_alternative_made_in_a_fork_stands_beside_the_turn_of_its_origin_there_alone(branched: Memory) -> None:
-    branched.append(SessionForked(session="f", origin="s", at="a2", client="test"))
-    branched.append(HeadMoved(session="f", turn="u2"), reply("mine", "f", parent="u2"))
+    branched.append(fork("f", "s", "a2"))
+    branched.append(move("f", "u2"), reply("mine", "f", parent="u2"))
     branched.append(said("other", "f", parent=None))
     assert branched.readings.alternatives("f", ["mine", "other"]) == {
         "mine": Alternatives(("a2", "mine"), 1),
@@ -127,27 +106,16 @@ def test_an_alternative_made_in_a_fork_stands_beside_the_turn_of_its_origin_ther
     assert branched.readings.alternatives("s", ["a2", "u1"]) == {}
 
 
-def test_a_fork_of_a_fork_owns_the_whole_path_to_where_it_left(branched: Memory) -> None:
-    branched.append(SessionForked(session="f", origin="s", at="r1", client="test"))
-    branched.append(said("x", "f", parent="r1"), reply("y", "f", parent="x"))
-    branched.append(SessionForked(session="g", origin="f", at="y", client="test"), said("z", "g", parent="y"))
-    assert shape(branched.readings.tree("g")) == ["u1", ["r1", ["x", ["y", ["z"]]]]]
-    assert branched.readings.tip("g", "u1") == "z"
-    assert branched.readings.tip("f", "u1") == "y"
-
-
 def test_the_newest_end_below_a_turn_is_a_sessions_own_and_no_deleted_one(branched: Memory) -> None:
-    assert branched.readings.tip("s", "r1") == "u2b"
-    assert branched.readings.tip("s", "u2") == "a2"
-    assert branched.readings.tip("s", "u1") == "r3"
-    assert branched.readings.tip("s", "r3") == "r3"
-    branched.append(TurnDeleted(turn="u2b"))
+    tips = {turn: branched.readings.tip("s", turn) for turn in ("r1", "u2", "u1", "r3")}
+    assert tips == {"r1": "u2b", "u2": "a2", "u1": "r3", "r3": "r3"}
+    branched.append(delete("u2b"))
     assert branched.readings.tip("s", "r1") == "a2"
 
 
 def test_a_tree_has_the_path_the_head_what_is_hidden_and_the_forks_that_leave(branched: Memory) -> None:
-    branched.append(TurnHidden(turn="u2"), SessionForked(session="f", origin="s", at="t", client="test"))
-    branched.append(SessionForked(session="g", origin="s", at="u1", client="test"), SessionDeleted(session="g"))
+    branched.append(hide("u2"), fork("f", "s", "t"))
+    branched.append(fork("g", "s", "u1"), drop("g"))
     tree = branched.readings.tree("s")
     assert shape(tree) == ["u1", ["r1", ["u2", ["a2"], "u2b"], "r2", "r3"]]
     assert {turn for turn in ("u1", "r1", "u2", "a2", "u2b", "r2", "r3") if at(tree, turn).on_path} == {"u1", "r3"}
@@ -158,18 +126,18 @@ def test_a_tree_has_the_path_the_head_what_is_hidden_and_the_forks_that_leave(br
 
 
 def test_the_tree_of_a_long_chat_is_made_without_end(memory: Memory) -> None:
-    ids = talk(memory, 3_000)
+    ids = talk(memory, 1_200)
     (branch,) = memory.readings.tree("s")
     count = 1
     while branch.children:
         (branch,) = branch.children
         count += 1
-    assert (count, branch.turn, branch.head) == (3_000, ids[-1], True)
+    assert (count, branch.turn, branch.head) == (1_200, ids[-1], True)
 
 
 def test_deleted_turns_are_passed_by_in_a_thread_and_counted_in_no_page(memory: Memory) -> None:
     talk(memory, 8)
-    memory.append(TurnDeleted(turn="s3"), TurnDeleted(turn="s4"), TurnDeleted(turn="s7"))
+    memory.append(delete("s3"), delete("s4"), delete("s7"))
     assert [turn.id for turn in memory.readings.thread("s")] == ["s0", "s1", "s2", "s5", "s6"]
     assert [turn.id for turn in memory.readings.thread("s", limit=3)] == ["s2", "s5", "s6"]
     assert [turn.id for turn in memory.readings.thread("s", before="s5", limit=2)] == ["s1", "s2"]
@@ -180,31 +148,27 @@ def test_deleted_turns_are_passed_by_in_a_thread_and_counted_in_no_page(memory: 
 
 def test_what_is_said_after_the_last_turn_was_deleted_follows_the_one_above(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(TurnDeleted(turn="s1"), said("next", parent="s1"))
+    memory.append(delete("s1"), said("next", parent="s1"))
     assert memory.readings.turn("next").parent == "s0"
-    memory.append(TurnDeleted(turn="s0"))
+    memory.append(delete("s0"))
     assert memory.readings.turn("next").parent is None
-    memory.append(TurnDeleted(turn="next"))
+    memory.append(delete("next"))
     assert memory.readings.session("s").head is None
     assert memory.readings.thread("s") == []
 
 
-def test_a_reply_whose_message_was_deleted_is_shown_alone(memory: Memory) -> None:
-    talk(memory, 4)
-    memory.append(TurnDeleted(turn="s2"))
-    assert [each.turn.id for each in memory.readings.exchanges()] == ["s0"]
-    assert memory.readings.exchange("s3").turn.id == "s3"
-    assert memory.readings.exchange("s2").turn.deleted
-
-
-def test_deleted_turns_of_tools_are_none_of_an_exchange(branched: Memory) -> None:
-    branched.append(tool("t2", parent="t"), reply("r4", parent="t2"), TurnDeleted(turn="t2"))
+def test_a_reply_whose_message_was_deleted_is_shown_alone_and_without_deleted_turns_of_tools(branched: Memory) -> None:
+    talk(branched, 4, "d")
+    branched.append(delete("d2"), tool("t2", parent="t"), reply("r4", parent="t2"), delete("t2"))
+    assert [each.turn.id for each in branched.readings.exchanges(session="d")] == ["d0"]
+    assert branched.readings.exchange("d3").turn.id == "d3"
+    assert branched.readings.exchange("d2").turn.deleted
     exchange = branched.readings.exchange("r4")
     assert (exchange.turn.id, [each.id for each in exchange.tools]) == ("u1", ["t"])
 
 
 def test_a_turn_is_found_by_the_beginning_of_its_id(memory: Memory) -> None:
-    memory.append(SessionStarted(session="s", client="test"), said("ABCDEF1"), said("ABCDEF2", parent="ABCDEF1"))
+    memory.append(begin("s"), said("ABCDEF1"), said("ABCDEF2", parent="ABCDEF1"))
     assert memory.readings.turn_named("abcdef1").id == "ABCDEF1"
     with pytest.raises(Ambiguous):
         memory.readings.turn_named("abcdef")
@@ -213,44 +177,35 @@ def test_a_turn_is_found_by_the_beginning_of_its_id(memory: Memory) -> None:
 
 
 def test_what_a_deleted_session_said_may_be_quoted_where_a_fork_goes_on_with_it(branched: Memory) -> None:
-    branched.append(SessionForked(session="f", origin="s", at="r1", client="test"), SessionDeleted(session="s"))
+    branched.append(fork("f", "s", "r1"), drop("s"))
     assert branched.readings.quotable(["u1", "r1", "u2", "r3"]).keys() == {"u1", "r1"}
-    branched.append(SessionDeleted(session="f"))
+    branched.append(drop("f"))
     assert branched.readings.quotable(["u1", "r1"]) == {}
 
 
 def test_a_head_that_went_back_for_a_reply_that_never_came_is_where_it_was_at_the_next_start(opening: Open) -> None:
     memory = opening()
     talk(memory, 4)
-    memory.append(HeadMoved(session="s", turn="s0"))
+    memory.append(move("s", "s0"))
     memory.append(tool("t", parent="s0"))
     memory.append(said("waits", queued=True))
+    talk(memory, 4, "c")
+    memory.append(move("c", "c0"))
+    memory.stream("new", session="c", parent="c0", model="m", text="the first wor")
     again = opening()
     assert [turn.id for turn in again.readings.thread("s")] == ["s0", "s1", "s2", "s3", "waits"]
-    assert again.recovered == 0
+    assert again.recovered == 1, "one that was cut off stays beside the one before"
+    assert [turn.id for turn in again.readings.thread("c")] == ["c0", "new"]
+    assert again.readings.alternatives("c", ["new"]) == {"new": Alternatives(("c1", "new"), 1)}
 
 
-def test_a_reply_that_was_cut_off_stays_beside_the_one_before(opening: Open) -> None:
+def test_where_a_person_went_back_to_or_at_a_message_without_a_reply_the_head_stays(opening: Open) -> None:
     memory = opening()
-    talk(memory, 4)
-    memory.append(HeadMoved(session="s", turn="s0"))
-    memory.stream("new", session="s", parent="s0", model="m", text="the first wor")
+    for session, turn in (("s", "s0"), ("t", "t1")):
+        talk(memory, 4, session)
+        memory.append(MarkSet(mark=f"m{session}", reason="rewind"), move(session, turn))
+    talk(memory, 2, "u")
+    memory.append(said("other", "u", parent=None), move("u", "u1"))
+    memory.append(move("u", "other"))
     again = opening()
-    assert [turn.id for turn in again.readings.thread("s")] == ["s0", "new"]
-    assert again.readings.alternatives("s", ["new"]) == {"new": Alternatives(("s1", "new"), 1)}
-
-
-@pytest.mark.parametrize("turn", ["s0", "s1"])
-def test_where_a_person_went_back_to_the_head_stays(opening: Open, turn: str) -> None:
-    memory = opening()
-    talk(memory, 4)
-    memory.append(MarkSet(mark="m", reason="rewind"), HeadMoved(session="s", turn=turn))
-    assert opening().readings.session("s").head == turn
-
-
-def test_a_head_at_a_message_without_a_reply_stays(opening: Open) -> None:
-    memory = opening()
-    talk(memory, 2)
-    memory.append(said("other", parent=None), HeadMoved(session="s", turn="s1"))
-    memory.append(HeadMoved(session="s", turn="other"))
-    assert opening().readings.session("s").head == "other"
+    assert [again.readings.session(session).head for session in "stu"] == ["s0", "t1", "other"]

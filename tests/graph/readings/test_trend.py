@@ -2,9 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from graph.readings.statistics import trend
+from tests.tables import each
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MOMENT = timedelta(milliseconds=1)
@@ -21,28 +20,18 @@ def test_it_is_new_for_seven_days_whatever_else_was_said() -> None:
     assert trend([NOW], NOW, NOW + timedelta(days=400)) == "new"
 
 
-@pytest.mark.parametrize(
-    ("days", "expected"),
-    [
-        ((30,), "strengthening"),
-        ((30, 31), "stable"),
-        ((31,), "weakening"),
-        ((60,), "weakening"),
-        ((61,), "stable"),
-        ((10, 20, 40), "strengthening"),
-        ((10, 40, 50), "weakening"),
-        ((90,), "stable"),
-        ((91,), "stale"),
-        ((-5,), "strengthening"),
-        ((), "stale"),
-    ],
+PAST = MOMENT / timedelta(days=1)
+EXPECTED = (
+    ("strengthening", ((30,), (10, 20, 40), (-5,))),
+    ("stable", ((30, 31), (61,), (60 + PAST,), (90,))),
+    ("weakening", ((30 + PAST,), (31,), (60,), (10, 40, 50))),
+    ("stale", ((90 + PAST,), (91,), ())),
 )
-def test_the_last_thirty_days_are_held_against_the_thirty_before(days: tuple[float, ...], expected: str) -> None:
-    assert of(*days) == expected
 
 
-def test_a_moment_past_a_bound_is_past_it() -> None:
-    first = NOW - timedelta(days=365)
-    assert trend([NOW - timedelta(days=30) - MOMENT], NOW, first) == "weakening"
-    assert trend([NOW - timedelta(days=60) - MOMENT], NOW, first) == "stable"
-    assert trend([NOW - timedelta(days=90) - MOMENT], NOW, first) == "stale"
+def test_the_last_thirty_days_are_held_against_the_thirty_before_and_a_moment_past_a_bound_is_past_it() -> None:
+    def check(row: tuple[str, tuple[tuple[float, ...], ...]]) -> None:
+        expected, cases = row
+        assert [of(*days) for days in cases] == [expected] * len(cases)
+
+    each(EXPECTED, check)

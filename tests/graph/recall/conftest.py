@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from graph.events import SessionStarted
 from graph.memory import Memory
 from graph.values import Filters, Hit, Vector
+from tests.graph.deeds import begin
 from tests.graph.talk import reply, said
 
 MODEL = "toy@1"
@@ -37,10 +37,10 @@ def embed(memory: Memory, meaning: dict[str, Sequence[str]]) -> None:
 
 
 @pytest.fixture
-def chats(whole: Memory) -> Memory:
+def chats(memory: Memory) -> Memory:
     """Two chats: Anna at the sea, then bread with the assistant."""
-    whole.append(
-        SessionStarted(session="sea", client="test", project="trip", said_at=ms(2026, 3, 3, 9)),
+    memory.append(
+        begin("sea", project="trip", said_at=ms(2026, 3, 3, 9)),
         said("a1", "sea", text="Where did you go on Sunday?", said_at=ms(2026, 3, 3, 9)),
         said(
             "a2", "sea", parent="a1", speaker="Anna", text="To the tide pools, they were full of starfish",
@@ -51,12 +51,12 @@ def chats(whole: Memory) -> Memory:
             "a4", "sea", parent="a3", speaker="Anna", text="Freezing, my toes went blue",
             said_at=ms(2026, 3, 3, 9, 3),
         ),
-        SessionStarted(session="oven", client="test", said_at=ms(2026, 5, 5, 9)),
+        begin("oven", said_at=ms(2026, 5, 5, 9)),
         said("b1", "oven", text="My sourdough never rises", said_at=ms(2026, 5, 5, 9)),
         reply("b2", "oven", parent="b1", text="Feed the starter twice a day", said_at=ms(2026, 5, 5, 9, 1)),
         said("b3", "oven", parent="b2", text="It doubled overnight, thank you", said_at=ms(2026, 5, 5, 9, 2)),
     )  # fmt: skip
-    return whole
+    return memory
 
 
 @pytest.fixture
@@ -74,3 +74,13 @@ def ask(chats: Memory) -> Ask:
 
 def ids(hits: Sequence[Hit]) -> list[str]:
     return [hit.id for hit in hits]
+
+
+def named(id: str, hits: Sequence[Hit]) -> Hit:
+    """The one hit with an id."""
+    (found,) = (hit for hit in hits if hit.id == id)
+    return found
+
+
+def boosts(hit: Hit) -> set[str]:
+    return {boost.name for boost in hit.boosts}

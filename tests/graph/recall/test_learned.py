@@ -4,39 +4,16 @@ from typing import Any
 
 import pytest
 
-from graph.events import (
-    ChunkRead,
-    DocumentRead,
-    DocumentRemoved,
-    Event,
-    HeadMoved,
-    ObservationMade,
-    ObservationRejected,
-    ObservationSupported,
-    ProjectAssigned,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-    TurnReleased,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Event
 from graph.memory import Memory
-from graph.values import Filters, Hit, Step
-from tests.graph.recall.conftest import Ask, embed, ids, ms, toward
+from graph.values import Hit, Step
+from tests.graph.deeds import assign, begin, delete, hide, move, rate, release, unhide, withhold
+from tests.graph.recall.conftest import Ask, boosts, embed, ids, ms, named, toward
 from tests.graph.talk import said
+from tests.graph.teach import observed, reject, support
 
 TOES = "Anna froze at the tide pools"
-
-
-def made(id: str, *sources: str, text: str = TOES, **more: Any) -> ObservationMade:
-    """An observation in use."""
-    fields: dict[str, Any] = {
-        "observation": id, "series": id, "category": "fact", "status": "active", "confidence": 0.7, "grounded": True,
-        "origin": "model", "sources": sources, "text": text,
-    }  # fmt: skip
-    return ObservationMade.model_validate({**fields, **more})
+BRINE = observed("o1", "a2", "a4", text="Anna froze in brine")
 
 
 def document(id: str, *chunks: str, project: str | None = None) -> list[Event]:
@@ -53,103 +30,90 @@ def only(hits: list[Hit], kind: str) -> list[str]:
     return [hit.id for hit in hits if hit.kind == kind]
 
 
-def test_an_observation_is_found_by_its_words_and_takes_the_place_of_its_turn(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a4"))
+def test_an_observation_is_found_by_words_or_meaning_and_takes_the_place_of_its_turn(chats: Memory, ask: Ask) -> None:
+    chats.append(observed("o1", "a4", text=TOES))
     hits = ask("froze")
     assert only(hits, "observation") == ["o1"]
     assert "a4" not in ids(hits)
-    (hit,) = [hit for hit in hits if hit.id == "o1"]
+    hit = named("o1", hits)
     assert [reason.strategy for reason in hit.reasons] == ["observation"]
     assert hit.path == (Step("observation", "o1"), Step("DERIVED_FROM", "a4"))
     assert (hit.sources, hit.session, hit.speaker, hit.role, hit.text) == (("a4",), "sea", "Anna", "user", TOES)
     assert int(hit.at.timestamp() * 1000) == ms(2026, 3, 3, 9, 3)
-
-
-def test_meaning_finds_an_observation_that_shares_no_word(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a4"))
     embed(chats, {TOES: ["sea"], "Freezing, my toes went blue": ["sea"], "My sourdough never rises": ["bread"]})
     assert only(ask("loaf", vector=toward("sea")), "observation") == ["o1"]
 
 
-def test_where_the_turn_says_more_the_turn_stays(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a2", text="Anna went to the pools"))
+def test_where_the_turn_says_more_it_stays_and_what_a_person_put_right_stands_before_it(
+    chats: Memory, ask: Ask
+) -> None:
+    chats.append(observed("o1", "a2", text="Anna went to the pools"))
     hits = ask("tide pools starfish")
     assert "a2" in ids(hits)
     assert "o1" not in ids(hits)
-
-
-def test_what_a_person_put_right_stands_before_the_words_it_corrects(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a2", text="Anna went to the pools"))
-    right = made("o2", "a2", "n1", text="Anna went to Hania", series="o1", supersedes="o1", origin="user")
-    chats.append(SessionStarted(session="notes", client="notes"))
-    chats.append(said("n1", "notes", role="note", text="Anna went to Hania"), right)
-    hits = ask("tide pools starfish")
-    assert ids(hits)[:2] == ["o2", "a2"], "though only the turn has the words"
-    chats.append(ObservationRejected(observation="o2"))
+    chats.append(begin("notes", client="notes"), said("n1", "notes", role="note", text="Anna went to Hania"))
+    right = {"text": "Anna went to Hania", "series": "o1", "supersedes": "o1", "origin": "user"}
+    chats.append(observed("o2", "a2", "n1", **right))
+    assert ids(ask("tide pools starfish"))[:2] == ["o2", "a2"], "though only the turn has the words"
+    chats.append(reject("o2"))
     assert ids(ask("tide pools starfish"))[0] == "a2"
 
 
 def test_a_note_that_is_corrected_says_nothing_any_more(chats: Memory, ask: Ask) -> None:
-    chats.append(SessionStarted(session="notes", client="notes"))
-    chats.append(said("n1", "notes", role="note", text="Zuzana owns a kayak"))
-    chats.append(made("o1", "n1", text="Zuzana owns a kayak"))
+    first = observed("o1", "n1", text="Zuzana owns a kayak")
+    chats.append(begin("notes", client="notes"), said("n1", "notes", role="note", text="Zuzana owns a kayak"), first)
     assert "o1" in ids(ask("kayak"))
     chats.append(said("n2", "notes", parent="n1", role="note", text="Zuzana sold that boat"))
-    chats.append(made("o2", "n2", "n1", text="Zuzana sold that boat", series="o1", supersedes="o1", origin="user"))
+    chats.append(observed("o2", "n2", after=first, text="Zuzana sold that boat", origin="user"))
     assert ids(ask("kayak")) == ["o2"]
 
 
 def test_words_of_an_observation_never_count_for_a_turn(chats: Memory, ask: Ask) -> None:
     before = {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))}
-    chats.append(made("o1", "b1", text="A starfish baker"), made("o2", "b3", text="starfish starfish"))
+    chats.append(observed("o1", "b1", text="A starfish baker"), observed("o2", "b3", text="starfish starfish"))
     after = {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))}
     assert after == before
 
 
-@pytest.mark.parametrize(
-    ("gone", "back"),
-    [
-        (TurnHidden(turn="a4"), TurnUnhidden(turn="a4")),
-        (HeadMoved(session="sea", turn="a3"), HeadMoved(session="sea", turn="a4")),
-        (TurnWithheld(turn="a4"), TurnReleased(turn="a4")),
-        (TurnDeleted(turn="a4"), None),
-        (ObservationRejected(observation="o1"), None),
-    ],
-)
-def test_it_goes_and_comes_with_its_proof(chats: Memory, ask: Ask, gone: Event, back: Event | None) -> None:
-    chats.append(made("o1", "a2", "a4", text="Anna froze in brine"))
-    assert only(ask("brine"), "observation") == ["o1"]
-    chats.append(gone)
-    assert only(ask("brine"), "observation") == []
-    if back is not None:
+def test_it_goes_and_comes_with_its_proof(chats: Memory, ask: Ask) -> None:
+    chats.append(BRINE, observed("other", "a2", text="Anna loves brine"))
+    for gone, back in (
+        (hide("a4"), unhide("a4")),
+        (move("sea", "a3"), move("sea", "a4")),
+        (withhold("a4"), release("a4")),
+    ):
+        assert "o1" in only(ask("brine"), "observation")
+        chats.append(gone)
+        assert only(ask("brine"), "observation") == ["other"]
         chats.append(back)
-        assert only(ask("brine"), "observation") == ["o1"]
+    assert "o1" in only(ask("brine"), "observation")
+    chats.append(reject("other"), delete("a4"))
+    assert only(ask("brine"), "observation") == []
+    assert only(ask("brine", live=False), "observation") == [], "although its postings were kept"
+    assert chats.near("brine", vector=None, world="main", project=None) == []
 
 
 def test_only_current_ones_in_use_come(chats: Memory, ask: Ask) -> None:
     chats.append(
-        made("o1", "a4", text="Anna likes brine"),
-        made("o2", "a4", text="Anna likes brine cakes", status="candidate"),
-        made("o3", "a4", "a2", series="o1", supersedes="o1", text="Anna liked brine, now she does not"),
+        observed("o1", "a4", text="Anna likes brine"),
+        observed("o2", "a4", text="Anna likes brine cakes", status="candidate"),
+        observed("o3", "a4", "a2", series="o1", supersedes="o1", text="Anna liked brine, now she does not"),
     )
     assert only(ask("brine"), "observation") == ["o3"]
 
 
-def test_what_the_prompt_holds_is_not_told_again_by_an_observation(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a2", "a4", text="Anna froze in brine"))
+def test_what_the_prompt_holds_is_not_told_again_by_turn_or_observation(chats: Memory, ask: Ask) -> None:
+    chats.append(BRINE)
     assert only(ask("brine", exclude=frozenset({"a4"})), "observation") == ["o1"]
     assert only(ask("brine", exclude=frozenset({"a2", "a4"})), "observation") == []
     assert only(ask("brine", exclude=frozenset({"o1"})), "observation") == []
-
-
-def test_a_turn_is_not_told_again_where_the_prompt_holds_what_was_learned_from_it(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a4", text="Freezing toes go blue"))
-    assert "a4" not in ids(ask("freezing toes", exclude=frozenset({"o1"})))
-    assert "a4" in ids(ask("freezing toes", exclude=frozenset({"o2"}), kinds=frozenset({"turn"})))
+    chats.append(observed("o2", "a4", text="Freezing toes go blue"))
+    assert "a4" not in ids(ask("freezing toes", exclude=frozenset({"o2"})))
+    assert "a4" in ids(ask("freezing toes", exclude=frozenset({"o3"}), kinds=frozenset({"turn"})))
 
 
 def test_filters_narrow_observations_by_their_turns(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a4", text="Anna froze in brine", project="trip"))
+    chats.append(observed("o1", "a4", text="Anna froze in brine", project="trip"))
     for filters, found in (
         ({"person": "anna"}, ["o1"]),
         ({"person": "you"}, []),
@@ -162,34 +126,30 @@ def test_filters_narrow_observations_by_their_turns(chats: Memory, ask: Ask) -> 
         assert only(ask("brine", **filters), "observation") == found, filters
 
 
-def test_more_proof_and_what_matters_lift_a_little(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a4", text="Anna froze in brine"))
-    (before,) = (hit for hit in ask("brine") if hit.id == "o1")
-    chats.append(ObservationSupported(observation="o1", source="b1", amount=0.2))
-    chats.append(TurnRated(turn="a4", significance=3, by="rule"))
-    (after,) = (hit for hit in ask("brine") if hit.id == "o1")
+def test_more_proof_and_what_matters_lift_a_little_and_say_so(chats: Memory, ask: Ask) -> None:
+    chats.append(observed("o1", "a4", text="Anna froze in brine"))
+    before = named("o1", ask("brine"))
+    chats.append(support("o1", "b1", amount=0.2), rate("a4", 3))
+    after = named("o1", ask("brine"))
     assert 0 < after.score - before.score < 0.3
-    assert {boost.name for boost in after.boosts} >= {"proof", "confidence", "significance"}
+    assert boosts(after) >= {"proof", "confidence", "significance"}
     assert set(after.sources) == {"a4", "b1"}
-
-
-def test_a_turn_that_matters_much_comes_ahead_of_its_equal_and_says_so(chats: Memory, ask: Ask) -> None:
     chats.append(said("b4", "oven", parent="b3", text="brine one"), said("b5", "oven", parent="b4", text="brine two"))
-    chats.append(TurnRated(turn="b4", significance=2, by="user"))
-    hit = next(hit for hit in ask("brine") if hit.id == "b4")
-    assert [boost.amount for boost in hit.boosts if boost.name == "significance"] == pytest.approx([0.02])
+    chats.append(rate("b4", 2, by="user"))
+    hits = ask("brine")
+    assert [hit.id for hit in hits if hit.id in ("b4", "b5")] == ["b4", "b5"]
+    amounts = [boost.amount for boost in named("b4", hits).boosts if boost.name == "significance"]
+    assert amounts == pytest.approx([0.02])
 
 
 def test_chunks_are_found_with_their_place_and_leave_with_their_document(chats: Memory, ask: Ask) -> None:
     chats.append(*document("d", "Brine keeps cheese", "Bake at night", project="food"))
     (hit,) = [hit for hit in ask("brine") if hit.kind == "chunk"]
-    assert (hit.id, hit.session, hit.session_name, hit.text) == (
-        "d0", "d", "Manual d › Part 0", "Brine keeps cheese",
-    )  # fmt: skip
+    assert (hit.id, hit.session, hit.session_name, hit.text) == ("d0", "d", "Manual d › Part 0", "Brine keeps cheese")
     assert [reason.strategy for reason in hit.reasons] == ["lexical"]
     assert only(ask("brine", project="food"), "chunk") == ["d0"]
     assert only(ask("brine", person="Anna"), "chunk") == only(ask("brine", session="sea"), "chunk") == []
-    chats.append(made("o1", "d0", text="Cheese likes brine baths"))
+    chats.append(observed("o1", "d0", text="Cheese likes brine baths"))
     assert "o1" in ids(ask("brine baths"))
     chats.append(DocumentRemoved(document="d"))
     assert [hit.kind for hit in ask("brine baths") if hit.kind != "turn"] == []
@@ -202,29 +162,19 @@ def test_a_large_document_does_not_drown_the_conversation(chats: Memory, ask: As
     assert len(only(hits, "chunk")) == 1
 
 
-def test_a_document_alone_answers_too(whole: Memory) -> None:
-    from datetime import UTC
-
-    from tests.graph.recall.conftest import NOW
-
-    whole.append(*document("d", "Brine keeps cheese"))
-    hits = whole.recall.search("brine", filters=Filters(), now=NOW, timezone=UTC, limit=3)
-    assert ids(hits) == ["d0"]
-
-
 def test_a_session_that_changes_its_project_is_found_there(chats: Memory, ask: Ask) -> None:
     assert ids(ask("sourdough", project="trip")) == []
-    chats.append(ProjectAssigned(session="oven", project="trip"))
+    chats.append(assign("oven", "trip"))
     assert "b1" in ids(ask("sourdough", project="trip"))
-    chats.append(ProjectAssigned(session="oven", project=None))
+    chats.append(assign("oven", None))
     assert ids(ask("sourdough", project="trip")) == []
 
 
 def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
     chats.append(
-        made("o1", "a4", text="Anna froze in brine"),
-        made("o2", "b1", text="You bake sourdough", status="candidate"),
-        made("o3", "b3", text="You bake in the sea"),
+        observed("o1", "a4", text="Anna froze in brine"),
+        observed("o2", "b1", text="You bake sourdough", status="candidate"),
+        observed("o3", "b3", text="You bake in the sea"),
     )
     embed(chats, {"Anna froze in brine": ["sea"], "You bake sourdough": ["bread"], "You bake in the sea": ["sea"]})
 
@@ -242,11 +192,3 @@ def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
     (found,) = (each for each in chats.near("sourdough", vector=None, world="main", project=None))
     assert found.cosine == 0.0
     assert found.words == pytest.approx(0.5)
-
-
-def test_an_erased_observation_is_not_found_although_its_postings_were_kept(chats: Memory, ask: Ask) -> None:
-    chats.append(made("o1", "a4", text="Anna froze in brine"))
-    assert "o1" in ids(ask("brine"))
-    chats.append(TurnDeleted(turn="a4"))
-    assert "o1" not in ids(ask("brine", live=False))
-    assert chats.near("brine", vector=None, world="main", project=None) == []

@@ -70,15 +70,14 @@ def parts(scores: Scores) -> Any:
     return scores.lexical + scores.semantic + scores.graph + sum(scores.boosts.values())
 
 
-def test_a_turn_with_all_the_words_gets_one_unit_and_its_neighbours_a_share() -> None:
+def test_a_turn_with_all_the_words_gets_one_unit_and_its_neighbours_a_share_the_answer_the_largest() -> None:
     scores = score(evidence(terms=[[1]]))
     assert scores.lexical == pytest.approx([0, 1, 0, 0])
     assert scores.graph == pytest.approx([0.5, 0, 0.7, 0.5])
-
-
-def test_a_question_lifts_its_answer_more_than_an_answer_its_question() -> None:
-    scores = score(evidence((-1, 0), terms=[[0]])), score(evidence((-1, 0), terms=[[1]]))
-    assert scores[0].graph[1] > scores[1].graph[0]
+    of_every_reply = score(evidence((-1, 0, 0, 1), terms=[[0]]))
+    assert of_every_reply.graph == pytest.approx([0, 0.7, 0.7, 0.5])
+    of_the_nearer = score(evidence(terms=[[0, 3]]))
+    assert of_the_nearer.graph == pytest.approx([0, 0.7, 0.5, 0])
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
@@ -86,16 +85,6 @@ def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     rare, common = math.log1p(3.5 / 1.5), math.log1p(1.5 / 3.5)
     whole = rare + common
     assert scores.lexical == pytest.approx([rare / whole, *[common / whole] * 3])
-
-
-def test_every_reply_to_a_turn_with_a_word_is_lifted() -> None:
-    scores = score(evidence((-1, 0, 0, 1), terms=[[0]]))
-    assert scores.graph == pytest.approx([0, 0.7, 0.7, 0.5])
-
-
-def test_a_nearer_word_counts_where_several_reach_a_turn() -> None:
-    scores = score(evidence(terms=[[0, 3]]))
-    assert scores.graph == pytest.approx([0, 0.7, 0.5, 0])
 
 
 def test_meaning_is_a_turns_own_and_the_mean_around_it_and_the_best_of_the_session() -> None:
@@ -133,17 +122,17 @@ def test_a_turn_that_is_not_embedded_yet_counts_as_an_average_one() -> None:
     assert scores.semantic == pytest.approx([3.2 * 0.6, 3.2 * 0.2, 3.2 * 0.4])
 
 
-@pytest.mark.parametrize("cosines", [None, [0, 0, 0, 0]])
-def test_without_vectors_the_words_alone_decide(cosines: list[float] | None) -> None:
-    scores = score(evidence(terms=[[2]], cosines=cosines))
-    assert not scores.semantic.any()
-    assert int(scores.total.argmax()) == 2
-
-
-def test_without_words_the_meaning_alone_decides() -> None:
+def test_without_vectors_the_words_alone_decide_and_without_words_the_meaning() -> None:
+    for cosines in (None, [0, 0, 0, 0]):
+        scores = score(evidence(terms=[[2]], cosines=cosines))
+        assert not scores.semantic.any()
+        assert int(scores.total.argmax()) == 2
     scores = score(evidence(cosines=[0.1, 0.1, 0.1, 0.7]))
     assert not scores.lexical.any()
     assert int(scores.total.argmax()) == 3
+    assert score(evidence((-1,), terms=[[0]], cosines=[0.5])).total == pytest.approx([1.25 + 3.2 * 0.5])
+    none = score(evidence((), terms=[[]], cosines=[], sessions=0, named=(0,), since=0))
+    assert none.total.shape == (0,)
 
 
 def test_the_one_who_is_named_is_lifted_and_the_first_of_two_half_as_much() -> None:
@@ -191,29 +180,14 @@ def test_a_turn_that_is_not_seen_gets_nothing_and_lends_nothing() -> None:
     assert hidden.total[1] == -math.inf
     assert parts(hidden)[1] == 0
     assert hidden.total == pytest.approx(without.total)
-
-
-def test_a_turn_that_is_not_seen_is_no_neighbour_and_not_of_the_session() -> None:
+    # it is no neighbour, not of the session, and its word counts for none
     seen = np.array([True, False, True])
     session = np.array([0, 0, 1])
     scores = score(evidence((-1, 0, -1), cosines=[0.1, 0.9, 0.7], seen=seen, session=session, sessions=2))
     assert scores.semantic == pytest.approx([3.2 * 0.1, 0, 3.2 * 0.7])
     assert not scores.graph.any()
-
-
-def test_a_word_that_only_hidden_turns_have_does_not_count_among_the_words() -> None:
     seen = np.array([True, True, True, False])
     assert score(evidence(terms=[[0], [3]], seen=seen)).lexical == pytest.approx([1, 0, 0, 0])
-
-
-def test_one_turn_alone_is_scored() -> None:
-    scores = score(evidence((-1,), terms=[[0]], cosines=[0.5]))
-    assert scores.total == pytest.approx([1.25 + 3.2 * 0.5])
-
-
-def test_no_turns_at_all_have_no_scores() -> None:
-    scores = score(evidence((), terms=[[]], cosines=[], sessions=0, named=(0,), since=0))
-    assert scores.total.shape == (0,)
 
 
 def test_where_several_answers_are_asked_for_they_come_from_several_chats() -> None:
@@ -222,9 +196,7 @@ def test_where_several_answers_are_asked_for_they_come_from_several_chats() -> N
     lowered = spread(told, scores)
     assert lowered.total == pytest.approx([1, 0.65, 0.8, 0.85])  # one beside the best, one of its chat, one of another
     assert lowered.total == pytest.approx(scores.total + lowered.boosts["again"])
-
-
-def test_what_is_far_behind_is_lowered_with_its_chat() -> None:
+    # what is far behind is lowered with its chat
     told = evidence([-1] * 500, session=np.array([0] * 499 + [1], np.int32), sessions=2)
     scores = replace(score(told), total=np.linspace(9, 1, 500, dtype=np.float32))
     lowered = spread(told, scores)

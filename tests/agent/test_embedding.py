@@ -104,8 +104,10 @@ async def embedding(
     name: str = "fake",
 ) -> AsyncIterator[Embedding]:
     """The background embedder, with an embedder or what loads one."""
-    loads = None if isinstance(embedder, FakeEmbedder) else embedder
-    load = loads or (lambda name: LoadedEmbedder(cast(FakeEmbedder, embedder), KEY))
+
+    def load(name: str) -> LoadedEmbedder:
+        return LoadedEmbedder(embedder, KEY) if isinstance(embedder, FakeEmbedder) else embedder(name)
+
     made = Embedding(memory, load, (told if told is not None else []).append, name=name)
     made.start()
     try:

@@ -284,7 +284,12 @@ async def test_reasoning_within_the_text_is_told_and_not_shown_however_it_is_cut
 
 async def test_the_reason_of_the_end_is_told_and_what_a_server_does_not_count_is_counted_here() -> None:
     reasons = {"stop": "end", "length": "length", "content_filter": "end", "else": "end"}
-    usages = [None, counts(0, 0), {"choices": [], "usage": None}, {"choices": [], "usage": {"prompt_tokens": "many"}}]
+    usages: list[Any] = [
+        None,
+        counts(0, 0),
+        {"choices": [], "usage": None},
+        {"choices": [], "usage": {"prompt_tokens": "many"}},
+    ]
     ends = [said("Hi", finish=finish) for finish in reasons]
     async with talking(*ends, *(said("Hello", usage=usage) for usage in usages)) as (_, generator):
         prompt = prompt_of(generator, "Hi")

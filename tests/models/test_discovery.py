@@ -45,6 +45,7 @@ def trying(url: str, report: ServerReport | None = None) -> Findings:
         client = ServerClient(checked_address("den", url), answer_s=5)
         try:
             found = report or await asyncio.to_thread(found_at, client)
+            assert found is not None
             return await findings_of(client, found, found.models[0].name)
         finally:
             await client.close()
@@ -93,8 +94,9 @@ def test_a_gateway_without_v1_is_found_below_its_own_path(serve: Serve) -> None:
 
 def test_what_is_no_model_server_is_said_to_be_none(serve: Serve) -> None:
     server = serve(Discovered())
+    nothing: dict[str, bytes] = {}
     for pages in (
-        {},
+        nothing,
         {"/props": b"<html>hello</html>", "/v1/models": b"<html>hello</html>"},
         {"/props": [], "/api/version": "3", "/v1/models": {"data": "many"}, "/models": None},
         {"/props": {"default_generation_settings": [], "total_slots": "two"}, "/v1/models": {"models": []}},

@@ -492,7 +492,7 @@ async def test_an_event_of_a_common_server_that_has_nothing_to_read_is_passed_ov
     way = WAYS["openai"]
     async with talking("openai") as (site, generator):
 
-        async def check(odd: dict[str, Any]) -> None:
+        async def check(odd: Any) -> None:
             site.faults.append(Scripted([PING, line(odd), line(event("One", model=None)), line(odd), way.two, way.end]))
             text, end = await reply(generator)
             assert (text, type(end)) == ("One two", Finished)

@@ -282,8 +282,8 @@ async def test_thousands_are_read_piece_by_piece_and_what_changes_meanwhile_does
         assert rows.chosen == before
         assert rows.place * 2 - rows.scroll_y == line
         while len(rows.items) < count + 2:
-            before = len(rows.items)
-            await press(pilot, "end", until=lambda before=before: len(rows.items) > before)  # type: ignore[misc]
+            shown = len(rows.items)
+            await press(pilot, "end", until=lambda shown=shown: len(rows.items) > shown)  # type: ignore[misc]
         await press(pilot, "end", shows="› ● fact 0")
         assert len(rows._rows) < 200
 

@@ -34,9 +34,10 @@ def test_none_is_ever_run_by_the_console(spoken: Memory, outside: Path, everythi
     spelled = few(len(SPELLINGS))  # ways to write each of them: all in `make soak`, and else not always the same
     for number, statement in enumerate(HOSTILE):
         written = statement.replace("{outside}", str(outside))
-        for spell in (str, *(SPELLINGS[(number + step) % len(SPELLINGS)] for step in range(spelled))):
+        rotated = (SPELLINGS[(number + step) % len(SPELLINGS)] for step in range(spelled))
+        for spelling in (written, *(spell(written) for spell in rotated)):
             with pytest.raises(Refused, match=NOTHING_RUN):
-                spoken.console.run(spell(written), parameters={"flag": True})
+                spoken.console.run(spelling, parameters={"flag": True})
     assert everything() == before
 
 

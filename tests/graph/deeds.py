@@ -86,11 +86,11 @@ def rate(turn: str, significance: int, by: str = "rule") -> TurnRated:
 
 
 def pin(turn: str | None = None, **more: str | None) -> PinSet:
-    return PinSet(turn=turn, **more)
+    return PinSet.model_validate({"turn": turn, **more})
 
 
 def unpin(turn: str | None = None, **more: str | None) -> PinCleared:
-    return PinCleared(turn=turn, **more)
+    return PinCleared.model_validate({"turn": turn, **more})
 
 
 def write(block: str, text: str, *sources: str, **more: object) -> CoreWritten:

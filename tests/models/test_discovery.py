@@ -94,15 +94,15 @@ def test_a_gateway_without_v1_is_found_below_its_own_path(serve: Serve) -> None:
 
 def test_what_is_no_model_server_is_said_to_be_none(serve: Serve) -> None:
     server = serve(Discovered())
-    nothing: dict[str, bytes] = {}
-    for pages in (
-        nothing,
+    every: tuple[dict[str, Any], ...] = (
+        {},
         {"/props": b"<html>hello</html>", "/v1/models": b"<html>hello</html>"},
         {"/props": [], "/api/version": "3", "/v1/models": {"data": "many"}, "/models": None},
         {"/props": {"default_generation_settings": [], "total_slots": "two"}, "/v1/models": {"models": []}},
         {"/props": {"default_generation_settings": {"n_ctx": 0}, "total_slots": 0}},
         {"/api/v0/models": {"data": [{"id": 3, "type": 4}, "x"]}},
-    ):
+    )
+    for pages in every:
         server.pages = pages
         with pytest.raises(ServerRefused, match="neither as a llama-server nor as an OpenAI-compatible") as raised:
             asking(server.address)

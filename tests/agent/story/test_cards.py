@@ -52,7 +52,7 @@ CARDS = {"v1": V1, "v2": V2, "v3": V3, "small": SMALL}
 
 def card_of(like: str, notes: Sequence[str] = (), **fields: Any) -> tuple[Card, list[str]]:
     """A card as cards.toml has it, and its notes."""
-    told = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    told: dict[str, Any] = {name: tuple(it) if isinstance(it, list) else it for name, it in fields.items()}
     if "lamp" in told:
         told["book"] = Book((entry_of(LAMP, told.pop("lamp")),))
     elif told.get("book") == "BOOK":
@@ -64,7 +64,8 @@ def card_of(like: str, notes: Sequence[str] = (), **fields: Any) -> tuple[Card, 
 
 
 def entry_of(like: Entry, fields: dict[str, Any]) -> Entry:
-    return replace(like, **{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+    told: dict[str, Any] = {name: tuple(it) if isinstance(it, list) else it for name, it in fields.items()}
+    return replace(like, **told)
 
 
 TABLES = tomllib.loads(Path(__file__).with_name("cards.toml").read_text(encoding="utf-8"))
@@ -395,7 +396,7 @@ def some(names: st.SearchStrategy[str], **fields: st.SearchStrategy[Any]) -> st.
 ENTRIES = st.lists(some(ENTRY_NAMES) | VALUES, max_size=3) | st.dictionaries(WORDS, some(ENTRY_NAMES), max_size=3)
 BOOKS = some(BOOK_NAMES, entries=ENTRIES) | VALUES
 DATA = some(NAMES, character_book=BOOKS, extensions=st.fixed_dictionaries({"character_book": BOOKS}), name=WORDS)
-CARDS = some(NAMES, data=DATA | DATA.map(json.dumps), spec=VALUES | st.just("chara_card_v2"), character_book=BOOKS)
+OF_CARDS = some(NAMES, data=DATA | DATA.map(json.dumps), spec=VALUES | st.just("chara_card_v2"), character_book=BOOKS)
 
 
 def imported(data: bytes) -> Card | None:
@@ -414,13 +415,13 @@ def imported(data: bytes) -> Card | None:
 
 
 @examples(300)
-@given(VALUES | DATA | CARDS)
+@given(VALUES | DATA | OF_CARDS)
 def test_any_json_is_imported_or_refused_and_exported_as_it_was(value: Any) -> None:
     imported(json.dumps(value).encode())
 
 
 @examples(200)
-@given(CARDS, WORDS, st.lists(WORDS))
+@given(OF_CARDS, WORDS, st.lists(WORDS))
 def test_a_card_that_says_something_is_always_imported(card: dict[str, Any], words: str, greetings: list[str]) -> None:
     said = {"description": f"A keeper. {words}", "alternate_greetings": greetings}
     found = imported(json.dumps({**card, "spec": "chara_card_v2", "data": {**make.TEXTS, **said}}).encode())

@@ -1,6 +1,6 @@
 """What the tests of recall share: a small memory of two chats, its vectors, and a way to ask it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -29,7 +29,7 @@ def toward(*axes: str) -> Vector:
     return Vector(MODEL, values / np.linalg.norm(values))
 
 
-def embed(memory: Memory, meaning: dict[str, Sequence[str]]) -> None:
+def embed(memory: Memory, meaning: Mapping[str, Sequence[str]]) -> None:
     """Keep vectors for texts, by the axes that each is about; others get one that leans nowhere."""
     found = memory.unembedded(MODEL, 1_000)
     rows = [np.array([axis in meaning.get(text, AXES) for axis in AXES], np.float32) for _, text in found]

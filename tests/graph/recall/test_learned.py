@@ -52,7 +52,7 @@ def test_where_the_turn_says_more_it_stays_and_what_a_person_put_right_stands_be
     assert "a2" in ids(hits)
     assert "o1" not in ids(hits)
     chats.append(begin("notes", client="notes"), said("n1", "notes", role="note", text="Anna went to Hania"))
-    right = {"text": "Anna went to Hania", "series": "o1", "supersedes": "o1", "origin": "user"}
+    right: dict[str, Any] = {"text": "Anna went to Hania", "series": "o1", "supersedes": "o1", "origin": "user"}
     chats.append(observed("o2", "a2", "n1", **right))
     assert ids(ask("tide pools starfish"))[:2] == ["o2", "a2"], "though only the turn has the words"
     chats.append(reject("o2"))

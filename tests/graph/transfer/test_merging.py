@@ -82,9 +82,9 @@ def state(memory: Memory) -> Line:
     }
 
 
-def known(memory: Memory) -> list[str | None]:
+def known(memory: Memory) -> list[str]:
     """What it remembers."""
-    return sorted(each.text for each in memory.readings.memories(now=NOON))
+    return sorted(each.text or "" for each in memory.readings.memories(now=NOON))
 
 
 def path(memory: Memory, session: str) -> list[str]:

@@ -5,7 +5,7 @@ Every turn and chunk says a word that is its own, and whatever is derived says t
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from hypothesis import strategies as st
 
@@ -103,7 +103,13 @@ class Lessons(Believed):
         sources = tuple(
             dict.fromkeys((*(each for parent in parents for each in self.revisions[parent].sources), *sources))
         )
-        more = {"supersedes": before, "series": series, "status": judged, "instead_of": instead, "world": world}
+        more: dict[str, Any] = {
+            "supersedes": before,
+            "series": series,
+            "status": judged,
+            "instead_of": instead,
+            "world": world,
+        }
         made = observed(id, *sources, text=words(sources), parents=parents or None, **more)
         about = ("you",) if any(getattr(event, "speaker", None) == "you" for event in self.events) else ()
         self.events.append(made.model_copy(update={"about": about, "tags": ("b", "a")[: b % 3]}))

@@ -1,6 +1,6 @@
 """What everything stands on: the live graph, the rebuilt one and a naive reading of the events are the same."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -164,7 +164,7 @@ def asked_for(memory: Memory, matters: Callable[[str], bool]) -> list[str]:
     assert store is not None
     execute, asked = store.execute, list[str]()
 
-    def listening(cypher: str, parameters: dict[str, object] | None = None) -> list[list[object]]:
+    def listening(cypher: str, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
         if matters(cypher):
             asked.append(str((parameters or {})["id"]))
         return execute(cypher, parameters)

@@ -32,7 +32,8 @@ def test_questions_come_with_their_answers_and_turns_of_tools_stay_out(memory: M
     assert exchanges(memory) == [("open", None), ("q", "a"), ("s0", "s1")]
     assert turns(memory) == ["open", "a", "q", "s1", "s0"]
     assert [turn.id for turn in memory.readings.recent("turn", 2)] == ["open", "a"]
-    assert memory.readings.recent("turn", 0) == memory.readings.recent("session", 0) == []
+    assert memory.readings.recent("turn", 0) == []
+    assert memory.readings.recent("session", 0) == []
     assert memory.readings.recent("exchange", -1) == []
     memory.erase(4)
     assert exchanges(memory) == [("open", None), ("s0", "s1")], "what was erased is not shown"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from graph.events import ObservationKind, Relation, RelationNoted
 from graph.memory import Memory
@@ -62,7 +63,11 @@ def test_the_newest_comes_first_and_there_are_few_and_what_matters_more_is_among
 def test_of_a_memory_it_is_what_followed_all_that_says_it(chats: Memory) -> None:
     """ "You own Skoda" is like nothing that anybody says of a car: of how two stand the words count that told it."""
     life(chats, SOLD)
-    owns = {"text": "You own Skoda.", "category": ObservationKind.RELATIONSHIP, "about": ("you", "skoda")}
+    owns: dict[str, Any] = {
+        "text": "You own Skoda.",
+        "category": ObservationKind.RELATIONSHIP,
+        "about": ("you", "skoda"),
+    }
     chats.append(
         observed("o1", "c0", text=SKODA),
         noted("skoda", "Skoda", "c0", category="thing"),

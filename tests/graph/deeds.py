@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from graph.events import (
-    MAIN_WORLD,
     CoreWritten,
     HeadMoved,
     PinCleared,
@@ -26,71 +25,37 @@ from graph.events import (
 )
 from graph.events.conversation import Base
 
-Deed = TypeVar("Deed", bound=Base)
+Made = TypeVar("Made", bound=Base)
 
 
-def done_to(field: str, event: type[Deed]) -> Callable[[str], Deed]:
-    """Makes events that say nothing but what they are of."""
+def deed(event: type[Made], *fields: str, **usual: object) -> Callable[..., Made]:
+    """Makes events of one kind: `fields` are told in their order, others by name, and some are as usual."""
 
-    def deed(id: str) -> Deed:
-        return event.model_validate({field: id})
+    def make(*told: object, **more: object) -> Made:
+        return event.model_validate({**usual, **dict(zip(fields, told, strict=False)), **more})
 
-    return deed
-
-
-hide, unhide = done_to("turn", TurnHidden), done_to("turn", TurnUnhidden)
-withhold, release = done_to("turn", TurnWithheld), done_to("turn", TurnReleased)
-delete = done_to("turn", TurnDeleted)
-drop, archive = done_to("session", SessionDeleted), done_to("session", SessionArchived)
+    return make
 
 
-def begin(session: str, **more: object) -> SessionStarted:
-    return SessionStarted.model_validate({"session": session, "client": "test", **more})
+hide, unhide, delete = deed(TurnHidden, "turn"), deed(TurnUnhidden, "turn"), deed(TurnDeleted, "turn")
+withhold, release = deed(TurnWithheld, "turn"), deed(TurnReleased, "turn")
+pin, unpin = deed(PinSet, "turn"), deed(PinCleared, "turn")
+rate = deed(TurnRated, "turn", "significance", by="rule")
+taken = deed(TurnTaken, "turn", "session")  # a queued message, below its parent
+move = deed(HeadMoved, "session", "turn")
+begin = deed(SessionStarted, "session", client="test")
+fork = deed(SessionForked, "session", "origin", "at", "world", client="test")
+drop, archive = deed(SessionDeleted, "session"), deed(SessionArchived, "session")
+rename, assign = deed(SessionRenamed, "session", "text"), deed(ProjectAssigned, "session", "project")
 
 
-def fork(session: str, origin: str, at: str, world: str = MAIN_WORLD, **more: object) -> SessionForked:
-    """A fork into main, unless another world is given."""
-    fields: dict[str, object] = {"session": session, "origin": origin, "at": at, "world": world, "client": "test"}
-    return SessionForked.model_validate({**fields, **more})
-
-
-def what_if(session: str, origin: str, at: str, **more: object) -> SessionForked:
+def what_if(session: str, origin: str, at: str) -> SessionForked:
     """A fork into a world of its own, which is called as the session is."""
-    return fork(session, origin, at, session, **more)
-
-
-def rename(session: str, text: str | None) -> SessionRenamed:
-    return SessionRenamed(session=session, text=text)
+    return fork(session, origin, at, session)
 
 
 def titled(session: str, text: str, *sources: str) -> SessionTitled:
     return SessionTitled(session=session, sources=sources, text=text)
-
-
-def assign(session: str, project: str | None) -> ProjectAssigned:
-    return ProjectAssigned(session=session, project=project)
-
-
-def move(session: str, turn: str | None) -> HeadMoved:
-    """The head of a session goes to another turn, or before the first."""
-    return HeadMoved(session=session, turn=turn)
-
-
-def taken(turn: str, session: str, *, parent: str | None) -> TurnTaken:
-    """A queued message is taken up."""
-    return TurnTaken(turn=turn, session=session, parent=parent)
-
-
-def rate(turn: str, significance: int, by: str = "rule") -> TurnRated:
-    return TurnRated.model_validate({"turn": turn, "significance": significance, "by": by})
-
-
-def pin(turn: str | None = None, **more: str | None) -> PinSet:
-    return PinSet.model_validate({"turn": turn, **more})
-
-
-def unpin(turn: str | None = None, **more: str | None) -> PinCleared:
-    return PinCleared.model_validate({"turn": turn, **more})
 
 
 def write(block: str, text: str, *sources: str, **more: object) -> CoreWritten:

@@ -1,6 +1,6 @@
 """Short ways to say what is learned of it: observations and their reviews, entities, documents."""
 
-from typing import Any, Literal
+from typing import Any
 
 from graph.events import (
     ChunkRead,
@@ -15,7 +15,7 @@ from graph.events import (
     ObservationReturned,
     ObservationSupported,
 )
-from tests.graph.deeds import done_to
+from tests.graph.deeds import deed
 
 
 def observed(id: str, *sources: str, after: ObservationMade | None = None, **more: Any) -> ObservationMade:
@@ -36,27 +36,12 @@ def observed(id: str, *sources: str, after: ObservationMade | None = None, **mor
     return ObservationMade.model_validate({**fields, **first, **more})
 
 
-promote = done_to("observation", ObservationPromoted)
-reject = done_to("observation", ObservationRejected)
-forget = done_to("series", ObservationDeleted)
-
-
-def retire(observation: str, by_turn: str | None = None) -> ObservationRetired:
-    """Contradicted by a turn, or by hand."""
-    return ObservationRetired(observation=observation, by_turn=by_turn)
-
-
-def give_back(observation: str, status: Literal["active", "candidate"]) -> ObservationReturned:
-    return ObservationReturned(observation=observation, status=status)
-
-
-def support(observation: str, source: str, amount: float = 0.0) -> ObservationSupported:
-    return ObservationSupported(observation=observation, source=source, amount=amount)
-
-
-def noted(entity: str, name: str, turn: str, **more: Any) -> EntityNoted:
-    """A turn names a person, or an entity of another category."""
-    return EntityNoted.model_validate({"entity": entity, "text": name, "by_turn": turn, "category": "person", **more})
+promote, reject = deed(ObservationPromoted, "observation"), deed(ObservationRejected, "observation")
+retire = deed(ObservationRetired, "observation", "by_turn")  # by a turn, or by hand
+give_back = deed(ObservationReturned, "observation", "status")
+support = deed(ObservationSupported, "observation", "source", "amount")
+forget = deed(ObservationDeleted, "series")
+noted = deed(EntityNoted, "entity", "text", "by_turn", category="person")
 
 
 def read(document: str, *chunks: str, new: tuple[str, ...] | None = None, **more: Any) -> list[Any]:

@@ -50,27 +50,15 @@ def test_what_was_learned_and_what_others_said_is_not_in_its_way(memory: Memory,
     assert [turn.id for turn in last_chat(folder, 1)] == ["s3"]
 
 
-def test_a_message_that_is_pinned_in_a_what_if_that_is_not_read_is_shown(memory: Memory, folder: Path) -> None:
+def test_what_is_pinned_in_a_what_if_or_in_another_chat_is_not_in_its_way(memory: Memory, folder: Path) -> None:
     talk(memory, 2)
     memory.append(what_if("w", "s", "s0"), pin("s0", world="w"))
     memory.append(said("s2", "s", parent="s1"))
     assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "s1", "s2"]
     assert last_chat(folder, 9) == told(memory)
-
-
-def test_what_is_pinned_in_its_what_if_of_another_chat_is_not_in_its_way(memory: Memory, folder: Path) -> None:
-    talk(memory, 2)
     talk(memory, 2, session="t")
-    memory.append(what_if("w", "s", "s0"), pin("t0", world="w"))
-    memory.append(said("w1", "w", parent="s0"))
-    assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "w1"]
-
-
-def test_a_deleted_chat_stays_away_though_it_is_taken_off_the_shelf(memory: Memory, folder: Path) -> None:
-    talk(memory, 2)
-    talk(memory, 2, session="t")
-    memory.append(archive("t"), drop("t"), SessionUnarchived(session="t"))
-    assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "s1"]
+    memory.append(pin("t0", world="w"), said("w1", "w", parent="s0"))
+    assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "w1"], "the what-if's own is the last"
 
 
 def test_where_nobody_spoke_it_is_one_that_was_brought_along_or_none(memory: Memory, folder: Path) -> None:
@@ -78,3 +66,7 @@ def test_where_nobody_spoke_it_is_one_that_was_brought_along_or_none(memory: Mem
     memory.append(begin("old", client="import"), said("o1", "old", said_at=5))
     assert [turn.id for turn in last_chat(folder, 9)] == ["o1"]
     assert last_chat(folder, 9) == told(memory)
+    talk(memory, 2)
+    talk(memory, 2, session="t")
+    memory.append(archive("t"), drop("t"), SessionUnarchived(session="t"))
+    assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "s1"], "one that is deleted stays away"

@@ -7,13 +7,14 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from graph.errors import LogUnwritable, MemoryHeld
+from graph.errors import GraphFailure, LogUnwritable, MemoryHeld
 from graph.log.lock import holder
 from graph.memory import Memory
 from graph.reader import LogReader
@@ -234,3 +235,25 @@ def nobody_may_write(folder: Path) -> Iterator[None]:
             os.seteuid(0)
         for path, mode in modes.items():
             path.chmod(mode)
+
+
+@pytest.mark.restarts
+def test_closing_while_the_graph_opens_leaves_nobody_waiting(tmp_path: Path) -> None:
+    for head_start in range(12):
+        memory = Memory.open(tmp_path, command="test")
+        begun = threading.Event()
+
+        def opening(memory: Memory = memory, begun: threading.Event = begun) -> None:
+            begun.set()
+            try:
+                memory.open_graph(lambda progress: None)
+            except GraphFailure:
+                return  # it was closed first
+
+        thread = threading.Thread(target=opening, daemon=True)
+        thread.start()
+        if head_start % 3:
+            begun.wait(10)
+        memory.close()
+        thread.join(30)
+        assert not thread.is_alive()

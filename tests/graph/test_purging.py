@@ -335,10 +335,6 @@ def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(memor
         again.open_graph(ignore)
         assert bad(again) == []
         assert again.readings.turn("s3").text == "s3"
-
-
-def test_a_copy_that_cannot_be_opened_is_told(folder: Path, memory: Memory) -> None:
-    talk(memory, 1)
     broken = folder.parent / "broken.sqlite"
     broken.write_bytes(b"not a database, whatever it says" * 200)
     with pytest.raises((LogDamaged, LogUnwritable)):

@@ -7,9 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
-from graph.events import Event, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid
+from graph.events import (
+    Event,
+    HeadMoved,
+    Recalled,
+    Role,
+    Sampling,
+    SessionConfigured,
+    StopReason,
+    TurnSaid,
+    TurnTaken,
+)
 from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
-from tests.graph.deeds import move, taken
 from tests.graph.talk import said
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates included
@@ -34,40 +43,33 @@ def test_an_event_comes_back_as_it_was_cleaned(text: str, error: str, queued: bo
     assert back(event) == event.model_copy(update={"text": clean(text), "error": clean(error)})
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        taken("t", "s", parent=None),
-        move("s", None),
+def test_what_is_none_comes_back_as_none_and_a_structure_that_is_none_is_called_damaged() -> None:
+    said_nothing = {"turn": "t", "session": "s", "role": Role.TOOL, "speaker": "x", "client": "c", "text": None}
+    for event in (
+        TurnTaken(turn="t", session="s", parent=None),
+        HeadMoved(session="s", turn=None),
         SessionConfigured(session="s", text=None),
-        TurnSaid(turn="t", session="s", role=Role.TOOL, speaker="x", client="c", stop_reason=StopReason.END, text=None),
-    ],
-)
-def test_what_is_none_comes_back_as_none(event: Event) -> None:
-    assert back(event) == event
+        TurnSaid.model_validate({**said_nothing, "stop_reason": StopReason.END}),
+    ):
+        assert back(event) == event
+    for structure in ("", "{", "[]", '{"turn": 1}', '{"turn": "t", "surplus": 1}'):
+        with pytest.raises(LogDamaged, match="Nothing was changed"):
+            decode("turn.hidden", 1, structure, None)
 
 
-def test_a_structure_holds_no_text() -> None:
-    row = encode(said("t", text="private words"), seq=1, id="e", at=1, before=b"")
+def test_a_structure_holds_no_text_and_the_same_words_hash_differently_each_time() -> None:
+    row, other = (encode(said("t", text="private words"), seq=1, id="e", at=1, before=b"") for _ in range(2))
     assert "private" not in row.structure
     assert row.salt is not None
     assert row.text_hash == hash_text("private words", row.salt)
+    assert row.text_hash != other.text_hash
 
 
-def test_the_same_words_hash_differently_each_time() -> None:
-    rows = [encode(said("t"), seq=1, id="e", at=1, before=b"") for _ in range(2)]
-    assert rows[0].text_hash != rows[1].text_hash
-
-
-def test_every_kind_of_event_is_known() -> None:
+def test_every_kind_of_event_is_known_and_a_relationship_in_one_is_called_as_the_graph_calls_it_now() -> None:
     assert len(KINDS) == 58
     assert all(kind == model.model_fields["kind"].default for kind, model in KINDS.items())
-
-
-@pytest.mark.parametrize("structure", ["", "{", "[]", '{"turn": 1}', '{"turn": "t", "surplus": 1}'])
-def test_a_structure_that_is_none_is_called_damaged(structure: str) -> None:
-    with pytest.raises(LogDamaged, match="Nothing was changed"):
-        decode("turn.hidden", 1, structure, None)
+    structure = {"id": "a", "path": [["semantic", "b"], ["IN", "s"]]}
+    assert Recalled.model_validate(structure).path == (("semantic", "b"), ("IN_SESSION", "s"))
 
 
 def test_a_newer_version_is_refused_and_an_older_one_goes_through_its_upcaster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,8 +78,3 @@ def test_a_newer_version_is_refused_and_an_older_one_goes_through_its_upcaster(m
     monkeypatch.setattr(KINDS["turn.hidden"], "version", 2)
     monkeypatch.setitem(UPCASTERS, ("turn.hidden", 1), lambda structure: {"turn": structure["id"]})
     assert decode("turn.hidden", 1, json.dumps({"id": "t"}), None).model_dump() == {"kind": "turn.hidden", "turn": "t"}
-
-
-def test_a_relationship_in_an_event_is_called_as_the_graph_calls_it_now() -> None:
-    structure = {"id": "a", "path": [["semantic", "b"], ["IN", "s"]]}
-    assert Recalled.model_validate(structure).path == (("semantic", "b"), ("IN_SESSION", "s"))

@@ -181,7 +181,7 @@ def test_every_query_of_the_past_uses_the_indexes_that_today_uses(now_and_then: 
                     found[shape] = [re.sub(r"SCAN \S+", "SCAN", step) for step in plan if step.startswith("SCAN")]
         return found
 
-    today, before = (plans(memory) for memory in now_and_then)
+    today, before = (plans(each) for each in now_and_then)
     assert len(today.keys() & before.keys()) > 15
     for shape in today.keys() & before.keys():
         assert set(before[shape]) <= set(today[shape]), shape

@@ -28,7 +28,7 @@ from graph.events import (
     RelationNoted,
 )
 from graph.memory import Memory
-from tests.graph.deeds import assign, pin, rate, titled, unpin, withhold, write
+from tests.graph.deeds import assign, begin, pin, rate, titled, unpin, what_if, withhold, write
 from tests.graph.talk import talk
 from tests.graph.teach import forget, give_back, noted, observed, promote, read, reject, retire, support
 from tests.tables import each
@@ -205,3 +205,19 @@ def test_what_is_said_of_an_entity_is_of_one_and_leads_nobody_back_to_themselves
     taught.append(*(noted(f"e{number}", f"Ann {number}", "s0") for number in (1, 2, 3)))
     taught.append(EntityMerged(entity="e1", into="e3"), EntityMerged(entity="e3", into="e2"))
     each(OF_ENTITIES, is_refused(taught))
+
+
+OF_A_WORLD: list[Event] = [
+    observed("p", "s0", world="w"),
+    write("human", "Rows.", world="w"),
+    begin("notes", client="notes", world="w"),
+    pin("s0", world="w"),
+    unpin("s0", world="w"),
+    pin(observation="m1", world="w"),
+    unpin(observation="m1", world="w"),
+]
+
+
+def test_what_is_of_a_world_that_does_not_exist_is_refused(taught: Memory) -> None:
+    each([(event, "there is no world w") for event in OF_A_WORLD], is_refused(taught))
+    taught.append(what_if("w", "s", "s1"), *OF_A_WORLD)

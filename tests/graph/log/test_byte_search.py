@@ -1,11 +1,11 @@
-"""Words are found in any file, in every form, and nothing that is not there is found."""
+"""Words are found in any file, in every form, quotations in any spelling, and nothing that is not there is found."""
 
 import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from graph.log.byte_search import CHUNK, Finder, forms_of, look, look_into, words_in
+from graph.log.byte_search import CHUNK, Finder, forms_of, kept_of, look, look_into, shared, words_in
 from graph.memory import Memory
 from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
@@ -69,3 +69,27 @@ def test_the_words_of_an_index_are_found_though_it_shortens_them(memory: Memory,
         copy.execute("VACUUM")
     assert look_into(tmp_path / "log.sqlite", forms_of(["xylophoneb"])) == {"xylophoneb"}
     assert look_into(tmp_path / "log.sqlite", forms_of(["xylophonq"])) == set()
+
+
+ERASED = "Along the garboard plank, port side. Mara thinks the planks\nonly need to take up water."
+
+
+PIECES = (
+    *("planks only need to take up", "GARBOARD   Plank\n\tPORT", "(?i).*garboard.*plank.*", "garboard plan"),
+    *("a note: the Garbóard-plank it was", "need_to_take_up"),
+)
+NO_PIECES = ("", "plank", "the planks", "Mara only", "water side port plank", "take  up")
+
+
+def test_a_piece_is_found_in_any_case_and_spacing_but_nothing_short_or_otherwise_put_together() -> None:
+    found = shared([*PIECES, *NO_PIECES, "a harmless one"], ["x", ERASED])
+    assert set(found) == set(PIECES)
+    assert shared(["so I am at a"], ["I am at a."]) == {"so I am at a": {" i am at a "}}, "four short words are one"
+    assert shared(["I am at", "I am at b"], ["I am at a."]) == {}
+    assert shared(["plank port"], ["the garboard plank", "port side"]) == {}, "none goes from one text to the next"
+
+
+def test_halves_that_are_kept_do_not_make_the_whole_one_kept() -> None:
+    (pieces,) = shared(["planks only need to take up water"], [ERASED]).values()
+    assert kept_of(pieces, ["The planks only need to", "only need to take up water"]) == set()
+    assert kept_of(pieces, ["So the PLANKS, only, need to take-up water!"]) == pieces

@@ -63,8 +63,8 @@ def test_what_contradicts_the_log_or_json_cannot_say_is_refused(memory: Memory) 
     before = memory.head()
     each([(event, "not stored") for event in CONTRADICTING], is_refused)
     for time in NO_TIMES:
-        timed: tuple[Event, ...] = (said("a", said_at=time), begin("x", said_at=time))
-        each([(event, "no time between") for event in timed], is_refused)
+        late: list[Event] = [said("a", said_at=time), begin("x", said_at=time)]
+        each([(event, "no time between") for event in late], is_refused)
     for number in (float("nan"), float("inf")):
         packed = reply("r", parent="s0", recalled=[Recalled(id="s0", score=number)])
         each([(reply("r", parent="s0", total_ms=number), "infinite"), (packed, "infinite")], is_refused)

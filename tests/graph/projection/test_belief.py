@@ -130,10 +130,9 @@ def test_a_series_is_deleted_with_all_its_revisions_and_nothing_returns(memory: 
 
 
 def test_it_was_first_seen_when_the_oldest_source_of_its_first_revision_was_said(memory: Memory) -> None:
-    memory.append(begin("s"))
-    memory.append(said("t0", said_at=9_000), said("t1", parent="t0", said_at=5_000), said("t2", parent="t1", said_at=1))
+    memory.append(begin("s"), said("t0", said_at=9_000), said("t1", parent="t0", said_at=5_000))
     first = observed("o1", "t0", "t1")
-    memory.append(first, observed("o2", "t2", after=first))
+    memory.append(said("t2", parent="t1", said_at=1), first, observed("o2", "t2", after=first))
     assert rows(memory, "Observation", ["first_seen"]) == {"o1": (5_000,), "o2": (5_000,)}
 
 
@@ -188,7 +187,9 @@ def test_a_reply_leads_to_the_observations_and_chunks_it_was_given(memory: Memor
     assert rows(memory, "Observation", ["text", "live"])["o"] == (None, True)
 
 
-def test_an_entity_keeps_a_name_while_one_that_noted_it_has_its_text(memory: Memory) -> None:
+def test_an_entity_keeps_a_name_while_one_that_noted_it_has_its_text_and_a_session_moves_between_projects(
+    memory: Memory,
+) -> None:
     talk(memory, 4)
     memory.append(noted("e", "Theseus", "s0"), noted("e", "theseus", "s2"))
     assert rows(memory, "Entity", ["name"])["e"] == ("theseus",)
@@ -197,16 +198,13 @@ def test_an_entity_keeps_a_name_while_one_that_noted_it_has_its_text(memory: Mem
     memory.append(delete("s0"))
     assert rows(memory, "Entity", ["name", "kind"])["e"] == (None, "person")
     assert rows(memory, "Entity", ["name"])["you"] == ("you",)
-
-
-def test_a_session_moves_from_project_to_project(memory: Memory) -> None:
-    memory.append(begin("s", project="maze"))
-    assert edges(memory, "SCOPED_TO") == {("s", "maze")}
-    memory.append(assign("s", "ship"))
-    assert edges(memory, "SCOPED_TO") == {("s", "ship")}
-    memory.append(assign("s", None))
+    memory.append(begin("p", project="maze"))
+    assert edges(memory, "SCOPED_TO") == {("p", "maze")}
+    memory.append(assign("p", "ship"))
+    assert edges(memory, "SCOPED_TO") == {("p", "ship")}
+    memory.append(assign("p", None))
     assert edges(memory, "SCOPED_TO") == set()
-    assert rows(memory, "Session", ["project"])["s"] == (None,)
+    assert rows(memory, "Session", ["project"])["p"] == (None,)
 
 
 def test_a_turn_asks_for_what_hangs_on_it_only_where_something_does(whole: Memory) -> None:

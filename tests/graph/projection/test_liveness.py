@@ -24,9 +24,10 @@ def test_a_rewind_takes_what_follows_and_of_two_alternatives_the_one_below_the_h
 
 def test_a_fork_into_main_keeps_alive_what_its_origin_rewinds(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(fork("f", "s", "s2"))
-    memory.append(move("s", "s0"))
+    memory.append(fork("f", "s", "s2"), move("s", "s0"))
     assert live(memory) == {"s0", "s1", "s2"}
+    since = {turn: times(memory)[turn] for turn in ("s0", "s2")}
+    assert since == {"s0": (2, None), "s2": (4, None)}, "a second head does not change since when"
     memory.append(drop("f"))
     assert live(memory) == {"s0"}
 
@@ -76,12 +77,6 @@ def test_it_is_known_since_when_a_turn_is_on_a_path_and_when_it_was_for_those_th
     memory.append(what_if("v", "s", "s0"))  # 11
     memory.append(drop("s"))  # 12
     assert times(memory) == {"s0": (None, "2-9,10-12"), "s1": (None, "6-9,10-12"), "s2": (None, "6-8,10-12")}
-
-
-def test_a_second_head_does_not_change_since_when_a_turn_is_on_a_path(memory: Memory) -> None:
-    talk(memory, 2)
-    memory.append(fork("f", "s", "s1"), move("s", "s0"))
-    assert times(memory) == {"s0": (2, None), "s1": (3, None)}
 
 
 def times(memory: Memory) -> dict[str, tuple[object, ...]]:

@@ -9,7 +9,7 @@ from graph.memory import Memory
 from graph.projection.schema import NODES
 from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.visibility import EVERYONE, Viewer
-from tests.graph.deeds import begin, delete, drop, hide, move, rename, what_if, withhold, write
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, rename, withhold, write
 from tests.graph.talk import reply, said
 from tests.graph.teach import forget, noted, observed, read, reject
 
@@ -26,7 +26,7 @@ def place(name: str, project: str | None = None) -> list[Event]:
         observed(f"{name}-learned", f"{name}0", project=project),
         *read(f"{name}-doc", f"{name}-chunk", project=project),
         write(f"{name}-block", f"{name} block", project=project),
-        what_if(f"{name}-if", name, f"{name}2", project=project),
+        fork(f"{name}-if", name, f"{name}2", f"{name}-if", project=project),
     ]
 
 

@@ -207,3 +207,14 @@ def test_a_memory_belongs_where_the_words_do_that_it_was_made_from(learned: Memo
     assert seen[EVERYONE] == {"one", "both", "likes", "lives", "works"}
     learned.append(assign("b", None), assign("c", None))
     assert there() == ([], [("boats", 0)])
+
+
+def test_every_proof_has_its_own_words(memory: Memory) -> None:
+    ids = talk(memory, 120)
+    others = [observed(f"m{number}", ids[number]) for number in range(40)]
+    supports = [support("m7", turn) for turn in ids[8:]]
+    memory.append(*others, *supports, *(hide(turn) for turn in ids[20:60:3]))
+    proofs = memory.readings.memory("m7", now=datetime.now(UTC)).proofs["m7"]
+    assert sorted(proof.id for proof in proofs) == sorted(ids[7:])
+    hidden = set(ids[20:60:3])
+    assert {proof.id: proof.text for proof in proofs} == {id: None if id in hidden else id for id in ids[7:]}

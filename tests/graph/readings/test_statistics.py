@@ -1,13 +1,15 @@
-"""What is counted: what stands, by day, and nothing of what is gone."""
+"""What is counted: what stands, by day, and nothing of what is gone; and a trend is read from times alone."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
 from graph.memory import Memory
+from graph.readings.statistics import trend
 from tests.graph.deeds import delete, hide, rate
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import observed
+from tests.tables import each
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -60,3 +62,34 @@ def test_an_empty_memory_has_today_alone(memory: Memory) -> None:
     found = memory.readings.statistics(now=NOW, timezone=UTC)
     assert (found.first_day, found.messages, found.memories, found.speeds) == (NOW.date(), (0,), (0,), ())
     assert (sum(found.trends.values()), found.unrated) == (0, 0)
+
+
+MOMENT = timedelta(milliseconds=1)
+
+
+def of(*days: float, first: float = 365) -> str:
+    return trend([NOW - timedelta(days=each) for each in days], NOW, NOW - timedelta(days=first))
+
+
+def test_it_is_new_for_seven_days_whatever_else_was_said() -> None:
+    assert of(7, first=7) == "new"
+    assert of(0, 0, 0, first=0) == "new"
+    assert trend([NOW], NOW, NOW - timedelta(days=7) - MOMENT) == "strengthening"
+    assert trend([NOW], NOW, NOW + timedelta(days=400)) == "new"
+
+
+A_MOMENT = MOMENT / timedelta(days=1)
+EXPECTED = (
+    ("strengthening", ((30,), (10, 20, 40), (-5,))),
+    ("stable", ((30, 31), (61,), (60 + A_MOMENT,), (90,))),
+    ("weakening", ((30 + A_MOMENT,), (31,), (60,), (10, 40, 50))),
+    ("stale", ((90 + A_MOMENT,), (91,), ())),
+)
+
+
+def test_the_last_thirty_days_are_held_against_the_thirty_before_and_a_moment_past_a_bound_is_past_it() -> None:
+    def check(row: tuple[str, tuple[tuple[float, ...], ...]]) -> None:
+        expected, cases = row
+        assert [of(*days) for days in cases] == [expected] * len(cases)
+
+    each(EXPECTED, check)

@@ -71,14 +71,6 @@ def test_first_messages_stand_in_each_others_place_and_one_that_waits_is_none(me
     assert memory.readings.alternatives("s", ["d", "b"]) == {"d": Alternatives(("a", "d", "c"), 1)}
 
 
-def test_what_follows_a_deleted_turn_stands_where_that_stood(branched: Memory) -> None:
-    branched.append(said("v1", parent="r2"), said("v3", parent="r3"), delete("r2"), delete("u1"))
-    assert branched.readings.alternatives("s", ["r3", "v1"]) == {"r3": Alternatives(("r1", "r3"), 1)}
-    assert branched.readings.turn("v1").parent == "t"
-    assert branched.readings.turn("r3").parent is None
-    assert shape(branched.readings.tree("s")) == ["r1", ["u2", ["a2"], "u2b"], "r3", ["v3"], "v1"]
-
-
 def test_of_another_sessions_turns_only_those_above_its_fork_are_a_forks_own(branched: Memory) -> None:
     branched.append(fork("f", "s", "u2"), reply("fork-reply", "f", parent="u2"))
     every = ("u1", "r1", "t", "r2", "r3", "u2", "a2", "u2b", "fork-reply")
@@ -106,11 +98,18 @@ def test_an_alternative_made_in_a_fork_stands_beside_the_turn_of_its_origin_ther
     assert branched.readings.alternatives("s", ["a2", "u1"]) == {}
 
 
-def test_the_newest_end_below_a_turn_is_a_sessions_own_and_no_deleted_one(branched: Memory) -> None:
+def test_the_newest_end_below_a_turn_is_no_deleted_one_and_what_follows_that_stands_where_it_stood(
+    branched: Memory,
+) -> None:
     tips = {turn: branched.readings.tip("s", turn) for turn in ("r1", "u2", "u1", "r3")}
     assert tips == {"r1": "u2b", "u2": "a2", "u1": "r3", "r3": "r3"}
     branched.append(delete("u2b"))
     assert branched.readings.tip("s", "r1") == "a2"
+    branched.append(said("v1", parent="r2"), said("v3", parent="r3"), delete("r2"), delete("u1"))
+    assert branched.readings.alternatives("s", ["r3", "v1"]) == {"r3": Alternatives(("r1", "r3"), 1)}
+    assert branched.readings.turn("v1").parent == "t"
+    assert branched.readings.turn("r3").parent is None
+    assert shape(branched.readings.tree("s")) == ["r1", ["u2", ["a2"]], "r3", ["v3"], "v1"]
 
 
 def test_a_tree_has_the_path_the_head_what_is_hidden_and_the_forks_that_leave(branched: Memory) -> None:
@@ -144,17 +143,14 @@ def test_deleted_turns_are_passed_by_in_a_thread_and_counted_in_no_page(memory: 
     assert memory.readings.turn("s5").parent == "s2"
     assert memory.readings.session("s").head == "s6"
     assert [turn.deleted for turn in (memory.readings.turn("s3"), memory.readings.turn("s5"))] == [True, False]
-
-
-def test_what_is_said_after_the_last_turn_was_deleted_follows_the_one_above(memory: Memory) -> None:
-    talk(memory, 2)
-    memory.append(delete("s1"), said("next", parent="s1"))
-    assert memory.readings.turn("next").parent == "s0"
-    memory.append(delete("s0"))
+    talk(memory, 2, "t")
+    memory.append(delete("t1"), said("next", "t", parent="t1"))
+    assert memory.readings.turn("next").parent == "t0", "what is said after the last follows the one above"
+    memory.append(delete("t0"))
     assert memory.readings.turn("next").parent is None
     memory.append(delete("next"))
-    assert memory.readings.session("s").head is None
-    assert memory.readings.thread("s") == []
+    assert memory.readings.session("t").head is None
+    assert memory.readings.thread("t") == []
 
 
 def test_a_reply_whose_message_was_deleted_is_shown_alone_and_without_deleted_turns_of_tools(branched: Memory) -> None:

@@ -68,13 +68,6 @@ def test_a_note_that_is_corrected_says_nothing_any_more(chats: Memory, ask: Ask)
     assert ids(ask("kayak")) == ["o2"]
 
 
-def test_words_of_an_observation_never_count_for_a_turn(chats: Memory, ask: Ask) -> None:
-    before = {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))}
-    chats.append(observed("o1", "b1", text="A starfish baker"), observed("o2", "b3", text="starfish starfish"))
-    after = {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))}
-    assert after == before
-
-
 def test_it_goes_and_comes_with_its_proof(chats: Memory, ask: Ask) -> None:
     chats.append(BRINE, observed("other", "a2", text="Anna loves brine"))
     for gone, back in (
@@ -93,13 +86,17 @@ def test_it_goes_and_comes_with_its_proof(chats: Memory, ask: Ask) -> None:
     assert chats.near("brine", vector=None, world="main", project=None) == []
 
 
-def test_only_current_ones_in_use_come(chats: Memory, ask: Ask) -> None:
+def test_only_current_ones_in_use_come_and_their_words_never_count_for_a_turn(chats: Memory, ask: Ask) -> None:
+    before = {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))}
     chats.append(
         observed("o1", "a4", text="Anna likes brine"),
         observed("o2", "a4", text="Anna likes brine cakes", status="candidate"),
         observed("o3", "a4", "a2", series="o1", supersedes="o1", text="Anna liked brine, now she does not"),
+        observed("o4", "b1", text="A starfish baker"),
+        observed("o5", "b3", text="starfish starfish"),
     )
     assert only(ask("brine"), "observation") == ["o3"]
+    assert {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))} == before
 
 
 def test_what_the_prompt_holds_is_not_told_again_by_turn_or_observation(chats: Memory, ask: Ask) -> None:

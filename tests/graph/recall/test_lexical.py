@@ -48,22 +48,13 @@ def say(memory: Memory, *texts: str) -> None:
         memory.append(said(f"x{number}", parent=f"x{number - 1}" if number > 1 else "s0", text=text))
 
 
-def test_terms_are_stems_without_stop_words_and_names_the_rarest_first(memory: Memory, words: Words) -> None:
+def test_terms_are_stems_without_stop_words_and_names_the_rarest_eight_first(memory: Memory, words: Words) -> None:
     talk(memory, 1)
-    say(memory, "boats and boats", "a boat sails", "lighthouses", "Anna paints")
+    say(memory, "boats and boats", "a boat sails", "lighthouses", "Anna paints", "Café olé")
     found = terms(memory, words, "What did Anna say about the sailing boats and lighthouse?", without=("Anna",))
     assert stems(found) == ["lighthous", "sail", "boat"]
     assert [term.rows.tolist() for term in found] == [[3], [2], [1, 2]]
-
-
-def test_a_word_counts_once_however_it_is_written(memory: Memory, words: Words) -> None:
-    talk(memory, 1)
-    say(memory, "Café olé")
-    assert stems(terms(memory, words, "CAFE cafés Café café!")) == ["cafe"]
-
-
-def test_only_the_rarest_eight_are_read(memory: Memory, words: Words) -> None:
-    talk(memory, 1)
+    assert stems(terms(memory, words, "CAFE cafés Café café!")) == ["cafe"], "once, however it is written"
     names = [f"w{chr(97 + number)}q" for number in range(12)]
     say(memory, *(" ".join(names[number:]) for number in range(12)))
     assert stems(terms(memory, words, " ".join(names))) == names[:8]

@@ -1,5 +1,6 @@
 """Recall over a real log and a real graph: what is found, why, and what never comes."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests.graph.talk import reply, said, talk
 from tests.graph.teach import read
 from tests.tables import each
 
-BREAD = {"My sourdough never rises": ["bread"]}
+BREAD: dict[str, Sequence[str]] = {"My sourdough never rises": ["bread"]}
 
 
 def test_words_find_their_turn_whatever_their_form_or_script_and_say_who_said_it_when_and_where(
@@ -129,19 +130,19 @@ def test_what_was_said_or_erased_a_moment_ago_is_found_or_gone_at_once(chats: Me
     assert "b4" in ids(ask("sourdough"))
 
 
-def test_the_question_itself_lifts_nothing_where_it_is_excluded(chats: Memory, ask: Ask) -> None:
-    chats.append(said("q", "oven", parent="b3", text="What about the starfish?"))
-    assert ids(ask("What about the starfish?", exclude=frozenset({"q", "b3", "b2", "b1"}), limit=1)) == ["a2"]
-    assert "b3" not in ids(ask("What about the starfish?", exclude=frozenset({"q"})))
-
-
-def test_a_pin_lifts_within_bounds(chats: Memory, ask: Ask) -> None:
+def test_a_pin_lifts_within_bounds_and_the_question_itself_nothing_where_it_is_excluded(
+    chats: Memory, ask: Ask
+) -> None:
     before = {hit.id: hit.score for hit in ask("tide toes")}
     chats.append(pin("a4"))
     after = {hit.id: hit for hit in ask("tide toes")}
     assert 0 < after["a4"].score - before["a4"] < 0.2
     assert "pin" in boosts(after["a4"])
     assert after["a2"].score == pytest.approx(before["a2"])
+    # the question itself lifts nothing where it is excluded
+    chats.append(said("q", "oven", parent="b3", text="What about the starfish?"))
+    assert ids(ask("What about the starfish?", exclude=frozenset({"q", "b3", "b2", "b1"}), limit=1)) == ["a2"]
+    assert "b3" not in ids(ask("What about the starfish?", exclude=frozenset({"q"})))
 
 
 def test_a_time_beside_words_lifts_but_does_not_exclude(chats: Memory, ask: Ask) -> None:

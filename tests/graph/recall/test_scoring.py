@@ -78,9 +78,7 @@ def test_a_turn_with_all_the_words_gets_one_unit_and_its_neighbours_a_share_the_
     assert of_every_reply.graph == pytest.approx([0, 0.7, 0.7, 0.5])
     of_the_nearer = score(evidence(terms=[[0, 3]]))
     assert of_the_nearer.graph == pytest.approx([0, 0.7, 0.5, 0])
-
-
-def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    # a rare word weighs more than a common one
     scores = score(evidence((-1, -1, -1, -1), terms=[[0], [1, 2, 3]]))
     rare, common = math.log1p(3.5 / 1.5), math.log1p(1.5 / 3.5)
     whole = rare + common
@@ -91,14 +89,13 @@ def test_meaning_is_a_turns_own_and_the_mean_around_it_and_the_best_of_the_sessi
     scores = score(evidence((-1, 0), cosines=[0.4, 0.1]))
     assert scores.semantic == pytest.approx([(0.8 + 1.4 / 1.8) * 0.4 + 0.3, (0.8 + 1.4 / 1.8) * 0.1])
     assert scores.graph == pytest.approx([1.4 * 0.8 * 0.1 / 1.8 + 0.1, 1.4 * 0.8 * 0.4 / 1.8 + 0.4])
-
-
-def test_meaning_reaches_two_turns_and_no_further() -> None:
+    # it reaches two turns and no further
     scores = score(evidence((-1, 0, 1, 2), cosines=[0.5, 1e-9, 1e-9, 1e-9], session=np.arange(4), sessions=4))
     assert scores.graph[1:] == pytest.approx([1.4 * 0.8 * 0.5 / 3.24, 1.4 * 0.64 * 0.5 / 3.24, 0], abs=1e-6)
-
-
-def test_the_session_of_the_best_match_is_lifted_and_no_other() -> None:
+    # one that is not embedded yet counts as an average one
+    scores = score(evidence((-1, -1, -1), cosines=[0.6, 0.2, 0], session=np.arange(3), sessions=3))
+    assert scores.semantic == pytest.approx([3.2 * 0.6, 3.2 * 0.2, 3.2 * 0.4])
+    # the session of the best match is lifted and no other
     scores = score(evidence((-1, -1, -1), cosines=[0.5, 0.1, 0.1], session=np.array([0, 0, 1]), sessions=2))
     assert scores.total == pytest.approx([3.2 * 0.5, 2.2 * 0.1 + 0.5, 3.2 * 0.1])
     for lent in (scores.graph, scores.session):
@@ -117,11 +114,6 @@ def test_what_a_turn_has_by_itself_is_not_lent_to_it() -> None:
     assert apart.graph == pytest.approx([0, 0.5, 0, -0.1])
 
 
-def test_a_turn_that_is_not_embedded_yet_counts_as_an_average_one() -> None:
-    scores = score(evidence((-1, -1, -1), cosines=[0.6, 0.2, 0], session=np.arange(3), sessions=3))
-    assert scores.semantic == pytest.approx([3.2 * 0.6, 3.2 * 0.2, 3.2 * 0.4])
-
-
 def test_without_vectors_the_words_alone_decide_and_without_words_the_meaning() -> None:
     for cosines in (None, [0, 0, 0, 0]):
         scores = score(evidence(terms=[[2]], cosines=cosines))
@@ -135,22 +127,18 @@ def test_without_vectors_the_words_alone_decide_and_without_words_the_meaning() 
     assert none.total.shape == (0,)
 
 
-def test_the_one_who_is_named_is_lifted_and_the_first_of_two_half_as_much() -> None:
+def test_who_is_named_a_time_and_more_of_the_words_together_lift() -> None:
     speaker = np.array([0, 1, 2, 0], np.int32)
     assert score(evidence(speaker=speaker, named=(1,))).boosts["speaker"] == pytest.approx([0, 0.5, 0, 0])
     assert score(evidence(speaker=speaker, named=(2, 1))).boosts["speaker"] == pytest.approx([0, 0, 0.25, 0])
     assert "speaker" not in score(evidence(speaker=speaker)).boosts
-
-
-def test_a_time_lifts_what_was_said_in_it_and_fades_after_and_before_it() -> None:
+    # a time lifts what was said in it, and fades after and before it
     at = np.array([0, 10, 17, 40]) * DAY_MS
     within = score(evidence(at=at, since=7 * DAY_MS, until=10 * DAY_MS)).boosts["time"]
     assert within == pytest.approx([1.2 / math.e, 1.2, 1.2 / math.e, 1.2 * math.exp(-30 / 7)])
     assert score(evidence(at=at, since=17 * DAY_MS)).boosts["time"][1:] == pytest.approx([1.2 / math.e, 1.2, 1.2])
     assert score(evidence(at=at, until=10 * DAY_MS)).boosts["time"][:3] == pytest.approx([1.2, 1.2, 1.2 / math.e])
-
-
-def test_a_chat_that_has_more_of_the_words_together_is_lifted_all_of_it() -> None:
+    # a chat that has more of the words together is lifted, all of it
     scores = score(evidence((-1, -1, -1), terms=[[0, 2], [0]], session=np.array([0, 0, 1]), sessions=2))
     assert scores.boosts["chat"] == pytest.approx([0.25, 0.25, 0.25 * scores.lexical[2]])
     assert not score(evidence((-1, -1), terms=[[0]], seen=np.array([False, True]))).boosts["chat"].any()

@@ -115,9 +115,9 @@ def test_whoever_is_meant_by_what_they_are_to_somebody_is_found_by_their_name(pe
         *named("Dora", "d2", name="Dora"),
         *related("d3", "Dora", "knows", "cleo", "d1"),
     )
-    told = over(ask(people, "What about Dora?"))
-    assert told["t9"] == "Dora —knows→ Cleo"
-    assert "d2" not in told, "who speaks is not found by being spoken to"
+    of_dora = over(ask(people, "What about Dora?"))
+    assert of_dora["t9"] == "Dora —knows→ Cleo"
+    assert "d2" not in of_dora, "who speaks is not found by being spoken to"
 
 
 def test_of_what_one_message_told_that_comes_which_the_question_asks_for(people: Memory) -> None:

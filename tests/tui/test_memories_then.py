@@ -5,10 +5,10 @@ from typing import Any
 
 from graph.events import SessionForked, SessionTitled
 from graph.values import Wanted
-from tests.tui.acting import closes, paste, press
+from tests.tui.acting import closes, paste, press, some
 from tests.tui.beliefs import SISTER, learned_agent
 from tests.tui.conftest import Running, wait_until
-from tests.tui.seeing import sees, sees_no_more, sees_screen
+from tests.tui.seeing import sees, sees_no_more, sees_screen, words
 from tests.tui.test_memories_screen import chosen, does, listed, opened, ready
 from tui.widgets.dialogs import AskLine
 
@@ -32,21 +32,19 @@ async def test_w_shows_the_next_world_says_which_and_what_is_corrected_by_hand_i
     asked = agent.watch_calls("memories.find")
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="Ulysses")
-        await does(app, pilot, "w", shows="The what-if “Atlantis”")
-        assert last_world(asked) == "S009"
-        await pilot.press("w")
-        for size in SIZES:
+        for size in some(*SIZES):
             await pilot.resize_terminal(*size)
+            assert "what-if" not in words(app)
+            await does(app, pilot, "w", shows="The what-if “Atlantis”")
+            assert last_world(asked) == "S009"
+            await pilot.press("w")
             await sees_no_more(pilot, "what-if")
-        await ready(app, pilot)
-        assert last_world(asked) == "main"
+            await ready(app, pilot)
+            assert last_world(asked) == "main"
         await does(app, pilot, "w", shows="The what-if “Atlantis”")
-        for size in SIZES:
-            await pilot.resize_terminal(*size)
-            await sees(pilot, "The what-if “Atlantis”")
         await chosen(app, pilot, SISTER)
         await pilot.press("c")
-        for size in SIZES:
+        for size in some(*SIZES):
             await pilot.resize_terminal(*size)
             await sees(pilot, "Applies only in this what-if.", "Enter save", "Ctrl+U clear")
         await pilot.press("ctrl+u")
@@ -66,7 +64,7 @@ async def test_a_day_shows_the_memory_as_it_was_then_and_escape_now(chat: Runnin
         await wait_until(pilot, lambda: len(listed(app)) == 5)
         await press(pilot, "at", opens=AskLine)
         await paste(pilot, "2026-10-01", "enter")
-        for size in SIZES:
+        for size in some(*SIZES):
             await pilot.resize_terminal(*size)
             await sees(pilot, "As clew knew it on 1 Oct 2026, 23:59 · Esc for now")
         await ready(app, pilot)

@@ -170,7 +170,7 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
     agent = crete()
     carried = agent.watch_calls("plans.carry_out")
 
-    async def marks() -> list[str]:
+    async def marks() -> list[str | None]:
         return [mark.name for mark in await agent.history.marks.all()]
 
     async with chat(agent, size=(120, 40)) as (app, pilot):

@@ -158,7 +158,7 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_o_goes_where_a_
         await walk(app, pilot, "Observation", again.id)
         await sees(pilot, "replaces", BERLIN)
         await press(pilot, "p", opens=ProofScreen, shows=("this memory", "replaces", "learned from", f"“{BERLIN}"))
-        steps = app.screen._steps  # type: ignore[attr-defined]
+        steps = app.screen._steps
         place = next(place for place, step in enumerate(steps) if step.node.ref.table == "Turn")
         await closes(pilot, *["down"] * place, "enter")
         turn = await agent.graph.node(steps[place].node.ref)

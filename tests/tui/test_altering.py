@@ -77,9 +77,7 @@ async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_si
             await enter(app, pilot, "/delete", *keys, "more lines · PgDn", opens=ImpactScreen)
             await wait_until(pilot, lambda: "messages will be deleted" in unframed(app))
             assert "5 memories will be deleted" in unframed(app), "all that changes stands above the fold"
-            while "Ulysses" not in words(app):
-                await pilot.press("pagedown")
-            await sees(pilot, *keys)
+            await press(pilot, *["pagedown"] * 12, shows=("Ulysses", *keys))
             await pilot.resize_terminal(40, 12)
             await sees(pilot, *keys)
             await closes(pilot, "escape")

@@ -41,15 +41,15 @@ async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tr
         await press(pilot, "left", shows="This is the first of 2 versions.")
         await pilot.press("right")
         await says(app, pilot, *ASKED, "Another one.")
-        await press(pilot, "f6", opens=Chooser)
-        for size in ((120, 40), (80, 24), (40, 12)):
+        for number, size in enumerate(some((80, 24), (120, 40), (40, 12))):
             await pilot.resize_terminal(*size)
-            await sees(pilot, "○", "◉")
-        await press(pilot, "enter", shows="The chat is already there")
-        await press(pilot, "f6", opens=Chooser)
-        await press(pilot, "up", "enter", opens=ImpactScreen)
-        await pilot.press("enter")
-        await says(app, pilot, *ASKED, "Sleep.")
+            await press(pilot, "f6", opens=Chooser, shows=("○", "◉"))
+            await press(pilot, "enter", shows="The chat is already there")
+            await press(pilot, "f6", opens=Chooser)
+            await press(pilot, "up", "enter", opens=ImpactScreen)
+            await pilot.press("enter")
+            await says(app, pilot, *ASKED, ("Sleep.", "Another one.")[number % 2])
+            app.unsay()
         await pilot.press("escape")
         await enter(app, pilot, "/regenerate")
         await says(app, pilot, *ASKED, "Another one.")
@@ -121,22 +121,22 @@ async def test_escape_twice_shows_ones_messages_enter_goes_back_to_before_one_an
         await pilot.pause()
         assert len(app.screen_stack) == 1, "with something written nothing is gone back to"
         assert app.view.composer.text == "hm"
-        app.view.composer.put("")
-        await press(pilot, "escape", shows="Press Esc again")
-        await press(pilot, "escape", opens=Chooser)
-        for size in ((120, 40), (80, 24), (40, 12)):
+        for size in some((80, 24), (120, 40), (40, 12)):
+            app.view.composer.put("")
+            app.unsay()
             await pilot.resize_terminal(*size)
-            await press(pilot, "home", shows="2 messages will be removed")
+            await press(pilot, "escape", shows="Press Esc again")
+            await press(pilot, "escape", opens=Chooser, shows="2 messages will be removed")
             await press(pilot, "down", shows="4 messages will be removed")
-        assert len(await agent.chats.thread("S000")) == 4, "nothing changes before it is confirmed"
-        await pilot.press("up", "enter")
-        await says(app, pilot, "What now?", "Whatever.")
-        assert app.view.composer.text == "And then?"
-        assert app.focused is app.view.composer
-        await sees(pilot, "/undo undoes this")
-        app.perform("undo")
-        await says(app, pilot, *ASKED, "Sleep.")
-        await sees(pilot, "You went back to the reply “Whatever.” in the chat “Trip”; that has been undone.")
+            assert len(await agent.chats.thread("S000")) == 4, "nothing changes before it is confirmed"
+            await pilot.press("up", "enter")
+            await says(app, pilot, "What now?", "Whatever.")
+            assert app.view.composer.text == "And then?"
+            assert app.focused is app.view.composer
+            await sees(pilot, "/undo undoes this")
+            app.perform("undo")
+            await says(app, pilot, *ASKED, "Sleep.")
+            await sees(pilot, "You went back to the reply “Whatever.” in the chat “Trip”; that has been undone.")
 
         app.view.composer.put("")
         await perform(app, pilot, "rewind", opens=Chooser)
@@ -213,20 +213,20 @@ async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_lin
         agent.learn(f"Something of turn {turn}", agent.turns[long][turn])
     async with chat(agent) as (app, pilot):
         brief = "1 message will be removed; 5 memories will no longer be used."
-        await perform(app, pilot, "rewind", opens=Chooser)
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
-            await sees(pilot, "Message number 8", "more lines · PgDn")
+            app.perform("rewind")
+            await sees_screen(pilot, Chooser, "Message number 8", "more lines · PgDn")
             await wait_until(pilot, lambda: brief in unframed(app))
-        preview = app.screen.query_one(".chooser-words")
-        await wait_until(pilot, lambda: preview.max_scroll_y > 0)
-        while preview.scroll_y < preview.max_scroll_y:
-            await pilot.press("pagedown")
-        await sees(pilot, "/undo undoes this")
-        while preview.scroll_y > 0:
-            await pilot.press("pageup")
-        await wait_until(pilot, lambda: brief in unframed(app), "the beginning of the preview")
-        await closes(pilot, "escape")
+            preview = app.screen.query_one(".chooser-words")
+            await wait_until(pilot, lambda preview=preview: preview.max_scroll_y > 0)  # type: ignore[misc]
+            while preview.scroll_y < preview.max_scroll_y:
+                await pilot.press("pagedown")
+            await sees(pilot, "/undo undoes this")
+            while preview.scroll_y > 0:
+                await pilot.press("pageup")
+            await wait_until(pilot, lambda: brief in unframed(app), "the beginning of the preview")
+            await closes(pilot, "escape")
 
         await pilot.resize_terminal(80, 24)
         await app.open_session(long)

@@ -80,7 +80,7 @@ async def opened(app: ClewApp, pilot: Pilot[int], count: int = 3) -> MemoryPanel
 
 async def test_f7_and_the_line_below_a_reply_lead_to_the_panel_which_says_what_from_when_and_why(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await press(pilot, "f7", until=lambda: app.parts.panel.open and panel_of(app).has_keys)
         await pilot.press("escape")
         assert app.parts.panel.open
@@ -121,7 +121,7 @@ async def test_f7_and_the_line_below_a_reply_lead_to_the_panel_which_says_what_f
 
 async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and_walks_by_itself(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await agent.idle()
         agent.go.clear()
         await press(pilot, "f7", until=lambda: app.parts.panel.open)
@@ -156,7 +156,7 @@ async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and
 
 async def test_words_can_be_recalled_by_hand_and_what_recall_lacks_is_told_and_ends_nothing(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await agent.idle()
         agent.tell(EmbeddingProgress("embedding", "minilm", 1200, 10_000))
         await wait_until(pilot, lambda: "embedding 1,200/10,000" in status_line(app))
@@ -187,7 +187,7 @@ async def test_words_can_be_recalled_by_hand_and_what_recall_lacks_is_told_and_e
 async def test_p_pins_a_message_among_the_messages_h_hides_what_was_recalled_and_says_so(chat: Running) -> None:
     agent = agent_that_recalls()
     turn = agent.turns["S000"][0]
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await pilot.press("tab", "k", "p")
         await agree(pilot)
         await sees(pilot, "Pinned. Press p again to unpin it.")
@@ -214,7 +214,7 @@ async def test_p_pins_a_message_among_the_messages_h_hides_what_was_recalled_and
 async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
     agent = agent_that_recalls()
     turn = agent.turns["S001"][2]
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, ASKED)
         await opened(app, pilot)
         await pilot.press("p")
@@ -239,12 +239,12 @@ async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
 
 async def test_the_panel_stands_beside_chats_and_messages_only_where_there_is_room(chat: Running) -> None:
     agent = agent_that_recalls()
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await press(pilot, "f7", until=lambda: app.parts.panel.has_keys)
         await pilot.resize_terminal(50, 20)
         await wait_until(pilot, lambda: not app.view.composer.region)
         assert app.parts.panel.has_keys
-        await pilot.resize_terminal(120, 30)
+        await pilot.resize_terminal(120, 40)
         await press(pilot, "escape", until=lambda: app.focused is app.view.composer)
         assert app.parts.panel.open
         await pilot.resize_terminal(50, 20)
@@ -266,17 +266,19 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
     async with chat(agent, size=(71, 20)) as (app, pilot):
         await say(app, pilot, ASKED)
         for size in some((71, 20), (40, 15), (20, 5)):
+            await app.open_session("S000")
             await pilot.resize_terminal(*size)
             panel = await opened(app, pilot)
             assert not app.view.composer.region
             assert panel.query_one(Rows).size.height >= 1
+            if size == (20, 5):
+                await pilot.press("p")
+                await agree(pilot)
+                await wait_until(pilot, lambda panel=panel: panel.pack.pinned)  # type: ignore[misc]
+                assert await pinned(agent) == agent.turns["S001"][2:3]
             await press(pilot, "escape", until=lambda: not app.parts.panel.open and app.focused is app.view.composer)
-        panel = await opened(app, pilot)
-        await pilot.press("p")
-        await agree(pilot)
-        await wait_until(pilot, lambda: panel.pack.pinned)
-        assert await pinned(agent) == agent.turns["S001"][2:3]
-        await press(pilot, "enter", until=lambda: app.view.session == "S001" and not app.parts.panel.open)
+            await press(pilot, "f7", until=lambda: app.parts.panel.open)
+            await press(pilot, "enter", until=lambda: app.view.session == "S001" and not app.parts.panel.open)
 
 
 async def test_observations_and_pieces_of_documents_open_where_they_belong(chat: Running) -> None:
@@ -285,7 +287,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
     agent.add_session("Crete", ("The tide pools were best", "Lovely."))
     likes = agent.learn("Likes tide pools [x]", agent.turns["S001"][0])
     agent.add_document("Notes", "/notes/crete.md", "The pools are closed. " * 90, headings=("Gorges",))
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, "pools?")
         await opened(app, pilot, 2)
         await tells(app, pilot, "learned Likes tide pools [x]", "Notes › Gorges The pools are closed.")
@@ -314,7 +316,7 @@ async def test_of_stored_replies_huge_and_hostile_words_are_harmless_and_that_no
     said = [agent.add_turn(hostile, text, speaker="[red]you") for text in texts]
     agent.add_turn(here, ASKED)
     agent.add_turn(here, "Go at dawn.", role=Role.ASSISTANT, recalled=agent.add_recalled(*said))
-    async with chat(agent, size=(120, 30)) as (app, pilot):
+    async with chat(agent, size=(120, 40)) as (app, pilot):
         await wait_until(pilot, lambda: app.view.transcript.last_answer is not None)
         await opened(app, pilot, 30)
         assert "\x1b" not in screen_text(app)

@@ -55,7 +55,8 @@ def test_each_chart_tells_its_numbers_and_of_an_empty_memory_draws_nothing() -> 
     [(1, "day"), (70, "day"), (71, "week"), (500, "week"), (501, "stretch of 30 days")],
 )
 def test_days_are_summed_up_until_they_fit(days: int, step: str) -> None:
-    messages = charts_of(Statistics(date(2020, 1, 1), (1,) * days, (0,) * days, FULL.ratings, 0, {}, ()))[0]
+    found = Statistics(date(2020, 1, 1), (1,) * days, (0,) * days, {}, 0, {}, ())
+    messages = charts_of(Statistics(found.first_day, found.messages, found.memories, FULL.ratings, 0, {}, ()))[0]
     assert isinstance(messages, Curve)
     assert sum(messages.values) == days
     assert f"{step}: " in messages.top

@@ -94,9 +94,8 @@ async def test_commands_of_the_stage(chat: Running, tmp_path: Path) -> None:
         await after(pilot, "5", shows=("Isle", "1 entry"))
 
 
-async def test_lines_and_numbers_are_set_and_pages_tell_what_was_learned_and_what_two_saw(chat: Running) -> None:
-    agent = storyteller("A fine evening.")
-    async with chat(agent, size=(120, 40)) as (app, pilot):
+async def test_a_line_or_a_number_that_is_set_is_one_change_with_its_cause_and_undone(chat: Running) -> None:
+    async with chat(storyteller("A fine evening."), size=(120, 40)) as (app, pilot):
         session = await begun(app, pilot)
         await replied(app, pilot, "Mara, how are you?")
         await opened(app, pilot)
@@ -134,12 +133,11 @@ async def test_lines_and_numbers_are_set_and_pages_tell_what_was_learned_and_wha
         choose(app, "trust")
         await pilot.press("enter")
         await answer(pilot, "Trust", "very much", shows="is no number from -100 to 100")
-        await pilot.press("escape", "escape", "escape")
-        await settled(pilot, app)
 
-        agent.reply = "The key is under the stone."
+
+async def test_pages_tell_what_somebody_learned_what_two_saw_and_what_all_are_told_anew(chat: Running) -> None:
+    async with chat(storyteller("The key is under the stone."), size=(120, 40)) as (app, pilot):
         await begun(app, pilot)
-        app.view.composer.focus()
         await replied(app, pilot, "Mara, where is the key?")
         await opened(app, pilot, "3")
         await pilot.press("n")

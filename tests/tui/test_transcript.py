@@ -85,15 +85,14 @@ async def test_a_growing_reply_is_followed_and_any_resize_keeps_the_end_or_the_p
             assert first_line(app).rsplit(" ", 1)[0] == before
 
 
-async def test_a_live_chat_stays_bounded_too(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent, rounds, most = ScriptedAgent(reply="ok"), 8, 12
-    monkeypatch.setattr("tui.window.MOUNTED", most)
+async def test_a_live_chat_stays_bounded_too(chat: Running) -> None:
+    agent, rounds = ScriptedAgent(reply="ok"), MOUNTED // 2 + 1
     async with chat(agent) as (app, pilot):
         for number in range(rounds):
             await said(pilot, f"m{number}", until=lambda: app.view.session)
             await wait_until(pilot, partial(answered, agent, here(app), 2 * number + 2))
         await wait_until(pilot, lambda: app.view.state.reply is None and not app.view.state.waiting)
-        await wait_until(pilot, lambda: len(app.view.transcript.messages) <= most)
+        await wait_until(pilot, lambda: len(app.view.transcript.messages) <= MOUNTED)
         assert [message.text for message in app.view.transcript.messages[-2:]] == [f"m{rounds - 1}", "ok"]
 
 

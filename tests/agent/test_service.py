@@ -483,7 +483,7 @@ async def test_a_second_agent_on_the_same_memory_is_told_who_holds_it(make_agent
     await second.close()
 
 
-async def test_much_text_are_kept_whole_and_shortened_for_the_model_only(make_agent: MakeAgent) -> None:
+async def test_much_text_is_kept_whole_and_shortened_for_the_model_only(make_agent: MakeAgent) -> None:
     model = FakeGenerator("long")
     agent = await make_agent(model)
     text = "word " * 20_000

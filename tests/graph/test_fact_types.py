@@ -2,8 +2,6 @@
 
 from typing import get_args
 
-import pytest
-
 from graph.events import ObservationKind, Relation, RelationNoted
 from graph.fact_types import FactType, _table, fact_type
 from graph.memory import Memory
@@ -12,30 +10,27 @@ from graph.values import Wanted
 from tests.graph.deeds import begin
 from tests.graph.talk import NOON, said
 from tests.graph.teach import noted, observed
+from tests.tables import each
+
+TYPES: list[tuple[str, str, str | None, FactType]] = [
+    ("I live in Lyon.", "state", None, "world"),
+    ("My brother works at Siemens.", "relationship", "works_for", "world"),
+    ("I climbed Ben Nevis.", "episode", None, "experience"),
+    ("I met Ada.", "relationship", "met", "experience"),
+    ("I like tea.", "preference", None, "opinion"),
+    ("Bob does not trust Ada.", "relationship", "trusts", "opinion"),
+    ("I  THINK the ferry is late.", "fact", None, "opinion"),
+    ("Meiner Meinung nach ist das Boot zu klein.", "fact", None, "opinion"),
+    ("I rethink my plans.", "fact", None, "world"),
+    ("", "fact", None, "world"),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "relation", "expected"),
-    [
-        ("I live in Lyon.", "state", None, "world"),
-        ("My brother works at Siemens.", "relationship", "works_for", "world"),
-        ("I climbed Ben Nevis.", "episode", None, "experience"),
-        ("I met Ada.", "relationship", "met", "experience"),
-        ("I like tea.", "preference", None, "opinion"),
-        ("Bob does not trust Ada.", "relationship", "trusts", "opinion"),
-        ("I  THINK the ferry is late.", "fact", None, "opinion"),
-        ("Meiner Meinung nach ist das Boot zu klein.", "fact", None, "opinion"),
-        ("I rethink my plans.", "fact", None, "world"),
-        ("", "fact", None, "world"),
-    ],
-)
-def test_words_go_before_the_relationship_and_that_before_the_kind(
-    text: str, kind: str, relation: str | None, expected: FactType
-) -> None:
-    assert fact_type(text, kind, relation) == expected
+def test_words_go_before_the_relationship_and_that_before_the_kind() -> None:
+    def check(row: tuple[str, str, str | None, FactType]) -> None:
+        assert fact_type(*row[:3]) == row[3]
 
-
-def test_the_table_names_kinds_relationships_and_types_that_there_are() -> None:
+    each(TYPES, check)
     table = _table()
     assert table.relations.keys() <= kinds().keys()
     assert table.kinds.keys() <= set(ObservationKind)
@@ -53,7 +48,7 @@ def test_memories_are_filtered_by_it_and_say_whose_it_is(memory: Memory) -> None
         RelationNoted.of("three", Relation(subject="ada", kind="trusts", object="adam", polarity=False)),
         observed("four", "q", text="I climbed Ben Nevis.", category=ObservationKind.EPISODE),
     )
-    found = {each.id: (each.fact_type, each.whose) for each in memory.readings.memories(now=NOON)}
+    found = {found.id: (found.fact_type, found.whose) for found in memory.readings.memories(now=NOON)}
     assert found == {
         "one": ("world", "Adam"),
         "two": ("opinion", "you"),

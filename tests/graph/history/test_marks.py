@@ -18,21 +18,23 @@ def later(days: int = 0) -> datetime:
     return datetime.now(UTC) + timedelta(days=days)
 
 
-def test_of_automatic_marks_the_newest_five_are_offered_and_named_ones_always(memory: Memory) -> None:
-    marked(memory, MarkSet(mark="named", reason="named", text="then"))
-    marked(memory, *(MarkSet(mark=f"a{number}", reason="automatic") for number in range(7)))
-    assert [each.id for each in memory.history.marks.offered(now=later())] == ["a6", "a5", "a4", "a3", "a2", "named"]
-    memory.append(MarkCleared(mark="a5"))
-    assert [each.id for each in memory.history.marks.offered(now=later())] == ["a6", "a4", "a3", "a2", "a1", "named"]
-    memory.append(MarkCleared(mark="named"))
-    assert "named" not in [each.id for each in memory.history.marks.offered(now=later())]
+def offered(memory: Memory, days: int = 0) -> list[str]:
+    return [each.id for each in memory.history.marks.offered(now=later(days))]
 
 
-def test_marks_before_a_rewind_or_a_restore_are_offered_for_two_weeks(memory: Memory) -> None:
+def test_of_automatic_marks_the_newest_five_are_offered_those_of_rewinds_for_two_weeks_and_named_ones_always(
+    memory: Memory,
+) -> None:
     marked(memory, MarkSet(mark="named", reason="named", text="then"))
     marked(memory, MarkSet(mark="r", reason="rewind"), MarkSet(mark="s", reason="restore"))
-    assert [each.id for each in memory.history.marks.offered(now=later(days=13))] == ["s", "r", "named"]
-    assert [each.id for each in memory.history.marks.offered(now=later(days=15))] == ["named"]
+    assert offered(memory, days=13) == ["s", "r", "named"]
+    assert offered(memory, days=15) == ["named"]
+    marked(memory, *(MarkSet(mark=f"a{number}", reason="automatic") for number in range(7)))
+    assert offered(memory, days=15) == ["a6", "a5", "a4", "a3", "a2", "named"]
+    memory.append(MarkCleared(mark="a5"))
+    assert offered(memory, days=15) == ["a6", "a4", "a3", "a2", "a1", "named"]
+    memory.append(MarkCleared(mark="named"))
+    assert "named" not in offered(memory)
 
 
 def test_a_mark_is_due_after_so_many_events_or_so_long(memory: Memory) -> None:

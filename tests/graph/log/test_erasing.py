@@ -4,7 +4,7 @@ from pathlib import Path
 
 from graph.events import ApprovalAsked, DocumentRemoved, ReflectionDone, Role
 from graph.memory import Memory
-from tests.graph.conftest import ignore
+from tests.graph.conftest import bad, ignore
 from tests.graph.deeds import delete, titled, write
 from tests.graph.talk import said, talk
 from tests.graph.teach import forget, noted, observed, read
@@ -43,7 +43,7 @@ def test_a_deleted_turn_takes_along_all_that_was_made_of_it(memory: Memory, fold
     assert learned(memory, SECRET) == []
     assert len(learned(memory, "stays")) == 1
     assert memory.readings.embedded("any") == (0, 3)
-    assert [check for check in memory.doctor() if not check.ok and check.name != "graph"] == []
+    assert bad(memory) == []
     memory.purge.run(ignore)
     assert memory.purge.done(memory.purge.waiting())
     memory.close()
@@ -61,7 +61,7 @@ def test_what_is_made_of_a_turn_after_its_deletion_is_stored_without_words(memor
         observed("m2", "s1", text="of the rest"),
     )
     assert texts(memory) == {"s1", "of the rest"}
-    assert [check for check in memory.doctor() if not check.ok and check.name != "graph"] == []
+    assert bad(memory) == []
 
 
 def test_forgetting_an_observation_takes_every_revision_and_what_quotes_one(memory: Memory) -> None:

@@ -1,5 +1,7 @@
 """What was not reflected on is found by a query: exchanges, imported turns in runs, and what is left of the dead."""
 
+from collections.abc import Collection
+
 import pytest
 
 from graph.events import ReflectionDone, Role, StopReason
@@ -129,27 +131,24 @@ def test_imported_turns_come_in_runs_after_all_exchanges_the_first_told_first(me
     assert left(memory, 3) == [("a0", "a1", "a2"), ("a4", "a5", "a6"), ("b6", "b7")]
 
 
+def told_before(memory: Memory, session: str, replies: Collection[int], turns: int) -> None:
+    """An imported chat of people, in which some turns are replies."""
+    memory.append(begin(session, client="import", source=session))
+    for number in range(turns):
+        make, parent = (reply if number in replies else said), (f"{session}{number - 1}" if number else None)
+        memory.append(make(f"{session}{number}", session, parent=parent, source=f"{session}:{number}"))
+
+
 def test_an_imported_run_begins_with_a_person_and_ends_with_the_replies_to_it(memory: Memory) -> None:
-    turns = [
-        (reply if number % 2 == 0 else said)(
-            f"i{number}", "i", parent=f"i{number - 1}" if number else None, source=f"i{number}"
-        )
-        for number in range(7)
-    ]
-    memory.append(begin("i", client="import", source="i"), *turns)
+    told_before(memory, "i", (0, 2, 4, 6), 7)
     assert left(memory) == [("i1", "i2"), ("i3", "i4"), ("i5", "i6")]
     done(memory, "i1", "i2", "i3", "i4", "i5", "i6")
     assert left(memory) == []
     memory.append(said("new", "i", parent="i6"), reply("answer", "i", parent="new"))
     assert left(memory) == [("new", "answer")]
-
-
-def test_the_replies_to_the_last_of_a_run_come_along_with_it(memory: Memory) -> None:
-    memory.append(begin("i", client="import", source="i"))
-    for number in range(9):
-        make, parent = (reply if number in (6, 8) else said), (f"i{number - 1}" if number else None)
-        memory.append(make(f"i{number}", "i", parent=parent, source=f"i:{number}"))
-    assert left(memory) == [tuple(f"i{number}" for number in range(7)), ("i7", "i8")]
+    done(memory, "new", "answer")
+    told_before(memory, "k", (6, 8), 9)
+    assert left(memory) == [tuple(f"k{number}" for number in range(7)), ("k7", "k8")], "however long it is"
 
 
 def test_a_new_process_finds_the_same_and_so_does_a_rebuilt_log(memory: Memory, opening: Open) -> None:

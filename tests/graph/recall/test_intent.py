@@ -19,18 +19,15 @@ def read(query: str) -> Intent:
     return read_intent(query, now=NOW, timezone=UTC, names=NAMES)
 
 
-def test_a_question_is_read_as_what_it_is_after() -> None:
+def test_a_question_is_read_as_what_it_is_after_and_one_with_several_answers_known_by_its_plural() -> None:
     def check(row: tuple[str, str]) -> None:
-        assert read(row[1]).route == row[0]
+        after, query = row
+        if after in ("several", "one"):
+            assert read(query).several == (after == "several")
+        else:
+            assert read(query).route == after
 
-    each([(route, query) for route in ("recent", "thread", "themes", "recall") for query in QUESTIONS[route]], check)
-
-
-def test_a_question_that_may_have_several_answers_is_known_by_its_plural() -> None:
-    def check(row: tuple[str, str]) -> None:
-        assert read(row[1]).several == (row[0] == "several")
-
-    each([(count, query) for count in ("several", "one") for query in QUESTIONS[count]], check)
+    each([(after, query) for after, queries in QUESTIONS.items() for query in queries], check)
 
 
 def test_a_time_and_names_beside_content_words_are_told_and_the_time_is_cut_from_the_words() -> None:

@@ -59,7 +59,7 @@ def test_a_trial_is_well_only_if_it_ended_in_time_with_its_code_and_took_everyth
 def test_a_reply_streams_to_its_end_and_is_kept_while_the_terminal_does_not_read_and_is_shown_when_it_does(
     environment: dict[str, str], home: Path
 ) -> None:
-    with chat(environment | {"CLEW_SAMPLING__MAX_TOKENS": "100"}) as terminal:
+    with chat(environment | {"CLEW_SAMPLING__MAX_TOKENS": "200"}) as terminal:
         at = terminal.until(b"ready")
         process = psutil.Process(terminal.process.pid)
         threads = process.num_threads()

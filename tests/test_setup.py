@@ -475,7 +475,7 @@ def test_no_committed_file_holds_the_address_of_an_index() -> None:
 @pytest.mark.parametrize(
     ("outcome", "summary", "passes"),
     [
-        ("echo '66 passed in 9.23s'", "71 passed, 0 failed, 3 skipped", True),
+        ("echo '66 passed in 9.23s'", "66 passed, 0 failed, 0 skipped", True),
         ("echo '2 failed, 64 passed in 9.23s'; exit 1", "64 passed, 2 failed, 0 skipped", False),
         ("echo '== 60 passed, 1 error in 88.1s (0:01:28) =='; exit 1", "60 passed, 1 failed, 0 skipped", False),
         ("echo 'E501 Line too long'; exit 1", "pytest was not reached", False),
@@ -486,11 +486,7 @@ def test_ci_ends_with_one_summary_of_all_and_its_verdict(
 ) -> None:
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-    subprocess.run([*git, "init", "-q"], check=True)
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
-    long = "echo '4 passed, 3 skipped, 9 deselected in 1.00s'; echo '1 passed in 0.10s'"
-    (tmp_path / "Makefile").write_text(f"test:\n\t@{outcome}\nsoak:\n\t@{long}\n")
+    (tmp_path / "Makefile").write_text(f"test:\n\t@{outcome}\n")
     ended = subprocess.run([tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False)
     assert ended.stdout.splitlines()[-1] == summary
     assert (ended.returncode == 0) == passes

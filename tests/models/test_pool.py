@@ -102,8 +102,7 @@ async def test_when_a_server_dies_another_takes_its_chats_and_its_work_but_no_re
         await asyncio.gather(*moving._kept)
         telling.members[1].down_until = float("inf")
         begun = [each.generate(opening(each, "Tell a long story."), STORY) for each in (telling, alone)]
-        for steps in begun:
-            first = await anext(steps)
+        for first in await asyncio.gather(*map(anext, begun)):
             assert isinstance(first, Piece)
             assert first.text
         telling.members[1].down_until = 0.0

@@ -114,20 +114,14 @@ def test_the_scripted_stories_are_no_two_alike() -> None:
     assert done >= {"speak", "join", "leave", "witness", "rewind", "switch", "regenerate", "edit", "fork", "reset"}
 
 
-def test_an_episode_is_read_as_it_was_written(tmp_path: Path) -> None:
-    made = making.episode(7)
-    (tmp_path / "episodes.json").write_text(to_json([made]), encoding="utf-8")
-    assert read(tmp_path / "episodes.json") == (made,)
-    assert making.episode(7) == made
-
-
-@pytest.mark.parametrize(
-    "wrong", ['[{"name": "x"}]', '[{"name": "x", "cast": {"host": {}}, "deeds": [{"do": "fly"}]}]']
-)
-def test_a_file_that_has_no_episodes_is_told_by_its_name(tmp_path: Path, wrong: str) -> None:
-    (tmp_path / "wrong.json").write_text(wrong, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"wrong\.json"):
-        read(tmp_path / "wrong.json")
+def test_an_episode_is_read_as_it_was_written_and_a_file_that_has_none_is_told_by_its_name(tmp_path: Path) -> None:
+    made, file = making.episode(7), tmp_path / "episodes.json"
+    file.write_text(to_json([made]), encoding="utf-8")
+    assert read(file) == (made,) == (making.episode(7),)
+    for wrong in ('[{"name": "x"}]', '[{"name": "x", "cast": {"host": {}}, "deeds": [{"do": "fly"}]}]'):
+        file.write_text(wrong, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"episodes\.json"):
+            read(file)
 
 
 # -- what is looked for is found --------------------------------------------------------------------------------------
@@ -339,13 +333,11 @@ def drawn(names: Sequence[str], *steps: Piece) -> PartialReply:
     return reply
 
 
-def test_a_reply_that_is_cut_keeps_no_half_of_a_letter() -> None:
+def test_a_line_of_somebody_by_a_part_of_their_name_is_cut_and_leaves_no_half_of_a_letter() -> None:
     reply = drawn(["Émile"], Piece((1,), ""), Piece((2,), "É"), Piece((3,), "mile:"))  # the letter is two tokens
     assert (reply.text, reply.tokens) == ("", [])
-
-
-def test_a_line_of_somebody_by_a_part_of_their_name_is_cut() -> None:
-    assert drawn(["Jonas Feld"], Piece((1,), "Hm."), Piece((2,), "\nJonas: I know.")).text == "Hm."
+    part = drawn(["Jonas Feld"], Piece((1,), "Hm."), Piece((2,), "\nJonas: I know."))
+    assert part.text == "Hm."
 
 
 def test_a_line_of_another_is_known() -> None:

@@ -24,6 +24,7 @@ from tests.examples import few
 from tests.graph.conftest import Open, ignore
 from tests.graph.talk import said, talk
 
+ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)"
 LIVE = "MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY t.seq"
 
 
@@ -144,8 +145,7 @@ def test_a_graph_of_another_log_is_rebuilt(whole: Memory, opening: Open, folder:
     other = Memory.open(tmp_path / "other", command="test")
     talk(other, 5, "o")
     other.close()
-    for name in ("log.sqlite",):  # as when a backup is put in the log's place
-        (tmp_path / "other" / name).replace(folder / name)
+    (tmp_path / "other" / "log.sqlite").replace(folder / "log.sqlite")  # as when a backup is put in its place
     memory = opening()
     with pytest.raises(EventsMissing, match=r"another log.*backup.*`clew rebuild`"):
         memory.open_graph(ignore)
@@ -206,7 +206,7 @@ def test_a_log_that_makes_no_sense_is_told_and_leaves_no_half_graph(
     assert memory._reader.events(limit=10)
 
 
-def test_a_transaction_that_fails_changes_nothing(whole: Memory) -> None:
+def test_what_fails_or_takes_too_long_is_told_and_changes_nothing(whole: Memory) -> None:
     talk(whole, 2)
 
     def break_off(store: GraphStore, applied: int) -> None:
@@ -216,6 +216,11 @@ def test_a_transaction_that_fails_changes_nothing(whole: Memory) -> None:
 
     with pytest.raises(GraphFailure):
         whole._graph.inspect(break_off)
+    for cypher in ("MATCH (x:Nothing) RETURN x", "not cypher", "MATCH (t:Turn) RETURN t; MATCH (t:Turn) RETURN t"):
+        with pytest.raises(QueryFailed):
+            whole.query(cypher)
+    with pytest.raises(QueryTimeout):
+        whole.query(ENDLESS, timeout_s=0.05)
     assert live(whole) == ["s0", "s1"]
 
 
@@ -243,20 +248,13 @@ def test_readers_run_beside_the_writer_and_its_checkpoints(whole: Memory, monkey
     assert len(live(whole)) == few(60) + 1
 
 
-def test_a_query_that_takes_too_long_is_stopped(whole: Memory) -> None:
-    talk(whole, 1)
-    with pytest.raises(QueryTimeout):
-        whole.query("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)", timeout_s=0.05)
-    assert live(whole) == ["s0"]
-
-
 def test_closing_stops_queries_in_flight(whole: Memory) -> None:
     talk(whole, 1)
     begun = threading.Event()
 
     def read() -> None:
         begun.set()
-        whole.query("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)", timeout_s=600)
+        whole.query(ENDLESS, timeout_s=600)
 
     with ThreadPoolExecutor(1) as pool:
         reader = pool.submit(read)
@@ -264,12 +262,6 @@ def test_closing_stops_queries_in_flight(whole: Memory) -> None:
         whole.close()
         with pytest.raises(GraphFailure):
             reader.result()
-
-
-def test_what_the_graph_cannot_answer_is_said(whole: Memory) -> None:
-    for cypher in ("MATCH (x:Nothing) RETURN x", "not cypher", "MATCH (t:Turn) RETURN t; MATCH (t:Turn) RETURN t"):
-        with pytest.raises(QueryFailed):
-            whole.query(cypher)
 
 
 @pytest.mark.restarts

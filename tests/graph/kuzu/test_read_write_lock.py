@@ -1,6 +1,7 @@
 """Many go through together, or one alone."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from graph.kuzu.store import ReadWriteLock
 
@@ -12,12 +13,9 @@ def test_readers_are_inside_together() -> None:
         with gate.shared():
             meet.wait()  # breaks unless all three are inside at once
 
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    for reader in readers:
-        reader.join()
-    assert not meet.broken
+    with ThreadPoolExecutor(3) as pool:
+        for reader in [pool.submit(read) for _ in range(3)]:
+            reader.result()
 
 
 def test_who_is_alone_waits_for_those_inside_and_holds_newcomers_back() -> None:
@@ -39,16 +37,15 @@ def test_who_is_alone_waits_for_those_inside_and_holds_newcomers_back() -> None:
         with gate.shared():
             order.append("second")
 
-    threads = [threading.Thread(target=each) for each in (first, alone, second)]
-    threads[0].start()
-    inside.wait()
-    threads[1].start()
-    while not gate.held_back:
-        pass
-    threads[2].start()
-    leave.set()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(3) as pool:
+        pool.submit(first)
+        inside.wait()
+        waiting = pool.submit(alone)
+        while not gate.held_back:
+            pass
+        pool.submit(second)
+        leave.set()
+        waiting.result()
     assert order == ["first", "alone", "second"]
 
 

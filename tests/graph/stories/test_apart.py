@@ -59,24 +59,23 @@ WORLDS: list[tuple[str, set[str], set[str], str]] = [  # its turns, its memories
 EVERY_TURN = {turn for _, turns, _, _ in WORLDS for turn in turns}
 
 
-@pytest.mark.parametrize(("world", "turns", "memories", "block"), WORLDS)
-def test_a_world_reads_and_recalls_its_own_alone(
-    both: Memory, world: str, turns: set[str], memories: set[str], block: str
-) -> None:
+def test_a_world_reads_and_recalls_its_own_alone(both: Memory) -> None:
     readings = both.readings
-    assert readings.sees(world, EVERY_TURN) == turns
-    assert {turn.id for turn in readings.recent("turn", 99, world=world)} == turns
-    assert {each.turn.id for each in readings.recent("exchange", 99, world=world)} <= turns
-    assert {turn.id for turn in readings.pinned(world)} <= turns
-    assert {each.id for each in readings.memories(Wanted(world=world), now=NOON)} == memories
-    assert {each.text for each in readings.blocks(world)} == {block}
-    hits = both.recall.search("lantern", filters=Filters(world=world), now=NOW, timezone=UTC, limit=99)
-    assert {hit.id for hit in hits if hit.kind == "turn"} <= turns
-    assert {hit.id for hit in hits if hit.kind == "observation"} == memories
-    near = both.near("lantern", vector=None, world=world, project=None, limit=99, status=("active",))
-    assert {each.observation.id for each in near} == memories
-    assert sum(readings.significance(world).values()) == len(turns & {"s2", "p3"})
-    assert {each.id for each in readings.newest(KINDS, 99, world=world)} & EVERY_TURN == turns
+    for world, turns, memories, block in WORLDS:
+        assert readings.sees(world, EVERY_TURN) == turns
+        assert {turn.id for turn in readings.recent("turn", 99, world=world)} == turns
+        assert {each.turn.id for each in readings.recent("exchange", 99, world=world)} <= turns
+        assert {turn.id for turn in readings.pinned(world)} <= turns
+        assert {each.id for each in readings.memories(Wanted(world=world), now=NOON)} == memories
+        assert {each.text for each in readings.blocks(world)} == {block}
+        hits = both.recall.search("lantern", filters=Filters(world=world), now=NOW, timezone=UTC, limit=99)
+        assert {hit.id for hit in hits if hit.kind == "turn"} <= turns
+        assert {hit.id for hit in hits if hit.kind == "observation"} == memories
+        near = both.near("lantern", vector=None, world=world, project=None, limit=99, status=("active",))
+        assert {each.observation.id for each in near} == memories
+        assert sum(readings.significance(world).values()) == len(turns & {"s2", "p3"})
+        assert {each.id for each in readings.newest(KINDS, 99, world=world)} & EVERY_TURN == turns
+    assert {turn for each in readings.unreflected(99) for turn in each.turns} <= {"s0", "s1", "s2", "if0"}
 
 
 def test_people_of_a_cast_and_people_of_main_do_not_know_one_another(both: Memory) -> None:
@@ -91,22 +90,13 @@ def test_people_of_a_cast_and_people_of_main_do_not_know_one_another(both: Memor
     assert {turn.id for turn in readings.about("lantern", world=STORY).turns} == {"p2", "p3"}
     assert set(readings.speakers()) == {"you", "assistant", "Ada"}
     assert [each.id for each in readings.newest(["entity"], 9)] == ["Ada", "bob"]
-    assert [(each.id, each.text) for each in readings.newest(["entity"], 9, world=STORY)] == [
-        (MARA, "Mara"),
-        (YOU, "Ilya"),
-    ]
+    there = readings.newest(["entity"], 9, world=STORY)
+    assert [(each.id, each.text) for each in there] == [(MARA, "Mara"), (YOU, "Ilya")]
 
 
-def test_main_lists_its_own_what_ifs_as_new_and_a_story_its_own(both: Memory) -> None:
+def test_main_lists_its_own_what_ifs_as_new_and_the_search_of_everything_says_where_things_are(both: Memory) -> None:
     assert [each.id for each in both.readings.newest(["world", "session"], 9)] == ["if", "s"]
     assert {each.id for each in both.readings.newest(["world", "session"], 9, world=STORY)} == {CHAT, "as-if"}
-
-
-def test_a_story_teaches_nothing(both: Memory) -> None:
-    assert {turn for each in both.readings.unreflected(99) for turn in each.turns} <= {"s0", "s1", "s2", "if0"}
-
-
-def test_the_search_of_everything_finds_both_and_says_where_they_are(both: Memory) -> None:
     found = {each.turn.id: (each.world, each.turn.speaker) for each in both.readings.search("lantern")}
     assert found == {
         "s2": (MAIN_WORLD, "Ada"),

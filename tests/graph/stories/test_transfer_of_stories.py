@@ -116,27 +116,16 @@ def test_one_chat_brings_what_it_needs_of_its_story_and_no_more(told: Memory, tm
     assert kinds == {"session.started", "turn.said"}, "a chat of no story brings nothing of one"
 
 
-def test_a_member_that_was_seated_on_another_path_comes_along_without_a_seat(memory: Memory, other: Memory) -> None:
+def test_members_and_names_of_another_path_come_along_without_a_seat(memory: Memory, other: Memory) -> None:
     play(memory, 2)
-    memory.append(begins("second"))
-    memory.append(joins("p1"), asks("n0", session="second", saw=(YOU, JONAS)))
-    done = bring(other, exported(memory, "second"))
-    assert done.refused == {}
+    memory.append(begins("second"), joins("p1"), asks("n0", session="second", saw=(YOU, JONAS)))
+    assert bring(other, exported(memory, "second")).refused == {}
     assert (seated(other, "second"), view(other, JONAS, "second")) == (TWO, ["n0"])
-    assert bring(other, exported(memory)).refused == {}
-
-
-def test_a_name_that_was_given_on_another_path_comes_along(memory: Memory, other: Memory) -> None:
-    play(memory, 2)
-    memory.append(begins("second"), asks("n0", session="second"))
-    memory.append(
-        sits(MARA, "host", "p1", "Marta"),
-        sits(YOU, None, "p1", "Ivo"),
-    )
+    memory.append(sits(MARA, "host", "p1", "Marta"), sits(YOU, None, "p1", "Ivo"))
     bring(other, exported(memory, "second"))
     assert seated(other, "second") == seated(memory, "second") == {"you": "Ivo", "host": "Marta"}
-    bring(other, exported(memory))
-    assert seated(other) == seated(memory) == {"host": "Marta"}
+    assert bring(other, exported(memory)).refused == {}
+    assert seated(other) == seated(memory) == {"host": "Marta", "guest": "Jonas"}
 
 
 def test_a_story_that_is_here_grows_by_what_is_new(told: Memory, other: Memory) -> None:

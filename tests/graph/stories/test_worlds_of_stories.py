@@ -29,17 +29,16 @@ def test_stories_and_their_what_ifs_are_worlds_with_names(memory: Memory) -> Non
     assert story.began_at == memory.readings.stories()[0].at
     assert (as_if.id, as_if.name, as_if.parent, as_if.fork, as_if.session) == ("as-if", "As if", STORY, "p1", "as-if")
     assert (as_if.origin, as_if.story) == (CHAT, STORY)
-    assert [memory.readings.world(id).id for id in (STORY, "LIGHTH", CHAT, "as-if", "s")] == [
-        STORY,
-        STORY,
-        STORY,
-        "as-if",
-        MAIN_WORLD,
-    ]
+    of = {id: memory.readings.world(id).id for id in (STORY, "LIGHTH", CHAT, "as-if", "s")}
+    assert of == {STORY: STORY, "LIGHTH": STORY, CHAT: STORY, "as-if": "as-if", "s": MAIN_WORLD}
     assert (memory.readings.world_of(CHAT), memory.readings.world_of("as-if")) == (STORY, "as-if")
     for unknown in ("unplayed", "light", "The Lighthouse"):
         with pytest.raises(NotFound):
             memory.readings.world(unknown)
+    memory.append(*begun("lighthouse-two", "two", you="a", host="b"))
+    assert memory.readings.world(STORY).id == STORY
+    with pytest.raises(Ambiguous):
+        memory.readings.world("lightho")
 
 
 def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> None:
@@ -58,14 +57,6 @@ def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> N
     assert memory.readings.stories() == []
 
 
-def test_two_stories_with_ids_alike_are_told_apart(memory: Memory) -> None:
-    play(memory, 1)
-    memory.append(*begun("lighthouse-two", "two", you="a", host="b"))
-    assert memory.readings.world(STORY).id == STORY
-    with pytest.raises(Ambiguous):
-        memory.readings.world("lightho")
-
-
 @pytest.mark.restarts
 def test_what_a_change_in_a_story_would_do_is_told_of_its_worlds_alone(whole: Memory) -> None:
     talk(whole, 2)
@@ -79,13 +70,9 @@ def test_what_a_change_in_a_story_would_do_is_told_of_its_worlds_alone(whole: Me
     worlds = [world.id for world in whole.readings.worlds() if world.id != MAIN_WORLD]
     hiding = whole.history.rehearse(TurnHidden(turn="p0"))
     changes = whole.recall.supposing(worlds, hiding.supposed, also=hiding.observations)
-    assert {
-        world: {id: (was.current, then.current) for id, (was, then) in found.items()}
-        for world, found in changes.items()
-    } == {
-        STORY: {"q": (True, False)},
-        "as-if": {"q": (True, False)},
-    }
+    for world in (STORY, "as-if"):
+        assert {id: (was.current, then.current) for id, (was, then) in changes[world].items()} == {"q": (True, False)}
+    assert changes.keys() == {STORY, "as-if"}
     of_main = whole.history.rehearse(TurnHidden(turn="s0"))
     assert whole.recall.supposing(worlds, of_main.supposed, also=of_main.observations) == {STORY: {}, "as-if": {}}
     whole.append(TurnHidden(turn="p0"))

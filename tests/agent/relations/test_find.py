@@ -18,7 +18,7 @@ from graph.relations import kinds
 from tests.phrases import scored
 
 SAID_AT = date(2024, 8, 20)
-FLOORS = {"english.txt": None, "others.txt": None, "nothing.txt": None}  # of the held-out tables, once there are any
+FLOORS = {"english.txt": 0.79, "others.txt": None, "nothing.txt": 0.97}  # of the held-out tables, where there are any
 
 
 def found(text: str) -> list[str]:

@@ -44,7 +44,7 @@ def table(path: Path) -> Rows[str]:
 
 
 def test_what_prose_says_is_found_and_no_more() -> None:
-    scored(Path(__file__).with_name("kickoff.toml"), told, 1, read=table)
+    scored(Path(__file__).with_name("kickoff.toml"), told, 1, 0.25, read=table)
 
 
 def test_each_thing_found_has_the_sentence_it_stands_in() -> None:

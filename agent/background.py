@@ -95,7 +95,7 @@ class BackgroundTasks:
         return task
 
     async def done(self) -> None:
-        """Wait for those that run now, however they end; for a moment at least, in which those that ended leave."""
+        """Wait for those that run now, however they end. It always yields, so that finished ones leave the set."""
         if self._tasks:
             await asyncio.wait(self._tasks)
 

@@ -544,15 +544,20 @@ DEEPEST_DRAW = 8  # macros in macros
 MOST_DICE, MOST_SIDES = 100, 10_000
 DICE = re.compile(r"(?:(\d{0,3})d)?(\d{1,5})([+-]\d{1,5})?", re.ASCII | re.IGNORECASE)
 
-# What stands in a macro: anything but two braces, or another macro that has none in it. Nothing of it is given back.
-_ANY = r"(?=(?P<note>(?:[^{}]|\{\{[^{}]*\}\}|[{}](?![{}]))*))(?P=note)"
-_ALL_BUT_DRAWN = r"(?:[^{}]|\{\{(?!//|\s{0,8}(?:random|pick|roll)\b)[^{}]*\}\}|[{}](?![{}]))*"
+
+def _atomic(name: str, pattern: str) -> str:
+    """A group that gives nothing back: a lookahead, repeated. The quantifier `*+` is wrong before Python 3.11.5."""
+    return f"(?=(?P<{name}>{pattern}))(?P={name})"
+
+
+# What stands in a macro: anything but two braces, or another macro that has none in it.
+_NOTE = _atomic("note", r"(?:[^{}]|\{\{[^{}]*\}\}|[{}](?![{}]))*")
+_OF = _atomic("of", r"(?:[^{}]|\{\{(?!//|\s{0,8}(?:random|pick|roll)\b)[^{}]*\}\}|[{}](?![{}]))*")
 FILLED = re.compile(
-    r"\{\{(?://" + _ANY + r"|\s{0,8}(?P<name>char|user|original)\s{0,8})\}\}|<(?P<tag>char|bot|user)>", re.IGNORECASE
+    r"\{\{(?://" + _NOTE + r"|\s{0,8}(?P<name>char|user|original)\s{0,8})\}\}|<(?P<tag>char|bot|user)>", re.IGNORECASE
 )
-_OF = r"(?=(?P<of>" + _ALL_BUT_DRAWN + r"))(?P=of)"
 DRAWN = re.compile(
-    r"\{\{(?://" + _ANY + r"|\s{0,8}(?P<kind>random|pick|roll)\s{0,8}::?" + _OF + r")\}\}", re.IGNORECASE
+    r"\{\{(?://" + _NOTE + r"|\s{0,8}(?P<kind>random|pick|roll)\s{0,8}::?" + _OF + r")\}\}", re.IGNORECASE
 )
 
 

@@ -236,6 +236,8 @@ def rasterized(svg: str, *, own_font: bool = False) -> bytes:
     # Marks and controls have no look of their own.
     if character := next((each for each in missing if unicodedata.category(each) not in ("Mn", "Cf")), None):
         raise NoPng(f"No font on this computer can show “{character}”.")
+    if "No match for" in log:
+        raise NoPng("There is no font on this computer to write it with.")
     return done.stdout
 
 

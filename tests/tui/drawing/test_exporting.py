@@ -13,7 +13,7 @@ from graph.values import Subgraph
 from tests.examples import examples
 from tests.tui.drawing.graphs import SHAPES, graph, graphs
 from tui.drawing.layout import LayoutKind, layout, roomy
-from tui.drawing.svg import NoPng, ShapeText, paper, rasterized, save, shapes, to_png, to_svg
+from tui.drawing.svg import FONTS, NoPng, ShapeText, paper, rasterized, save, shapes, to_png, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -94,5 +94,7 @@ def test_a_computer_without_any_font_writes_the_words_all_the_same_and_says_whic
     words = to_svg(layout(graph(2, [(0, 1)], titles=("Oslo", "東京")), kind="force", width=80, height=22))
     with pytest.raises(NoPng, match="No font on this computer can show “東”"):
         rasterized(words, own_font=True)
+    with pytest.raises(NoPng, match="no font"):
+        rasterized(drawing.replace(FONTS, "none that is there"), own_font=True)
     with pytest.raises(NoPng, match="could not be drawn"):
         rasterized("<svg")

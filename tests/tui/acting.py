@@ -41,20 +41,18 @@ async def closes(pilot: Pilot[int], *keys: str) -> None:
 
 
 async def enter(
-    app: ClewApp, pilot: Pilot[int], line: str, *told: str, opens: Opens = None, until: Until = None
+    pilot: Pilot[int], line: str, *told: str, opens: Opens = None, shows: str | Sequence[str] = (), until: Until = None
 ) -> None:
     """Send a line, put into the composer in one piece; wait for a screen, what it says, and until that is true."""
-    app.view.composer.put(line)
-    await press(pilot, "enter", opens=opens, until=until)
+    app_of(pilot).view.composer.put(line)
+    await press(pilot, "enter", opens=opens, shows=shows, until=until)
     await sees(pilot, *told)
 
 
-async def perform(
-    app: ClewApp, pilot: Pilot[int], name: str, argument: str = "", *, opens: Opens = None, shows: str = ""
-) -> None:
-    """Have an action done, as its key or its command does; wait for a screen, and until it says that."""
-    app.perform(name, argument)
-    await press(pilot, opens=opens, shows=shows)
+async def perform(pilot: Pilot[int], name: str, argument: str = "", **then: Any) -> None:
+    """Have an action done, as its key or its command does, and wait as `press` does."""
+    app_of(pilot).perform(name, argument)
+    await press(pilot, **then)
 
 
 async def paste(pilot: Pilot[int], text: str, *keys: str, shows: str = "") -> None:
@@ -64,10 +62,17 @@ async def paste(pilot: Pilot[int], text: str, *keys: str, shows: str = "") -> No
     await press(pilot, *keys, shows=shows)
 
 
-async def converse(app: ClewApp, pilot: Pilot[int], line: str) -> None:
+async def converse(pilot: Pilot[int], line: str) -> None:
     """Send a message, and wait until its reply is whole."""
-    before = app.view.state.last
-    await enter(app, pilot, line)
+    view = app_of(pilot).view
+    before = view.state.last
+    await enter(pilot, line)
     await wait_until(
-        pilot, lambda: app.view.state.last is not before and app.view.state.reply is None and not app.view.state.waiting
+        pilot, lambda: view.state.last is not before and view.state.reply is None and not view.state.waiting
     )
+
+
+def app_of(pilot: Pilot[int]) -> ClewApp:
+    """The app that it plays."""
+    assert isinstance(pilot.app, ClewApp)
+    return pilot.app

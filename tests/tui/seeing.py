@@ -11,6 +11,8 @@ from tui.app import ClewApp
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import AssistantMessage, UserMessage
 
+FRAMES = str.maketrans("│▌▊", "   ")
+
 
 def texts(app: ClewApp) -> list[str]:
     """The messages of the chat on the screen."""
@@ -23,24 +25,20 @@ def last(app: ClewApp, kind: type[UserMessage] | type[AssistantMessage]) -> User
 
 
 def words(app: App[int]) -> str:
-    """What the screen says, on one line."""
-    return " ".join(screen_text(app).split())
-
-
-def unframed(app: App[int]) -> str:
-    """The words on the screen without what frames them, so that a sentence is whole."""
-    return " ".join(words(app).replace("│", " ").split())
+    """What the screen says, on one line, without what frames it, so that a sentence is whole."""
+    return " ".join(screen_text(app).translate(FRAMES).split())
 
 
 async def sees(pilot: Pilot[int], *told: str) -> None:
-    """Wait until the screen says all of that."""
+    """Wait until the screen says all of that, wherever its lines break."""
+    wanted = [" ".join(each.split()) for each in told]
 
     def there() -> bool:
         shown = words(pilot.app)
-        return all(each in shown for each in told)
+        return all(each in shown for each in wanted)
 
-    if any(told):
-        await wait_until(pilot, there, f"{told}")
+    if any(wanted):
+        await wait_until(pilot, there, f"{wanted}")
 
 
 async def sees_no_more(pilot: Pilot[int], gone: str) -> None:

@@ -9,7 +9,7 @@ from graph.events import MarkSet, Role, SessionStarted, TurnHidden, TurnSaid
 from tests.tui.acting import closes, converse, enter, paste, perform, press
 from tests.tui.conftest import Running, agree, screen_text, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.seeing import last, says, sees, sees_screen, texts, unframed, words
+from tests.tui.seeing import last, says, sees, sees_screen, texts, words
 from tests.tui.test_branching import crete
 from tui.commands.backup import made
 from tui.widgets.chooser import Chooser
@@ -69,14 +69,14 @@ async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_si
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
             await sees_screen(pilot, ImpactScreen, "[ Cancel ]")
-            assert "[ Cancel ] [ This message only ] [ With its message ]" in words(app).replace("│ │ ", "")
+            assert "[ Cancel ] [ This message only ] [ With its message ]" in words(app)
         await press(pilot, "escape", until=lambda: app.focused is last(app, AssistantMessage))
         await app.open_session(long)
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
-            await enter(app, pilot, "/delete", *keys, "more lines · PgDn", opens=ImpactScreen)
-            await wait_until(pilot, lambda: "messages will be deleted" in unframed(app))
-            assert "5 memories will be deleted" in unframed(app), "all that changes stands above the fold"
+            await enter(pilot, "/delete", *keys, "more lines · PgDn", opens=ImpactScreen)
+            await wait_until(pilot, lambda: "messages will be deleted" in words(app))
+            assert "5 memories will be deleted" in words(app), "all that changes stands above the fold"
             await press(pilot, *["pagedown"] * 12, shows=("Ulysses", *keys))
             await pilot.resize_terminal(40, 12)
             await sees(pilot, *keys)
@@ -96,7 +96,7 @@ async def test_hiding_a_message_and_deleting_a_chat_show_what_goes_with_it(chat:
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
             await sees_screen(pilot, ImpactScreen, "/undo undoes this")
-            await wait_until(pilot, lambda: "2 memories will no longer be used" in unframed(app))
+            await wait_until(pilot, lambda: "2 memories will no longer be used" in words(app))
         await closes(pilot, "escape")
         assert not (await agent.chats.thread("S000"))[0].hidden
         await pilot.press("h")
@@ -127,8 +127,8 @@ async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(chat
         turn = TurnSaid(turn=f"LATER{number}", session="S000", parent=before, role=Role.USER, **said)
         agent.add_events(turn)
         before = turn.turn
-    async with chat(agent, size=(80, 24)) as (app, pilot):
-        await enter(app, pilot, "/marks", "3 chats are archived.", opens=Chooser)
+    async with chat(agent, size=(80, 24)) as (_, pilot):
+        await enter(pilot, "/marks", "3 chats are archived.", opens=Chooser)
         await pilot.resize_terminal(40, 12)
         await sees(pilot, "3 chats are archived.")
         await press(pilot, "enter", opens=ImpactScreen, shows=("3 chats are archived.", "[ Restore ]"))
@@ -145,7 +145,7 @@ async def test_a_mark_at_which_everything_stands_already_says_so_and_undo_takes_
     agent.add_events(BEFORE, TurnHidden(turn=first), TurnHidden(turn=newest), now)
     carried = agent.watch_calls("plans.carry_out")
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await enter(app, pilot, "/marks")
+        await enter(pilot, "/marks")
         for size in ((80, 24), (40, 12)):
             await pilot.resize_terminal(*size)
             await sees_screen(pilot, Chooser, "nothing to restore ·", "Everything")
@@ -155,12 +155,12 @@ async def test_a_mark_at_which_everything_stands_already_says_so_and_undo_takes_
         assert carried == []
         await pilot.resize_terminal(80, 24)
         earlier = (await agent.history.changes())[-1].seq
-        await enter(app, pilot, "/undo soon", "/undo undoes the last change")
-        await enter(app, pilot, f"/undo {earlier}", "You hid the message “What now?”; that has been undone.")
+        await enter(pilot, "/undo soon", "/undo undoes the last change")
+        await enter(pilot, f"/undo {earlier}", "You hid the message “What now?”; that has been undone.")
         assert [turn.hidden for turn in await agent.chats.thread("S000")] == [False, False, False, True]
         await agent.branches.rewind("S000", agent.turns["S000"][0])
         await agent.branches.rewind("S000", None)
-        await enter(app, pilot, "/marks", "before going back to “What now?” in “Trip”", opens=Chooser)
+        await enter(pilot, "/marks", "before going back to “What now?” in “Trip”", opens=Chooser)
         await sees(pilot, "before going back to the start of “Trip”")
 
 
@@ -174,19 +174,19 @@ async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_rest
         return [mark.name for mark in await agent.history.marks.all()]
 
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await perform(app, pilot, "undo", shows="There is nothing to undo.")
-        await perform(app, pilot, "marks", shows="No marks yet.")
+        await perform(pilot, "undo", shows="There is nothing to undo.")
+        await perform(pilot, "marks", shows="No marks yet.")
         await press(pilot, "n", opens=AskLine)
         await paste(pilot, "Crete", "enter", shows="Marked: “Crete”")
         assert await marks() == ["Crete"]
-        await converse(app, pilot, "And after that?")
-        await enter(app, pilot, "/marks", "2 messages will be removed", opens=Chooser)
+        await converse(pilot, "And after that?")
+        await enter(pilot, "/marks", "2 messages will be removed", opens=Chooser)
         await press(pilot, "enter", opens=ImpactScreen)
         assert carried == []
         await press(pilot, "tab", "enter", until=lambda: len(carried) == 1)
         await sees(pilot, "Restored “Crete”")
         for keys in (["enter"], ["tab", "enter"]):
-            await enter(app, pilot, "/marks", opens=Chooser)
+            await enter(pilot, "/marks", opens=Chooser)
             await closes(pilot, "end", "d", *keys)
             assert ("Crete" in await marks()) == (keys == ["enter"])
         await sees(pilot, "Mark removed.")

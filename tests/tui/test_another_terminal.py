@@ -85,7 +85,7 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once_in_a_story_t
         assert [type(each) for each in app.view.transcript.messages] == [Aside, UserMessage, AssistantMessage, Aside]
         await wait_until(pilot, lambda: not app.view.state.waiting and app.view.state.reply is None)
         app.view.composer.focus()
-        await enter(app, pilot, "/whisper jonas The gold is here.")
+        await enter(pilot, "/whisper jonas The gold is here.")
         await wait_until(pilot, lambda: texts(app)[-2:] == ["The gold is here.", "Seven."])
         await wait_until(pilot, lambda: app.view.transcript.messages[-1].cue == GUEST_ALONE)
         await press(pilot, "tab", "i", until=lambda: texts(app)[-1] == "Eight.")
@@ -106,7 +106,7 @@ async def test_a_connection_that_is_lost_in_mid_reply_is_made_anew_and_the_reply
         async with other.run_test() as beside:
             await wait_until(beside, lambda: texts(other) == ["hello", "One."])
             model.gate.clear()
-            await enter(one, pilot, "and on")
+            await enter(pilot, "and on")
             await wait_until(pilot, lambda: one.view.state.reply is not None and other.view.state.reply is not None)
             for client in clients:
                 assert client._wire is not None
@@ -144,7 +144,7 @@ async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home
             other = real_app(home=home, session=session)
             async with other.run_test() as beside:
                 await wait_until(beside, lambda: other.view.state.model.state == "ready")
-                await enter(one, pilot, "Tell me a long story about a lighthouse and its keeper.")
+                await enter(pilot, "Tell me a long story about a lighthouse and its keeper.")
                 await wait_until(pilot, lambda: all(coming(app) > 20 for app in (one, other)))
                 for process in services(home):
                     process.kill()

@@ -131,23 +131,23 @@ async def test_a_message_with_a_file_is_sent_whole_and_one_that_names_none_is_se
     (tmp_path / "bad.bin").write_bytes(b"\0")
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
-        await enter(app, pilot, "see @bad.bin", "neither a text nor a PDF")
+        await enter(pilot, "see @bad.bin", "neither a text nor a PDF")
         assert app.view.composer.text == "see @bad.bin"
-        await enter(app, pilot, "read @nosuch.md", "File not found:")
+        await enter(pilot, "read @nosuch.md", "File not found:")
         await pilot.press("ctrl+u", "h", "i")
         assert "File not found:" not in screen_text(app)
-        await enter(app, pilot, "sum up @nosuch.md", "File not found: nosuch.md")
+        await enter(pilot, "sum up @nosuch.md", "File not found: nosuch.md")
         assert app.view.composer.text == "sum up @nosuch.md"
         await pilot.press("tab")
         assert app.view.composer.text == "sum up @nosuch.md"
         assert await agent.chats.all() == []
         await press(pilot, "enter", until=lambda: app.view.session)
         assert (await agent.chats.thread(here(app)))[0].text == "sum up @nosuch.md"
-        await enter(app, pilot, "thanks @someone")
+        await enter(pilot, "thanks @someone")
         await answered(app, pilot, 4)
         assert await agent.chats.said() == ["thanks @someone", "sum up @nosuch.md"]
         assert await attached_to(agent, here(app)) == []
-        await enter(app, pilot, "see @good.txt")
+        await enter(pilot, "see @good.txt")
         await answered(app, pilot, 6)
         assert await attached_to(agent, here(app)) == [str(tmp_path / "good.txt")]
         assert (await agent.chats.thread(here(app)))[4].text == "see @good.txt"
@@ -211,7 +211,7 @@ async def test_an_address_in_a_message_is_offered_and_read_after_a_yes_and_liste
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
         said = f"What colour does {web.url('/a')} say?"
-        await enter(app, pilot, said, "Tab: yes", f"Read {web.url('/a')} for this chat?")
+        await enter(pilot, said, "Tab: yes", f"Read {web.url('/a')} for this chat?")
         await sees(pilot, "on this computer or in your network")
         assert app.view.composer.text == said
         assert web.asked == []
@@ -222,19 +222,19 @@ async def test_an_address_in_a_message_is_offered_and_read_after_a_yes_and_liste
         await sees(pilot, "read 1")
         await press(pilot, "f7", shows=f"{web.url('/a')} ·")
         await pilot.press("f7")
-        await enter(app, pilot, f"And {web.url('/b')}?")
+        await enter(pilot, f"And {web.url('/b')}?")
         await answered(app, pilot, 4)  # the host was allowed before
         assert await attached_to(agent, here(app)) == [web.url("/a"), web.url("/b")]
 
         await app.open_session(None)
-        await enter(app, pilot, f"/ref {web.url('/a')}", "Say something first")
-        await enter(app, pilot, "Hello")
+        await enter(pilot, f"/ref {web.url('/a')}", "Say something first")
+        await enter(pilot, "Hello")
         await answered(app, pilot, 2)
-        await enter(app, pilot, f"/ref add {web.url('/a')}", "Attached:")
-        await enter(app, pilot, "/ref", "What this chat refers to", "The a is blue", "45 characters")
+        await enter(pilot, f"/ref add {web.url('/a')}", "Attached:")
+        await enter(pilot, "/ref", "What this chat refers to", "The a is blue", "45 characters")
         await press(pilot, "d", shows="Dropped:")
         assert await attached_to(agent, here(app)) == []
-        await enter(app, pilot, "/undo", "dropped")
+        await enter(pilot, "/undo", "dropped")
 
 
 async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted_or_cannot_be_meant(
@@ -242,9 +242,9 @@ async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted_
 ) -> None:
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
-        await enter(app, pilot, "Read @at://ada.example/nothing", "is no post")
+        await enter(pilot, "Read @at://ada.example/nothing", "is no post")
         assert app.view.composer.text == "Read @at://ada.example/nothing"
-        await enter(app, pilot, f"Look: {web.url('/a')}", "Tab: yes")
+        await enter(pilot, f"Look: {web.url('/a')}", "Tab: yes")
         await pilot.press("x")
         await sees_no_more(pilot, "Tab: yes")
         await pilot.press("enter")
@@ -252,11 +252,11 @@ async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted_
         assert await agent.chats.all() == []
         await pilot.press("enter")
         await answered(app, pilot, 2)
-        await enter(app, pilot, f"Look: {web.url('/b')}")  # of a host it is asked once
+        await enter(pilot, f"Look: {web.url('/b')}")  # of a host it is asked once
         await answered(app, pilot, 4)
-        await enter(app, pilot, " ".join(f"https://example.org/{number}" for number in range(9)))
+        await enter(pilot, " ".join(f"https://example.org/{number}" for number in range(9)))
         await answered(app, pilot, 6)  # a text with many addresses is only a text
-        await enter(app, pilot, f"/ref {web.url('/a')}", "Read 127.0.0.1?", "in a private network")
+        await enter(pilot, f"/ref {web.url('/a')}", "Read 127.0.0.1?", "in a private network")
         await press(pilot, "escape", shows="Nothing was attached.")
         assert await attached_to(agent, here(app)) == []
         assert (agent.settings.hosts, web.asked) == ("", [])

@@ -4,13 +4,12 @@ from graph.events import Role
 from tests.tui.acting import closes, enter, paste, perform, press, some
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.seeing import last, says, sees, sees_screen, texts, unframed, words
+from tests.tui.seeing import last, says, sees, sees_screen, texts, words
 from tui.widgets.chooser import Chooser
 from tui.widgets.dialogs import ForkScreen
 from tui.widgets.impact import ImpactScreen
 from tui.widgets.message import AssistantMessage, UserMessage
 
-__all__ = ["crete", "last", "texts", "unframed", "words"]
 ASKED = ("What now?", "Whatever.", "And then?")
 
 
@@ -51,13 +50,13 @@ async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tr
             await says(app, pilot, *ASKED, ("Sleep.", "Another one.")[number % 2])
             app.unsay()
         await pilot.press("escape")
-        await enter(app, pilot, "/regenerate")
+        await enter(pilot, "/regenerate")
         await says(app, pilot, *ASKED, "Another one.")
         assert app.focused is app.view.composer
         await wait_until(pilot, lambda: agent.answering is None)
         agent.go.clear()
-        await enter(app, pilot, "more", until=lambda: agent.answering is not None)
-        await perform(app, pilot, "regenerate", shows="Stop it first (Esc), or wait for it.")
+        await enter(pilot, "more", until=lambda: agent.answering is not None)
+        await perform(pilot, "regenerate", shows="Stop it first (Esc), or wait for it.")
         assert texts(app)[:5] == [*ASKED, "Another one.", "more"]
         agent.go.set()
         await wait_until(pilot, lambda: agent.answering is None and "or wait for it." not in words(app))
@@ -103,7 +102,7 @@ async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and
             await says(app, pilot, *before, new, "Another one.")
         await wait_until(pilot, lambda: agent.answering is None)
         agent.go.clear()
-        await enter(app, pilot, "more", until=lambda: agent.answering is not None)
+        await enter(pilot, "more", until=lambda: agent.answering is not None)
         next(each for each in app.view.transcript.messages if each.text == "And then what?").focus()
         await pilot.press("e", "exclamation_mark", "enter")
         refused = "And then what?!"
@@ -139,20 +138,20 @@ async def test_escape_twice_shows_ones_messages_enter_goes_back_to_before_one_an
             await sees(pilot, "You went back to the reply “Whatever.” in the chat “Trip”; that has been undone.")
 
         app.view.composer.put("")
-        await perform(app, pilot, "rewind", opens=Chooser)
+        await perform(pilot, "rewind", opens=Chooser)
         await closes(pilot, "escape")
         assert texts(app) == [*ASKED, "Sleep."]
-        await perform(app, pilot, "rewind", opens=Chooser, shows="will be removed")
+        await perform(pilot, "rewind", opens=Chooser, shows="will be removed")
         await pilot.press("down", "a")
         await says(app, pilot, "What now?", "Whatever.")
         assert app.view.composer.text == ""
 
         await app.open_session(notes)
-        await perform(app, pilot, "rewind", shows="There is no message of yours to go back to here.")
+        await perform(pilot, "rewind", shows="There is no message of yours to go back to here.")
         await app.open_session(None)
         for name in ("regenerate", "edit", "rewind", "tree", "fork"):
             app.unsay()
-            await perform(app, pilot, name, shows="This chat has no messages yet.")
+            await perform(pilot, name, shows="This chat has no messages yet.")
 
 
 async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_the_status_bar(chat: Running) -> None:
@@ -185,20 +184,20 @@ async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_
         assert (await agent.chats.get(here(app))).world == "main"
         await goes_back()
 
-        await enter(app, pilot, "/fork what-if Lemuria")
+        await enter(pilot, "/fork what-if Lemuria")
         await wait_until(pilot, lambda: app.view.session != "S000" and len(texts(app)) == 4)
         await wait_until(pilot, lambda: "what-if Lemuria" in status_line(app))
         await sees(pilot, "Lemuria what-if", "Press Alt+←")
         await goes_back()
-        await enter(app, pilot, "/fork Plan B", until=lambda: app.view.session != "S000" and len(texts(app)) == 4)
+        await enter(pilot, "/fork Plan B", until=lambda: app.view.session != "S000" and len(texts(app)) == 4)
         assert (await agent.chats.get(here(app))).world == "main"
         assert "what-if" not in status_line(app)
         await goes_back()
-        await enter(app, pilot, "/fork what-if", "New what-if what-if of “Trip”")
+        await enter(pilot, "/fork what-if", "New what-if what-if of “Trip”")
         await wait_until(pilot, lambda: "what-if of “Trip”" in status_line(app))
         await press(pilot, "f2", shows="what-if · ")
         await pilot.press("escape")
-        await enter(app, pilot, "/rename Mu", "Mu what-if of “Trip”")
+        await enter(pilot, "/rename Mu", "Mu what-if of “Trip”")
 
 
 async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_line_and_pagedown_shows_the_rest(
@@ -217,7 +216,7 @@ async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_lin
             await pilot.resize_terminal(*size)
             app.perform("rewind")
             await sees_screen(pilot, Chooser, "Message number 8", "more lines · PgDn")
-            await wait_until(pilot, lambda: brief in unframed(app))
+            await wait_until(pilot, lambda: brief in words(app))
             preview = app.screen.query_one(".chooser-words")
             await wait_until(pilot, lambda preview=preview: preview.max_scroll_y > 0)  # type: ignore[misc]
             while preview.scroll_y < preview.max_scroll_y:
@@ -225,7 +224,7 @@ async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_lin
             await sees(pilot, "/undo undoes this")
             while preview.scroll_y > 0:
                 await pilot.press("pageup")
-            await wait_until(pilot, lambda: brief in unframed(app), "the beginning of the preview")
+            await wait_until(pilot, lambda: brief in words(app), "the beginning of the preview")
             await closes(pilot, "escape")
 
         await pilot.resize_terminal(80, 24)

@@ -61,7 +61,7 @@ async def test_no_text_is_markup_no_escape_reaches_the_screen_and_a_huge_paste_i
     async with chat(agent, size=(120, 30)) as (app, pilot):
         app.view.composer.post_message(events.Paste("a\ud800b\x00"))
         await wait_until(pilot, lambda: app.view.composer.text == "a\ufffdb\ufffd")
-        await enter(app, pilot, NASTY)
+        await enter(pilot, NASTY)
         await wait_until(pilot, lambda: screen_text(app).count("[@click=app.quit]y[/]") == 3)  # in the title, too
         words = screen_text(app)
         assert "\x1b" not in words

@@ -45,7 +45,7 @@ async def test_a_slash_opens_the_list_enter_runs_what_is_chosen_and_escape_keeps
         assert app.view.composer.text == "/he"
         await press(pilot, "l", shows="Show the keys")
         await pilot.press("escape")
-        await enter(app, pilot, "/nonsense", "Unknown command /nonsense")
+        await enter(pilot, "/nonsense", "Unknown command /nonsense")
         assert app.view.composer.text == "/nonsense"
         assert await agent.chats.all() == []
 
@@ -73,7 +73,7 @@ async def test_status_theme_and_screenshots_do_what_they_say(
             ("no/x.svg", "was not written: No such file or directory. Name another place."),
             ("~nobody-here/x.svg", "There is no folder ~nobody-here/x.svg. Name another one."),
         ):
-            await perform(app, pilot, "screenshot", name, shows=told)
+            await perform(pilot, "screenshot", name, shows=told)
             assert "Errno" not in screen_text(app)
             assert not any(name.endswith(".svg") for name in os.listdir(tmp_path))
         for name, file in (("shot.svg", "shot.svg"), ("shot.png", "shot.png.svg"), ("shoot", "shoot.svg")):
@@ -82,11 +82,11 @@ async def test_status_theme_and_screenshots_do_what_they_say(
             picture = (tmp_path / file).read_text()
             assert picture.startswith("<svg")
             assert "url(" not in picture.replace("url(#", ""), "it asks no server"
-        await perform(app, pilot, "theme", shows="The theme is now light. /theme NAME takes others")
+        await perform(pilot, "theme", shows="The theme is now light. /theme NAME takes others")
         assert app.theme == "clew-light"
         app.perform("theme", "nord")
         await wait_until(pilot, lambda: app.theme == "nord")
-        await perform(app, pilot, "theme", "no[pe]", shows="Unknown theme no[pe]")
+        await perform(pilot, "theme", "no[pe]", shows="Unknown theme no[pe]")
 
 
 def test_the_status_carries_seconds_over_and_tells_counts_in_words() -> None:
@@ -117,7 +117,7 @@ async def test_name_system_prompt_and_sampling_are_those_of_this_chat(chat: Runn
         assert app.view.composer.text == "/rename "
         await press(pilot, *"Mine", "enter", until=lambda: "Mine" in screen_text(app) and app.view.composer.text == "")
         assert (await agent.chats.get("S000")).name == "Mine"
-        await perform(app, pilot, "system", opens=AskText, shows="You are clew.")
+        await perform(pilot, "system", opens=AskText, shows="You are clew.")
         await pilot.press("ctrl+end")
         await paste(pilot, " Be brief.", "enter")
         await sees_chat(pilot)
@@ -128,7 +128,7 @@ async def test_name_system_prompt_and_sampling_are_those_of_this_chat(chat: Runn
             ("top_k=5", "reply on in this chat: top_k=5.", Sampling(temperature=0.2, top_k=5)),
             ("default", "default sampling settings are back", None),
         ):
-            await enter(app, pilot, f"/sampling {asked}", told)
+            await enter(pilot, f"/sampling {asked}", told)
             assert await sampling_of(agent, "S000") == own
 
 
@@ -137,25 +137,25 @@ async def test_what_is_wrong_or_cannot_be_loaded_changes_nothing_and_what_is_cho
 ) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
-        await perform(app, pilot, "sampling", "heat=3", shows="“heat=3” is not a sampling setting")
-        await perform(app, pilot, "sampling", "top_p=7", shows="top_p cannot be")
+        await perform(pilot, "sampling", "heat=3", shows="“heat=3” is not a sampling setting")
+        await perform(pilot, "sampling", "top_p=7", shows="top_p cannot be")
         await wait_until(pilot, lambda: "● ready" in status_line(app))
         agent.failure = BROKEN
-        await perform(app, pilot, "model", opens=ModelPicker)
+        await perform(pilot, "model", opens=ModelPicker)
         await paste(pilot, "/x/broken.gguf", "enter", shows="not a GGUF model")
         assert (agent.settings.model, (await agent.status()).model) == (MODEL, MODEL)
         app.unsay()
-        await perform(app, pilot, "model", "/m/broken.gguf here", shows="not a GGUF model")
+        await perform(pilot, "model", "/m/broken.gguf here", shows="not a GGUF model")
         assert app.view.session is None
         assert await agent.chats.all() == []
         assert "● ready" in status_line(app)
         agent.failure = None
-        await perform(app, pilot, "model", "here", opens=ModelPicker, shows="Model of this chat")
+        await perform(pilot, "model", "here", opens=ModelPicker, shows="Model of this chat")
         await press(pilot, "enter", until=lambda: app.view.session is not None)
         assert [session.model for session in await agent.chats.all()] == ["smollm2-135m"]
 
         await app.open_session(None)
-        await perform(app, pilot, "sampling", opens=AskText)
+        await perform(pilot, "sampling", opens=AskText)
         lines = app.screen.query_one(TextArea)
         assert read_sampling(lines.text, Sampling(top_k=1)) == Sampling()
         lines.text = "temperature=0.1\ntop_k=many"
@@ -163,7 +163,7 @@ async def test_what_is_wrong_or_cannot_be_loaded_changes_nothing_and_what_is_cho
         app.screen.query_one(TextArea).text = "temperature=0.1\ntop_k=40"
         await press(pilot, "enter", until=lambda: app.view.session)
         assert await sampling_of(agent, here(app)) == Sampling(temperature=0.1)
-        await enter(app, pilot, "hi", until=lambda: app.view.state.last is not None)
+        await enter(pilot, "hi", until=lambda: app.view.state.last is not None)
         assert [turn.text for turn in await agent.chats.thread(here(app))] == ["hi", "Hello there."]
 
 
@@ -173,7 +173,7 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept_and_one_asked_for
     agent = ScriptedAgent()
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
-        await perform(app, pilot, "model", opens=ModelPicker, shows="2.5 GB to download")
+        await perform(pilot, "model", opens=ModelPicker, shows="2.5 GB to download")
         await paste(pilot, "qwenx", shows="No models match.")
         await press(pilot, "backspace", "enter", shows="Download qwen3-4b? It is 2.5 GB.")
         await press(pilot, "tab", "enter", until=lambda: used == [(("qwen3-4b",), {"session": None})])
@@ -182,8 +182,8 @@ async def test_a_model_is_chosen_fetched_after_asking_and_kept_and_one_asked_for
         await wait_until(pilot, lambda: backstage.kept == {"model": "qwen3-4b"})
         assert backstage.fetched == ["qwen3-4b"]
         agent.go.clear()
-        await enter(app, pilot, "hello", until=lambda: app.view.state.reply is not None)
-        await enter(app, pilot, "/model /m/other.gguf", "other answers after this reply")
+        await enter(pilot, "hello", until=lambda: app.view.state.reply is not None)
+        await enter(pilot, "/model /m/other.gguf", "other answers after this reply")
         agent.go.set()
         await sees(pilot, "other answers from now on")
 
@@ -193,7 +193,7 @@ async def test_a_model_for_this_chat_only_is_shown_there_and_one_for_all_answers
     agent.add_session("Old", ("q", "a"))
     agent.add_session("Other", ("q", "a"))
     async with chat(agent) as (app, pilot):
-        await enter(app, pilot, "/model /m/tiny one.gguf here", "tiny one answers from now on in this chat")
+        await enter(pilot, "/model /m/tiny one.gguf here", "tiny one answers from now on in this chat")
         assert await model_of(agent, "S000") == "/m/tiny one.gguf"
         assert isinstance(app.view.backstage, FakeBackstage)
         assert app.view.backstage.kept == {}

@@ -87,7 +87,7 @@ async def remembers_walnuts(agent: ScriptedAgent) -> bool:
 
 
 async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
-    await enter(app, pilot, text)
+    await enter(pilot, text)
     shown = app.screen_stack[0].query_one(Approval)
     await wait_until(pilot, lambda: shown.display and shown.region.height > 0, "the question")
     return shown
@@ -136,7 +136,7 @@ async def test_it_takes_no_keys_from_words_that_are_being_written(chat: Running)
     looking = agent.hold_search(SLOW)
     leave = Leave(agent)
     async with chat(agent) as (app, pilot):
-        await enter(app, pilot, "hi", until=lambda: app.view.state.tool is not None)
+        await enter(pilot, "hi", until=lambda: app.view.state.tool is not None)
         await pilot.press(*"next")
         looking.set()
         shown = app.screen_stack[0].query_one(Approval)
@@ -172,9 +172,9 @@ async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
 
     monkeypatch.setattr(ingester, "read", slowly)
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await enter(app, pilot, f"/ingest {notes}", "Reading 1 of 3: second.md")
+        await enter(pilot, f"/ingest {notes}", "Reading 1 of 3: second.md")
         await press(pilot, *"hi", "enter", until=lambda: app.view.state.last is not None)
         await pilot.press("escape")
         go.set()
         await sees(pilot, "Stopped. The files read so far are kept")
-        await enter(app, pilot, f"/ingest {notes}", "Documents: 2 added, 1 unchanged")
+        await enter(pilot, f"/ingest {notes}", "Documents: 2 added, 1 unchanged")

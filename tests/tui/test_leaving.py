@@ -13,10 +13,10 @@ async def test_escape_and_ctrl_c_in_another_chat_stop_nothing_and_say_where_a_re
         await press(pilot, "escape", shows="Press Esc again")
         await app.open_session(None)
         await sees_no_more(pilot, "Press Esc again")
-        await enter(app, pilot, "/stop", "Nothing to stop.")
+        await enter(pilot, "/stop", "Nothing to stop.")
         await app.open_session(here)
         agent.go.clear()
-        await enter(app, pilot, "count", until=lambda: agent.answering == here)
+        await enter(pilot, "count", until=lambda: agent.answering == here)
         await app.open_session(None)
         await press(pilot, "escape", shows="written in another chat")
         assert agent.answering == here

@@ -2,7 +2,7 @@
 
 from tests.tui.acting import enter, press, some
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
-from tests.tui.seeing import last, unframed
+from tests.tui.seeing import last, words
 from tests.tui.test_branching import crete
 from tui.state import Model, State
 from tui.widgets.message import AssistantMessage
@@ -44,11 +44,11 @@ async def test_the_panel_cuts_what_it_is_about_within_its_quotes(chat: Running) 
     agent.add_session(f"What {'should I ask of it ' * 4}", (f"What {'should I ask of it ' * 4}", "This."))
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await app.open_session("S001")
-        await enter(app, pilot, "/fork what-if", until=lambda: "what-if of “What should I ask…”" in status_line(app))
+        await enter(pilot, "/fork what-if", until=lambda: "what-if of “What should I ask…”" in status_line(app))
         for size in some((120, 40), (80, 24), (80, 12)):
             await pilot.resize_terminal(*size)
             last(app, AssistantMessage).focus()
-            await press(pilot, "m", until=lambda: app.parts.panel.open and "Memory what-if of “What" in unframed(app))
+            await press(pilot, "m", until=lambda: app.parts.panel.open and "Memory what-if of “What" in words(app))
             title = app.query_one("#memory-title")
             told = " ".join(str(title.render()).split())
             assert told.count("“") == told.count("”"), told

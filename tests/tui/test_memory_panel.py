@@ -58,7 +58,7 @@ async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
     """Send that once all before it can be found by its meaning, and wait for the reply."""
     assert app.view.backstage is not None
     await app.view.backstage.service.idle()
-    await converse(app, pilot, text)
+    await converse(pilot, text)
 
 
 async def pinned(agent: ScriptedAgent) -> list[str]:
@@ -127,7 +127,7 @@ async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and
         await press(pilot, "f7", until=lambda: app.parts.panel.open)
         await pilot.press("escape")
         assert app.focused is app.view.composer
-        await enter(app, pilot, ASKED)
+        await enter(pilot, ASKED)
         await tells(app, pilot, "The tide pools were best")
         assert agent.answering == "S000"
         agent.go.set()
@@ -178,7 +178,7 @@ async def test_words_can_be_recalled_by_hand_and_what_recall_lacks_is_told_and_e
         await tells(app, pilot, "The graph is behind [now].")
         mend()
         await pilot.press("escape")
-        await enter(app, pilot, "/recall tide pools", until=lambda: panel_of(app).pack.recalled)
+        await enter(pilot, "/recall tide pools", until=lambda: panel_of(app).pack.recalled)
         assert panel_of(app).pack.recalled[0].words == f"{BESIDE}\nThe tide pools were best"
         await tells(app, pilot, "for “tide pools”")
         await is_about(app, pilot, "What should I pack?", "escape")
@@ -199,7 +199,7 @@ async def test_p_pins_a_message_among_the_messages_h_hides_what_was_recalled_and
         assert await pinned(agent) == []
         assert app.view.composer.text == ""
         await pilot.press("escape")
-        await enter(app, pilot, "/recall pack", until=lambda: panel_of(app).pack.recalled)
+        await enter(pilot, "/recall pack", until=lambda: panel_of(app).pack.recalled)
         assert panel_of(app).pack.recalled[0].words == "What should I pack?"
         await pilot.press("h")
         await agree(pilot)
@@ -207,7 +207,7 @@ async def test_p_pins_a_message_among_the_messages_h_hides_what_was_recalled_and
         await press(pilot, "h", until=lambda: "hidden · h to unhide" not in screen_text(app))
         await pilot.press("escape")
         agent.go.clear()
-        await enter(app, pilot, "one", until=lambda: app.view.state.reply is not None)
+        await enter(pilot, "one", until=lambda: app.view.state.reply is not None)
         await press(pilot, "tab", "p", shows="finished replies can be pinned")
 
 

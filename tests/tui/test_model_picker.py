@@ -185,7 +185,7 @@ async def test_without_servers_in_the_settings_nobody_is_asked_and_settings_that
         await pilot.press("escape")
         assert asked == []
         Home.resolve().config.write_text("contxt = 5\n")
-        await perform(app, pilot, "model", shows="contxt")
+        await perform(pilot, "model", shows="contxt")
         assert "smollm2-135m" in screen_text(app)
 
 

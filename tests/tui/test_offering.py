@@ -9,10 +9,11 @@ from agent.home import Home, offer_is_due, put_off_offer
 from models import fitting
 from tests.fakes import Reply
 from tests.models.servers import serving
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, here, screen_text, wait_until
-from tests.tui.doing import after, said, shows
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tests.tui.seeing import sees
 from tui.app import ClewApp
 from tui.backstage import OFFERED_AGAIN, Choice, Options, RealBackstage
 
@@ -32,9 +33,9 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app)
         assert OFFER not in screen_text(app)
-        await after(pilot, *"hi", "enter", shows=(OFFER, "/better never"))
+        await press(pilot, *"hi", "enter", shows=(OFFER, "/better never"))
         assert (backstage.fetched, backstage.speeds) == ([], (50.0,))
-        await after(pilot, "f5", shows="qwen3-4b is now the model")
+        await press(pilot, "f5", shows="qwen3-4b is now the model")
         assert (backstage.fetched, backstage.kept) == (["qwen3-4b"], {"model": "qwen3-4b"})
         assert used == [(("qwen3-4b",), {"session": None})]
         await pilot.press(*"more", "enter")
@@ -47,12 +48,12 @@ async def test_after_the_first_reply_a_better_model_is_offered_and_one_key_gets_
 async def test_escape_puts_the_offer_off_and_never_is_a_setting(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
         backstage = backstage_of(app)
-        await after(pilot, *"hi", "enter", shows=OFFER)
-        await after(pilot, "escape", shows="You will be asked again")
+        await press(pilot, *"hi", "enter", shows=OFFER)
+        await press(pilot, "escape", shows="You will be asked again")
         assert backstage.put_off
         assert (app.view.state.offer, len(app.screen_stack), backstage.fetched) == (None, 1, [])
-        await after(pilot, "f5", shows=OFFER)
-        await said(pilot, "/better never", shows="not be asked again")
+        await press(pilot, "f5", shows=OFFER)
+        await enter(pilot, "/better never", shows="not be asked again")
         assert (backstage.kept, app.view.state.offer) == ({"offer_model": False}, None)
 
 
@@ -61,14 +62,14 @@ async def test_the_key_alone_fetches_nothing_and_a_failure_leaves_the_model_ther
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
         backstage = backstage_of(app, None)
-        await after(pilot, "f5", shows="No better model")
+        await press(pilot, "f5", shows="No better model")
         backstage.found = BETTER
-        await after(pilot, "f5", shows=OFFER)
+        await press(pilot, "f5", shows=OFFER)
         assert backstage.fetched == []
         backstage.fetch_failure = "The connection broke off."
-        await after(pilot, "f5", shows="broke off")
+        await press(pilot, "f5", shows="broke off")
         assert (used, agent.settings.model, backstage.kept) == ([], MODEL, {})
-        await shows(pilot, "ready")
+        await sees(pilot, "ready")
 
 
 @pytest.mark.process

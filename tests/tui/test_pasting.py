@@ -7,9 +7,10 @@ from textual.drivers import linux_driver
 from textual.message import Message
 
 from agent.text import clean_message
+from tests.tui.acting import perform
 from tests.tui.conftest import Running, screen_text
-from tests.tui.doing import performed, shows
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui import terminal
 from tui.terminal import PasteParser
 from tui.widgets.dialogs import AskText, LinesInput
@@ -69,13 +70,13 @@ def test_a_large_paste_is_one_event_and_the_driver_of_the_terminal_reads_so() ->
 async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without_its_escapes(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
         app.view.composer.post_message(events.Paste("\x1b[32mgreen\x1b[0m\nsecond\x11"))
-        await shows(pilot, "\ufffd[32mgreen\ufffd[0m")
+        await sees(pilot, "\ufffd[32mgreen\ufffd[0m")
         assert app.view.composer.text == clean_message("\x1b[32mgreen\x1b[0m\nsecond\x11")
-        await shows(pilot, "second\ufffd")
+        await sees(pilot, "second\ufffd")
         assert "\x1b" not in screen_text(app)
         app.view.composer.put("")
-        await performed(pilot, "system", "", until=lambda: isinstance(app.screen, AskText))
+        await perform(pilot, "system", "", until=lambda: isinstance(app.screen, AskText))
         app.screen.query_one(LinesInput).post_message(events.Paste("\x1b[31mred"))
-        await shows(pilot, "␛[31mred")
+        await sees(pilot, "␛[31mred")
         assert "\x1b" not in screen_text(app)
         await pilot.press("escape")

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, here, screen_text, status_line, wait_until
-from tests.tui.doing import after, said, shows
 from tests.tui.private_scripts import NONCE, life, script, told
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui import chat_handlers
 from tui.app import ClewApp
 from tui.chat_view import PRIVATE
@@ -30,7 +31,7 @@ def agent_with_a_chat(*, fetching: bool = False) -> ScriptedAgent:
 async def begin(app: ClewApp, pilot: Pilot[int]) -> str:
     """A new private chat is on the screen; its id."""
     before = app.view.session
-    await said(pilot, "/private", until=lambda: told(app) == (True, True) and app.view.session != before)
+    await enter(pilot, "/private", until=lambda: told(app) == (True, True) and app.view.session != before)
     return here(app)
 
 
@@ -65,14 +66,14 @@ async def test_what_is_typed_around_a_private_chat_stays_in_it(tmp_path: Path, m
     async with life(tmp_path, monkeypatch) as one:
         app, pilot, chats = one.app, one.pilot, one.agent.chats
         await one.live(["Good morning", "enter", f"/private {NONCE}"])
-        await after(pilot, "enter", *SECRET, "enter", *NONCE, until=lambda: one.quiet() and app.parts.composer.private)
+        await press(pilot, "enter", *SECRET, "enter", *NONCE, until=lambda: one.quiet() and app.parts.composer.private)
         one.look()
         typed_before = await chats.thread(here(app))
         assert [turn.text for turn in typed_before if turn.role == "user"] == [NONCE, SECRET]
         assert app.view.composer.text == NONCE
 
         private = await begin(app, pilot)
-        await after(pilot, *SECRET, "enter", "ctrl+n", until=lambda: one.quiet() and app.view.session is None)
+        await press(pilot, *SECRET, "enter", "ctrl+n", until=lambda: one.quiet() and app.view.session is None)
         one.look()
         assert (await chats.thread(private))[0].text == SECRET
         assert await chats.said() == ["Good morning"]
@@ -82,10 +83,10 @@ async def test_what_is_typed_around_a_private_chat_stays_in_it(tmp_path: Path, m
         cleared, beside = f"{NONCE} cleared", f"{NONCE} beside it"
         await one.live([cleared, "ctrl+c", beside, "up", "ctrl+n", "down", "up"])
         assert app.view.composer.text == "/private"
-        await after(pilot, "f2", shows="Private chat")
+        await press(pilot, "f2", shows="Private chat")
         assert NONCE not in screen_text(app)
         assert told(app) == (False, False)
-        await after(pilot, *"private", "enter", until=lambda: told(app) == (True, True) and SECRET in screen_text(app))
+        await press(pilot, *"private", "enter", until=lambda: told(app) == (True, True) and SECRET in screen_text(app))
         app.view.composer.put("")
         await pilot.press("up", "up")
         assert app.view.composer.text == SECRET
@@ -102,7 +103,7 @@ async def test_what_is_typed_around_a_private_chat_stays_in_it(tmp_path: Path, m
 
 async def test_where_there_is_room_for_one_word_it_is_private(chat: Running) -> None:
     async with chat(agent_with_a_chat(fetching=True), size=(20, 24)) as (app, pilot):
-        await said(pilot, "/private")
+        await enter(pilot, "/private")
         for size in ((20, 24), (16, 5)):
             await pilot.resize_terminal(*size)
             await wait_until(pilot, lambda: status_line(app).split()[:1] == ["private"])
@@ -117,7 +118,7 @@ async def test_words_for_a_chat_that_cannot_be_begun_go_nowhere_and_its_name_fol
         app.parts.composer.keep()
         assert list(app.view.drafts.folder.glob("*")) == []
         asked.set()
-        await shows(pilot, "There is no room in RAM.")
+        await sees(pilot, "There is no room in RAM.")
         assert app.view.composer.text == ""
         assert "one" not in app.view.composer.sent
         assert [turn.text for turn in await agent.chats.thread("S000") if turn.text in ("one", "two")] == []
@@ -139,7 +140,7 @@ async def test_words_for_a_chat_that_cannot_be_begun_go_nowhere_and_its_name_fol
             read.clear()
             reading.clear()
         read.set()
-        await after(pilot, "ctrl+n", until=lambda: app.view.session is None)
+        await press(pilot, "ctrl+n", until=lambda: app.view.session is None)
         assert told(app) == (False, False)
 
 
@@ -149,17 +150,17 @@ async def test_a_private_chat_recalls_nothing_has_no_name_and_gets_back_what_is_
         private = await begin(app, pilot)
         await pilot.press(*"hello", "enter")
         await wait_until(pilot, lambda: app.view.state.last is not None and app.view.state.reply is None)
-        await after(pilot, "f7", until=lambda: "nothing is recalled for it" in " ".join(screen_text(app).split()))
+        await press(pilot, "f7", until=lambda: "nothing is recalled for it" in " ".join(screen_text(app).split()))
         assert "There is no message" not in screen_text(app)
 
-        await after(pilot, "f2", until=lambda: app.view.sessions.chosen is not None)
+        await press(pilot, "f2", until=lambda: app.view.sessions.chosen is not None)
         assert app.view.sessions.chosen.id == private
         banner = app.screen_stack[0].query_one(Banner)
-        await after(pilot, "ctrl+r", until=lambda: banner.said == PRIVATE)
+        await press(pilot, "ctrl+r", until=lambda: banner.said == PRIVATE)
         await pilot.press("f2")
         for typed in ("/rename it", "/archive"):
             app.unsay()
-            await said(pilot, typed, until=lambda: banner.said == PRIVATE)
+            await enter(pilot, typed, until=lambda: banner.said == PRIVATE)
         assert len(app.screen_stack) == 1
         assert told(app) == (True, True)
         assert [each.name for each in await agent.private.all()] == ["hello"], "as it began"
@@ -167,7 +168,7 @@ async def test_a_private_chat_recalls_nothing_has_no_name_and_gets_back_what_is_
         agent.turn_down("send", "The disk is full.")
         app.view.chat.send("my secret")
         await app.open_session(None)  # before it is refused
-        await shows(pilot, "The disk is full.")
+        await sees(pilot, "The disk is full.")
         assert app.view.composer.text == ""
         assert app.view.drafts.load(private) == "my secret"
         assert list(app.view.drafts.folder.glob("*")) == []

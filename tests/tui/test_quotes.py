@@ -7,9 +7,10 @@ from textual.pilot import Pilot
 
 from agent.home import Home
 from agent.reflection.trust import VERSION
+from tests.tui.acting import press
 from tests.tui.conftest import Running, here, wait_until
-from tests.tui.doing import after, shows, words
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tests.tui.seeing import sees, words
 from tests.tui.test_recall_for_real import say
 from tui.app import ClewApp
 from tui.widgets.message import RecalledQuotes
@@ -48,24 +49,24 @@ async def test_the_right_words_are_on_the_screen_whatever_a_model_says_that_may_
         await wait_until(pilot, lambda: shown in words(app))
         asked = here(app)
         await app.open_session("S000")
-        await shows(pilot, "Okay.")
+        await sees(pilot, "Okay.")
         assert quoted(app) == []
         await app.open_session(asked)
         await wait_until(pilot, lambda: shown in words(app))
 
         await app.open_session("S000")
         agent.go.clear()
-        await after(pilot, "ctrl+n", *"where do I live?", "enter", shows=TOLD)
+        await press(pilot, "ctrl+n", *"where do I live?", "enter", shows=TOLD)
         assert agent.answering is not None, "they are there before the reply is"
         agent.go.set()
         await wait_until(pilot, lambda: app.view.state.reply is None and not app.view.state.waiting)
 
         await ask(app, pilot, "I live by the sea")
-        await shows(pilot, "recalled")
+        await sees(pilot, "recalled")
         assert quoted(app) == [], "of what is no question they stay folded"
         Home.resolve().trusted.write_text(json.dumps({f"{VERSION}:{MODEL}": 1.0}))
         await ask(app, pilot)
-        await shows(pilot, "recalled")
+        await sees(pilot, "recalled")
         assert quoted(app) == [], "and of a model that is trusted"
 
 
@@ -102,10 +103,10 @@ async def test_words_that_are_hidden_meanwhile_leave_the_screen_and_come_back(ch
     agent = agent_that_was_told(TOLD, "I still live in Lisbon.")
     async with chat(agent) as (app, pilot):
         await ask(app, pilot)
-        await shows(pilot, TOLD)
+        await sees(pilot, TOLD)
         told = agent.turns["S000"][0]
         await agent.chats.hide(told)
         await wait_until(pilot, lambda: TOLD not in words(app))
-        await shows(pilot, "I still live in Lisbon.")
+        await sees(pilot, "I still live in Lisbon.")
         await agent.chats.unhide(told)
-        await shows(pilot, TOLD)
+        await sees(pilot, TOLD)

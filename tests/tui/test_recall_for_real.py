@@ -13,8 +13,9 @@ from agent.home import Home
 from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
 from tests.fakes import FakeEmbedder, FakeGenerator
+from tests.tui.acting import enter, press
 from tests.tui.conftest import agree, at_once, there, wait_until
-from tests.tui.doing import after, said, shows
+from tests.tui.seeing import sees
 from tui.app import ClewApp
 from tui.backstage import Backstage, Options, RealBackstage
 from tui.keyboard import Later
@@ -55,7 +56,7 @@ async def running(
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str) -> None:
     before = app.view.state.last
-    await said(pilot, text)
+    await enter(pilot, text)
     await wait_until(
         pilot, lambda: app.view.state.last is not before and app.view.state.reply is None and not app.view.state.waiting
     )
@@ -70,7 +71,7 @@ async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden
         await say(app, pilot, "How long do I proof a sourdough in winter?")
         await pilot.press("ctrl+n")
         await say(app, pilot, "What did I say about the tide pools at Falassarna?")
-        await shows(pilot, "recalled")
+        await sees(pilot, "recalled")
         await pilot.press("f7")
         await wait_until(pilot, lambda: app.parts.panel.panel is not None and app.parts.panel.panel.pack.recalled)
         panel = app.parts.panel.panel
@@ -87,7 +88,7 @@ async def test_what_was_said_long_ago_is_recalled_shown_opened_pinned_and_hidden
         await wait_until(pilot, lambda: panel.pack.recalled[0].hidden)
         assert await agent.chats.pinned() == []
         assert (await agent.chats.exchange(item.turn)).turn.hidden
-        await after(pilot, "h", until=lambda: not panel.pack.recalled[0].hidden)
+        await press(pilot, "h", until=lambda: not panel.pack.recalled[0].hidden)
         assert not (await agent.chats.exchange(item.turn)).turn.hidden
-        await after(pilot, "enter", until=lambda: app.view.session == first)
+        await press(pilot, "enter", until=lambda: app.view.session == first)
         await wait_until(pilot, lambda: any(message.has_class("-flash") for message in app.view.transcript.messages))

@@ -9,9 +9,10 @@ from textual.widgets import Input
 from graph.errors import LogDamaged
 from graph.events import HeadMoved, Role, TurnHidden
 from tests.examples import soaking
+from tests.tui.acting import enter, perform, press
 from tests.tui.conftest import Running, screen_text, settled, wait_until
-from tests.tui.doing import after, performed, said, shows
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.app import ClewApp
 from tui.state import MOST_PLACES, ChatPlace, Trail
 from tui.widgets.dialogs import Reader
@@ -41,7 +42,7 @@ def at_top_part(app: ClewApp, text: str) -> bool:
 
 
 async def opened(app: ClewApp, pilot: Pilot[int]) -> SearchScreen:
-    await after(pilot, "ctrl+f", until=lambda: isinstance(app.screen, SearchScreen))
+    await press(pilot, "ctrl+f", until=lambda: isinstance(app.screen, SearchScreen))
     assert isinstance(app.screen, SearchScreen)
     return app.screen
 
@@ -51,14 +52,14 @@ async def test_results_come_while_typing_and_enter_goes_far_up_from_where_one_re
     async with chat(agent) as (app, pilot):
         transcript = app.view.transcript
         await opened(app, pilot)
-        await after(pilot, *"number7 ", shows="Crete [bold]")
-        await after(pilot, "enter", until=lambda: app.view.session == "S001")
+        await press(pilot, *"number7 ", shows="Crete [bold]")
+        await press(pilot, "enter", until=lambda: app.view.session == "S001")
         await wait_until(pilot, lambda: at_top_part(app, "answer number7 of Crete"))
         assert len(transcript.messages) <= 40
         assert app.focused is app.view.composer
-        await shows(pilot, "Press Alt+←")
-        await after(pilot, "alt+left", until=lambda: app.view.session == "S000")
-        await after(pilot, "alt+left", shows="nowhere to go back to")
+        await sees(pilot, "Press Alt+←")
+        await press(pilot, "alt+left", until=lambda: app.view.session == "S000")
+        await press(pilot, "alt+left", shows="nowhere to go back to")
 
         await app.open_session("S001")
         assert app.view.chat is not None
@@ -71,7 +72,7 @@ async def test_results_come_while_typing_and_enter_goes_far_up_from_where_one_re
                 if text in screen_text(app):
                     break
             assert text in screen_text(app)
-        await after(pilot, "ctrl+end", until=lambda: transcript.window.at_tail and transcript.follow)
+        await press(pilot, "ctrl+end", until=lambda: transcript.window.at_tail and transcript.follow)
         reads = agent.watch_calls("chats.thread")
         assert await app.view.chat.show_turn(agent.turns["S001"][-2])
         await wait_until(pilot, lambda: at_top_part(app, "question 199"))
@@ -83,26 +84,26 @@ async def test_a_stale_answer_never_overwrites_a_newer_one_nor_comes_after_the_e
     searching, searched = agent.hold("search.words"), agent.watch_calls("search.words")
     async with chat(agent) as (app, pilot):
         await opened(app, pilot)
-        await after(pilot, *"question 1", until=lambda: searched, shows="searching …")
+        await press(pilot, *"question 1", until=lambda: searched, shows="searching …")
         await pilot.press("enter")  # nothing was found yet, so there is nowhere to go
         assert isinstance(app.screen, SearchScreen)
         searching.set()
-        await shows(pilot, "11 found")
+        await sees(pilot, "11 found")
         assert [text for (text, *_), _ in searched] == ["q", "question 1"]
 
         mend = agent.fail("search.words", LogDamaged("The log cannot be read [now]."))
-        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+        await press(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
         screen = await opened(app, pilot)
-        await shows(pilot, "The log cannot be read [now].")
+        await sees(pilot, "The log cannot be read [now].")
         mend()
         screen.query_one(Input).value = "question 2"
-        await shows(pilot, "1 found")
+        await sees(pilot, "1 found")
 
         searching.clear()
         searched.clear()
         app.screen.query_one(Input).value = "answer"
         await wait_until(pilot, lambda: searched)
-        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+        await press(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
         searching.set()
         await asyncio.sleep(0)
         await pilot.pause()
@@ -112,21 +113,21 @@ async def test_a_stale_answer_never_overwrites_a_newer_one_nor_comes_after_the_e
 async def test_any_text_may_be_looked_for_and_pasted_and_more_are_shown_when_asked_for(chat: Running) -> None:
     agent = agent_with_chats(60)
     async with chat(agent) as (app, pilot):
-        await said(pilot, 'A note about "*AND( tides', until=lambda: app.view.state.last and not app.view.state.reply)
+        await enter(pilot, 'A note about "*AND( tides', until=lambda: app.view.state.last and not app.view.state.reply)
         screen = await opened(app, pilot)
-        await shows(pilot, "Words in any order")
+        await sees(pilot, "Words in any order")
         box = screen.query_one(Input)
         for text in (*STRANGE, *(ENDLESS if soaking() else ())):
             box.value = "question 7"
-            await shows(pilot, "1 found")
+            await sees(pilot, "1 found")
             box.value = text
-            await shows(pilot, "No messages match." if text.strip() else "Words in any order")
+            await sees(pilot, "No messages match." if text.strip() else "Words in any order")
             await pilot.press("enter")
             assert app.screen is screen
         box.value = 'about "*AND( tides'
-        await shows(pilot, "1 found")
+        await sees(pilot, "1 found")
         box.value = ""
-        await shows(pilot, "Words in any order")
+        await sees(pilot, "Words in any order")
         box.post_message(Paste("question\r\n\x1b[2J 1\n"))
         await wait_until(pilot, lambda: box.value == "question ␛[2J 1")
         box.post_message(Paste(""))
@@ -134,12 +135,12 @@ async def test_any_text_may_be_looked_for_and_pasted_and_more_are_shown_when_ask
         assert box.value == "question ␛[2J 1"
 
         box.value = "question"
-        await shows(pilot, f"first {PAGE}")
+        await sees(pilot, f"first {PAGE}")
         await settled(pilot, app)
         rows = screen.query_one(Rows)
         assert rows.option_count == PAGE + 1
         rows.highlighted = PAGE
-        await after(pilot, "enter", shows="60 found")
+        await press(pilot, "enter", shows="60 found")
         assert rows.option_count == 60
         assert rows.highlighted == PAGE
 
@@ -151,32 +152,32 @@ async def test_hidden_turns_are_marked_alternatives_open_and_the_last_search_is_
     agent.add_turn("S001", "an answer of another kind", role=Role.ASSISTANT, parent=asked)
     agent.add_events(TurnHidden(turn=hidden), HeadMoved(session="S001", turn=last))
     async with chat(agent) as (app, pilot):
-        await performed(pilot, "search", "question 0", shows=("1 found", "hidden"))
+        await perform(pilot, "search", "question 0", shows=("1 found", "hidden"))
         row = app.screen.query_one(Rows).get_option_at_index(0).prompt
         marked = [row.plain[span.start : span.end] for span in row.spans if "underline" in str(span.style)]
         assert marked == ["question", "0"]
         app.screen.query_one(Input).value = "another kind"
         await wait_until(pilot, lambda: "alternative" in screen_text(app) and "1 found" in screen_text(app))
-        await after(pilot, "enter", until=lambda: isinstance(app.screen, Reader))
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, Reader))
         await wait_until(pilot, lambda: "on another branch" in screen_text(app) and "another kind" in screen_text(app))
-        await after(pilot, "escape", until=lambda: at_top_part(app, "question 5"))
+        await press(pilot, "escape", until=lambda: at_top_part(app, "question 5"))
         assert app.view.session == "S001"
         screen = await opened(app, pilot)
-        await shows(pilot, "1 found")
+        await sees(pilot, "1 found")
         assert screen.query_one(Input).value == "another kind"
-        await after(pilot, *"wat", until=lambda: "another" not in screen_text(app) and "Water." in screen_text(app))
+        await press(pilot, *"wat", until=lambda: "another" not in screen_text(app) and "Water." in screen_text(app))
 
 
 async def test_any_terminal_can_search(chat: Running) -> None:
     async with chat(agent_with_chats(3)) as (app, pilot):
         for size in ((20, 5), (40, 15), (80, 24), (1, 1)):
             await pilot.resize_terminal(*size)
-            await performed(pilot, "search", "question 1", until=lambda: isinstance(app.screen, SearchScreen))
+            await perform(pilot, "search", "question 1", until=lambda: isinstance(app.screen, SearchScreen))
             rows = app.screen.query_one(Rows)
             await wait_until(pilot, lambda rows=rows: rows.option_count == 1)  # type: ignore[misc]
             if size[1] > 1:
                 assert rows.size.height >= 1
-            await after(pilot, "enter", until=lambda: app.view.session == "S001" and len(app.screen_stack) == 1)
+            await press(pilot, "enter", until=lambda: app.view.session == "S001" and len(app.screen_stack) == 1)
             await app.open_session("S000")
 
 

@@ -15,9 +15,10 @@ from models.protocols import ModelInfo
 from models.servers.state import ServerState
 from tests.agent.service.behind import Behind, agent_of
 from tests.fakes import FakeGenerator
+from tests.tui.acting import perform
 from tests.tui.conftest import Running, make_app, screen_text, status_line, wait_until
-from tests.tui.doing import performed, shows
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.commands.serve import _lines
 from tui.fold import fold
 from tui.servers import server_rows
@@ -99,7 +100,7 @@ async def test_the_page_asks_the_servers_of_the_model_once(chat: Running, monkey
         app.perform("status")
         for size in ((80, 24), (120, 40)):
             await pilot.resize_terminal(*size)
-            await shows(pilot, "full · 2 of 2 slots in use")
+            await sees(pilot, "full · 2 of 2 slots in use")
             assert "model file" not in screen_text(app)
         assert len(asked) == 1
 
@@ -111,10 +112,10 @@ async def test_the_first_words_on_the_screen_are_true_and_the_page_of_a_model_he
         await wait_until(pilot, lambda: f"⇅ {GPU} · ● ready" in status_line(app))
         assert "Everything stays on this computer." not in screen_text(app)
         await wait_until(pilot, lambda: f"goes to ⇅ {GPU}." in screen_text(app))
-        await performed(pilot, "model", "small", until=lambda: "⇅" not in screen_text(app))
+        await perform(pilot, "model", "small", until=lambda: "⇅" not in screen_text(app))
         assert "Everything stays on this computer." in screen_text(app)
         asked = agent.watch_calls("models.servers.in_use")
-        await performed(pilot, "status", shows="model file")
+        await perform(pilot, "status", shows="model file")
         assert (asked, "model server" in screen_text(app)) == ([], False)
 
 

@@ -11,10 +11,11 @@ from textual.widgets import Input, Static
 from agent.events import ModelProgress
 from agent.settings import CONFIG_TEXT, DEFAULT_SYSTEM_PROMPT, SETTINGS, Settings, load_settings, written
 from models.errors import TooBigForMemory
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, make_app, screen_text, wait_until
-from tests.tui.doing import after, said, shows, words
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import MODEL, ScriptedAgent
+from tests.tui.seeing import sees, words
 from tests.tui.test_pictures import Compare, before, still_cursor
 from tui.app import ClewApp
 from tui.widgets.dialogs import AskLine, AskText, Confirm, Pick
@@ -29,7 +30,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def opened(app: ClewApp, pilot: Pilot[int], search: str = "") -> SettingsScreen:
     """The screen with one setting chosen."""
-    await after(pilot, "f10", until=lambda: isinstance(app.screen, SettingsScreen) and app.screen.chosen)
+    await press(pilot, "f10", until=lambda: isinstance(app.screen, SettingsScreen) and app.screen.chosen)
     screen = app.screen
     assert isinstance(screen, SettingsScreen)
     await choose(screen, pilot, search)
@@ -64,10 +65,10 @@ async def test_every_setting_is_there_with_all_that_is_known_of_it_and_letters_s
         await wait_until(pilot, lambda: "sampling.max_tokens" in screen_text(app) and "Esc back" in words(app))
         await pilot.resize_terminal(100, 40)
         await wait_until(pilot, lambda: f"{SETTINGS[-1].meaning} Allowed: a whole number" in words(app))
-        await after(pilot, "f10", until=lambda: len(app.screen_stack) == 1)
+        await press(pilot, "f10", until=lambda: len(app.screen_stack) == 1)
         assert app.view.composer.has_focus
 
-        await said(pilot, "/settings ring")
+        await enter(pilot, "/settings ring")
         await wait_until(pilot, lambda: isinstance(app.screen, SettingsScreen) and app.screen.chosen, "the screen")
         screen = app.screen
         assert [each.setting.key for each in screen._found] == ["bell_after_s"]
@@ -75,8 +76,8 @@ async def test_every_setting_is_there_with_all_that_is_known_of_it_and_letters_s
         await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.setting.key == "kv_mb")
         screen.query_one(Input).value = "context"
         await wait_until(pilot, lambda: screen._found[0].setting.key == "context", "names before meanings")
-        await after(pilot, "ctrl+u", *"xyz", shows="No matching settings.")
-        await after(pilot, "enter", "ctrl+r", "escape", until=lambda: len(app.screen_stack) == 1)
+        await press(pilot, "ctrl+u", *"xyz", shows="No matching settings.")
+        await press(pilot, "enter", "ctrl+r", "escape", until=lambda: len(app.screen_stack) == 1)
 
 
 KINDS: tuple[tuple[str, type[object], tuple[str, ...], str], ...] = (
@@ -96,11 +97,11 @@ async def test_a_setting_of_any_kind_is_changed_in_force_at_once_kept_and_put_ba
         for key, kind, keys, line in KINDS:
             await choose(screen, pilot, key)
             await dialog(app, pilot, kind)
-            await after(pilot, *keys, "enter", until=lambda: screen.chosen is not None and screen.chosen.line)
+            await press(pilot, *keys, "enter", until=lambda: screen.chosen is not None and screen.chosen.line)
             assert line in config.read_text()
             assert load_settings(config) == agent.settings != Settings()
             assert any(f"{key} {now}" in words(app) for now in ("is now ", "was changed."))
-            await after(pilot, "ctrl+r", until=lambda: screen.chosen is not None and not screen.chosen.line)
+            await press(pilot, "ctrl+r", until=lambda: screen.chosen is not None and not screen.chosen.line)
             assert (config.read_text(), agent.settings) == (CONFIG_TEXT, Settings())
 
 
@@ -110,18 +111,18 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         await wait_until(pilot, lambda: app.view.state.model.state == "ready", "the model")
         screen = await opened(app, pilot, "context")
         await dialog(app, pilot, AskLine)
-        await shows(pilot, "from 1024 to 1048576", "Enter save")
-        await after(pilot, "ctrl+u", *"12x", shows="Must be a whole number")
-        await after(pilot, "backspace", shows="greater than or equal to 1024")
-        await after(pilot, *"00", "enter", shows="low_water < high_water < context must hold")
+        await sees(pilot, "from 1024 to 1048576", "Enter save")
+        await press(pilot, "ctrl+u", *"12x", shows="Must be a whole number")
+        await press(pilot, "backspace", shows="greater than or equal to 1024")
+        await press(pilot, *"00", "enter", shows="low_water < high_water < context must hold")
         assert isinstance(app.screen, AskLine)
-        await after(pilot, "ctrl+u", *"200000", until=lambda: "must hold" not in words(app))
+        await press(pilot, "ctrl+u", *"200000", until=lambda: "must hold" not in words(app))
         agent.failure = TooBigForMemory(Path("model.gguf"), 9 << 30, 2 << 30)
-        await after(pilot, "enter", shows="model.gguf needs about 9.0 GiB of memory and 2.0 GiB are free")
+        await press(pilot, "enter", shows="model.gguf needs about 9.0 GiB of memory and 2.0 GiB are free")
         assert (config_of(app).kept, config_of(app).config.read_text()) == ({}, CONFIG_TEXT)
         await choose(screen, pilot, "fallback_model")
         await dialog(app, pilot, AskLine)
-        await after(pilot, *"smollm2-13", "enter", shows="smollm2-13 is not installed.")
+        await press(pilot, *"smollm2-13", "enter", shows="smollm2-13 is not installed.")
         await pilot.press("5", "m", "enter")
         await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.value == "smollm2-135m")
 
@@ -134,11 +135,11 @@ async def test_what_the_command_line_or_the_environment_asked_for_is_named_and_w
     agent.settings = agent.settings.model_copy(update={"model": "asked-for"})
     async with chat(agent, size=(120, 40)) as (app, pilot):
         screen = await opened(app, pilot, "model")
-        await shows(pilot, "In use now: asked-for", "Default: smollm2-135m")
+        await sees(pilot, "In use now: asked-for", "Default: smollm2-135m")
         await choose(screen, pilot, "theme")
-        await shows(pilot, "variable CLEW_THEME, which overrides the file")
+        await sees(pilot, "variable CLEW_THEME, which overrides the file")
         for key in ("enter", "ctrl+r"):
-            await after(pilot, key, shows="CLEW_THEME sets it and overrides")
+            await press(pilot, key, shows="CLEW_THEME sets it and overrides")
             assert app.screen is screen
             await pilot.press("down")
         assert config_of(app).kept == {}
@@ -150,12 +151,12 @@ async def test_a_broken_file_stays_and_one_that_is_not_written_takes_a_change_ba
     config, agent = tmp_path / "config.toml", ScriptedAgent(reflect=True)
     async with chat(agent) as (app, pilot):
         config.write_text("theme = \n")
-        await after(pilot, "f10", shows="is not valid TOML")
+        await press(pilot, "f10", shows="is not valid TOML")
         config.write_text("theme = 'nord'\n")
         screen = await opened(app, pilot, "recall_limit")
         await dialog(app, pilot, AskLine)
         config.write_text("theme = \n")
-        await after(pilot, "ctrl+u", "7", "enter", shows="is not valid TOML")
+        await press(pilot, "ctrl+u", "7", "enter", shows="is not valid TOML")
         assert isinstance(app.screen, AskLine)
         assert config.read_text() == "theme = \n"
         config.write_text("theme = 'nord'\n")
@@ -163,14 +164,14 @@ async def test_a_broken_file_stays_and_one_that_is_not_written_takes_a_change_ba
         await pilot.press("escape")
         await choose(screen, pilot, "reflect")
         await dialog(app, pilot, Pick)
-        await after(pilot, "down", "enter", shows="It is as it was.")
+        await press(pilot, "down", "enter", shows="It is as it was.")
         assert agent.settings.reflect
 
 
 async def get_qwen(app: ClewApp, pilot: Pilot[int]) -> None:
     """Choose the model that is not there yet."""
     await dialog(app, pilot, ModelPicker)
-    await after(pilot, *"qwen", "enter", until=lambda: isinstance(app.screen, Confirm))
+    await press(pilot, *"qwen", "enter", until=lambda: isinstance(app.screen, Confirm))
     await pilot.press("tab", "enter")
 
 
@@ -181,7 +182,7 @@ async def test_theme_and_models_are_chosen_from_lists_and_a_download_locks_nothi
         fetch = config_of(app).fetch
         screen = await opened(app, pilot, "theme")
         await dialog(app, pilot, Pick)
-        await after(pilot, "down", "enter", until=lambda: app.theme == "clew-light")
+        await press(pilot, "down", "enter", until=lambda: app.theme == "clew-light")
 
         def slowly(name: str, progress: Callable[[ModelProgress], None]) -> None:
             fetch(name, progress)
@@ -191,26 +192,26 @@ async def test_theme_and_models_are_chosen_from_lists_and_a_download_locks_nothi
         await choose(screen, pilot, "model")
         await get_qwen(app, pilot)
         try:
-            await shows(pilot, "Downloading the chat model qwen3-4b")
-            await after(pilot, "enter", shows="a model is still being downloaded")
+            await sees(pilot, "Downloading the chat model qwen3-4b")
+            await press(pilot, "enter", shows="a model is still being downloaded")
             await choose(screen, pilot, "offer_model")
             await dialog(app, pilot, Pick)
-            await after(pilot, "down", "enter", until=lambda: not agent.settings.offer_model)
+            await press(pilot, "down", "enter", until=lambda: not agent.settings.offer_model)
             assert used == []
         finally:
             there.set()
         await wait_until(pilot, lambda: used and agent.settings.model == "qwen3-4b" and "Downloading" not in words(app))
-        await shows(pilot, "qwen3-4b answers from now on.")
+        await sees(pilot, "qwen3-4b answers from now on.")
         assert used == [(("qwen3-4b",), {"session": None})]
 
         await choose(screen, pilot, "theme")
         await choose(screen, pilot, "model")
         await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.value == "qwen3-4b")
-        await after(pilot, "ctrl+r", until=lambda: screen.chosen is not None and not screen.chosen.line)
+        await press(pilot, "ctrl+r", until=lambda: screen.chosen is not None and not screen.chosen.line)
         assert (used[-1][0], agent.settings.model) == ((MODEL,), MODEL)
         await choose(screen, pilot, "embedder")
         await dialog(app, pilot, ModelPicker)
-        await after(pilot, "enter", until=lambda: screen.chosen is not None and screen.chosen.line)
+        await press(pilot, "enter", until=lambda: screen.chosen is not None and screen.chosen.line)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 15)])

@@ -16,11 +16,13 @@ from textual.widgets import Input
 from agent.home import Home
 from tests.examples import few, soaking
 from tests.fakes import FakeGenerator
+from tests.tui.acting import press
 from tests.tui.conftest import Running, wait_until
-from tests.tui.doing import after, shows
-from tests.tui.keystrokes import Clock, burst, press, type_away
+from tests.tui.keystrokes import Clock, burst, type_away
+from tests.tui.keystrokes import press as strike
 from tests.tui.scripted import ScriptedAgent
-from tests.tui.test_branching import crete, last, texts, words
+from tests.tui.seeing import last, sees, texts, words
+from tests.tui.test_branching import crete
 from tests.tui.test_recall_for_real import running, say
 from tests.tui.test_sessions import agent_with_chats
 from tui.app import ClewApp
@@ -49,9 +51,9 @@ def ready(app: ClewApp) -> bool:
 
 
 async def pressed_alone(app: ClewApp, clock: Clock, key: str) -> None:
-    await press(app, key)
+    await strike(app, key)
     clock.pass_(LONG)
-    await press(app)
+    await strike(app)
 
 
 async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_composer_with_a_word(chat: Running) -> None:
@@ -59,11 +61,11 @@ async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_compose
 
     async def type_letters(words: str) -> None:
         for key in words:
-            await press(app, key)
+            await strike(app, key)
             clock.pass_(SHORT)
 
     async with chat(agent, later=clock.later) as (app, pilot):
-        await press(app, "tab")
+        await strike(app, "tab")
         await type_letters("exactly right")
         await wait_until(pilot, lambda: app.view.composer.text == "exactly right" and app.view.composer.has_focus)
         await wait_until(pilot, lambda: TYPED.split(":")[0] in words(app), "the first words")
@@ -73,7 +75,7 @@ async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_compose
         assert len(texts(app)) == 4
 
         app.view.composer.put("")
-        await press(app, "tab", "x")
+        await strike(app, "tab", "x")
         clock.pass_(ALONE_S - 0.01)
         await pilot.pause()
         assert len(app.screen_stack) == 1, "another key may follow it"
@@ -82,7 +84,7 @@ async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_compose
         assert app.view.composer.text == ""
         await type_letters("ylophone")  # which is no answer to the question
         await wait_until(pilot, lambda: app.view.composer.text == "xylophone")
-        await shows(pilot, "Nothing was changed.")
+        await sees(pilot, "Nothing was changed.")
         assert len(app.screen_stack) == 1
         assert len(await agent.chats.thread("S000")) == 4
 
@@ -128,7 +130,7 @@ async def test_enter_or_any_other_key_after_a_letter_leaves_everything_as_it_is(
             await pilot.pause()
             await pressed_alone(app, clock, key)
             await wait_until(pilot, lambda: isinstance(app.screen, (Confirm, ImpactScreen)))
-            await after(pilot, answer, until=lambda: len(app.screen_stack) == 1)
+            await press(pilot, answer, until=lambda: len(app.screen_stack) == 1)
         await pilot.pause()
         thread = await agent.chats.thread("S000")
         assert len(thread) == 4
@@ -136,17 +138,17 @@ async def test_enter_or_any_other_key_after_a_letter_leaves_everything_as_it_is(
 
         for key in ("up", "backspace", "f2", "enter"):
             app.view.composer.put("")
-            await press(app, "tab", "h", key)
+            await strike(app, "tab", "h", key)
             clock.pass_(LONG)
             await pilot.pause()
             assert not any(turn.hidden for turn in await agent.chats.thread("S000"))
             assert len(app.screen_stack) == 1
             if key == "f2":
                 await wait_until(pilot, lambda: app.view.sessions.display and app.view.composer.text == "h")
-                await press(app, key)
+                await strike(app, key)
         assert app.view.composer.text == "h"
         assert len(await agent.chats.thread("S000")) == 4
-        await press(app, "enter")
+        await strike(app, "enter")
         await wait_until(pilot, lambda: texts(app)[4:5] == ["h"])
 
 
@@ -156,30 +158,30 @@ async def test_esc_stops_the_reply_wherever_the_focus_is(chat: Running) -> None:
         for where in ("message", "composer", "f7", "f2"):
             agent.go.clear()
             app.view.composer.focus()
-            await after(pilot, *"hi", "enter", until=lambda: app.view.state.reply is not None)
+            await press(pilot, *"hi", "enter", until=lambda: app.view.state.reply is not None)
             if where == "message":
                 last(app, UserMessage).focus()
             elif where != "composer":
                 await pilot.press(where)
             await pilot.pause()
-            await after(pilot, "escape", until=lambda: app.view.state.reply is None)
+            await press(pilot, "escape", until=lambda: app.view.state.reply is None)
             assert app.view.sessions.display is (where == "f2")
 
 
 async def test_letters_belong_to_the_search_of_the_list_which_points_to_messages(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await after(pilot, "f2", until=lambda: app.view.sessions.chosen is not None)
+        await press(pilot, "f2", until=lambda: app.view.sessions.chosen is not None)
         box = app.view.sessions.query_one(Input)
-        await after(pilot, *"urk", "ctrl+a", "x", until=lambda: box.value == "xurk")
+        await press(pilot, *"urk", "ctrl+a", "x", until=lambda: box.value == "xurk")
         await pilot.press("right", "right", "right", "ctrl+u", "tab", *"bur", "backspace")
         await wait_until(pilot, lambda: box.value == "bu")
         assert app.view.sessions.query_one(Rows).has_focus
-        await after(pilot, "ctrl+u", "ctrl+a", "u", until=lambda: box.value == "u")
+        await press(pilot, "ctrl+u", "ctrl+a", "u", until=lambda: box.value == "u")
         assert await agent.history.changes() == []
         assert not await agent.chats.all(archived=True)
 
-        await after(pilot, "ctrl+u", *"tide pools", shows="Press Ctrl+F to search")
+        await press(pilot, "ctrl+u", *"tide pools", shows="Press Ctrl+F to search")
         await pilot.press("enter", "ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.screen, SearchScreen) and app.screen.text == "tide pools")
         app.screen.query_one(Rows).focus()
@@ -188,7 +190,7 @@ async def test_letters_belong_to_the_search_of_the_list_which_points_to_messages
         await wait_until(pilot, lambda: box.value == "tide pools")
 
         box.value = "br"
-        await shows(pilot, "found")
+        await sees(pilot, "found")
         screen = app.screen
         assert isinstance(screen, SearchScreen)
         screen.dismiss(None)

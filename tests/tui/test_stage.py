@@ -7,8 +7,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.examples import soaking
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, screen_text, settled, wait_until
-from tests.tui.doing import after, said, shows, words
+from tests.tui.seeing import sees, words
 from tests.tui.test_stories import answer, begun, replied, stories_of, storyteller
 from tui.app import ClewApp
 from tui.stories.keep import KeepScreen
@@ -56,7 +57,7 @@ async def test_every_page_is_shown_in_every_window_and_the_chat_keeps_its_place_
             assert not isinstance(app.screen, StageScreen)
             assert app.view.composer.has_focus
             assert app.view.transcript.size.width > width - 56
-        await after(pilot, "f2", until=lambda: app.view.sessions.display)
+        await press(pilot, "f2", until=lambda: app.view.sessions.display)
         for width, listed in ((160, True), (120, False)):
             await pilot.resize_terminal(width, 30)
             app.perform("stage", "")
@@ -73,7 +74,7 @@ async def test_commands_of_the_stage(chat: Running, tmp_path: Path) -> None:
     book.write_text(json.dumps({"name": "Isle", "entries": [entry]}))
     async with chat(storyteller(), size=(120, 40)) as (app, pilot):
         await replied(app, pilot, "Hello.")
-        await after(pilot, "ctrl+t", shows="This chat plays in no story.")
+        await press(pilot, "ctrl+t", shows="This chat plays in no story.")
         await begun(app, pilot)
         for command, told in (
             ("/scene close", "No scene is open."),
@@ -89,9 +90,9 @@ async def test_commands_of_the_stage(chat: Running, tmp_path: Path) -> None:
             ("/knows Bob", "Nobody called “Bob” plays here"),
             ("/knows Mara", "Scenes, as they saw them"),
         ):
-            await said(pilot, command, shows=(told))
-        await after(pilot, "4", shows=("The raid", "Who lit the lamp?"))
-        await after(pilot, "5", shows=("Isle", "1 entry"))
+            await enter(pilot, command, shows=(told))
+        await press(pilot, "4", shows=("The raid", "Who lit the lamp?"))
+        await press(pilot, "5", shows=("Isle", "1 entry"))
 
 
 async def test_a_line_or_a_number_that_is_set_is_one_change_with_its_cause_and_undone(chat: Running) -> None:
@@ -103,11 +104,11 @@ async def test_a_line_or_a_number_that_is_set_is_one_change_with_its_cause_and_u
         await pilot.press("down", "up", "enter")
         await answer(pilot, "Mood", "wary [bold] {x}", shows=("wary [bold] {x}", "set by you", "u undoes it"))
         choose(app, "mood wary")
-        await after(pilot, "h", until=lambda: isinstance(app.screen, Reader))
-        await shows(pilot, "set by you", "at “A fine evening.” (Mara)")
+        await press(pilot, "h", until=lambda: isinstance(app.screen, Reader))
+        await sees(pilot, "set by you", "at “A fine evening.” (Mara)")
         await pilot.press("escape")
         await settled(pilot, app)
-        await after(pilot, "u", until=lambda: "wary" not in words(app))
+        await press(pilot, "u", until=lambda: "wary" not in words(app))
         await pilot.press("enter")
         await answer(pilot, "Mood", "x" * 2_000, shows="characters of at most")
         await pilot.press("escape", "escape")
@@ -115,19 +116,19 @@ async def test_a_line_or_a_number_that_is_set_is_one_change_with_its_cause_and_u
 
         await opened(app, pilot)
         choose(app, "● Jonas")
-        await after(pilot, "space", shows=("○ Jonas", "the guest · away"))
+        await press(pilot, "space", shows=("○ Jonas", "the guest · away"))
         assert app.view.scene is not None
         assert [each.present for each in app.view.scene.cast] == [True, True, False]
 
         await opened(app, pilot, "2")
         choose(app, "affinity")
-        await after(pilot, "right", "right", "right", "left", shows="Enter sets it, Esc leaves it as it was.")
+        await press(pilot, "right", "right", "right", "left", shows="Enter sets it, Esc leaves it as it was.")
         await pilot.press("escape")
         await settled(pilot, app)
         assert isinstance(app.screen, StageScreen)
         await pilot.press("enter")
         await answer(pilot, "Affinity", "95")
-        await after(pilot, *["right"] * 3, "down", shows="affinity is 100.")
+        await press(pilot, *["right"] * 3, "down", shows="affinity is 100.")
         ties = await stories_of(app).ties(session)
         assert next((tie.affinity, len(tie.changes)) for tie in ties) == (100, 2), "one by a word, one by keys"
         choose(app, "trust")
@@ -142,20 +143,20 @@ async def test_pages_tell_what_somebody_learned_what_two_saw_and_what_all_are_to
         await opened(app, pilot, "3")
         await pilot.press("n")
         await answer(pilot, "What did Mara learn?", "Jonas cannot swim", shows=("Jonas cannot swim", "Mara"))
-        await after(pilot, "m", until=lambda: "Jonas cannot swim" not in words(app))
+        await press(pilot, "m", until=lambda: "Jonas cannot swim" not in words(app))
         await pilot.press("slash")
         await answer(pilot, "What do they know of", "key", shows="✓ Mara: The key is under the stone.")
         choose(app, "✓ Mara: The key")
-        await after(pilot, "enter", until=lambda: not isinstance(app.screen, StageScreen))
+        await press(pilot, "enter", until=lambda: not isinstance(app.screen, StageScreen))
         assert "The key is under the stone." in screen_text(app)
         await begun(app, pilot)
         await replied(app, pilot, "/whisper Mara It is in the cellar.")
         await opened(app, pilot, "2")
-        await shows(pilot, "2 messages only the two saw")
+        await sees(pilot, "2 messages only the two saw")
         choose(app, "private")
-        await shows(pilot, "Ada: It is in the cellar.")
+        await sees(pilot, "Ada: It is in the cellar.")
         await opened(app, pilot, "5")
-        await after(pilot, "r", shows="With the next message")
+        await press(pilot, "r", shows="With the next message")
         assert "restated" not in words(app)
 
 
@@ -166,36 +167,36 @@ async def test_an_event_starts_and_leaves_what_is_chosen_and_time_passes_as_said
         assert "Nothing is planned" in words(app)
         await pilot.press("n")
         await answer(pilot, "What is to happen?", "The picnic", shows="event · planned")
-        await after(pilot, "f", until=lambda: isinstance(app.screen, Pick))
+        await press(pilot, "f", until=lambda: isinstance(app.screen, Pick))
         await pilot.press("down", "down", "down", "down", "enter")
         await answer(pilot, "Props", "a rope, a lamp", shows="a rope, a lamp")
         choose(app, "The picnic")
-        await after(pilot, "c", until=lambda: isinstance(app.screen, KeepScreen))
-        await after(pilot, "escape", "s", shows="event · active")
+        await press(pilot, "c", until=lambda: isinstance(app.screen, KeepScreen))
+        await press(pilot, "escape", "s", shows="event · active")
         choose(app, "The picnic")
-        await after(pilot, "c", until=lambda: isinstance(app.screen, KeepScreen))
-        await shows(pilot, "Mara keeps a rope", "Jonas remembers that The picnic took place")
-        await after(pilot, "down", "space", "enter", shows="event · completed")
+        await press(pilot, "c", until=lambda: isinstance(app.screen, KeepScreen))
+        await sees(pilot, "Mara keeps a rope", "Jonas remembers that The picnic took place")
+        await press(pilot, "down", "space", "enter", shows="event · completed")
         kept = [line for line in await stories_of(app).stage(session) if line.aspect == "inventory"]
         assert [line.text for line in kept] == ["a rope"]
         choose(app, "The picnic")
-        await after(pilot, "s", shows="is completed and cannot become active")
+        await press(pilot, "s", shows="is completed and cannot become active")
 
         await pilot.press("escape")
         session, stories = await begun(app, pilot), stories_of(app)
         mara = await stories.named(session, "Mara")
         await stories.put(session, mara, "action", "mending a net")
         await stories.note_plot(session, "The raid", texts={"trigger": "clock: dusk"})
-        await said(pilot, "/scene The tower", shows="“The tower” begins here.")
-        await said(pilot, "/skip", until=lambda: isinstance(app.screen, SkipScreen))
-        await after(pilot, "enter", shows="Say until when.")
-        await after(pilot, *"dusk", shows=("closes. Over: Mara action", "“The raid” begins."))
+        await enter(pilot, "/scene The tower", shows="“The tower” begins here.")
+        await enter(pilot, "/skip", until=lambda: isinstance(app.screen, SkipScreen))
+        await press(pilot, "enter", shows="Say until when.")
+        await press(pilot, *"dusk", shows=("closes. Over: Mara action", "“The raid” begins."))
         app.screen.query(".skip-gap").first(Input).value = "The storm took the boat."
-        await after(pilot, "enter", shows="It is dusk. /undo takes it back.")
+        await press(pilot, "enter", shows="It is dusk. /undo takes it back.")
         lines = {(line.owner, line.aspect.split(":")[0]): line.text for line in await stories.stage(session)}
         assert lines["world", "clock"] == "dusk"
         assert lines[mara, "gap"] == "The storm took the boat."
         assert (mara, "action") not in lines
         assert [each.state for each in await stories.plots(session)] == ["active"]
-        await said(pilot, "/skip dusk", until=lambda: isinstance(app.screen, SkipScreen))
-        await after(pilot, "enter", shows="It is dusk already.")
+        await enter(pilot, "/skip dusk", until=lambda: isinstance(app.screen, SkipScreen))
+        await press(pilot, "enter", shows="It is dusk already.")

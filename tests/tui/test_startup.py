@@ -15,8 +15,8 @@ from agent.home import Home
 from bench.startup import HEAVY, TOLD_BARE, TOLD_CLEW, modules_at_paint
 from graph.memory import Memory
 from tests.tui.conftest import Running, screen_text, there
-from tests.tui.doing import shows
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.app import ClewApp
 from tui.themes import full_name, unknown_theme
 
@@ -67,7 +67,7 @@ async def test_the_theme_it_begins_in_looks_as_one_chosen_later_and_has_the_shee
     assert begun["dark"] != begun["light"] != begun["nord"] != begun["dark"]
     assert again, "a theme that is chosen later has them read again"
     async with chat(ScriptedAgent(), theme="purple [bold]") as (app, pilot):
-        await shows(pilot, "Unknown theme in config.toml: purple [bold]")
+        await sees(pilot, "Unknown theme in config.toml: purple [bold]")
         assert app.theme == "clew-dark"
         assert unknown_theme("nord", app.available_themes) == unknown_theme("", app.available_themes) == ""
 
@@ -92,9 +92,9 @@ async def test_the_last_chat_can_be_read_while_the_memory_is_made_ready_for_this
 
     monkeypatch.setattr(Memory, "open", held)
     async with chat(ScriptedAgent(), opened=False) as (app, pilot):
-        await shows(pilot, "At noon.", "Preparing the memory for this version")
+        await sees(pilot, "At noon.", "Preparing the memory for this version")
         assert app.view.chat is None
         going_on.set()
         await there(pilot, app)
-        await shows(pilot, "At noon.")
+        await sees(pilot, "At noon.")
         assert "Preparing" not in screen_text(app)

@@ -12,9 +12,10 @@ from textual.widgets import Input, TextArea
 from agent.story.cards import Card, read_card
 from tests.agent.story.cards import make
 from tests.examples import soaking
+from tests.tui.acting import enter, perform, press
 from tests.tui.conftest import Running, agree, here, screen_text, settled, status_line, wait_until
-from tests.tui.doing import after, performed, said, shows, words
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees, words
 from tui.app import ClewApp
 from tui.stories.begin import StoryScreen
 from tui.stories.cast import CastScreen
@@ -53,7 +54,7 @@ async def begun(app: ClewApp, pilot: Pilot[int], *, guest: Card | None = JONAS) 
 
 
 async def say(app: ClewApp, pilot: Pilot[int], text: str, there: Callable[[], object]) -> None:
-    await said(pilot, text, until=lambda: there() and app.view.state.reply is None and not app.view.state.waiting)
+    await enter(pilot, text, until=lambda: there() and app.view.state.reply is None and not app.view.state.waiting)
 
 
 async def replied(app: ClewApp, pilot: Pilot[int], text: str, **then: Any) -> None:
@@ -64,7 +65,7 @@ async def replied(app: ClewApp, pilot: Pilot[int], text: str, **then: Any) -> No
 
     before = replies()
     await say(app, pilot, text, lambda: replies() > before)
-    await after(pilot, **then)
+    await press(pilot, **then)
 
 
 def cues(app: ClewApp) -> list[str]:
@@ -120,7 +121,7 @@ async def test_a_storys_chat_says_who_speaks_to_whom_a_message_goes_and_who_saw_
         assert all(saw(each) == "" for each in app.view.transcript.messages)
 
         agent.go.clear()
-        await said(pilot, "Jonas?", until=lambda: app.view.state.reply is not None)
+        await enter(pilot, "Jonas?", until=lambda: app.view.state.reply is not None)
         answer = app.view.transcript.messages[-1]
         assert isinstance(answer, AssistantMessage)
         assert answer.cue is not None
@@ -139,7 +140,7 @@ async def test_a_storys_chat_says_who_speaks_to_whom_a_message_goes_and_who_saw_
             await wait_until(pilot, lambda to=to: address(app) == to, to)  # type: ignore[misc]
         for typed in ("/whisper Zoe Hello.", "/whisper Mara"):
             await pilot.press("ctrl+c")
-            await said(pilot, typed, shows="Write /whisper NAME")
+            await enter(pilot, typed, shows="Write /whisper NAME")
             assert app.view.composer.text == typed
         assert len(app.view.transcript.messages) == 1
         await replied(app, pilot, "/whisper mara The log is hidden.")
@@ -155,7 +156,7 @@ async def test_a_note_stands_above_its_message_now_and_later_and_is_deleted_for_
     async with chat(agent, size=(100, 30)) as (app, pilot):
         session = await begun(app, pilot)
         agent.go.clear()
-        await said(pilot, "Good evening. ((be rude))", until=lambda: len(app.view.transcript.messages) == 4)
+        await enter(pilot, "Good evening. ((be rude))", until=lambda: len(app.view.transcript.messages) == 4)
         expected = [AssistantMessage, Aside, UserMessage, AssistantMessage]
         assert [type(each) for each in app.view.transcript.messages] == expected, "from the first moment"
         agent.let_go()
@@ -181,13 +182,13 @@ async def test_what_you_tell_of_time_places_and_who_left_is_proposed_and_one_key
     async with chat(storyteller(), size=(100, 30)) as (app, pilot):
         session = await begun(app, pilot)
         await replied(app, pilot, "*we walk over to the old chapel*", shows="To the old chapel")
-        await after(pilot, "tab", "a", until=lambda: bar(app).startswith("the old chapel"))
+        await press(pilot, "tab", "a", until=lambda: bar(app).startswith("the old chapel"))
         await wait_until(pilot, lambda: "To the old chapel · Tab" not in words(app), "it is settled")
         app.view.composer.focus()
         await replied(app, pilot, "I saw him three days later.")
         await replied(app, pilot, "Three days later, the ferry is back.", shows="Time passes: Three days later")
-        await after(pilot, "tab", "a", until=lambda: isinstance(app.screen, SkipScreen))
-        await after(pilot, "enter", until=lambda: "Three days later" in bar(app))
+        await press(pilot, "tab", "a", until=lambda: isinstance(app.screen, SkipScreen))
+        await press(pilot, "enter", until=lambda: "Three days later" in bar(app))
         scenes = await stories_of(app).scenes(session)
         assert [(each.title, each.open) for each in scenes] == [("the old chapel", False)]
         app.view.composer.focus()
@@ -210,13 +211,13 @@ async def test_the_bar_and_the_chips_follow_presence_and_the_other_one_answers_n
         session = await begun(app, pilot)
         for name in ("present", "away", "speak", "seen"):
             app.view.ui.unsay()
-            await performed(pilot, name, "Zoe", shows="Who plays: Ada, Mara, Jonas.")
+            await perform(pilot, name, "Zoe", shows="Who plays: Ada, Mara, Jonas.")
         app.perform("away", "jonas")
         await tells(app, pilot, "● you ● Mara ○ Jonas")
-        await shows(pilot, "/present Jonas is the way back")
+        await sees(pilot, "/present Jonas is the way back")
         await replied(app, pilot, "The treasure is under the stairs.")
         assert saw(app.view.transcript.messages[-1]) == "Ada Mara -Jonas"
-        await performed(pilot, "away", "jonas", shows="Jonas is away already.")
+        await perform(pilot, "away", "jonas", shows="Jonas is away already.")
         app.perform("present", "")  # the only one who can be meant
         await tells(app, pilot, "● you ● Mara ● Jonas")
         app.perform("undo", "")
@@ -232,11 +233,11 @@ async def test_the_bar_and_the_chips_follow_presence_and_the_other_one_answers_n
         agent.reply = in_turn("First.", "Second.", "Third.")
         await begun(app, pilot)
         await replied(app, pilot, "Mara?")
-        await after(pilot, "tab", "i", until=lambda: "Second." in words(app) and app.view.state.reply is None)
+        await press(pilot, "tab", "i", until=lambda: "Second." in words(app) and app.view.state.reply is None)
         await wait_until(pilot, lambda: len(app.view.transcript.window.turns) == 4, "settled")
         assert cues(app) == ["Mara", "Ada", "Mara", "Jonas"]
         agent.go.clear()
-        await performed(pilot, "regenerate", until=lambda: app.view.state.reply is not None)
+        await perform(pilot, "regenerate", until=lambda: app.view.state.reply is not None)
         assert [each.text for each in app.view.transcript.messages[:3]][1:] == ["Mara?", "First."]
         assert cues(app) == ["Mara", "Ada", "Mara", "Jonas"]
         agent.let_go()
@@ -245,13 +246,13 @@ async def test_the_bar_and_the_chips_follow_presence_and_the_other_one_answers_n
         assert [each.text for each in app.view.transcript.messages[1:]] == ["Mara?", "First.", "Third."]
         assert app.view.transcript.messages[-1].alternatives is not None
         agent.reply = "Fourth."
-        await performed(pilot, "speak", "mara", until=lambda: "Fourth." in words(app) and app.view.state.reply is None)
+        await perform(pilot, "speak", "mara", until=lambda: "Fourth." in words(app) and app.view.state.reply is None)
         assert cues(app)[-1] == "Mara"
         assert [each.text for each in app.view.transcript.messages[-3:]] == ["First.", "Third.", "Fourth."]
         app.perform("speak")
         await wait_until(pilot, lambda: cues(app)[-2:] == ["Mara", "Jonas"] and app.view.state.reply is None)
         await begun(app, pilot, guest=None)
-        await performed(pilot, "speak", shows="Nobody else is here who could answer.")
+        await perform(pilot, "speak", shows="Nobody else is here who could answer.")
 
 
 # Who saw it
@@ -260,8 +261,8 @@ async def test_the_bar_and_the_chips_follow_presence_and_the_other_one_answers_n
 async def test_who_saw_a_message_is_put_right_by_hand_and_the_story_is_read_as_somebody_saw_it(chat: Running) -> None:
     async with chat(storyteller(), size=(100, 30)) as (app, pilot):
         session = await begun(app, pilot)
-        await after(pilot, "tab", "W", until=lambda: isinstance(app.screen, WitnessScreen))
-        await after(pilot, "space", "escape", until=lambda: len(app.screen_stack) == 1)
+        await press(pilot, "tab", "W", until=lambda: isinstance(app.screen, WitnessScreen))
+        await press(pilot, "space", "escape", until=lambda: len(app.screen_stack) == 1)
         assert saw(app.view.transcript.messages[0]) == "", "the page was left"
         await pilot.press("escape")
         await say(app, pilot, "((hm))", lambda: isinstance(app.view.transcript.messages[-1], Aside))
@@ -279,12 +280,12 @@ async def test_who_saw_a_message_is_put_right_by_hand_and_the_story_is_read_as_s
         seen = await stories.seen_by(session, await stories.named(session, "Jonas"))
         assert [turn.text for turn in seen] == ["*looks up* You came, Ada.", "Hm."]
 
-        await performed(pilot, "seen", "jonas", shows="as Jonas saw it")
+        await perform(pilot, "seen", "jonas", shows="as Jonas saw it")
         assert "You came, Ada." in words(app)
         assert "treasure" not in words(app)
         await pilot.press("escape")
-        await performed(pilot, "seen", shows="The story as whom?")
-        await after(pilot, "up", "enter", shows="as Mara saw it")
+        await perform(pilot, "seen", shows="The story as whom?")
+        await press(pilot, "up", "enter", shows="as Mara saw it")
         assert "treasure" in words(app)
 
 
@@ -292,16 +293,16 @@ async def test_who_saw_a_message_is_put_right_by_hand_and_the_story_is_read_as_s
 
 
 async def cast(app: ClewApp, pilot: Pilot[int]) -> CastScreen:
-    await performed(pilot, "cast", until=lambda: isinstance(app.screen, CastScreen) and "the host" in words(app))
+    await perform(pilot, "cast", until=lambda: isinstance(app.screen, CastScreen) and "the host" in words(app))
     assert isinstance(app.screen, CastScreen)
     return app.screen
 
 
 async def answer(pilot: Pilot[int], title: str, line: str, **then: Any) -> None:
     """Fill in the line that is asked for."""
-    await shows(pilot, title)
+    await sees(pilot, title)
     pilot.app.screen.query_one(Input).value = line
-    await after(pilot, "enter", **then)
+    await press(pilot, "enter", **then)
 
 
 async def test_the_cast_comes_and_goes_is_renamed_reset_and_written_into_files(chat: Running, tmp_path: Path) -> None:
@@ -311,8 +312,8 @@ async def test_the_cast_comes_and_goes_is_renamed_reset_and_written_into_files(c
     async with chat(storyteller(), size=(120, 40)) as (app, pilot):
         await begun(app, pilot, guest=None)
         await cast(app, pilot)
-        await after(pilot, "down", "space", shows="the host · away")
-        await after(pilot, "space", shows="the host · on the scene")
+        await press(pilot, "down", "space", shows="the host · away")
+        await press(pilot, "space", shows="the host · on the scene")
         await pilot.press("n")
         await answer(pilot, "Whose card joins", str(tmp_path / "nothing.json"), shows="cannot be read")
         await answer(pilot, "Whose card joins", str(tmp_path / "jonas.json"), shows="the guest · on the scene")
@@ -322,24 +323,24 @@ async def test_the_cast_comes_and_goes_is_renamed_reset_and_written_into_files(c
         await answer(pilot, "What are they called?", "Mara", shows="Mara plays already.")
         await pilot.press("e")
         await answer(pilot, "What are they called?", "Jon", shows="Jonas is called Jon from here on.")
-        await after(pilot, "l", shows="Jon has left the story.", until=lambda: "the guest" not in words(app))
-        await after(pilot, "u", shows="the guest")
-        await after(pilot, "home", "l", shows="Only a guest can leave the cast.")
-        await after(pilot, "escape", until=lambda: bar(app) == "● you ● Mara ● Jon")
+        await press(pilot, "l", shows="Jon has left the story.", until=lambda: "the guest" not in words(app))
+        await press(pilot, "u", shows="the guest")
+        await press(pilot, "home", "l", shows="Only a guest can leave the cast.")
+        await press(pilot, "escape", until=lambda: bar(app) == "● you ● Mara ● Jon")
 
         session = await begun(app, pilot)
         await replied(app, pilot, "The treasure is under the stairs.")
         stories = stories_of(app)
         mara = await stories.named(session, "Mara")
         await cast(app, pilot)
-        await after(pilot, "down", "R", shows=("Reset Mara?", "/undo undoes it"))
-        await after(pilot, "enter", until=lambda: isinstance(app.screen, CastScreen))
+        await press(pilot, "down", "R", shows=("Reset Mara?", "/undo undoes it"))
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, CastScreen))
         assert len(await stories.seen_by(session, mara)) == 3
         await pilot.press("R")
         await agree(pilot)
-        await shows(pilot, "Mara has forgotten everything so far.")
+        await sees(pilot, "Mara has forgotten everything so far.")
         assert await stories.seen_by(session, mara) == []
-        await after(pilot, "u", shows="that has been undone")
+        await press(pilot, "u", shows="that has been undone")
         assert len(await stories.seen_by(session, mara)) == 3
 
         to, into = "Write the card of Mara to which file?", "Into which PNG picture?"
@@ -393,25 +394,25 @@ async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets
     data = {"name": "Mara", "description": "A keeper.", "character_book": None, **greetings}
     mara = card_file(tmp_path, "mara", spec="chara_card_v2", data=data)
     async with chat(storyteller(), size=(120, 40)) as (app, pilot):
-        await performed(pilot, "card", str(tmp_path / "none.json"), shows="cannot be read")
-        await performed(pilot, "card", dry, shows=("The card of Mara", "Keeps {{user}} dry.", "commas: tags"))
+        await perform(pilot, "card", str(tmp_path / "none.json"), shows="cannot be read")
+        await perform(pilot, "card", dry, shows=("The card of Mara", "Keeps {{user}} dry.", "commas: tags"))
         await pilot.press("g")
         assert "The card of Mara" in words(app), "there is no story to join"
-        await after(pilot, "h", shows="Mara is the host")
+        await press(pilot, "h", shows="Mara is the host")
         await pilot.press("ctrl+s")
         await tells(app, pilot, "● you ● Mara")
         await begun(app, pilot, guest=None)
-        await performed(pilot, "card", jonas, shows="join as guest")
+        await perform(pilot, "card", jonas, shows="join as guest")
         await pilot.press("g")
         await tells(app, pilot, "● you ● Mara ● Jonas")
         assert saw(app.view.transcript.messages[0]) == "", "who was not there yet is no absent witness"
 
         screen = await page(app, pilot, "The Cellar")
         fill(screen, you="Ada", host=mara, guest="Jonas", guest_is="A smuggler.")
-        await shows(pilot, "Jonas is the guest", "Ada is played by you", "You came, Ada.")
+        await sees(pilot, "Jonas is the guest", "Ada is played by you", "You came, Ada.")
         assert "Read as empty, since it was null: character_book." in words(app)
         screen.query_one("Greetings").focus()
-        await after(pilot, "right", shows=("‹2/2›", "Who is there?"))
+        await press(pilot, "right", shows=("‹2/2›", "Who is there?"))
         await pilot.press("ctrl+s")
         await tells(app, pilot, "● you ● Mara ● Jonas")
         assert [each.text for each in app.view.transcript.messages] == ["Who is there?"]
@@ -420,9 +421,9 @@ async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets
 
         screen = await page(app, pilot, "The Tower")
         fill(screen, you="Ada", host="Mara", scenario="It is dusk. A storm is raging.\nPlace: the lighthouse")
-        await shows(pilot, "✓ Weather: storm")
+        await sees(pilot, "✓ Weather: storm")
         screen.query_one("Settings").focus()
-        await after(pilot, "end", "space", until=lambda: "✓ Weather" not in words(app))
+        await press(pilot, "end", "space", until=lambda: "✓ Weather" not in words(app))
         assert "Space set it" in words(app)
         await pilot.press("ctrl+s")
         await tells(app, pilot, "the lighthouse · dusk · ● you ● Mara")
@@ -439,15 +440,15 @@ async def test_the_page_says_what_is_wrong_keeps_what_was_typed_and_completes_pa
     (tmp_path / "cards" / "mara.txt").write_text("")
     async with chat(storyteller(), size=(100, 40)) as (app, pilot):
         screen = await page(app, pilot)
-        await after(pilot, "ctrl+s", shows="A story needs a host")
+        await press(pilot, "ctrl+s", shows="A story needs a host")
         fill(screen, name="Twins", you="Mara", host="Mara", host_is="A keeper.", scenario="A storm.")
-        await after(pilot, "ctrl+s", shows="Two of the cast would be called Mara.")
+        await press(pilot, "ctrl+s", shows="Two of the cast would be called Mara.")
         fill(screen, host=str(tmp_path / "broken.json"))
-        await shows(pilot, "JSON cannot be read")  # while it is typed
+        await sees(pilot, "JSON cannot be read")  # while it is typed
         await pilot.press("ctrl+s")
         await settled(pilot, app)
         assert isinstance(app.screen, StoryScreen)
-        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+        await press(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
 
         screen = await page(app, pilot)
         kept = {each.id: each.value for each in screen.query(Input)}
@@ -463,7 +464,7 @@ async def test_the_page_says_what_is_wrong_keeps_what_was_typed_and_completes_pa
         assert "Mara is the host" not in words(app)
         await pilot.press("right")
         assert field.value == f"{tmp_path}/cards/mara.json"
-        await shows(pilot, "Mara is the host")
+        await sees(pilot, "Mara is the host")
 
         fill(screen, host="Ann", you="")
         await pilot.press("ctrl+s")
@@ -475,26 +476,26 @@ async def test_stories_are_marked_found_and_opened_and_another_chat_plays_in_non
     agent = storyteller()
     other = agent.add_session("Bread", ("How long?", "Overnight."))
     async with chat(agent, size=(120, 40)) as (app, pilot):
-        await after(pilot, "tab", "i", until=lambda: app.view.composer.text == "i")
+        await press(pilot, "tab", "i", until=lambda: app.view.composer.text == "i")
         for name in ("cast", "present", "away", "speak", "seen"):
             app.view.ui.unsay()
             await wait_until(pilot, lambda: "This chat plays in no story." not in words(app))
-            await performed(pilot, name, "Mara", shows="This chat plays in no story.")
+            await perform(pilot, name, "Mara", shows="This chat plays in no story.")
         session = await begun(app, pilot)
         await replied(app, pilot, "The treasure is here.")
-        await performed(pilot, "search", "treasure", shows="story The Lighthouse")
+        await perform(pilot, "search", "treasure", shows="story The Lighthouse")
         await pilot.press("escape")
         await app.open_session(other)
-        await performed(pilot, "story", "the lighthouse", until=lambda: app.view.session == session and bar(app) != "")
+        await perform(pilot, "story", "the lighthouse", until=lambda: app.view.session == session and bar(app) != "")
         await app.open_session(other)
-        await performed(pilot, "story", shows=("Stories", "1 chat", "Mara: *looks up* You came, Ada."))
-        await after(pilot, "enter", until=lambda: app.view.session == session)
-        await performed(pilot, "story", shows="1 chat")
-        await after(pilot, "n", until=lambda: isinstance(app.screen, StoryScreen))
-        await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+        await perform(pilot, "story", shows=("Stories", "1 chat", "Mara: *looks up* You came, Ada."))
+        await press(pilot, "enter", until=lambda: app.view.session == session)
+        await perform(pilot, "story", shows="1 chat")
+        await press(pilot, "n", until=lambda: isinstance(app.screen, StoryScreen))
+        await press(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
         assert app.view.chat is not None
         fork = await app.view.chat.service.branches.fork(session, what_if=True, name="Another night")
-        await performed(pilot, "sessions", until=lambda: words(app).count("✎ story · ") == 2)
+        await perform(pilot, "sessions", until=lambda: words(app).count("✎ story · ") == 2)
         assert "✎ story · what-if ·" in words(app)
         assert "what-if" not in status_line(app)
         await app.open_session(fork)
@@ -511,15 +512,15 @@ async def test_every_screen_of_a_story_stands_in_any_width(chat: Running) -> Non
         await replied(app, pilot, "/whisper Mara The log is hidden.")
         for width, height in SIZES if soaking() else SIZES[::3]:
             await pilot.resize_terminal(width, height)
-            await shows(pilot, "● Ada ● Mara ○ Jonas" if width >= 72 else "● A ● M ○ J", "● you ● Mara ● Jonas")
+            await sees(pilot, "● Ada ● Mara ○ Jonas" if width >= 72 else "● A ● M ○ J", "● you ● Mara ● Jonas")
             for name, argument, told in (
                 ("cast", "", "the host"), ("story", "Another", "A new story"), ("story", "", "1 chat"),
                 ("seen", "Mara", "as Mara saw it"),
             ):  # fmt: skip
-                await performed(pilot, name, argument, shows=told)
+                await perform(pilot, name, argument, shows=told)
                 assert all(len(one_line(line)) <= width for line in screen_text(app).splitlines())
-                await after(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
-            await after(pilot, "tab", "W", shows="Who saw this?")
+                await press(pilot, "escape", until=lambda: len(app.screen_stack) == 1)
+            await press(pilot, "tab", "W", shows="Who saw this?")
             await pilot.press("escape", "escape")
         for width in (*range(40, 201, 40), 71, 72, 103, 104):
             await pilot.resize_terminal(width, 24)

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 from textual.driver import Driver
 
+from tests.tui.acting import press
 from tests.tui.conftest import Running, screen_text, wait_until
-from tests.tui.doing import after
 from tests.tui.scripted import ScriptedAgent
 from tui.terminal import BEHIND, CaughtUp, TerminalWriter, Unhurried
 from tui.web import driver as web
@@ -113,7 +113,7 @@ async def test_a_frame_that_would_only_wait_is_not_painted_and_all_of_it_is_when
         slow = Slow(app._driver)
         monkeypatch.setattr("textual.app.App._display", lambda *_: shown.append(screen_text(app)))
         app._driver = cast(Driver, slow)
-        await after(pilot, *"words", until=lambda: app.view.composer.text == "words")
+        await press(pilot, *"words", until=lambda: app.view.composer.text == "words")
         assert shown == []
         slow.late = False
         app.post_message(CaughtUp())

@@ -12,9 +12,10 @@ from graph.values import Turn
 from models.protocols import Answer as Structured
 from tests.fakes import FakeGenerator
 from tests.tables import each
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, here, screen_text, wait_until
-from tests.tui.doing import after, said, shows
 from tests.tui.scripted import CONTEXT, MODEL, START, ScriptedAgent
+from tests.tui.seeing import sees
 from tests.tui.test_memory_panel import ASKED, agent_that_recalls
 from tui.app import ClewApp
 from tui.toolwords import SHOWN_RESULT, ToolCall, answered, asked, line_of, read_call, under_way, whole
@@ -50,7 +51,7 @@ def agent_with_tools(model: FakeGenerator | None = None) -> ScriptedAgent:
 
 async def ask(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> None:
     """Send that in a new chat."""
-    await after(pilot, "ctrl+n", until=lambda: app.view.session is None)
+    await press(pilot, "ctrl+n", until=lambda: app.view.session is None)
     await pilot.press(*text, "enter")
 
 
@@ -117,28 +118,28 @@ async def test_a_call_stands_before_the_reply_now_and_later_and_enter_unfolds_it
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await agent.idle()
         await ask(app, pilot)
-        await shows(pilot, "searched memory for “tide pools” · …", "looking it up")
+        await sees(pilot, "searched memory for “tide pools” · …", "looking it up")
         looking.set()
         await wait_until(pilot, lambda: is_answered(app))
-        await shows(pilot, "· 2 found")
+        await sees(pilot, "· 2 found")
         kinds = [type(message) for message in app.view.transcript.messages[1:]]
         assert kinds == [ToolBlock, ToolBlock, AssistantMessage]
         await wait_until(pilot, lambda: "[bold]Two[/] themes." in screen_text(app))  # they were asked for to be read
         assert screen_text(app).count(found) == 1  # as one of the themes
-        await after(pilot, "tab", "k", "k", "enter", until=lambda: screen_text(app).count(found) == 2)
-        await shows(pilot, "[bold]Two[/] themes.")
+        await press(pilot, "tab", "k", "k", "enter", until=lambda: screen_text(app).count(found) == 2)
+        await sees(pilot, "[bold]Two[/] themes.")
         await pilot.press("down", "enter", "k", "enter")
         await wait_until(pilot, lambda: found not in screen_text(app) and "Two[/]" not in screen_text(app))
 
         await pilot.press("escape")
         agent.take_steps(SEARCH)
         before = app.view.state.last
-        await after(pilot, *"again", "enter", until=lambda: app.view.state.last is not before and is_answered(app))
+        await press(pilot, *"again", "enter", until=lambda: app.view.state.last is not before and is_answered(app))
         await wait_until(pilot, lambda: len(app.view.transcript.window.turns) == 7)
         assert len(await agent.chats.thread(here(app))) == 7
         live, told = [type(message) for message in app.view.transcript.messages], calls(app)
         await app.open_session(app.view.session)
-        await shows(pilot, "2 found")
+        await sees(pilot, "2 found")
         assert [type(message) for message in app.view.transcript.messages] == live
         assert calls(app) == told, "the same way live and from the log"
 
@@ -148,14 +149,14 @@ async def test_a_reply_tells_how_much_was_recalled_for_it_live_and_later(chat: R
     async with chat(agent) as (app, pilot):
         await agent.idle()
         await ask(app, pilot, ASKED)
-        await shows(pilot, "recalled 3")
+        await sees(pilot, "recalled 3")
         await wait_until(pilot, lambda: is_answered(app))
         session = app.view.session
         await app.open_session("S000")
         await app.open_session(session)
-        await shows(pilot, "recalled 3")
+        await sees(pilot, "recalled 3")
         await app.open_session("S001")
-        await shows(pilot, "Lovely.")
+        await sees(pilot, "Lovely.")
         assert "recalled" not in screen_text(app)
 
 
@@ -166,13 +167,13 @@ async def test_themes_tell_their_progress_and_lie_open_until_they_are_folded(cha
     async with chat(agent) as (app, pilot):
         await agent.idle()
         await ask(app, pilot)
-        await shows(pilot, "▸ looked for themes · 1 of 2 …")
+        await sees(pilot, "▸ looked for themes · 1 of 2 …")
         model.naming.set()
-        await shows(pilot, "▾ looked for themes · 2 found", "1. themes, two, bold: [bold]Two[/] more themes.")
+        await sees(pilot, "▾ looked for themes · 2 found", "1. themes, two, bold: [bold]Two[/] more themes.")
         await wait_until(pilot, lambda: is_answered(app))
-        await after(pilot, "tab", "k", "enter", until=lambda: "1. themes" not in screen_text(app))
+        await press(pilot, "tab", "k", "enter", until=lambda: "1. themes" not in screen_text(app))
         await app.open_session(app.view.session)
-        await shows(pilot, "1. themes, two, bold: [bold]Two[/] more themes.")
+        await sees(pilot, "1. themes, two, bold: [bold]Two[/] more themes.")
 
 
 async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_is_tried_again(chat: Running) -> None:
@@ -182,15 +183,15 @@ async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_
     async with chat(agent) as (app, pilot):
         await agent.idle()
         await ask(app, pilot)
-        await shows(pilot, "searched memory for “tide pools” · …")
-        await after(pilot, "escape", shows="“tide pools” · stopped")
-        await shows(pilot, "Stopped before the reply began", "/retry")
+        await sees(pilot, "searched memory for “tide pools” · …")
+        await press(pilot, "escape", shows="“tide pools” · stopped")
+        await sees(pilot, "Stopped before the reply began", "/retry")
         assert "Partial reply saved" not in screen_text(app)
-        await after(pilot, "tab", "enter", shows="It was stopped.")
+        await press(pilot, "tab", "enter", shows="It was stopped.")
         assert "returned nothing" not in screen_text(app)
         looking.set()
         agent.take_steps(SEARCH)
-        await after(pilot, "escape", *"/retry", "enter", until=lambda: is_answered(app))
+        await press(pilot, "escape", *"/retry", "enter", until=lambda: is_answered(app))
         kinds = [type(message) for message in app.view.transcript.messages[1:]]
         assert kinds == [ToolBlock, AssistantMessage]
         assert "stopped" not in screen_text(app)
@@ -200,9 +201,9 @@ async def test_what_was_stopped_while_it_was_looked_up_says_so_and_goes_when_it_
         await ask(app, pilot, "one")
         await wait_until(pilot, lambda: app.view.state.reply is not None)
         agent.take_steps(SEARCH)
-        await after(pilot, *"two", "enter", shows="Queued")
+        await press(pilot, *"two", "enter", shows="Queued")
         agent.go.set()
-        await shows(pilot, "searched memory for “tide pools” · …")
+        await sees(pilot, "searched memory for “tide pools” · …")
         assert "Queued" not in screen_text(app), "it is no more, once something is looked up for it"
         looking.set()
 
@@ -213,10 +214,10 @@ async def test_a_hidden_message_says_so_and_a_last_one_without_a_reply_how_to_ge
     agent.add_turn(session, "list ten fruits")
     agent.add_events(TurnHidden(turn=agent.turns[session][0]))
     async with chat(agent) as (app, pilot):
-        await shows(pilot, "no reply yet · /retry to get one", "hidden · h to unhide")
+        await sees(pilot, "no reply yet · /retry to get one", "hidden · h to unhide")
         assert screen_text(app).count("hidden ·") == 1
         agent.go.clear()
-        await said(pilot, "/retry", until=lambda: app.view.state.reply is not None)
+        await enter(pilot, "/retry", until=lambda: app.view.state.reply is not None)
         assert "no reply yet" not in screen_text(app)
         await app.open_session(session)
         assert "no reply yet" not in screen_text(app)  # one is being written

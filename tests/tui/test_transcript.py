@@ -6,9 +6,10 @@ from itertools import cycle, islice
 import pytest
 
 from tests.examples import few, soaking
+from tests.tui.acting import enter, press
 from tests.tui.conftest import Running, here, screen_text, settled, wait_until
-from tests.tui.doing import after, said, shows
 from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.app import ClewApp
 from tui.window import MOUNTED, PAGE
 
@@ -51,7 +52,7 @@ async def test_a_long_chat_mounts_one_page_and_older_ones_move_no_line_that_is_r
         await app.view.chat.turn_page(up=True)
         await pilot.pause()
         assert first_line(app) == before
-        await after(pilot, "ctrl+end", until=lambda: transcript.window.at_tail and transcript.follow)
+        await press(pilot, "ctrl+end", until=lambda: transcript.window.at_tail and transcript.follow)
         assert transcript.messages[-1].text.startswith(f"answer {exchanges - 1}")
 
         app.perform("top")
@@ -89,7 +90,7 @@ async def test_a_live_chat_stays_bounded_too(chat: Running) -> None:
     agent, rounds = ScriptedAgent(reply="ok"), MOUNTED // 2 + 1
     async with chat(agent) as (app, pilot):
         for number in range(rounds):
-            await said(pilot, f"m{number}", until=lambda: app.view.session)
+            await enter(pilot, f"m{number}", until=lambda: app.view.session)
             await wait_until(pilot, partial(answered, agent, here(app), 2 * number + 2))
         await wait_until(pilot, lambda: app.view.state.reply is None and not app.view.state.waiting)
         await wait_until(pilot, lambda: len(app.view.transcript.messages) <= MOUNTED)
@@ -115,7 +116,7 @@ def talkative(words: int) -> ScriptedAgent:
 async def test_nothing_moves_in_a_storm_of_resizes_nor_above_a_reply_that_streams(chat: Running) -> None:
     agent, sizes = talkative(100), cycle(SIZES)
     async with chat(agent, size=(80, 24)) as (app, pilot):
-        await shows(pilot, "answer 11")
+        await sees(pilot, "answer 11")
         before = seen(app)
         for key in ("", "f2", "f4", "f9", "ctrl+f"):
             if key:
@@ -130,7 +131,7 @@ async def test_nothing_moves_in_a_storm_of_resizes_nor_above_a_reply_that_stream
         for width, height in ((80, 24), (40, 12)):
             await pilot.resize_terminal(width, height)
             agent.go.clear()
-            await after(pilot, "ctrl+end", *"go on", "enter", until=lambda: app.view.state.reply is not None)
+            await press(pilot, "ctrl+end", *"go on", "enter", until=lambda: app.view.state.reply is not None)
             await pilot.press("pageup", "pageup", "pageup")
             await wait_until(pilot, lambda: "answer" in screen_text(app) and not app.view.transcript.follow)
             offset, above = app.view.transcript.scroll_y, seen(app)[1 : height - 8]

@@ -3,8 +3,8 @@
 import pytest
 from textual.app import App, ComposeResult
 
+from tests.tui.acting import press
 from tests.tui.conftest import wait_until
-from tests.tui.doing import after
 from tui.queries.table import ResultTable, widths_of
 
 pytestmark = pytest.mark.ui
@@ -70,9 +70,9 @@ async def test_a_long_table_is_drawn_where_it_is_looked_at_and_its_bar_has_room(
         await wait_until(pilot, lambda: app.table.show_vertical_scrollbar)
         assert "99999" in app.lines[-1]
         app.table.focus()
-        await after(pilot, "end", until=lambda: "99999" in app.lines[-1])
+        await press(pilot, "end", until=lambda: "99999" in app.lines[-1])
         assert app.table.value == 99_999
-        await after(pilot, "home", until=lambda: app.lines[1].split() == ["0"])
+        await press(pilot, "home", until=lambda: app.lines[1].split() == ["0"])
         await pilot.press("pagedown", "down")
         assert app.table.value == 5
         assert len(app.table._strips) < 50
@@ -85,7 +85,7 @@ async def test_a_long_table_is_drawn_where_it_is_looked_at_and_its_bar_has_room(
 
         names = tuple(f"column{each}" for each in range(12))
         app.table.fill(names, [tuple("x" * 40 for _ in names)])
-        await after(pilot, *["right"] * 11, until=lambda: "column11" in app.lines[0])
+        await press(pilot, *["right"] * 11, until=lambda: "column11" in app.lines[0])
         assert app.table.column == 11
         await pilot.press("right", "right")
         assert app.table.column == 11

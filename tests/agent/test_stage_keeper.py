@@ -111,9 +111,10 @@ async def test_each_who_heard_it_is_judged_by_what_they_saw(make_agent: MakeAgen
     assert any("gold" in text for text in model.asked if "What Mara saw" in text)
 
 
-async def test_a_model_below_the_mark_is_asked_nothing(make_agent: MakeAgent) -> None:
+@pytest.mark.parametrize("score", [0.0, 0.84])
+async def test_a_model_below_the_mark_is_asked_nothing(make_agent: MakeAgent, score: float) -> None:
     model = Judge("Hm.", answers=[steps(2)])
-    agent, session = await keeping(make_agent, model, score=0.84)
+    agent, session = await keeping(make_agent, model, score=score)
     await said(agent, session, "Good evening.")
     assert model.asked == []
     assert (await tie(agent, session)).changes == ()

@@ -23,6 +23,7 @@ from graph.ids import new_id
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
 from tests.agent.test_recall import ready
+from tests.examples import soaking
 from tests.fakes import FakeGenerator
 from tests.graph.teach import observed
 
@@ -235,10 +236,13 @@ async def test_a_mark_is_set_listed_found_by_its_beginning_and_taken_off_and_tho
     await agent.history.marks.remove(mark.id[:20])
     assert await agent.history.marks.all() == []
 
-    monkeypatch.setattr(marks, "EVENTS", 12)
+    pins = 60
+    if not soaking():
+        pins = 6
+        monkeypatch.setattr(marks, "EVENTS", 12)
     session, (one,) = await chat(agent, "The ferry leaves at nine.")
     for _ in range(8):
-        for _ in range(6):
+        for _ in range(pins):
             await agent.chats.pin(one.turn)
             await agent.chats.unpin(one.turn)
         await agent.chats.rename(session, "Voyage")

@@ -48,7 +48,8 @@ async def opened(app: ClewApp, pilot: Pilot[int]) -> SearchScreen:
 
 
 async def test_results_come_while_typing_and_enter_goes_far_up_from_where_one_reads_on(chat: Running) -> None:
-    agent = agent_with_chats(200)
+    count = 400 if soaking() else 200
+    agent = agent_with_chats(count)
     async with chat(agent) as (app, pilot):
         transcript = app.view.transcript
         await opened(app, pilot)
@@ -75,7 +76,7 @@ async def test_results_come_while_typing_and_enter_goes_far_up_from_where_one_re
         await press(pilot, "ctrl+end", until=lambda: transcript.window.at_tail and transcript.follow)
         reads = agent.watch_calls("chats.thread")
         assert await app.view.chat.show_turn(agent.turns["S001"][-2])
-        await wait_until(pilot, lambda: at_top_part(app, "question 199"))
+        await wait_until(pilot, lambda: at_top_part(app, f"question {count - 1}"))
         assert reads == [], "it is on the screen"
 
 

@@ -87,7 +87,7 @@ async def test_a_growing_reply_is_followed_and_any_resize_keeps_the_end_or_the_p
 
 
 async def test_a_live_chat_stays_bounded_too(chat: Running) -> None:
-    agent, rounds = ScriptedAgent(reply="ok"), MOUNTED // 2 + 1
+    agent, rounds = ScriptedAgent(reply="ok"), 30 if soaking() else MOUNTED // 2 + 1
     async with chat(agent) as (app, pilot):
         for number in range(rounds):
             await enter(pilot, f"m{number}", until=lambda: app.view.session)
@@ -114,7 +114,7 @@ def talkative(words: int) -> ScriptedAgent:
 
 @pytest.mark.process  # one of the screens reads the graph in one
 async def test_nothing_moves_in_a_storm_of_resizes_nor_above_a_reply_that_streams(chat: Running) -> None:
-    agent, sizes = talkative(100), cycle(SIZES)
+    agent, sizes = talkative(400 if soaking() else 100), cycle(SIZES)
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await sees(pilot, "answer 11")
         before = seen(app)

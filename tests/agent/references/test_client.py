@@ -118,16 +118,20 @@ def test_addresses_of_this_machine_and_of_private_networks_are_known(address: st
     assert is_own(address) is own
 
 
-@pytest.mark.parametrize(("status", "error"), [(204, NotGiven), (429, Busy), (503, Busy)])
-async def test_a_status_becomes_a_sentence_which_tells_when_to_ask_again(
-    web: Web, status: int, error: type[Unreadable]
-) -> None:
-    web.put("/", "no", status=status, Retry_After="120")
-    with pytest.raises(Unreadable, match=f"({status})") as told:
-        await get(web, "/")
-    assert type(told.value) is error
-    assert "The chat goes on without it." in str(told.value)
-    assert getattr(told.value, "after_s", 120) == 120
+GONE, HIDDEN, ILL = "has nothing at that address any more", "does not show that to clew", "is busy or broken"
+STATUSES = {404: GONE, 410: GONE, 401: HIDDEN, 403: HIDDEN, 451: HIDDEN, 429: ILL, 500: ILL, 503: ILL}
+
+
+async def test_a_status_becomes_a_sentence_which_tells_when_to_ask_again(web: Web) -> None:
+    for status in (*STATUSES, 204, 418):
+        web.put(f"/{status}", "no", status=status, Retry_After="120")
+        why = STATUSES.get(status, f"answered with {status}")
+        with pytest.raises(Unreadable, match=why) as told:
+            await get(web, f"/{status}")
+        assert "The chat goes on without it." in str(told.value)
+        assert isinstance(told.value, Busy) is (why == ILL), status
+        assert getattr(told.value, "after_s", 120) == 120
+    assert type(told.value) is NotGiven
 
 
 async def test_what_is_too_large_is_not_read_on(web: Web) -> None:

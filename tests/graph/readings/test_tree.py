@@ -6,6 +6,7 @@ from graph.errors import Ambiguous, NotFound
 from graph.events import MarkSet, Role, TurnSaid
 from graph.memory import Memory
 from graph.values import Alternatives, Branch
+from tests.examples import soaking
 from tests.graph.conftest import Open
 from tests.graph.deeds import begin, delete, drop, fork, hide, move, taken
 from tests.graph.talk import reply, said, talk
@@ -125,13 +126,13 @@ def test_a_tree_has_the_path_the_head_what_is_hidden_and_the_forks_that_leave(br
 
 
 def test_the_tree_of_a_long_chat_is_made_without_end(memory: Memory) -> None:
-    ids = talk(memory, 1_200)
+    ids = talk(memory, turns := 3_000 if soaking() else 1_200)
     (branch,) = memory.readings.tree("s")
     count = 1
     while branch.children:
         (branch,) = branch.children
         count += 1
-    assert (count, branch.turn, branch.head) == (1_200, ids[-1], True)
+    assert (count, branch.turn, branch.head) == (turns, ids[-1], True)
 
 
 def test_deleted_turns_are_passed_by_in_a_thread_and_counted_in_no_page(memory: Memory) -> None:

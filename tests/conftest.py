@@ -62,6 +62,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_timeout_set_timer(settings: Any) -> Generator[None, object, object]:
+    """The limit of a test is told again and again: asyncio swallows what is raised between two of its tasks."""
+    was_set = yield
+    signal.setitimer(signal.ITIMER_REAL, settings.timeout, settings.timeout)
+    return was_set
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A failure is told with the last events of the test's log, and marks are no second one."""

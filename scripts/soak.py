@@ -6,7 +6,8 @@
 
 A stranger is an ordinary user, in a clone whose path has a space, with a home, a locale, a time zone, a terminal and
 fonts of their own. Where this is run as root, they are one in a name space of its own, so that nothing of it stays;
-else they are whoever runs it. What a machine has not (a Python, a font, a false clock) is said and left out.
+else, and where a container forbids that, they are whoever runs it. What a machine has not (a Python, a font, a false
+clock) is said and left out.
 """
 
 from __future__ import annotations
@@ -108,14 +109,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run some parts; the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help="only these; --list tells which there are")
-    parser.add_argument("--for", dest="commit", metavar="COMMIT", help="what CI runs for this commit")
+    parser.add_argument("--for", dest="commit", metavar="COMMIT", help="what CI runs for a commit")
     parser.add_argument("--list", action="store_true", help="tell which parts there are")
     chosen = parser.parse_args(arguments)
     known = {name: part.words for name, part in PARTS.items()} | {name: who.words for name, who in STRANGERS.items()}
     if chosen.list:
         print("\n".join(f"{name:<14} {words}" for name, words in known.items()))
         return 0
-    names = by_turns(chosen.commit) if chosen.commit else chosen.parts or list(known)
+    names = by_turns(commit_of(chosen.commit)) if chosen.commit else chosen.parts or list(known)
     if unknown := [name for name in names if name not in known]:
         parser.error(f"There is no part {', '.join(unknown)}. There are: {', '.join(known)}.")
     failed: list[str] = []
@@ -139,6 +140,12 @@ def by_turns(commit: str, there: Callable[[str], Path | None] | None = None) -> 
     strangers = [name for name, who in STRANGERS.items() if find(who.python) is not None]
     turn = parts[number % len(parts)]
     return [turn, strangers[number // len(parts) % len(strangers)]] if strangers else [turn]
+
+
+def commit_of(revision: str) -> str:
+    """The hash of a revision of this clone. Raises CalledProcessError where there is none."""
+    command = ["git", "rev-parse", "--verify", f"{revision}^{{commit}}"]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 def in_turn(part: Part) -> int:
@@ -213,7 +220,7 @@ def as_stranger(name: str, who: Stranger) -> int:
         script = f"umask {who.umask:03o}\nset -e\nmake setup\n{others}\nmake {who.target}\n"
         if who.cores == 1:
             script = f"taskset -cp 0 $$ > /dev/null\n{script}"
-        if os.geteuid() == 0:
+        if os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], check=False).returncode == 0:
             return _in_a_name_space(who, place, clone, variables, script)
         return subprocess.run(["bash", "-c", script], cwd=clone, env=variables, check=False).returncode
 

@@ -68,9 +68,7 @@ def test_a_reply_without_a_word_leaves_its_message_unanswered_and_a_stored_ones_
         assert db.execute("SELECT count(*) FROM streams").fetchone() == (0,)
 
 
-def test_messages_left_in_the_queue_are_taken_up_in_order_after_the_cut_off_reply(
-    memory: Memory, opening: Open
-) -> None:
+def test_messages_left_in_the_queue_are_taken_up_in_order_after_a_cut_off_reply(memory: Memory, opening: Open) -> None:
     talk(memory, 1)
     talk(memory, 1, "gone")
     memory.append(said("g1", "gone", queued=True), drop("gone"))

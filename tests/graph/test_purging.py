@@ -60,9 +60,7 @@ def left(whole: Memory) -> Memory:
 
 
 @pytest.mark.restarts
-def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes_on(
-    whole: Memory, folder: Path
-) -> None:
+def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_all_goes_on(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
     for _ in range(2):  # it is in the graph's file, and with the next one in the one set aside
         whole.rebuild(ignore)
@@ -111,9 +109,7 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
     assert not troubles
 
 
-def test_nothing_reads_a_text_that_waits_to_be_purged_and_what_came_and_went_in_one_append_goes_too(
-    memory: Memory, folder: Path
-) -> None:
+def test_nothing_reads_text_to_be_purged_and_what_came_and_went_at_once_goes_too(memory: Memory, folder: Path) -> None:
     tell_a_secret(memory)
     memory.append(delete("t"))
     memory.append(said("v", parent="u", text=f"Still a {SECRET}."), delete("v"))
@@ -195,9 +191,7 @@ def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open,
 
 
 @pytest.mark.restarts
-def test_the_graph_follows_while_another_is_built_and_what_is_deleted_meanwhile_stays_for_the_next_purge(
-    left: Memory, folder: Path
-) -> None:
+def test_graphs_follow_while_another_is_built_and_later_deletions_wait_for_the_next(left: Memory, folder: Path) -> None:
     left.append(said("v", parent="u", text="Zanzibar"))
     first = frozenset(left.purge.waiting())
     behind: list[bool] = []
@@ -258,9 +252,7 @@ def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own_which_fails_o
 
 
 @pytest.mark.restarts
-def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(
-    whole: Memory, opening: Open, folder: Path
-) -> None:
+def test_a_closed_graphs_files_go_and_the_next_opening_makes_others(whole: Memory, opening: Open, folder: Path) -> None:
     tell_a_secret(whole)
     memory = opening()
     memory.append(delete("t"))
@@ -342,9 +334,7 @@ def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(memor
 
 
 @pytest.mark.restarts
-def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
-    left: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_remade_in_a_purge_is_made_once(left: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = Follower._replace
 
     def after_a_rebuild(follower: Follower) -> None:
@@ -358,9 +348,7 @@ def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
     assert holding(folder) == []
 
 
-def test_an_append_does_not_wait_for_the_rewriting_of_the_indexes(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_append_does_not_wait_for_the_rewriting_of_indexes(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     tell_a_secret(memory)
     memory.append(delete("t"))
     between, appended = threading.Event(), threading.Event()

@@ -130,9 +130,7 @@ def test_any_messages_that_are_framed_are_read_back(talk: list[tuple[FrameRole, 
 
 
 @given(talks, st.text(min_size=1), st.lists(st.integers(0, 200), max_size=6))
-def test_a_reply_that_came_in_pieces_is_read_back_wherever_they_were_cut(
-    talk: list[tuple[FrameRole, str]], reply: str, cuts: list[int]
-) -> None:
+def test_a_reply_is_read_back_however_it_came(talk: list[tuple[FrameRole, str]], reply: str, cuts: list[int]) -> None:
     data = reply.encode()
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     pieces = [data[start:end] for start, end in itertools.pairwise(places)]
@@ -195,9 +193,7 @@ async def test_a_prompt_is_asked_as_messages_with_standard_parameters_only() -> 
     assert 0 < end.first_token_ms <= end.total_ms
 
 
-async def test_no_more_tokens_are_asked_than_there_is_room_for_and_the_header_names_a_chat_and_has_no_word_of_it() -> (
-    None
-):
+async def test_no_more_tokens_are_asked_than_fit_and_the_header_names_a_chat_and_has_no_word_of_it() -> None:
     async with talking(said("Hi"), context=80) as (server, generator):
         first = prompt_of(generator, "secret plan")
         longer = [*first, *generator.tokenize("Hi"), *generator.reply_close(), *generator.frame("user", "And?")]
@@ -401,9 +397,7 @@ async def test_what_was_held_back_as_perhaps_reasoning_is_left_where_the_connect
         assert "the connection ended in the middle" in why
 
 
-async def test_an_end_that_was_told_is_one_whatever_becomes_of_the_connection_and_of_the_counts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_told_end_is_one_whatever_becomes_of_connection_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     async with talking(Scripted([line(event("Hi", finish="stop"))], cut=True)) as (_, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"))
     assert (joined(pieces), end.reason) == ("Hi", "end")
@@ -758,9 +752,7 @@ async def test_closing_ends_whoever_waits() -> None:
 # --- what is warm
 
 
-async def test_what_is_warm_is_the_last_prompt_with_its_reply_and_the_pace_is_known_but_no_state_given_or_taken() -> (
-    None
-):
+async def test_warm_is_the_last_prompt_with_its_reply_and_the_pace_is_known_but_no_state_given_or_taken() -> None:
     async with talking(said("Hello there", usage=counts(100, 1, cached=50))) as (_, generator):
         prompt = prompt_of(generator, "Hi")
         assert generator.warm(prompt) == 0

@@ -125,9 +125,7 @@ def test_what_the_hub_refuses_has_its_reason(site: Site, status: int, code: str,
     unavailable(source, reason)
 
 
-def test_an_offline_hub_is_not_even_asked_and_one_that_is_not_there_is_unreachable(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_offline_hub_is_not_asked_and_none_is_unreachable(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as offline:
         offline.setenv("HF_HUB_OFFLINE", "1")
         unavailable(site.put_hub("owner/repo", "tiny.gguf", CONTENT), "offline")

@@ -332,9 +332,7 @@ def address(embed_gguf: Path) -> Iterator[str]:
 
 
 @pytest.mark.model
-async def test_a_real_server_makes_the_vectors_of_the_embedded_one_also_beside_a_batch(
-    address: str, embed_gguf: Path
-) -> None:
+async def test_a_real_server_makes_the_embedded_vectors_also_beside_a_batch(address: str, embed_gguf: Path) -> None:
     texts = ["That is a happy person.", "Wo liegt der Hafen? 🌊 [CLS]", "word and water " * 300]
     here = await asyncio.to_thread(load_embedder, embed_gguf, name="here")
     async with embedder(address, model=embed_gguf.stem) as there:

@@ -343,9 +343,7 @@ async def test_how_long_a_busy_server_wants_to_be_left_alone_is_told(kind: Kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_reply_without_an_end_ends_where_it_was_to_be_no_longer_and_half_a_character_is_shown_as_one(
-    kind: Kind,
-) -> None:
+async def test_an_endless_reply_ends_where_it_was_to_and_half_a_character_is_shown_as_one(kind: Kind) -> None:
     way = WAYS[kind]
     word = native.line(native.word("One \ud83d", 1)) if kind == "llama" else line(event("One \ud83d"))
     async with talking(kind) as (site, generator):
@@ -563,9 +561,7 @@ def asked_patiently(page: str) -> float:
     return SHORT_S if page == "silence" else LONG_S
 
 
-async def test_what_a_llama_server_says_wrong_of_itself_or_of_a_part_of_a_prompt_is_told_and_the_next_reply_comes() -> (
-    None
-):
+async def test_what_a_llama_server_says_wrong_of_itself_or_of_a_step_is_told_and_the_next_reply_comes() -> None:
     async def check(page: str) -> None:
         make, error = PAGES[page]
         async with talking("llama", answer_s=asked_patiently(page)) as (site, generator):

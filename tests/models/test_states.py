@@ -32,9 +32,7 @@ def only(folder: Path) -> Path:
     return path
 
 
-def test_a_state_comes_back_as_it_was_with_its_note_and_to_no_other_session_or_model(
-    shelf: KVStates, folder: Path
-) -> None:
+def test_a_state_comes_back_as_it_was_with_its_note_to_no_other_session_or_model(shelf: KVStates, folder: Path) -> None:
     assert shelf.save("A", "model", STATE, NOTE)
     kept = shelf.find("A", "model")
     assert kept is not None
@@ -48,9 +46,7 @@ def test_a_state_comes_back_as_it_was_with_its_note_and_to_no_other_session_or_m
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_each_voice_of_a_session_has_its_own_and_what_was_saved_without_one_is_still_found(
-    shelf: KVStates, folder: Path
-) -> None:
+def test_each_voice_of_a_session_has_its_own_and_one_saved_without_is_found(shelf: KVStates, folder: Path) -> None:
     for voice, note in ((None, "the assistant's"), ("mara/../x", "Mara's"), ("jonas", "Jonas's")):
         assert shelf.save("A", "model", STATE, note, voice=voice)
     assert {path.parent for path in folder.iterdir()} == {folder}

@@ -81,9 +81,7 @@ def prompt(generator: LlamaGenerator, text: str) -> list[int]:
     return [*generator.frame("user", text, first=True), *generator.reply_open()]
 
 
-async def test_an_object_of_every_kind_of_field_comes_valid_and_a_hostile_prompt_does_not_break_the_grammar(
-    generator: LlamaGenerator,
-) -> None:
+async def test_any_kind_of_field_comes_valid_and_no_hostile_prompt_breaks_a_grammar(generator: LlamaGenerator) -> None:
     note = await generator.structured(prompt(generator, "Ana is 31 and plans a trip. Describe it."), Note)
     assert isinstance(note.kind, Kind)
     assert len(note.people) <= 2
@@ -92,9 +90,7 @@ async def test_an_object_of_every_kind_of_field_comes_valid_and_a_hostile_prompt
     assert 0 <= answer.share <= 1
 
 
-async def test_an_object_that_does_not_end_in_time_or_does_not_fit_is_an_error_and_too_long_a_prompt_too(
-    generator: LlamaGenerator,
-) -> None:
+async def test_an_object_that_does_not_end_or_fit_is_an_error_as_too_long_a_prompt(generator: LlamaGenerator) -> None:
     with pytest.raises(StructuredOutputError, match="did not end in time"):
         await generator.structured(prompt(generator, "Describe Ana."), Note, max_tokens=4)
     # What the grammar cannot say is checked on arrival.
@@ -105,9 +101,7 @@ async def test_an_object_that_does_not_end_in_time_or_does_not_fit_is_an_error_a
         await generator.structured([5] * 5000, Number)
 
 
-async def test_a_reply_in_between_changes_nothing_of_the_object(
-    fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reply_in_between_changes_no_object(fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     # One thread: with several, their number changes now and then (models/machine.py), and with it how sums round.
     monkeypatch.setattr(fresh.contexts, "_paces", Paces.of(1))
     asked = prompt(fresh, "Ana (31) is going to sail. Describe it.")

@@ -112,9 +112,7 @@ def ends(pid: int) -> bool:
     return False
 
 
-def test_the_same_process_answers_while_the_graph_stands_still_and_another_when_it_has_moved(
-    spoken: Memory, folder: Path
-) -> None:
+def test_one_process_answers_while_the_graph_stands_and_another_when_it_moved(spoken: Memory, folder: Path) -> None:
     assert spoken.console.run(COUNT).rows == ((6,),)
     (first,) = spoken._apart.pids()
     assert spoken.console.run(COUNT).rows == ((6,),)
@@ -129,9 +127,7 @@ def test_the_same_process_answers_while_the_graph_stands_still_and_another_when_
     assert not (folder / FOLDER).exists()
 
 
-def test_a_process_that_is_killed_before_it_begins_with_a_query_is_replaced(
-    spoken: Memory, asked: threading.Semaphore
-) -> None:
+def test_a_process_killed_before_it_begins_a_query_is_replaced(spoken: Memory, asked: threading.Semaphore) -> None:
     spoken.console.prepare()
     (pid,) = spoken._apart.pids()
     os.kill(pid, signal.SIGSTOP)
@@ -291,9 +287,7 @@ sys.stdin.read()
 """
 
 
-def test_killing_a_clew_whose_address_space_is_limited_ends_the_engine_and_the_next_opening_removes_half_a_copy(
-    folder: Path, opening: Open
-) -> None:
+def test_killing_a_clew_of_limited_space_ends_its_engine_and_half_a_copy_goes(folder: Path, opening: Open) -> None:
     root = Path(__file__).parents[3]
     clew = subprocess.Popen(
         [sys.executable, "-c", LIMITED, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -316,9 +310,7 @@ def test_killing_a_clew_whose_address_space_is_limited_ends_the_engine_and_the_n
     assert memory.console.run(COUNT).rows == ((4,),)
 
 
-def test_erasing_ends_the_engine_and_no_copy_has_the_words(
-    whole: Memory, folder: Path, asked: threading.Semaphore
-) -> None:
+def test_erasing_ends_the_engine_and_no_copy_has_words(whole: Memory, folder: Path, asked: threading.Semaphore) -> None:
     talk(whole, 2)
     whole.append(said("secret", parent="s1", text="Xylophonist"))
     query = Asking(whole)
@@ -335,9 +327,7 @@ def test_erasing_ends_the_engine_and_no_copy_has_the_words(
     assert [path.name for path, held in look(folder, forms_of(["Xylophonist"])) if held] == []
 
 
-def test_a_copy_that_is_made_while_something_is_erased_is_thrown_away(
-    whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_made_during_an_erasure_is_dropped(whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     whole.append(said("secret", parent="s1", text="Xylophonist"))
     copied, go_on = threading.Event(), threading.Event()

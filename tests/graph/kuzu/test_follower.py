@@ -81,9 +81,7 @@ def test_an_opening_catches_up_what_the_graph_missed_and_rebuilds_one_far_behind
 
 
 @pytest.mark.restarts
-def test_a_graph_that_is_damaged_gone_or_killed_the_engine_comes_back(
-    whole: Memory, opening: Open, folder: Path
-) -> None:
+def test_a_graph_damaged_gone_or_that_killed_the_engine_comes_back(whole: Memory, opening: Open, folder: Path) -> None:
     ids = talk(whole, 3)
     whole.close()
 
@@ -153,9 +151,7 @@ def test_a_graph_of_another_log_is_rebuilt(whole: Memory, opening: Open, folder:
 
 
 @pytest.mark.restarts
-def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chats_back(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chat(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     renewed = threading.Event()
     whole.open_graph(lambda progress: renewed.set() if progress.what == "ready" else None)
@@ -174,9 +170,7 @@ def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chats_back(
 
 
 @pytest.mark.parametrize("trouble", [OSError(28, "No room at all"), RuntimeError("No room at all")])
-def test_a_graph_that_cannot_be_rebuilt_leaves_the_log_alone(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, trouble: Exception
-) -> None:
+def test_a_failed_rebuild_touches_no_log(memory: Memory, monkeypatch: pytest.MonkeyPatch, trouble: Exception) -> None:
     talk(memory, 2)
 
     def refuses(path: Path) -> GraphStore:
@@ -265,9 +259,7 @@ def test_closing_stops_queries_in_flight(whole: Memory) -> None:
 
 
 @pytest.mark.restarts
-def test_erased_text_leaves_the_graph_at_once_and_its_files_with_the_next_opening(
-    whole: Memory, opening: Open, folder: Path
-) -> None:
+def test_erased_text_leaves_graphs_at_once_and_files_at_an_opening(whole: Memory, opening: Open, folder: Path) -> None:
     def bytes_on_disk() -> bytes:
         return b"".join(path.read_bytes() for path in folder.glob("graph.kuzu*"))
 

@@ -70,9 +70,7 @@ def test_under_a_limit_of_file_sizes_the_process_ends_by_itself_and_says_why(fol
 
 @pytest.mark.process
 @pytest.mark.parametrize(("how", "limit"), [("unseen", 1_000_000), ("while following", 700_000)])
-def test_a_write_that_fails_after_all_leaves_the_engine_alone(
-    folder: Path, opening: Open, how: str, limit: int
-) -> None:
+def test_a_write_that_fails_at_last_leaves_the_engine_alone(folder: Path, opening: Open, how: str, limit: int) -> None:
     done = run(folder, how, limit)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("said\n")
@@ -82,9 +80,7 @@ def test_a_write_that_fails_after_all_leaves_the_engine_alone(
     assert [check.name for check in memory.doctor() if not check.ok] == []
 
 
-def test_a_graph_out_of_room_waits_and_goes_on_when_there_is_room(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_without_room_waits_and_goes_on_when_there_is(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     free = room.left
     monkeypatch.setattr(room, "left", lambda folder: 1 << 20)
@@ -114,9 +110,7 @@ def test_without_room_the_engine_is_not_even_opened(memory: Memory, monkeypatch:
 
 
 @pytest.mark.restarts
-def test_closing_without_room_keeps_what_was_committed(
-    whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_without_room_keeps_the_commits(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     with monkeypatch.context() as full:
         full.setattr(room, "left", lambda folder: 0)

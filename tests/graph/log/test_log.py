@@ -20,9 +20,7 @@ def raw(folder: Path) -> sqlite3.Connection:
     return sqlite3.connect(folder / "log.sqlite", isolation_level=None)
 
 
-def test_events_are_numbered_from_one_without_a_gap_all_or_nothing_each_with_the_hash_of_the_one_before(
-    memory: Memory, folder: Path
-) -> None:
+def test_events_are_numbered_without_gap_all_or_nothing_each_with_the_hash_before(memory: Memory, folder: Path) -> None:
     talk(memory, 3)
     stored = memory.append(said("more", parent="s2"), reply("answer", parent="more"))
     assert [recorded.seq for recorded in stored] == [5, 6]
@@ -117,9 +115,7 @@ def test_erased_words_leave_no_byte_and_the_chain_verifies(memory: Memory, folde
     assert b"ylophone" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-def test_deleting_a_turn_erases_it_the_titles_made_from_it_and_the_results_of_tools_that_quote_it(
-    memory: Memory,
-) -> None:
+def test_deleting_a_turn_erases_it_the_titles_made_of_it_and_the_results_of_tools_that_quote_it(memory: Memory) -> None:
     talk(memory, 2)
     memory.append(titled("s", "About s0", "s0", "s1"))
     for id, role, quoted in (("t1", Role.TOOL, "s0"), ("t2", Role.TOOL, "s1"), ("r", Role.ASSISTANT, "s0")):

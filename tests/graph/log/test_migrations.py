@@ -198,9 +198,7 @@ def test_old_versions_of_events_go_through_their_upcasters() -> None:
 
 
 @pytest.mark.restarts
-def test_a_log_of_version_4_brings_worlds_marks_where_heads_stand_and_what_is_still_to_purge(
-    folder: Path, opening: Open
-) -> None:
+def test_a_log_of_version_4_brings_worlds_marks_heads_and_what_is_still_to_purge(folder: Path, opening: Open) -> None:
     copied(folder, 4)
     memory = opening()
     assert memory.purge.waiting() == {4: "My secret is out."}

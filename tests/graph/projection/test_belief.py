@@ -187,9 +187,7 @@ def test_a_reply_leads_to_the_observations_and_chunks_it_was_given(memory: Memor
     assert rows(memory, "Observation", ["text", "live"])["o"] == (None, True)
 
 
-def test_an_entity_keeps_a_name_while_one_that_noted_it_has_its_text_and_a_session_moves_between_projects(
-    memory: Memory,
-) -> None:
+def test_an_entity_keeps_a_name_while_a_note_of_it_has_its_text_and_a_session_changes_projects(memory: Memory) -> None:
     talk(memory, 4)
     memory.append(noted("e", "Theseus", "s0"), noted("e", "theseus", "s2"))
     assert rows(memory, "Entity", ["name"])["e"] == ("theseus",)

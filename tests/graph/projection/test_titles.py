@@ -63,9 +63,7 @@ def test_a_fork_keeps_the_titles_of_what_it_keeps(named: Memory) -> None:
     assert name(named) is None
 
 
-def test_a_chat_whose_first_message_is_hidden_is_called_by_the_next_and_one_without_words_by_nothing(
-    memory: Memory,
-) -> None:
+def test_a_chat_whose_first_message_is_hidden_is_named_by_the_next_and_a_wordless_one_by_none(memory: Memory) -> None:
     talk(memory, 4)
     memory.append(titled("s", "first", "s0"), hide("s0"))
     assert name(memory) == "s2"

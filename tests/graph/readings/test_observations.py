@@ -157,9 +157,7 @@ def test_forgetting_names_every_revision_and_what_stands_in_for_a_dead_one(learn
         learned.readings.forgetting("again")
 
 
-def test_what_was_made_again_gives_way_when_the_first_comes_back_and_an_erased_name_is_shown_no_more(
-    learned: Memory,
-) -> None:
+def test_what_was_made_again_gives_way_when_the_first_comes_back_and_an_erased_name_is_gone(learned: Memory) -> None:
     learned.append(hide("t40"), observed("again", "t0", instead_of="likes"))
     assert ids(learned, status="active") == ["again", "works"]
     learned.append(unhide("t40"))

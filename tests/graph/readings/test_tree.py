@@ -99,9 +99,7 @@ def test_an_alternative_made_in_a_fork_stands_beside_the_turn_of_its_origin_ther
     assert branched.readings.alternatives("s", ["a2", "u1"]) == {}
 
 
-def test_the_newest_end_below_a_turn_is_no_deleted_one_and_what_follows_that_stands_where_it_stood(
-    branched: Memory,
-) -> None:
+def test_the_newest_end_below_a_turn_is_no_deleted_one_whose_followers_stand_where_it_stood(branched: Memory) -> None:
     tips = {turn: branched.readings.tip("s", turn) for turn in ("r1", "u2", "u1", "r3")}
     assert tips == {"r1": "u2b", "u2": "a2", "u1": "r3", "r3": "r3"}
     branched.append(delete("u2b"))

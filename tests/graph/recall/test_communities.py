@@ -87,9 +87,7 @@ def test_a_memory_too_small_for_themes_has_none_and_one_without_its_graph_says_w
     assert memory.recall.communities(None, limit=0) == []
 
 
-def test_a_large_memory_is_looked_at_in_part_the_old_and_the_connected_too(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_memory_is_seen_in_part_also_old_and_connected(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(whole, rounds=20)
     embed(whole)
     monkeypatch.setattr(communities, "MOST_TURNS", 30)

@@ -44,9 +44,7 @@ def test_an_observation_is_found_by_words_or_meaning_and_takes_the_place_of_its_
     assert only(ask("loaf", vector=toward("sea")), "observation") == ["o1"]
 
 
-def test_where_the_turn_says_more_it_stays_and_what_a_person_put_right_stands_before_it(
-    chats: Memory, ask: Ask
-) -> None:
+def test_where_the_turn_says_more_it_stays_and_what_a_person_put_right_is_before_it(chats: Memory, ask: Ask) -> None:
     chats.append(observed("o1", "a2", text="Anna went to the pools"))
     hits = ask("tide pools starfish")
     assert "a2" in ids(hits)

@@ -30,9 +30,7 @@ def test_a_turn_alone_was_lent_nothing(memory: Memory) -> None:
     assert hit.path == ()
 
 
-def test_the_way_goes_over_each_turn_between_up_to_three_replies_and_none_that_is_hidden(
-    chats: Memory, ask: Ask
-) -> None:
+def test_the_way_goes_over_each_turn_between_up_to_three_replies_and_no_hidden_one(chats: Memory, ask: Ask) -> None:
     chats.append(said("a5", "sea", parent="a4", text="Hm"), said("a6", "sea", parent="a5", text="Well"))
     found = {hit.id: hit.path for hit in ask("starfish")}
     for turn, relation, way in (("a5", "REPLIES_TO", ["a3", "a4", "a5"]), ("a1", "REPLIED_TO", ["a1"])):

@@ -19,9 +19,7 @@ from tests.tables import each
 BREAD: dict[str, Sequence[str]] = {"My sourdough never rises": ["bread"]}
 
 
-def test_words_find_their_turn_whatever_their_form_or_script_and_say_who_said_it_when_and_where(
-    chats: Memory, ask: Ask
-) -> None:
+def test_words_find_their_turn_in_any_form_or_script_with_who_said_it_when_and_where(chats: Memory, ask: Ask) -> None:
     assert ids(ask("tide pool"))[0] == "a2"
     assert ids(ask("TIDES!"))[0] == "a2"
     chats.append(said("x1", "oven", parent="b3", text="Привет, мир"), said("x2", "oven", parent="x1", text="καλημέρα"))
@@ -123,9 +121,7 @@ def test_what_was_said_or_erased_a_moment_ago_is_found_or_gone_at_once(chats: Me
     assert not {"e1", "e2"}.intersection(found), "a reply that stayed empty is never a hit"
 
 
-def test_a_pin_lifts_within_bounds_and_the_question_itself_nothing_where_it_is_excluded(
-    chats: Memory, ask: Ask
-) -> None:
+def test_a_pin_lifts_within_bounds_and_the_question_itself_nothing_when_it_is_excluded(chats: Memory, ask: Ask) -> None:
     before = {hit.id: hit.score for hit in ask("tide toes")}
     chats.append(pin("a4"))
     after = {hit.id: hit for hit in ask("tide toes")}
@@ -199,9 +195,7 @@ def test_a_vector_of_another_model_or_dimension_leaves_it_to_the_words(chats: Me
     assert ids(ask("starfish", vector=Vector(MODEL, np.full(4, np.nan, np.float32)))) == words
 
 
-def test_vectors_that_come_later_and_texts_said_again_are_found_by_meaning_also_of_another_embedder(
-    chats: Memory, ask: Ask
-) -> None:
+def test_later_vectors_and_repeated_texts_are_found_by_meaning_also_of_a_new_embedder(chats: Memory, ask: Ask) -> None:
     assert ids(ask("loaf", vector=toward("bread"))) == []
     embed(chats, BREAD)
     assert ids(ask("loaf", vector=toward("bread")))[0] == "b1"

@@ -256,9 +256,7 @@ def test_names_are_read_in_any_case_and_script_and_the_longest_counts(people: Me
     assert "t9" in over(ask(people, "What of Will?"))
 
 
-def test_while_the_graph_is_closed_or_too_slow_recall_answers_without_it(
-    opening: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_a_graph_closed_or_slow_recall_answers_without_it(opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = opening()
     memory.append(
         begin("s"),

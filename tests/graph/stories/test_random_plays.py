@@ -105,9 +105,7 @@ def test_what_was_played_is_the_same_kept_followed_and_rebuilt(steps: Steps) -> 
 
 @histories(60)
 @given(PLAYS, st.integers(3, 50), st.integers(0, 1_000_000))
-def test_an_export_brings_all_of_it_or_the_story_of_a_chat_also_shuffled_and_in_two_goes(
-    steps: Steps, at_once: int, seed: int
-) -> None:
+def test_an_export_brings_all_or_a_chats_story_also_shuffled_and_in_two(steps: Steps, at_once: int, seed: int) -> None:
     plays, rng = played(steps), random.Random(seed)
     chats = [each for each in plays.reference.head if plays.story(each) is not None]
     with tempfile.TemporaryDirectory() as folder, memory_of(folder) as here:

@@ -142,9 +142,7 @@ def beside(memory: Memory, tale: Tale, a: int, b: int, vectors: Vectors) -> dict
 
 @histories(300)
 @given(st.sampled_from(("", "few", "most")), STEPS, ASKED)
-def test_what_was_not_seen_might_as_well_not_have_been(
-    vectors: Vectors, steps: list[Deed], questions: list[tuple[int, int]]
-) -> None:
+def test_the_unseen_might_as_well_not_be(vectors: Vectors, steps: list[Deed], questions: list[tuple[int, int]]) -> None:
     with twins(steps, vectors) as (tale, twin, memory):
         for a, b in questions:
             hits = searched(tale.memory, tale, a, b, vectors)

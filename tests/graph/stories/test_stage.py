@@ -145,9 +145,7 @@ def test_the_words_of_a_line_can_be_erased_alone(whole: Memory) -> None:
         "DELETE FROM links WHERE rel = 'SET_FROM'",
     ],
 )
-def test_tables_of_stories_that_were_changed_by_hand_are_found_and_made_anew(
-    whole: Memory, folder: Path, damage: str
-) -> None:
+def test_tables_of_stories_changed_by_hand_are_found_and_made_anew(whole: Memory, folder: Path, damage: str) -> None:
     play(whole, 2)
     whole.append(put(*MOOD, "wary", "p1", sources=("p1",)))
     before = whole.readings.stage(CHAT), whole.readings.cast(CHAT), whole.readings.thread(CHAT)

@@ -232,9 +232,7 @@ def test_a_story_that_was_deleted_there_is_deleted_here(told: Memory, other: Mem
     assert not {"Mara", "Jonas", "The Lighthouse", "wary", "fair"} & set(texts(other).split("\n"))
 
 
-def test_a_chat_of_a_story_whose_beginning_is_missing_is_not_taken_for_one_of_main(
-    memory: Memory, other: Memory
-) -> None:
+def test_a_chat_of_a_story_whose_start_is_missing_is_not_taken_for_one_of_main(memory: Memory, other: Memory) -> None:
     play(memory, 2)
     without = [line for line in exported(memory) if line["kind"] not in ("story.begun", "session.started")]
     done = bring(other, without)
@@ -246,9 +244,7 @@ def test_a_chat_of_a_story_whose_beginning_is_missing_is_not_taken_for_one_of_ma
 
 
 @pytest.mark.restarts
-def test_a_backup_brings_a_story_back_as_it_was_without_what_was_erased_since(
-    told: Memory, opening: Open, folder: Path, tmp_path: Path
-) -> None:
+def test_backups_bring_a_story_back_without_erasures(told: Memory, opening: Open, folder: Path, tmp_path: Path) -> None:
     file, late = tmp_path / "backup.sqlite", tmp_path / "late.sqlite"
     before = {chat: shown(told, chat) for chat in CHATS}
     copy_log(folder, file)

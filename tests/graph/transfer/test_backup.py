@@ -63,9 +63,7 @@ def test_appends_go_on_while_it_is_copied_and_are_not_in_the_copy(
     assert memory.head() == steps[-1]
 
 
-def test_a_writer_in_another_thread_is_never_kept_waiting_by_an_error(
-    memory: Memory, folder: Path, target: Path
-) -> None:
+def test_a_writer_in_another_thread_is_not_kept_waiting_by_an_error(memory: Memory, folder: Path, target: Path) -> None:
     talk(memory, 2)
     ended = threading.Event()
     failed: list[BaseException] = []
@@ -140,9 +138,7 @@ def test_on_a_full_disk_nothing_is_left_and_what_was_there_stays(
     memory.append(said("on", parent="s1"))
 
 
-def test_a_copy_that_is_stopped_or_of_a_damaged_log_leaves_nothing(
-    memory: Memory, folder: Path, target: Path, tmp_path: Path
-) -> None:
+def test_a_copy_stopped_or_damaged_leaves_nothing(memory: Memory, folder: Path, target: Path, tmp_path: Path) -> None:
     talk(memory, 3)
     with pytest.raises(CopyStopped):
         copy_log(folder, target, stopping=lambda: True)
@@ -156,9 +152,7 @@ def test_a_copy_that_is_stopped_or_of_a_damaged_log_leaves_nothing(
     assert [path.name for path in target.parent.iterdir()] == ["memory"]
 
 
-def test_the_copies_that_hold_a_text_are_named_until_they_are_gone(
-    memory: Memory, folder: Path, tmp_path: Path
-) -> None:
+def test_copies_that_hold_a_text_are_named_until_they_are_gone(memory: Memory, folder: Path, tmp_path: Path) -> None:
     talk(memory, 2)
     early, late = tmp_path / "early.sqlite", tmp_path / "late.sqlite"
     backup.note(folder, copy_log(folder, early), NOW)

@@ -170,9 +170,7 @@ def test_what_the_export_deleted_is_deleted_here(memory: Memory, other: Memory) 
     assert state(other) == state(memory)
 
 
-def test_a_head_moves_on_only_where_nothing_was_done_since_or_the_export_goes_on_from_it(
-    memory: Memory, other: Memory
-) -> None:
+def test_a_head_moves_only_where_nothing_was_done_since_or_the_export_follows_it(memory: Memory, other: Memory) -> None:
     for session in "abcd":
         talk(memory, 4, session)
     bring(other, exported(memory))
@@ -285,9 +283,7 @@ def test_a_line_is_read_or_told_what_it_is(memory: Memory) -> None:
                 read(3, each)
 
 
-def test_a_chat_of_a_what_if_that_is_not_here_is_refused_and_comes_with_the_whole(
-    memory: Memory, other: Memory
-) -> None:
+def test_a_chat_of_a_what_if_not_here_is_refused_and_comes_with_the_whole(memory: Memory, other: Memory) -> None:
     talk(memory, 2)
     memory.append(SessionForked(session="w", origin="s", at="s1", world="w", client="test"))
     memory.append(

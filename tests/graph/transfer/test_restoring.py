@@ -59,9 +59,7 @@ def texts(memory: Memory) -> list[str | None]:
 
 
 @pytest.mark.restarts
-def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
-    whole: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_it_is_what_it_was_and_what_it_became_is_kept(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     talk(whole, 4)
     copy_log(folder, file)
     whole.append(said("later", parent="s3"))
@@ -82,9 +80,7 @@ def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
 
 
 @pytest.mark.restarts
-def test_what_was_erased_since_stays_erased_with_all_that_was_made_of_it(
-    memory: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_what_was_erased_since_stays_so_and_all_of_it(memory: Memory, opening: Open, folder: Path, file: Path) -> None:
     talk(memory, 4)
     talk(memory, 2, "other")
     memory.append(
@@ -112,9 +108,7 @@ def test_what_was_erased_since_stays_erased_with_all_that_was_made_of_it(
     assert wrong(memory) == {}
 
 
-def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_changes(
-    memory: Memory, folder: Path, file: Path, tmp_path: Path
-) -> None:
+def test_what_is_no_whole_backup_changes_nothing(memory: Memory, folder: Path, file: Path, tmp_path: Path) -> None:
     backed_up(memory, folder, file, 300)
     before, whole = (folder / LOG).read_bytes(), file.read_bytes()
     middle = len(whole) // 2
@@ -184,9 +178,7 @@ def test_a_damaged_log_is_kept_as_it_is_and_gives_way(memory: Memory, opening: O
 
 
 @pytest.mark.restarts
-def test_a_log_that_opens_and_is_not_what_was_written_gives_way_too(
-    whole: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_a_log_that_opens_but_not_as_written_gives_way(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     backed_up(whole, folder, file)
     with closing(sqlite3.connect(folder / LOG)) as db:
         db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")

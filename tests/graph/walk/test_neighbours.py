@@ -73,9 +73,7 @@ def test_every_table_has_a_node_that_is_told(whole: Memory) -> None:
             assert all(key[2] in TABLES for key in sides_of(table.name))
 
 
-def test_a_turn_has_its_chat_its_speaker_what_it_follows_what_follows_and_what_was_recalled_by_rank(
-    whole: Memory,
-) -> None:
+def test_a_turn_has_its_chat_speaker_what_it_follows_what_follows_and_what_was_recalled_by_rank(whole: Memory) -> None:
     talk(whole, 4)
     packed = tuple(Recalled(id=f"s{place}", ranks={"lexical": 4 - place}) for place in range(3))
     whole.append(said("q", parent="s3"), reply("a", parent="q", recalled=packed))

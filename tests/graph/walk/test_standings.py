@@ -135,9 +135,7 @@ def test_lines_of_a_drawing_are_called_by_their_kind_and_memories_of_them_are_no
     assert Edge(people[0], people[1], "works with") in family.walk.subgraph(people[:2]).edges
 
 
-def test_thousands_of_neighbours_come_in_pages_and_are_found_by_their_names(
-    family: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_thousands_of_neighbours_come_in_pages_and_by_name(family: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     many = 2_000 if soaking() else 200
     monkeypatch.setattr("graph.walk.neighbours.MANY", many // 4)
     names = [f"Friend{number:04}" for number in range(many)]

@@ -14,14 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from models.errors import (
-    ContextFull,
-    EngineClosed,
-    ServerBusy,
-    ServerLost,
-    ServerRefused,
-    StructuredOutputError,
-)
+from models.errors import ContextFull, EngineClosed, ServerBusy, ServerLost, ServerRefused, StructuredOutputError
 from models.protocols import Finished, FrameRole, Generator, KVState, Piece, SamplingParams
 from models.servers.address import ServerAddress, checked_address
 from models.servers.answer import same_model

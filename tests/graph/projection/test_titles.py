@@ -27,11 +27,7 @@ def name(memory: Memory, session: str = "s") -> str | None:
 
 
 def test_the_title_before_it_is_shown_until_its_source_is_back(named: Memory) -> None:
-    for out, back in (
-        (hide("s4"), unhide("s4")),
-        (withhold("s4"), release("s4")),
-        (move("s", "s3"), move("s", "s4")),
-    ):
+    for out, back in ((hide("s4"), unhide("s4")), (withhold("s4"), release("s4")), (move("s", "s3"), move("s", "s4"))):
         assert name(named) == "late"
         named.append(out)
         assert [session.name for session in named.readings.sessions()] == ["better"] == [name(named)]

@@ -97,10 +97,7 @@ def text_of(stored: Stored) -> str:
 @pytest.mark.parametrize("last", [CHAT, "f", "w", "second"])
 def test_with_one_chat_left_the_story_stays_and_with_that_it_goes(told: Memory, folder: Path, last: str) -> None:
     told.append(
-        forks("f", "p0"),
-        forks("w", "p0", "w"),
-        put("world", "weather", WHAT_IF, "p0", world="w"),
-        begins("second"),
+        forks("f", "p0"), forks("w", "p0", "w"), put("world", "weather", WHAT_IF, "p0", world="w"), begins("second")
     )
     for session in {CHAT, "f", "w", "second"} - {last}:
         assert told.history.reach.story_ending_with(session) is None

@@ -45,8 +45,7 @@ def test_the_path_tells_the_order_of_lines_and_not_the_log(memory: Memory) -> No
 def test_a_line_holds_while_all_turns_stand_that_its_words_may_come_from(memory: Memory) -> None:
     play(memory, 4)
     memory.append(
-        put(*MOOD, "wary", "p1", by="rule", sources=("p1",)),
-        put(*MOOD, "calm", "p3", by="model", sources=("p2", "p3")),
+        put(*MOOD, "wary", "p1", by="rule", sources=("p1",)), put(*MOOD, "calm", "p3", by="model", sources=("p2", "p3"))
     )
     assert stands(memory) == {MOOD: "calm"}
     memory.append(TurnHidden(turn="p2"))

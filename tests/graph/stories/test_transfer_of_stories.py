@@ -163,12 +163,7 @@ def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
         resets(YOU, 1),
     )
     late = exported(memory)
-    other.append(
-        put(*MOOD, "ours", "p1"),
-        was_seen("p0", (YOU,)),
-        sits(MARA, "host", "p1", "Ours"),
-        resets(YOU),
-    )
+    other.append(put(*MOOD, "ours", "p1"), was_seen("p0", (YOU,)), sits(MARA, "host", "p1", "Ours"), resets(YOU))
     done = bring(other, late)
     assert (done.older, done.refused) == (4, {})
     assert (stands(other), stands(other, at="p0")) == ({MOOD: "ours"}, {MOOD: "theirs above"})

@@ -43,11 +43,7 @@ def test_stories_and_their_what_ifs_are_worlds_with_names(memory: Memory) -> Non
 
 def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(
-        begins("second"),
-        forks("as-if", "p1", "as-if"),
-        SessionDeleted(session=CHAT),
-    )
+    memory.append(begins("second"), forks("as-if", "p1", "as-if"), SessionDeleted(session=CHAT))
     assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD, STORY, "as-if"]
     memory.append(SessionDeleted(session="second"))
     assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD, "as-if"]

@@ -99,9 +99,7 @@ def other(tmp_path: Path) -> Iterator[Memory]:
 
 @histories(12)
 @given(
-    LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]),
-    st.integers(3, 50),
-    st.integers(0, 1_000_000),
+    LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]), st.integers(3, 50), st.integers(0, 1_000_000)
 )
 def test_an_empty_memory_becomes_the_same_also_shuffled_and_in_two_goes(
     steps: list[tuple[int, int, int]], at_once: int, seed: int

@@ -5,28 +5,12 @@ import json
 import pytest
 
 from graph.console.live_subset import cuts
-from graph.events import (
-    MAIN_WORLD,
-    CoreWritten,
-    EntityNoted,
-    HeadMoved,
-    ObservationRetired,
-    Relation,
-    RelationNoted,
-    SessionConfigured,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    TurnDeleted,
-    TurnHidden,
-    TurnWithheld,
-)
+from graph.events import MAIN_WORLD, Relation, RelationNoted, SessionConfigured
 from graph.memory import Memory
 from graph.projection.schema import NODES, RELS
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, rename, titled, withhold, write
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import observed, read
+from tests.graph.teach import noted, observed, read, retire
 
 pytestmark = pytest.mark.process
 
@@ -37,7 +21,7 @@ def varied(whole: Memory) -> Memory:
     talk(whole, 4)
     whole.append(
         said("aside", parent="s3", text="gone aside"),
-        HeadMoved(session="s", turn="s3"),
+        move("s", "s3"),
         said("h", parent="s3", text="gone hidden"),
         reply("after", parent="h"),
         said("d", parent="after", text="gone deleted"),
@@ -51,15 +35,15 @@ def varied(whole: Memory) -> Memory:
         *read("doc", "c1", new=()),
         *read("taken out", "c9"),
         *read("taken out"),
-        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
+        write("user", "gone: the user's own affair"),
     )
     old = observed("old", "s2", text="gone: superseded")
     whole.append(old, observed("new", "s2", after=old, text="a newer fact"))
     whole.append(
-        TurnHidden(turn="h"), TurnDeleted(turn="d"), TurnWithheld(turn="w"),
-        ObservationRetired(observation="wrong", by_turn="s2"),
-        SessionStarted(session="x", client="test"), said("x1", session="x", text="gone with its chat"),
-        SessionRenamed(session="x", text="gone name"), SessionDeleted(session="x"),
+        hide("h"), delete("d"), withhold("w"),
+        retire("wrong", "s2"),
+        begin("x"), said("x1", session="x", text="gone with its chat"),
+        rename("x", "gone name"), drop("x"),
     )  # fmt: skip
     return whole
 
@@ -87,24 +71,24 @@ def test_only_what_is_live_is_there_and_no_word_of_anything_else_can_be_had(vari
         assert "gone" not in json.dumps(answer.rows)
 
 
-NOTED = EntityNoted(entity="e", category="person", by_turn="h", text="Gonetta")
+NOTED = noted("e", "Gonetta", "h")
 
 
 def test_what_is_only_supposed_or_said_of_what_is_hidden_or_the_users_own_affair_is_not_there(whole: Memory) -> None:
     talk(whole, 4)
     whole.append(
-        SessionForked(session="w", origin="s", at="s1", client="test", world="if"),
+        fork("w", "s", "s1", "if"),
         said("if1", session="w", parent="s1", text="gone: only supposed"),
         observed("supposed", "if1", text="gone: only supposed", world="if"),
-        SessionTitled(session="s", sources=("s0",), text="gone title"),
+        titled("s", "gone title", "s0"),
         SessionConfigured(session="s", text="gone: the user's own affair"),
-        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
+        write("user", "gone: the user's own affair"),
         said("h", parent="s3", text="gone"),
         NOTED,
     )
     named = "MATCH (e:Entity {id: 'e'}) RETURN count(*)"
     assert whole.console.run(named, live_only=True).rows == ((1,),)
-    whole.append(TurnHidden(turn="h"), TurnHidden(turn="s0"))
+    whole.append(hide("h"), hide("s0"))
     assert whole.console.run(named, live_only=True).rows == ((0,),)
     assert whole.console.run(named).rows == ((1,),)
     for cypher in (
@@ -139,7 +123,7 @@ def test_of_relationships_only_those_that_something_live_says_are_there(whole: M
     )
     edges = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN r.observation ORDER BY r.observation"
     assert whole.console.run(edges, live_only=True).rows == (("gone",), ("hidden",), ("said",))
-    whole.append(TurnHidden(turn="s2"), TurnHidden(turn="h"))
+    whole.append(hide("s2"), hide("h"))
     assert whole.console.run(edges, live_only=True).rows == (("said",),)
     assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((0,),)
     assert whole.console.run(edges).rows == (("said",),)

@@ -16,7 +16,6 @@ from graph.console.console import Answer
 from graph.console.graph_copy import FollowedGraph
 from graph.console.workers import CANCELLED, CLOSING, ERASED, FOLDER, QueryProcess, QueryWorkers
 from graph.errors import EngineEnded, GraphFailure, NoRoom, QueryTimeout
-from graph.events import TurnDeleted
 from graph.history.past import ENDED
 from graph.kuzu import room
 from graph.kuzu.follower import BEHIND
@@ -26,6 +25,7 @@ from graph.memory import Memory
 from graph.values import Progress
 from tests.examples import few
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
 
 pytestmark = pytest.mark.process
@@ -316,7 +316,7 @@ def test_erasing_ends_the_engine_and_no_copy_has_words(whole: Memory, folder: Pa
     query = Asking(whole)
     assert asked.acquire(timeout=60)
     (pid,) = whole._apart.pids()
-    whole.append(TurnDeleted(turn="secret"))
+    whole.append(delete("secret"))
     assert str(query.wait()) == ERASED
     assert ends(pid)
     assert whole.console.run("MATCH (t:Turn {id: 'secret'}) RETURN t.text").rows == ((None,),)
@@ -360,7 +360,7 @@ def test_a_past_has_an_engine_of_its_own_which_ends_with_it(spoken: Memory, aske
         query = Asking(past)  # type: ignore[arg-type]
         assert asked.acquire(timeout=60)
         assert asked.acquire(timeout=60)
-        spoken.append(TurnDeleted(turn="s5"))
+        spoken.append(delete("s5"))
         assert str(query.wait()) == ENDED
         assert ends(pid)
         with pytest.raises(GraphFailure, match="deleted permanently"):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from graph.errors import EventsMissing, GraphFailure, QueryFailed, QueryTimeout
-from graph.events import SessionStarted
 from graph.kuzu import opening as opening_graph
 from graph.kuzu import rebuild
 from graph.kuzu.opening import OPENING
@@ -22,6 +21,7 @@ from graph.sqlite import GRAPH as FILE
 from graph.values import Progress
 from tests.examples import few
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import begin
 from tests.graph.talk import said, talk
 
 ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)"
@@ -277,7 +277,7 @@ def test_erased_text_leaves_graphs_at_once_and_files_at_an_opening(whole: Memory
 
 
 def test_appends_from_many_threads_all_arrive(whole: Memory) -> None:
-    whole.append(*(SessionStarted(session=f"s{n}", client="test") for n in range(4)))
+    whole.append(*(begin(f"s{n}") for n in range(4)))
 
     def speak(session: str) -> None:
         for number in range(few(40)):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import Event, PinCleared, PinSet, SessionStarted
+from graph.events import Event
 from graph.events.codec import decode, encode, genesis, hash_link
 from graph.log.log import INSERT
 from graph.log.migrations import NEWEST, migrate, version_of
@@ -17,7 +17,7 @@ from graph.memory import Memory
 from graph.projection.sqlite_tables import rebuild
 from graph.reader import LogReader
 from tests.graph.conftest import Open, bad, ignore
-from tests.graph.deeds import begin
+from tests.graph.deeds import begin, pin, unpin
 from tests.graph.fixtures.make import PACKED
 from tests.graph.talk import NOON, said
 from tests.tables import each
@@ -177,10 +177,10 @@ def test_every_event_of_an_earlier_version_is_read_as_one_of_today(folder: Path,
 
 
 UPCAST: list[tuple[str, int, str, Event]] = [
-    ("pin.set", 1, '{"turn": "q1"}', PinSet(turn="q1")),
-    ("pin.set", 2, '{"turn": null, "observation": "m1"}', PinSet(observation="m1")),
-    ("pin.cleared", 2, '{"turn": "q1", "observation": null}', PinCleared(turn="q1")),
-    ("session.started", 1, '{"session": "s", "client": "c"}', SessionStarted(session="s", client="c")),
+    ("pin.set", 1, '{"turn": "q1"}', pin("q1")),
+    ("pin.set", 2, '{"turn": null, "observation": "m1"}', pin(observation="m1")),
+    ("pin.cleared", 2, '{"turn": "q1", "observation": null}', unpin("q1")),
+    ("session.started", 1, '{"session": "s", "client": "c"}', begin("s", client="c")),
     (
         *("turn.said", 1),
         '{"turn": "t", "session": "s", "parent": null, "role": "user", "speaker": "you", "client": "test"}',

@@ -8,21 +8,18 @@ from graph.events import (
     EntityKinded,
     EntityMerged,
     EntityNamed,
-    EntityNoted,
     Event,
-    HeadMoved,
     SessionForked,
-    SessionStarted,
     StageSet,
     StoryBegun,
-    TurnTaken,
     TurnWitnessed,
 )
 from graph.memory import Memory
+from tests.graph.deeds import begin, move, taken
 from tests.graph.stories.deeds import begins, faults, forks, moves_to, put, resets, sits, was_seen
 from tests.graph.stories.played import CHAT, JONAS, MARA, STORY, YOU, answers, asks, begun, play
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import read
+from tests.graph.teach import noted, read
 
 
 @pytest.fixture
@@ -56,7 +53,7 @@ REFUSED: list[tuple[Event, str]] = [
     (StoryBegun(world="w", text="A what-if"), "there is a world w already"),
     (StoryBegun(world="new", text=" "), "the story has no fit name"),
     (StoryBegun(world="new", text=None), "the story has no fit name"),
-    (SessionStarted(session="n", world="new", client="test"), "there is no world new"),
+    (begin("n", world="new"), "there is no world new"),
     (cast(JONAS, "main", "Jonas"), "main is no story"),
     (cast(JONAS, "new", "Jonas"), "new is no story"),
     (cast(JONAS), "m-jonas is no member that was named"),
@@ -106,16 +103,16 @@ REFUSED: list[tuple[Event, str]] = [
     (asks("t", "s1"), "turn s1 is of another story"),
     (asks("t", "o0"), "turn o0 is of another story"),
     (reply("t", parent="p1"), "turn p1 is of another story"),
-    (TurnTaken(turn="waits", session="s", parent="p1"), "turn p1 is of another story"),
-    (TurnTaken(turn="p-waits", session=CHAT, parent="s1"), "turn s1 is of another story"),
-    (HeadMoved(session="s", turn="p1"), "turn p1 is of another story"),
+    (taken("waits", "s", parent="p1"), "turn p1 is of another story"),
+    (taken("p-waits", CHAT, parent="s1"), "turn s1 is of another story"),
+    (move("s", "p1"), "turn p1 is of another story"),
     (moves_to("s1"), "turn s1 is of another story"),
     (moves_to("o0"), "turn o0 is of another story"),
     (fork("s1", STORY), "turn s1 is of another story"),
     (fork("p1", "main"), "the world main is another's"),
     (fork("p1", "second"), "the world second is another's"),
     (fork("s1", STORY, "s"), "the world lighthouse is another's"),
-    (EntityNoted(entity=MARA, category="person", by_turn="s0", text="Mara"), "m-mara is of the cast of a story"),
+    (noted(MARA, "Mara", "s0"), "m-mara is of the cast of a story"),
     (EntityNamed(entity=MARA, text="Marta"), "m-mara is of the cast of a story"),
     (EntityKinded(entity=MARA, category="place"), "m-mara is of the cast of a story"),
     (EntityMerged(entity=MARA, into="you"), "m-mara is of the cast of a story"),
@@ -153,14 +150,14 @@ LAWFUL: list[Event] = [
     said("t3", CHAT, parent="p1", role="tool", speaker="dice", witnesses=()),
     asks("t4", "p1", role="note", saw=()),
     answers("t5", "p1", session="w", saw=("m-own",), speaker="m-own"),
-    TurnTaken(turn="p-waits", session=CHAT, parent="p1"),
-    HeadMoved(session="w", turn="p0"),
+    taken("p-waits", CHAT, parent="p1"),
+    move("w", "p0"),
     moves_to(None),
     fork("p1", STORY),
     fork("p0", "f"),
     begins("n"),
     StoryBegun(world="third", text="The Lighthouse"),
-    EntityNoted(entity="mara", category="person", by_turn="s0", text="Mara"),
+    noted("mara", "Mara", "s0"),
 ]
 
 

@@ -4,14 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graph.events import MAIN_WORLD, CoreWritten, EntityNoted, PinSet, SessionRenamed, SessionTitled, TurnRated
+from graph.events import MAIN_WORLD
 from graph.memory import Memory
 from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.values import Filters, Wanted
+from tests.graph.deeds import pin, rate, rename, titled, write
 from tests.graph.stories.deeds import forks
 from tests.graph.stories.played import CHAT, MARA, STORY, YOU, answers, asks, play
 from tests.graph.talk import NOON, reply, said, talk
-from tests.graph.teach import observed
+from tests.graph.teach import noted, observed
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 KINDS: list[NodeKind] = [kind for kind in NODE_KINDS if kind != "observation"]
@@ -23,12 +24,12 @@ def both(whole: Memory) -> Memory:
     talk(whole, 2)
     whole.append(
         said("s2", parent="s1", text="My lantern, says Ada", speaker="Ada"),
-        TurnRated(turn="s2", significance=3, by="user"),
-        PinSet(turn="s0"),
+        rate("s2", 3, by="user"),
+        pin("s0"),
         observed("o", "s2", text="Ada has a lantern", about=("Ada",)),
-        PinSet(observation="o"),
-        CoreWritten(block="human", by="user", text="Rows a boat."),
-        EntityNoted(entity="bob", category="person", by_turn="s0", text="Bob"),
+        pin(observation="o"),
+        write("human", "Rows a boat."),
+        noted("bob", "Bob", "s0"),
         forks("if", "s1", "if", origin="s"),
         said("if0", "if", parent="s1", text="A lantern, if"),
     )
@@ -36,14 +37,14 @@ def both(whole: Memory) -> Memory:
     whole.append(
         asks("p2", "p1", text="My lantern, I play"),
         answers("p3", "p2", text="Your lantern!"),
-        TurnRated(turn="p3", significance=3, by="user"),
-        PinSet(turn="p0"),
+        rate("p3", 3, by="user"),
+        pin("p0"),
         observed("q", "p2", world=STORY, text="Ilya has a lantern", about=(YOU,)),
-        PinSet(observation="q"),
-        CoreWritten(block="human", world=STORY, by="user", text="Keeps the light."),
-        SessionTitled(session=CHAT, sources=("p2",), text="The lantern"),
+        pin(observation="q"),
+        write("human", "Keeps the light.", world=STORY),
+        titled(CHAT, "The lantern", "p2"),
         forks("as-if", "p3", "as-if"),
-        SessionRenamed(session="as-if", text="Another lantern"),
+        rename("as-if", "Another lantern"),
         asks("as-if0", "p3", session="as-if", text="A lantern, as if"),
     )
     return whole

@@ -12,19 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.events import (
-    EntityNoted,
-    ObservationDeleted,
-    Relation,
-    RelationNoted,
-    SessionRenamed,
-    TurnDeleted,
-    TurnHidden,
-)
+from graph.events import EntityNoted, ObservationDeleted, Relation, RelationNoted, TurnDeleted
 from graph.memory import Memory
 from graph.recall import knowing, later, lexical, naming, ranking, scoring, search, walking
 from graph.values import CalledBy, Filters, Hit, Reason, Step
 from tests.examples import histories
+from tests.graph.deeds import hide, rename
 from tests.graph.stories.deeds import forks, resets, sits, was_seen
 from tests.graph.stories.played import BOTH, CHAT, MARA, STORY, YOU, answers, asks, begun
 from tests.graph.stories.twins import (
@@ -190,7 +183,7 @@ def test_whoever_was_away_believes_what_was_so_before_until_they_see_the_rest(me
     assert believes(memory, MARA) == {WELL}
     memory.append(was_seen("k2", (YOU,)))
     assert believes(memory, MARA) == {DRAWER}
-    memory.append(TurnHidden(turn="k1"))
+    memory.append(hide("k1"))
     assert believes(memory, MARA) == set()
 
 
@@ -229,7 +222,7 @@ def lifted(hits: list[Hit]) -> set[str]:
 
 
 def test_others_are_called_and_meant_by_the_names_they_have_now_and_their_chats_by_none(memory: Memory) -> None:
-    memory.append(*begun(), SessionRenamed(session=CHAT, text="The murder of Ilya"))
+    memory.append(*begun(), rename(CHAT, "The murder of Ilya"))
     memory.append(asks("k1", text="The lamp is lit"), answers("k2", "k1", text="Who lit it?"))
     hits = recalled(memory, "What did Mara ask about the lamp?", YOU)
     assert {(hit.id, hit.speaker, hit.session_name) for hit in hits} == {("k1", "Ilya", None), ("k2", "Mara", None)}

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from graph.events import CastSet, SessionDeleted, StageSet, TurnDeleted
+from graph.events import CastSet, StageSet
 from graph.memory import Memory
 from graph.transfer.backup import copy_log
 from graph.transfer.restoring import install, prepared
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import delete, drop
 from tests.graph.stories.deeds import begins, faults, forks, joins, moves_to, put, resets, sits, was_seen
 from tests.graph.stories.played import ALL, CHAT, JONAS, MARA, YOU, answers, asks, begun, play, seated, stands, view
 from tests.graph.stories.test_cast import TWO
@@ -182,10 +183,10 @@ def test_words_that_were_erased_there_or_here_do_not_come_back(told: Memory, oth
         if isinstance(each.event, CastSet) and each.event.text == "Jonas"
     ]
     told.erase(seq)
-    told.append(TurnDeleted(turn="p0"))
+    told.append(delete("p0"))
     bring(other, exported(told))
     assert (seated(other)["guest"], stands(other)[MOOD]) == ("", "late")
-    other.append(TurnDeleted(turn="f0"))
+    other.append(delete("f0"))
     assert bring(other, early).new == 0
     assert "wary" not in texts(other)
     assert "bold" not in texts(other)
@@ -243,7 +244,7 @@ def test_backups_bring_a_story_back_without_erasures(told: Memory, opening: Open
     file, late = tmp_path / "backup.sqlite", tmp_path / "late.sqlite"
     before = {chat: shown(told, chat) for chat in CHATS}
     copy_log(folder, file)
-    told.append(put(*MOOD, "gone", "p5"), was_seen("p0"), TurnDeleted(turn="f0"))
+    told.append(put(*MOOD, "gone", "p5"), was_seen("p0"), delete("f0"))
     told.close()
     with prepared(folder, file) as ready:
         install(folder, ready, stamp="2026-11-21T030405Z")
@@ -272,7 +273,7 @@ def test_a_copy_loses_the_words_of_a_story_that_was_deleted_since(whole: Memory,
     copy = tmp_path / "copies" / "log.sqlite"
     copy.parent.mkdir(mode=0o700)
     copy_log(folder, copy)
-    whole.append(SessionDeleted(session=CHAT))
+    whole.append(drop(CHAT))
     assert whole.purge.copy(copy) == 3  # its name, and those of two
     with closing(Memory.open(copy.parent, command="test")) as again:
         assert "Lighthouse" not in texts(again)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from graph.errors import CopyFailed, LogDamaged, MemoryMissing
-from graph.events import TurnDeleted
 from graph.memory import Memory
 from graph.sqlite import LOG
 from graph.transfer import backup
 from graph.transfer.backup import PART, CopyStopped, copy_log
+from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
 
 NOW = datetime(2026, 11, 21, 3, 4, 5, tzinfo=UTC)
@@ -91,7 +91,7 @@ def test_what_waits_to_be_purged_is_not_in_a_copy(memory: Memory, folder: Path, 
     memory.append(said("gone", parent="s1", text="limpetword"))
     with closing(sqlite3.connect(folder / LOG, isolation_level=None)) as db:
         db.execute("CREATE TABLE IF NOT EXISTS purging (seq INTEGER PRIMARY KEY, text TEXT)")
-        memory.append(TurnDeleted(turn="gone"))
+        memory.append(delete("gone"))
         db.execute("INSERT OR REPLACE INTO purging VALUES (4, ?)", ("limpetword " * 3000,))
     copy_log(folder, target)
     assert b"limpet" not in target.read_bytes()
@@ -165,7 +165,7 @@ def test_copies_that_hold_a_text_are_named_until_they_are_gone(memory: Memory, f
     assert memory.backups.holding([later.seq]) == []
     early.write_bytes(b"not readable any more" * 100)
     assert memory.backups.holding([2]) == [str(early)]
-    memory.append(TurnDeleted(turn="s0"))
+    memory.append(delete("s0"))
     assert memory.backups.holding([2]) == []
 
 

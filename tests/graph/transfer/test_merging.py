@@ -13,29 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
-from graph.events import (
-    HeadMoved,
-    ObservationDeleted,
-    PinSet,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    TurnDeleted,
-    TurnHidden,
-    TurnUnhidden,
-)
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.transfer.exporting import lines
 from graph.transfer.merging import ExportedEvent, ExportSummary, Merge, Merged, read
 from tests.examples import histories
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, pin, rename, titled, unhide
 from tests.graph.lessons import LESSONS, taught
 from tests.graph.projection.test_belief_histories import of
 from tests.graph.projection.test_rebuild_equals_live import folded
 from tests.graph.talk import NOON, reply, said, talk
-from tests.graph.teach import observed
+from tests.graph.teach import forget, observed
 
 Line = dict[str, Any]
 
@@ -138,7 +126,7 @@ def test_what_was_erased_here_stays_erased(memory: Memory, other: Memory) -> Non
     memory.append(observed("o", "s0"), observed("p", "s1"))
     export = exported(memory)
     bring(other, export)
-    other.append(TurnDeleted(turn="s2"), ObservationDeleted(series="p"), SessionDeleted(session="x"))
+    other.append(delete("s2"), forget("p"), drop("x"))
     memory.append(
         said("on", "x", parent="x1"),
         observed("q", "s2", text="from s2"),
@@ -159,7 +147,7 @@ def test_what_the_export_deleted_is_deleted_here(memory: Memory, other: Memory) 
     [seq] = [each.seq for each in memory.append(said("half", parent="s3", text="marzipan"))]
     memory.append(observed("o", "s0"), observed("p", "s3"))
     bring(other, exported(memory))
-    memory.append(TurnDeleted(turn="s3"))
+    memory.append(delete("s3"))
     memory.erase(seq)
     done = bring(other, exported(memory))
     assert done.deleted >= 2
@@ -172,8 +160,8 @@ def test_a_head_moves_only_where_nothing_was_done_since_or_the_export_follows_it
     for session in "abcd":
         talk(memory, 4, session)
     bring(other, exported(memory))
-    other.append(said("own", "b", parent="b3"), HeadMoved(session="c", turn="c1"))
-    other.append(HeadMoved(session="d", turn="d1"))
+    other.append(said("own", "b", parent="b3"), move("c", "c1"))
+    other.append(move("d", "d1"))
     for session in "abc":
         memory.append(said(f"{session}4", session, parent=f"{session}3"))
     memory.append(said("d4", "d", parent="d1"))
@@ -188,7 +176,7 @@ def test_a_head_moves_only_where_nothing_was_done_since_or_the_export_follows_it
 
 def test_a_missing_line_is_bridged_and_comes_in_later(memory: Memory, other: Memory) -> None:
     talk(memory, 5)
-    memory.append(observed("o", "s0"), observed("p", "s2"), SessionRenamed(session="s", text="name"))
+    memory.append(observed("o", "s0"), observed("p", "s2"), rename("s", "name"))
     export = exported(memory)
     without = [line for line in export if line["structure"].get("turn") != "s2"]
     done = bring(other, without)
@@ -204,7 +192,7 @@ def test_a_missing_line_is_bridged_and_comes_in_later(memory: Memory, other: Mem
 
 def test_a_chat_whose_beginning_is_missing_begins_where_its_turns_do(memory: Memory, other: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionForked(session="f", origin="s", at="s1", client="test"), said("f0", "f", parent="s1"))
+    memory.append(fork("f", "s", "s1"), said("f0", "f", parent="s1"))
     export = [line for line in exported(memory) if line["kind"] not in ("session.started", "session.forked")]
     done = bring(other, export)
     assert done.refused == {}
@@ -216,16 +204,16 @@ def test_a_chat_whose_beginning_is_missing_begins_where_its_turns_do(memory: Mem
 
 def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionRenamed(session="s", text="theirs"), TurnHidden(turn="s1"), PinSet(turn="s0"))
+    memory.append(rename("s", "theirs"), hide("s1"), pin("s0"))
     late = exported(memory)
     bring(other, late[:3])
-    other.append(SessionRenamed(session="s", text="ours"), TurnHidden(turn="s1"), TurnUnhidden(turn="s1"))
+    other.append(rename("s", "ours"), hide("s1"), unhide("s1"))
     done = bring(other, late)
     assert done.older == 2
     assert other.readings.session("s").name == "ours"
     assert not other.readings.turn("s1").hidden
     assert other.readings.turn("s0").pinned
-    memory.append(SessionRenamed(session="s", text="newest"))
+    memory.append(rename("s", "newest"))
     bring(other, exported(memory))
     assert other.readings.session("s").name == "newest"
 
@@ -233,7 +221,7 @@ def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
 def test_a_chat_that_both_imported_elsewhere_is_one(memory: Memory, other: Memory) -> None:
     for number, here in enumerate((memory, other)):
         here.append(
-            SessionStarted(session=f"s{number}", client="import", source="chat"),
+            begin(f"s{number}", client="import", source="chat"),
             said(f"a{number}", f"s{number}", source="first", text="first"),
             reply(f"b{number}", f"s{number}", parent=f"a{number}", source="second", text="second"),
         )
@@ -249,15 +237,15 @@ def test_one_session_brings_its_paths_and_what_was_learned_from_them_alone(memor
     talk(memory, 4)
     talk(memory, 2, "x")
     memory.append(
-        SessionForked(session="f", origin="s", at="s1", client="test"),
+        fork("f", "s", "s1"),
         said("f0", "f", parent="s1"),
         observed("of f", "s0", "f0"),
         observed("of x", "x0", "f0"),
         observed("of s", "s3"),
         observed("of f 2", "f0", after=observed("of f", "s0", "f0")),
-        SessionTitled(session="f", sources=("f0",), text="a title"),
-        HeadMoved(session="f", turn=None),
-        HeadMoved(session="f", turn="f0"),
+        titled("f", "a title", "f0"),
+        move("f", None),
+        move("f", "f0"),
     )
     done = bring(other, exported(memory, "f"))
     assert done.refused == {}
@@ -283,10 +271,8 @@ def test_a_line_is_read_or_told_what_it_is(memory: Memory) -> None:
 
 def test_a_chat_of_a_what_if_not_here_is_refused_and_comes_with_the_whole(memory: Memory, other: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionForked(session="w", origin="s", at="s1", world="w", client="test"))
-    memory.append(
-        SessionStarted(session="n", client="notes", world="w"), said("n0", "n"), observed("o", "n0", world="w")
-    )
+    memory.append(fork("w", "s", "s1", "w"))
+    memory.append(begin("n", client="notes", world="w"), said("n0", "n"), observed("o", "n0", world="w"))
     lines = exported(memory)
     done = bring(other, [line for line in lines if line["structure"].get("session") == "n"])
     assert sum(done.refused.values()) == 2
@@ -315,10 +301,10 @@ def test_a_synthesis_comes_with_both_its_parents_or_not_at_all_and_goes_with_one
     }
     bring(other, exported(memory))
     assert state(other) == state(memory)
-    memory.append(ObservationDeleted(series="two"))
+    memory.append(forget("two"))
     assert bring(other, exported(memory)).deleted > 0
     assert known(other) == ["across", "one", "three"]
     assert state(other) == state(memory)
-    other.append(ObservationDeleted(series="three"))
+    other.append(forget("three"))
     bring(other, exported(memory))  # it brings nothing back
     assert known(other) == ["one"]

@@ -11,7 +11,6 @@ from types import ModuleType
 import pytest
 
 from graph.errors import LogDamaged, LogNewer, LogUnwritable, MemoryMissing, NotABackup
-from graph.events import ObservationDeleted, SessionDeleted, TurnDeleted, TurnHidden
 from graph.kuzu.truncation import WITNESS
 from graph.log.migrations import NEWEST
 from graph.memory import Memory
@@ -20,8 +19,9 @@ from graph.transfer import backup, restoring
 from graph.transfer.backup import backups_of, copy_log, making_copies
 from graph.transfer.restoring import Restoring, install, prepared
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import delete, drop, hide
 from tests.graph.talk import NOON, said, talk
-from tests.graph.teach import observed
+from tests.graph.teach import forget, observed
 
 STAMP = "2026-11-21T030405Z"
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -90,9 +90,9 @@ def test_what_was_erased_since_stays_so_and_all_of_it(memory: Memory, opening: O
     )
     [recorded] = memory.append(said("half", parent="s3", text="marzipan"))
     copy_log(folder, file)
-    memory.append(TurnDeleted(turn="secret"), ObservationDeleted(series="p"), SessionDeleted(session="other"))
+    memory.append(delete("secret"), forget("p"), drop("other"))
     memory.erase(recorded.seq)
-    memory.append(TurnHidden(turn="s2"))
+    memory.append(hide("s2"))
     memory.close()
     ready, _ = restore(folder, file)
     assert ready.erased == 4
@@ -219,7 +219,7 @@ def test_killed_at_any_step_the_old_or_the_new_memory_opens(
     talk(whole, 4)
     whole.append(said("secret", parent="s3", text="zugspitze"))
     copy_log(folder, file)
-    whole.append(TurnDeleted(turn="secret"), said("later", parent="s3"))
+    whole.append(delete("secret"), said("later", parent="s3"))
     whole.close()
     die_at(name, after=after, work=lambda: restore(folder, file))
     memory = with_graph(opening)

@@ -5,27 +5,17 @@ from typing import Any
 import pytest
 
 from graph.errors import NotFound
-from graph.events import (
-    EntityNoted,
-    Event,
-    ObservationMade,
-    ObservationRejected,
-    ObservationSupported,
-    Relation,
-    RelationNoted,
-    SessionForked,
-    TurnDeleted,
-    TurnHidden,
-)
+from graph.events import EntityNoted, Event, ObservationMade, Relation, RelationNoted
 from graph.memory import Memory
 from graph.values import Edge, Ego, Ref
 from tests.examples import soaking
+from tests.graph.deeds import delete, fork, hide
 from tests.graph.talk import talk
-from tests.graph.teach import observed
+from tests.graph.teach import noted, observed, reject, support
 
 
 def named(*names: str, turn: str = "s0") -> list[EntityNoted]:
-    return [EntityNoted(entity=each.lower(), category="person", by_turn=turn, text=each) for each in names]
+    return [noted(each.lower(), each, turn) for each in names]
 
 
 def related(id: str, subject: str, kind: str, object: str, *sources: str, **more: Any) -> list[Event]:
@@ -63,7 +53,7 @@ def test_they_come_before_all_else_by_kind_and_what_is_over_after(family: Memory
         *related("boss", "eve", "manages", "ada"),
         *related("with", "bob", "works_with", "ada"),
         *related("trust", "bob", "trusts", "ada", polarity=False),
-        ObservationSupported(observation="with", source="s2"),
+        support("with", "s2"),
     )
     ego = ada(family)
     assert told(ego) == [
@@ -90,7 +80,7 @@ def test_the_same_told_from_both_ends_is_one_with_the_proof_of_both(family: Memo
 
 def test_what_is_of_a_what_if_is_not_in_main_and_what_main_had_is_there(family: Memory) -> None:
     family.append(*related("with", "ada", "works_with", "bob"))
-    family.append(SessionForked(session="w", origin="s", at="s1", world="w", client="test"))
+    family.append(fork("w", "s", "s1", "w"))
     family.append(*related("what-if", "ada", "manages", "eve", world="w"))
     assert told(ada(family)) == [("works_with", True, "Bob", None, 1)]
     assert sorted(told(ada(family, world="w"))) == [
@@ -105,18 +95,18 @@ def test_what_is_of_a_what_if_is_not_in_main_and_what_main_had_is_there(family: 
 
 def test_one_whose_proof_goes_or_that_is_rejected_is_gone(family: Memory) -> None:
     family.append(*related("with", "ada", "works_with", "bob", "s3"), *related("boss", "eve", "manages", "ada"))
-    family.append(TurnDeleted(turn="s3"))
+    family.append(delete("s3"))
     assert told(ada(family)) == [("manages", False, "Eve", None, 1)]
     with pytest.raises(NotFound):
         family.walk.provenance("with")
-    family.append(ObservationRejected(observation="boss"))
+    family.append(reject("boss"))
     assert told(ada(family)) == []
     assert family.walk.neighbours(Ref("Entity", "ada"), ("manages", False, "Entity")).total == 0
 
 
 def test_the_name_of_whom_only_a_hidden_turn_names_is_not_told(family: Memory) -> None:
     family.append(*named("Xyzzy", turn="s3"), *related("with", "ada", "works_with", "xyzzy"))
-    family.append(TurnHidden(turn="s3"))
+    family.append(hide("s3"))
     assert "Xyzzy" not in repr(ada(family))
     key = ("works_with", True, "Entity")
     assert family.walk.neighbours(Ref("Entity", "ada"), key, text="xyzzy").total == 0

@@ -24,7 +24,7 @@ from graph.transfer.backup import copy_log
 from graph.upkeep import purge_copy
 from graph.values import Progress
 from tests.examples import few
-from tests.graph.conftest import Open, bad, ignore
+from tests.graph.conftest import Open, bad, ignore, purge, with_graph
 from tests.graph.deeds import delete
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import forget, observed
@@ -37,18 +37,10 @@ def holding(folder: Path, *words: str) -> list[str]:
     return [path.name for path, held in look(folder, forms_of(words or [SECRET])) if held]
 
 
-def purge(memory: Memory) -> None:
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
-
-
 def tell_a_secret(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(
-        said("t", parent="s3", text=f"I am a {SECRET}."),
-        reply("u", parent="t", text="How nice."),
-        observed("m1", "t", text=f"The user is a {SECRET}"),
-    )
+    memory.append(said("t", parent="s3", text=f"I am a {SECRET}."), reply("u", parent="t", text="How nice."))
+    memory.append(observed("m1", "t", text=f"The user is a {SECRET}"))
 
 
 @pytest.fixture
@@ -175,14 +167,12 @@ memory.purge.done(memory.purge.waiting())
     ],
 )
 def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open, folder: Path, step: str) -> None:
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     tell_a_secret(memory)
     memory.close()
     ended = subprocess.run([sys.executable, "-c", CHILD, step, str(folder)], check=False, timeout=60)
     assert ended.returncode == 9
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert memory.purge.waiting()
     purge(memory)
     assert holding(folder) == []
@@ -267,8 +257,7 @@ def test_a_closed_graphs_files_go_and_the_next_opening_makes_others(whole: Memor
 def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(left: Memory, opening: Open, folder: Path) -> None:
     with pytest.raises(GraphFailure):
         left.purge.run(closes(left))
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     purge(memory)
     assert holding(folder) == []
 

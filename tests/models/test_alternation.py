@@ -90,9 +90,7 @@ async def test_a_prefill_goes_on_in_front_where_a_reply_was_broken_off(generator
     assert evaluated == new
 
 
-async def test_the_context_of_judgements_is_made_for_the_first_and_grows_for_a_long_one(
-    fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_judgements_get_a_context_that_can_grow(fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "APART", APART)
     mara, jonas = two_logs(fresh)
     for log in (mara, jonas):
@@ -109,9 +107,7 @@ async def test_the_context_of_judgements_is_made_for_the_first_and_grows_for_a_l
         assert evaluated == new
 
 
-async def test_without_memory_for_it_judgements_take_the_context_behind_and_that_is_told_before(
-    fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_memory_judgements_go_behind(fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     mara, jonas = two_logs(fresh)
     for log in (mara, jonas):
         await log.replies()

@@ -32,7 +32,6 @@ from tests.models.chat_server import (
     chat_server,
     counts,
     event,
-    line,
     refused,
     said,
 )
@@ -222,8 +221,8 @@ async def test_the_info_and_the_key_of_states_name_the_server_and_the_model() ->
 
 async def test_the_first_piece_comes_at_once_and_the_rest_in_few() -> None:
     go_on = asyncio.Event()
-    many = [line(event("a")) for _ in range(400)]
-    script = Scripted([line(event("first")), go_on, b"".join(many), line(event(finish="stop")), DONE])
+    many = [event("a") for _ in range(400)]
+    script = Scripted([event("first"), go_on, b"".join(many), event(finish="stop"), DONE])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         first = await anext(steps)
         go_on.set()
@@ -235,7 +234,7 @@ async def test_the_first_piece_comes_at_once_and_the_rest_in_few() -> None:
 
 
 async def test_text_that_is_held_back_comes_though_nothing_follows_it() -> None:
-    script = Scripted([line(event("one")), line(event(" two")), asyncio.Event()])
+    script = Scripted([event("one"), event(" two"), asyncio.Event()])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         text = ""
         while text != "one two":
@@ -247,8 +246,8 @@ async def test_text_that_is_held_back_comes_though_nothing_follows_it() -> None:
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 async def test_reasoning_in_a_field_of_its_own_is_told_and_not_shown(field: str) -> None:
     seen = asyncio.Event()
-    thoughts = [line(event(**{field: "secret"})) for _ in range(50)]
-    script = Scripted([*thoughts, seen, line(event("Yes")), line(event(finish="stop")), DONE])
+    thoughts = [event(**{field: "secret"}) for _ in range(50)]
+    script = Scripted([*thoughts, seen, event("Yes"), event(finish="stop"), DONE])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         first = await anext(steps)
         seen.set()
@@ -308,7 +307,7 @@ async def test_an_empty_reply_is_one() -> None:
 async def test_stop_from_another_thread_ends_it_and_the_connection() -> None:
     never = asyncio.Event()
     async with (
-        talking(Scripted([line(event("Once")), never])) as (server, generator),
+        talking(Scripted([event("Once"), never])) as (server, generator),
         aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps,
     ):
         assert (await anext(steps)) == Piece(tuple(ids_of("Once")), "Once")
@@ -353,7 +352,7 @@ def test_stop_does_nothing_where_nothing_runs_also_after_the_loop_was_closed() -
 
 
 async def test_who_closes_the_iterator_or_is_cancelled_ends_the_connection() -> None:
-    async with talking(Scripted([line(event("Once")), asyncio.Event()])) as (server, generator):
+    async with talking(Scripted([event("Once"), asyncio.Event()])) as (server, generator):
         async with aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
             await anext(steps)
         await server.left.wait()
@@ -370,8 +369,8 @@ async def test_who_closes_the_iterator_or_is_cancelled_ends_the_connection() -> 
 
 
 async def test_a_reply_or_a_stream_of_nothing_without_an_end_is_read_no_further_than_it_may_be() -> None:
-    endless = itertools.chain([line(event("Hi"))], itertools.repeat(line(event("blah " * 40))))
-    nothing = itertools.repeat(line(event()) * 50)
+    endless = itertools.chain([event("Hi")], itertools.repeat(event("blah " * 40)))
+    nothing = itertools.repeat(event() * 50)
     async with talking(Scripted(endless), Scripted(nothing)) as (server, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"), params=SamplingParams(max_tokens=10))
         await server.left.wait()
@@ -384,18 +383,18 @@ async def test_a_reply_or_a_stream_of_nothing_without_an_end_is_read_no_further_
 
 
 async def test_what_was_held_back_as_perhaps_reasoning_is_left_where_the_connection_ends() -> None:
-    async with talking(Scripted([line(event("<thi"))], cut=True)) as (server, generator):
+    async with talking(Scripted([event("<thi")], cut=True)) as (server, generator):
         text, why = await until_failed(generator, prompt_of(generator, "Hi"), ServerLost)
         assert (text, len(server.requests)) == ("<thi", 1)
         assert "the connection ended in the middle" in why
 
 
 async def test_a_told_end_is_one_whatever_becomes_of_connection_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with talking(Scripted([line(event("Hi", finish="stop"))], cut=True)) as (_, generator):
+    async with talking(Scripted([event("Hi", finish="stop")], cut=True)) as (_, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"))
     assert (joined(pieces), end.reason) == ("Hi", "end")
     monkeypatch.setattr("models.servers.answer.COUNTS_S", 0.0)  # they are not waited for for ever
-    async with talking(Scripted([line(event("Hi", finish="length")), asyncio.Event()])) as (server, generator):
+    async with talking(Scripted([event("Hi", finish="length"), asyncio.Event()])) as (server, generator):
         assert (await heard(generator, prompt_of(generator, "Hi")))[1].reason == "length"
         await server.left.wait()
 
@@ -415,7 +414,7 @@ async def test_a_busy_server_is_left_alone_as_long_as_it_says_and_asked_once_mor
 
 
 async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_for_and_remembered() -> None:
-    words = Scripted([line(event("word ")) for _ in range(4000)])
+    words = Scripted([event("word ") for _ in range(4000)])
     async with talking(words) as (server, generator):
         prompt = prompt_of(generator, "Sketch it.")
         with pytest.raises(StructuredOutputError):
@@ -443,7 +442,7 @@ async def test_names_of_one_model_and_a_name_that_is_none_of_the_servers_others_
         ("phi", "phi-3", False),
     ):
         assert same_model(asked, told) is same, (asked, told)
-    async with talking(Scripted([line(event("Hi", model="gpt-4o-2024-08-06")), DONE])) as (_, generator):
+    async with talking(Scripted([event("Hi", model="gpt-4o-2024-08-06"), DONE])) as (_, generator):
         pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
         assert [each.text for each in pieces] == ["Hi"]
 
@@ -631,7 +630,7 @@ async def test_an_object_that_is_not_valid_is_asked_for_once_more_and_in_words_a
 
 async def test_an_object_in_the_foreground_is_streamed() -> None:
     go_on = asyncio.Event()
-    script = Scripted([line(event('{"title": ')), go_on, line(event('"x"}')), line(event(finish="stop")), DONE])
+    script = Scripted([event('{"title": '), go_on, event('"x"}'), event(finish="stop"), DONE])
     async with talking(script) as (server, generator):
         async with aclosing(generator.generate([2, 300, 4, 3], SamplingParams(max_tokens=9), schema=Sketch)) as steps:
             first = await anext(steps)
@@ -687,8 +686,8 @@ def test_a_strict_schema_requires_all_and_allows_no_more_at_every_depth() -> Non
 
 async def test_the_background_waits_for_a_reply_or_is_interrupted_by_one_and_begins_again_after_it() -> None:
     go_on, good = asyncio.Event(), said(json.dumps(GOOD))
-    reply = Scripted([line(event("Hi")), go_on, line(event(finish="stop")), DONE])
-    half = Scripted([line(event('{"title": ')), asyncio.Event()])
+    reply = Scripted([event("Hi"), go_on, event(finish="stop"), DONE])
+    half = Scripted([event('{"title": '), asyncio.Event()])
     async with talking(reply, good, half, said("Hi"), good) as (server, generator):
         sketch, prompt = prompt_of(generator, "Sketch it."), prompt_of(generator, "Hi")
         async with aclosing(generator.generate(prompt, PARAMS)) as steps:

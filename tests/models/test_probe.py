@@ -39,9 +39,7 @@ def memo(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "probed.json"
 
 
-def test_a_good_file_is_tried_once_and_again_when_it_or_the_build_or_the_processor_is_another(
-    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_good_file_is_tried_once_for_each_set_up(path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = answering(monkeypatch, 0)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=True, fresh=True)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=True, fresh=False)

@@ -125,9 +125,7 @@ def test_past_the_limit_the_one_used_longest_ago_leaves(shelf: KVStates, folder:
     assert sorted(path.name[0] for path in folder.iterdir()) == ["A", "C", "D"]
 
 
-def test_a_disk_that_is_or_would_be_full_keeps_the_old_one_and_leaves_nothing_behind(
-    shelf: KVStates, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_or_filling_disk_keeps_the_old(shelf: KVStates, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf.save("A", "model", STATE, NOTE)
 
     def full(data: memoryview) -> Any:
@@ -175,9 +173,7 @@ def test_a_forgotten_session_and_those_that_mention_a_turn_are_gone(shelf: KVSta
     assert shelf.find("C", "model") is None
 
 
-def test_without_a_limit_states_take_what_one_full_context_does_and_both_voices_of_a_story_have_room(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_limit_states_take_one_context_or_both_voices(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "RESERVE", 0)
     shelf = KVStates(folder, limit=None)
     quarter = KVState(tuple(range(100)), memoryview(bytes(10_000)))

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,12 @@ from models.catalogue import CATALOGUE, WheelSource
 from models.errors import ChecksumMismatch, FetchFailed, ModelMissing, NoSpace, NotInstalled, UnknownModel
 from models.fetch import FetchProgress, Outside
 from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore, as_installed
-from tests.models.servers import Site, entry, serving
+from tests.models.servers import Site, entry
 from tests.models.tiny_bert import CONFIG, VOCABULARY, tiny_bert
 
 pytestmark = pytest.mark.process
 
 GGUF = b"GGUF" + bytes(range(256)) * 3000
-
-
-@pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    with serving() as site:
-        for key, value in site.environment.items():
-            monkeypatch.setenv(key, value)
-        yield site
 
 
 @pytest.fixture

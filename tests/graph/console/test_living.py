@@ -19,32 +19,19 @@ pytestmark = pytest.mark.process
 def varied(whole: Memory) -> Memory:
     """Something of every state that there is; the words of what is not live have `gone` in them."""
     talk(whole, 4)
-    whole.append(
-        said("aside", parent="s3", text="gone aside"),
-        move("s", "s3"),
-        said("h", parent="s3", text="gone hidden"),
-        reply("after", parent="h"),
-        said("d", parent="after", text="gone deleted"),
-        said("w", parent="d", text="gone withheld"),
-        said("end", parent="w", text="the last word"),
-        observed("kept", "s0", text="a fact that is kept"),
-        observed("of hidden", "h", text="gone with its turn"),
-        observed("candidate", "s0", text="gone: not reviewed", status="candidate"),
-        observed("wrong", "s0", text="gone: retired"),
-        *read("doc", "c1", "c2 gone"),
-        *read("doc", "c1", new=()),
-        *read("taken out", "c9"),
-        *read("taken out"),
-        write("user", "gone: the user's own affair"),
-    )
+    whole.append(said("aside", parent="s3", text="gone aside"), move("s", "s3"))
+    whole.append(said("h", parent="s3", text="gone hidden"), reply("after", parent="h"))
+    whole.append(said("d", parent="after", text="gone deleted"), said("w", parent="d", text="gone withheld"))
+    whole.append(said("end", parent="w", text="the last word"), observed("kept", "s0", text="a fact that is kept"))
+    whole.append(observed("of hidden", "h", text="gone with its turn"))
+    whole.append(observed("candidate", "s0", text="gone: not reviewed", status="candidate"))
+    whole.append(observed("wrong", "s0", text="gone: retired"), *read("doc", "c1", "c2 gone"))
+    whole.append(*read("doc", "c1", new=()), *read("taken out", "c9"), *read("taken out"))
+    whole.append(write("user", "gone: the user's own affair"))
     old = observed("old", "s2", text="gone: superseded")
     whole.append(old, observed("new", "s2", after=old, text="a newer fact"))
-    whole.append(
-        hide("h"), delete("d"), withhold("w"),
-        retire("wrong", "s2"),
-        begin("x"), said("x1", session="x", text="gone with its chat"),
-        rename("x", "gone name"), drop("x"),
-    )  # fmt: skip
+    whole.append(hide("h"), delete("d"), withhold("w"), retire("wrong", "s2"), begin("x"))
+    whole.append(said("x1", session="x", text="gone with its chat"), rename("x", "gone name"), drop("x"))
     return whole
 
 
@@ -76,16 +63,10 @@ NOTED = noted("e", "Gonetta", "h")
 
 def test_what_is_only_supposed_or_said_of_what_is_hidden_or_the_users_own_affair_is_not_there(whole: Memory) -> None:
     talk(whole, 4)
-    whole.append(
-        fork("w", "s", "s1", "if"),
-        said("if1", session="w", parent="s1", text="gone: only supposed"),
-        observed("supposed", "if1", text="gone: only supposed", world="if"),
-        titled("s", "gone title", "s0"),
-        SessionConfigured(session="s", text="gone: the user's own affair"),
-        write("user", "gone: the user's own affair"),
-        said("h", parent="s3", text="gone"),
-        NOTED,
-    )
+    whole.append(fork("w", "s", "s1", "if"), said("if1", session="w", parent="s1", text="gone: only supposed"))
+    whole.append(observed("supposed", "if1", text="gone: only supposed", world="if"), titled("s", "gone title", "s0"))
+    whole.append(SessionConfigured(session="s", text="gone: the user's own affair"))
+    whole.append(write("user", "gone: the user's own affair"), said("h", parent="s3", text="gone"), NOTED)
     named = "MATCH (e:Entity {id: 'e'}) RETURN count(*)"
     assert whole.console.run(named, live_only=True).rows == ((1,),)
     whole.append(hide("h"), hide("s0"))

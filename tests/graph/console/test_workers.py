@@ -186,9 +186,7 @@ def _checkpoint(store: GraphStore) -> None:
             store.checkpoint()
 
 
-def test_the_chat_goes_on_while_a_query_runs_which_ends_with_its_engine_when_it_is_cancelled_or_the_memory_closed(
-    spoken: Memory, asked: threading.Semaphore
-) -> None:
+def test_a_chat_goes_on_beside_a_query_that_a_cancel_or_close_ends(spoken: Memory, asked: threading.Semaphore) -> None:
     query = Asking(spoken)
     assert asked.acquire(timeout=60)
     (pid,) = spoken._apart.pids()

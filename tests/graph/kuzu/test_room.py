@@ -13,7 +13,7 @@ from graph.kuzu.overlay import Overlay
 from graph.kuzu.rebuild import NEW
 from graph.kuzu.store import GraphStore
 from graph.memory import Memory
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, ignore, with_graph
 from tests.graph.talk import said, talk
 
 LIVE = "MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY t.seq"
@@ -63,8 +63,7 @@ def test_under_a_limit_of_file_sizes_the_process_ends_by_itself_and_says_why(fol
     assert "nearly full" in done.stdout
     assert "catch up automatically" in done.stdout
     assert done.stdout.endswith("said\n")
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert [row["id"] for row in memory.query(LIVE)] == ["s0", "s1", "t0", "t1", "t2"]
 
 
@@ -74,8 +73,7 @@ def test_a_write_that_fails_at_last_leaves_the_engine_alone(folder: Path, openin
     done = run(folder, how, limit)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("said\n")
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert [row["id"] for row in memory.query(LIVE)][-3:] == ["t0", "t1", "t2"]
     assert [check.name for check in memory.doctor() if not check.ok] == []
 

@@ -10,7 +10,7 @@ from graph.errors import InvalidEvent, LogDamaged
 from graph.events import Event, Recalled, Role, TextErased
 from graph.log.log import Log, check_chain
 from graph.memory import Memory
-from tests.graph.conftest import Open, bad, ignore
+from tests.graph.conftest import Open, bad, purge
 from tests.graph.deeds import begin, delete, move, pin, taken, titled
 from tests.graph.talk import reply, said, talk
 from tests.tables import each
@@ -109,8 +109,7 @@ def test_erased_words_leave_no_byte_and_the_chain_verifies(memory: Memory, folde
     assert memory.readings.search_words("xylophone") == []
     assert memory.readings.search_words("forget") == ["answer"]
     assert bad(memory) == []
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
+    purge(memory)
     memory.close()
     assert b"ylophone" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
@@ -138,9 +137,7 @@ def test_a_salt_hides_what_was_erased_from_guessing(memory: Memory, folder: Path
         assert db.execute(of_a).fetchall() == [(None, None)]
 
 
-def test_a_side_row_is_replaced_as_the_reply_grows_ends_with_it_and_outlives_a_crash_with_its_context_pack(
-    memory: Memory, folder: Path, opening: Open
-) -> None:
+def test_a_side_row_grows_with_its_reply_and_outlives_a_crash(memory: Memory, folder: Path, opening: Open) -> None:
     talk(memory, 1)
     for text in ("Once", "Once upon", "Once upon a time"):
         memory.stream("r", session="s", parent="s0", model="m", text=text)

@@ -14,7 +14,7 @@ from graph.log.log import Log
 from graph.memory import Memory
 from graph.projection import schema, sqlite_tables
 from graph.reader import LogReader
-from tests.graph.conftest import bad, ignore
+from tests.graph.conftest import bad, change, ignore
 from tests.graph.deeds import fork, hide, move, titled
 from tests.graph.talk import reply, said, talk
 from tests.tables import each
@@ -27,19 +27,10 @@ def rows(folder: Path) -> dict[str, list[Any]]:
         return {name: sorted(db.execute(f"SELECT * FROM {name}").fetchall(), key=repr) for name in names}
 
 
-def change(folder: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
-        for statement in statements:
-            db.execute(statement)
-
-
 @pytest.fixture
 def chat(memory: Memory) -> Memory:
     talk(memory, 4)
-    memory.append(
-        reply("other", parent="s2"), fork("f", "s", "s1"),
-        titled("s", "called so", "s0"), hide("s1"),
-    )  # fmt: skip
+    memory.append(reply("other", parent="s2"), fork("f", "s", "s1"), titled("s", "called so", "s0"), hide("s1"))
     return memory
 
 

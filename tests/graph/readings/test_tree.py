@@ -38,18 +38,9 @@ def at(branches: tuple[Branch, ...], turn: str) -> Branch:
 @pytest.fixture
 def branched(memory: Memory) -> Memory:
     """u1 with the replies r1, r2 (by way of a tool) and r3; below r1 the messages u2 and u2b; the head at r3."""
-    memory.append(
-        begin("s"),
-        said("u1"),
-        reply("r1", parent="u1"),
-        said("u2", parent="r1"),
-        reply("a2", parent="u2"),
-        said("u2b", parent="r1"),
-        move("s", "u1"),
-        tool("t", parent="u1"),
-        reply("r2", parent="t"),
-        reply("r3", parent="u1"),
-    )
+    memory.append(begin("s"), said("u1"), reply("r1", parent="u1"), said("u2", parent="r1"), reply("a2", parent="u2"))
+    memory.append(said("u2b", parent="r1"), move("s", "u1"), tool("t", parent="u1"), reply("r2", parent="t"))
+    memory.append(reply("r3", parent="u1"))
     return memory
 
 

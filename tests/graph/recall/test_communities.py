@@ -127,10 +127,8 @@ def test_what_names_the_same_person_or_people_who_are_related_is_a_theme_that_na
     name(whole, "ada", "t0", "t1")
     name(whole, "bob", "t2", "t3")
     assert together(whole) == []
-    whole.append(
-        observed("works", "t0", text="Ada works with Bob.", about=("ada", "bob")),
-        RelationNoted.of("works", Relation(subject="ada", kind="works_with", object="bob")),
-    )
+    whole.append(observed("works", "t0", text="Ada works with Bob.", about=("ada", "bob")))
+    whole.append(RelationNoted.of("works", Relation(subject="ada", kind="works_with", object="bob")))
     ((turns, people),) = together(whole)
     assert (turns, set(people)) == ({"t0", "t1", "t2", "t3"}, {"Ada", "Bob"})
     whole.append(retire("works"))

@@ -48,11 +48,9 @@ def test_a_reply_is_reached_over_what_it_answers_and_that_over_its_reply(chats: 
     assert hit.path == (Step("lexical", "b1"), Step("REPLIES_TO", "b2"))
     assert [reason.strategy for reason in hit.reasons] == ["graph"]
     assert named("b1", ask("starter")).path == (Step("lexical", "b2"), Step("REPLIED_TO", "b1"))
-    chats.append(
-        said("c1", "oven", parent="b3", text="Look up the gluten for me"),
-        said("c2", "oven", parent="c1", role="tool", speaker="search_memory", text="gluten gluten"),
-        reply("c3", "oven", parent="c2", text="It is a protein"),
-    )
+    chats.append(said("c1", "oven", parent="b3", text="Look up the gluten for me"))
+    chats.append(said("c2", "oven", parent="c1", role="tool", speaker="search_memory", text="gluten gluten"))
+    chats.append(reply("c3", "oven", parent="c2", text="It is a protein"))
     found = ask("gluten")
     assert "c2" not in ids(found), "turns of tools never come, but do not cut the path"
     assert named("c3", found).path == (Step("lexical", "c1"), Step("REPLIES_TO", "c3"))
@@ -236,11 +234,9 @@ def test_following_live_and_starting_anew_answer_the_same(opening: Open) -> None
 
 
 def test_a_what_if_sees_main_as_it_was_at_the_fork(chats: Memory) -> None:
-    chats.append(
-        fork("if", "sea", "a2", "what-if"),
-        said("w1", "if", parent="a2", text="Suppose the starfish could talk"),
-        said("m1", "oven", parent="b3", text="A starfish in the bread"),
-    )
+    chats.append(fork("if", "sea", "a2", "what-if"))
+    chats.append(said("w1", "if", parent="a2", text="Suppose the starfish could talk"))
+    chats.append(said("m1", "oven", parent="b3", text="A starfish in the bread"))
 
     def found(world: str) -> set[str]:
         return set(ids(chats.recall.search("starfish Freezing", filters=Filters(world=world), now=NOW, timezone=UTC)))

@@ -1,9 +1,6 @@
 """What a chat refers to: attached, dropped, undone, erased and brought elsewhere; and who wrote it, across chats."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
@@ -11,26 +8,16 @@ from hypothesis import strategies as st
 
 from graph.doctor import compare
 from graph.errors import CannotUndo, InvalidEvent
-from graph.events import (
-    EntityMerged,
-    EntityNamed,
-    Event,
-    Recalled,
-    ReferenceAdded,
-    ReferenceDropped,
-    ReferenceWritten,
-    TextErased,
-    Undone,
-)
-from graph.events.references import quoted_as, referred
+from graph.events import EntityMerged, EntityNamed, Event, Recalled, TextErased, Undone
+from graph.events.references import ReferenceAdded, ReferenceDropped, ReferenceWritten, quoted_as, referred
 from graph.history.undoing import UserChange
 from graph.memory import Memory
 from graph.values import Ref
 from tests.examples import histories
-from tests.graph.conftest import ignore
+from tests.graph.conftest import fresh, ignore, purge
 from tests.graph.deeds import begin, delete, drop, move
 from tests.graph.projection.test_rebuild_equals_live import folded
-from tests.graph.stories.test_deleting_stories import deletion, purge, texts
+from tests.graph.stories.test_deleting_stories import deletion, texts
 from tests.graph.talk import reply, said, talk
 from tests.graph.transfer.test_merging import bring, exported
 from tests.reference import told
@@ -58,12 +45,6 @@ def attached(memory: Memory, session: str = "s") -> list[str]:
 def chat(memory: Memory) -> Memory:
     talk(memory, 2)
     return memory
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[Memory]:
-    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
-        yield memory
 
 
 def test_a_chat_refers_to_what_is_attached_until_that_is_dropped(chat: Memory) -> None:
@@ -232,11 +213,7 @@ def happen(memory: Memory, deed: str, a: int, b: int) -> None:
 @given(STEPS)
 @example([("a", 0, 0), ("d", 0, 0), ("a", 0, 0), ("d", 0, 0)])  # dropped again, in a graph that is made anew
 def test_the_live_graph_the_rebuilt_one_and_the_definitions_say_the_same(steps: list[tuple[str, int, int]]) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        closing(Memory.open(Path(folder) / "memory", command="test")) as memory,
-    ):
-        memory.open_graph(ignore)
+    with fresh(graph=True) as memory:
         memory.append(*(begin(session) for session in SESSIONS))
         for deed, a, b in steps:
             happen(memory, deed, a, b)

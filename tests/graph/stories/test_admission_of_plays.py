@@ -3,17 +3,7 @@
 import pytest
 
 from graph.errors import InvalidEvent
-from graph.events import (
-    CastSet,
-    EntityKinded,
-    EntityMerged,
-    EntityNamed,
-    Event,
-    SessionForked,
-    StageSet,
-    StoryBegun,
-    TurnWitnessed,
-)
+from graph.events import CastSet, EntityKinded, EntityMerged, EntityNamed, Event, SessionForked, StageSet, StoryBegun
 from graph.memory import Memory
 from tests.graph.deeds import begin, move, taken
 from tests.graph.stories.deeds import begins, faults, forks, moves_to, put, resets, sits, was_seen
@@ -28,14 +18,9 @@ def told(memory: Memory) -> Memory:
     talk(memory, 2)
     memory.append(*read("doc", "chunk"), said("waits", queued=True))
     play(memory, 2)
-    memory.append(
-        asks("p-waits", queued=True),
-        forks("w", "p1", "w"),
-        sits("m-own", "guest", None, "Own", "w"),
-        sits("m-late", "guest", None, "Late"),
-        *begun("second", "other", you="o-you", host="o-host"),
-        asks("o0", session="other", speaker="o-you", saw=()),
-    )
+    memory.append(asks("p-waits", queued=True), forks("w", "p1", "w"), sits("m-own", "guest", None, "Own", "w"))
+    memory.append(sits("m-late", "guest", None, "Late"), *begun("second", "other", you="o-you", host="o-host"))
+    memory.append(asks("o0", session="other", speaker="o-you", saw=()))
     return memory
 
 
@@ -82,8 +67,8 @@ REFUSED: list[tuple[Event, str]] = [
     (put(MARA, "mood", "wary", "p1", sources=("p0", "s0")), "turn s0 is of another story"),
     (put(MARA, "mood", "wary", "p1", sources=("o0",)), "turn o0 is of another story"),
     (was_seen("s0", (MARA,)), "s0 is of no story"),
-    (TurnWitnessed(turn="s0"), "s0 is of no story"),
-    (TurnWitnessed(turn="nowhere"), "there is no turn nowhere"),
+    (was_seen("s0"), "s0 is of no story"),
+    (was_seen("nowhere"), "there is no turn nowhere"),
     (was_seen("p0", (MARA, JONAS)), "m-jonas is no member of the cast"),
     (was_seen("p0", ("o-host",)), "o-host is no member of the cast"),
     (was_seen("p0", ("m-own",)), "m-own is no member of the cast"),
@@ -144,7 +129,7 @@ LAWFUL: list[Event] = [
     put(MARA, "mood", None),
     StageSet(world="w", owner="m-own", aspect="mood", after="p0", by="model", sources=("p0",), text="glad"),
     was_seen("p1", ("m-late", MARA)),
-    TurnWitnessed(turn="p1"),
+    was_seen("p1"),
     asks("t1", "p1", saw=()),
     asks("t2", "p1", saw=("m-late",), addressed="m-late"),
     said("t3", CHAT, parent="p1", role="tool", speaker="dice", witnesses=()),

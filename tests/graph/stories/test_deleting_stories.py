@@ -8,7 +8,7 @@ from graph.events import Event, StoryBegun, TextErased
 from graph.events.codec import Stored
 from graph.log.byte_search import forms_of, look
 from graph.memory import Memory
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, ignore, purge
 from tests.graph.deeds import delete, drop, rename, write
 from tests.graph.stories.deeds import begins, faults, forks, joins, put, was_seen
 from tests.graph.stories.played import CHAT, JONAS, MARA, STORY, asks, begun, seated, stands
@@ -28,11 +28,6 @@ def deletion(memory: Memory, session: str) -> list[Event]:
     return [*events, TextErased(events=words)] if words else events
 
 
-def purge(memory: Memory) -> None:
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
-
-
 def holding(folder: Path) -> set[str]:
     """The words that a file of the memory has."""
     return {word for _, held in look(folder, forms_of(WORDS)) for word in held}
@@ -48,20 +43,10 @@ def texts(memory: Memory) -> str:
 def told(whole: Memory) -> Memory:
     """A story whose every word can be looked for, with a fork, and a what-if; and a chat of main."""
     talk(whole, 2)
-    whole.append(
-        StoryBegun(world=STORY, text=TITLE),
-        *begun()[1:],
-        joins(None, name=NAME),
-        put(JONAS, "card", f"{CARD} by trade"),
-        rename(CHAT, TITLE),
-        asks("p0", text=f"A {SAID} key"),
-    )
-    whole.append(
-        joins("p0", JONAS, f"{NAME} the Second"),
-        put(JONAS, "mood", LINE, "p0", by="rule", sources=("p0",)),
-        put(JONAS, "place", LINE, "p0"),
-        write("human", BLOCK, world=STORY),
-    )
+    whole.append(StoryBegun(world=STORY, text=TITLE), *begun()[1:], joins(None, name=NAME))
+    whole.append(put(JONAS, "card", f"{CARD} by trade"), rename(CHAT, TITLE), asks("p0", text=f"A {SAID} key"))
+    whole.append(joins("p0", JONAS, f"{NAME} the Second"), put(JONAS, "mood", LINE, "p0", by="rule", sources=("p0",)))
+    whole.append(put(JONAS, "place", LINE, "p0"), write("human", BLOCK, world=STORY))
     return whole
 
 

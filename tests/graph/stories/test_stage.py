@@ -1,14 +1,12 @@
 """What is on a stage is what comes of playing the path again: by turns, by their words, and by no other story."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from graph.events import StageSet, TextErased
 from graph.memory import Memory
-from tests.graph.conftest import ignore
+from tests.graph.conftest import change, ignore
 from tests.graph.deeds import delete, hide, unhide
 from tests.graph.stories.deeds import faults, forks, moves_to, put, sits
 from tests.graph.stories.played import CHAT, MARA, answers, asks, play, stands
@@ -149,8 +147,7 @@ def test_tables_of_stories_changed_by_hand_are_found_and_made_anew(whole: Memory
     play(whole, 2)
     whole.append(put(*MOOD, "wary", "p1", sources=("p1",)))
     before = whole.readings.stage(CHAT), whole.readings.cast(CHAT), whole.readings.thread(CHAT)
-    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
-        db.execute(damage)
+    change(folder, damage)
     assert faults(whole) == ["tables"]
     whole.rebuild(ignore)
     assert faults(whole) == []

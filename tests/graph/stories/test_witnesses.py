@@ -19,14 +19,9 @@ from tests.graph.talk import talk
 def three(memory: Memory) -> Memory:
     """A chat of three, in which Mara whispers and Jonas is away for a while."""
     play(memory, 2)
-    memory.append(
-        joins("p1"),
-        asks("p2", "p1", saw=ALL, addressed=JONAS),
-        answers("p3", "p2", saw=ALL, speaker=JONAS),
-        answers("p4", "p3", saw=(YOU, MARA)),
-        asks("p5", "p4", saw=(YOU, JONAS)),
-        asks("note", "p5", saw=(), role="note"),
-    )
+    memory.append(joins("p1"), asks("p2", "p1", saw=ALL, addressed=JONAS))
+    memory.append(answers("p3", "p2", saw=ALL, speaker=JONAS), answers("p4", "p3", saw=(YOU, MARA)))
+    memory.append(asks("p5", "p4", saw=(YOU, JONAS)), asks("note", "p5", saw=(), role="note"))
     return memory
 
 

@@ -56,12 +56,8 @@ def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> N
 def test_what_a_change_in_a_story_would_do_is_told_of_its_worlds_alone(whole: Memory) -> None:
     talk(whole, 2)
     play(whole, 2)
-    whole.append(
-        observed("o", "s0"),
-        observed("q", "p0", world=STORY),
-        forks("as-if", "p1", "as-if"),
-        asks("as-if0", "p1", session="as-if"),
-    )
+    whole.append(observed("o", "s0"), observed("q", "p0", world=STORY), forks("as-if", "p1", "as-if"))
+    whole.append(asks("as-if0", "p1", session="as-if"))
     worlds = [world.id for world in whole.readings.worlds() if world.id != MAIN_WORLD]
     hiding = whole.history.rehearse(hide("p0"))
     changes = whole.recall.supposing(worlds, hiding.supposed, also=hiding.observations)

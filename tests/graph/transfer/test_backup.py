@@ -16,6 +16,7 @@ from graph.memory import Memory
 from graph.sqlite import LOG
 from graph.transfer import backup
 from graph.transfer.backup import PART, CopyStopped, copy_log
+from tests.graph.conftest import change
 from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
 
@@ -143,8 +144,7 @@ def test_a_copy_stopped_or_damaged_leaves_nothing(memory: Memory, folder: Path, 
     with pytest.raises(CopyStopped):
         copy_log(folder, target, stopping=lambda: True)
     memory.close()
-    with closing(sqlite3.connect(folder / LOG, isolation_level=None)) as db:
-        db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")
+    change(folder, "UPDATE events SET text = 'never said' WHERE seq = 3")
     with pytest.raises(CopyFailed, match=r"texts: 1 changed.*clew doctor"):
         copy_log(folder, target)
     with pytest.raises(MemoryMissing):

@@ -2,10 +2,7 @@
 
 import json
 import random
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,6 +15,7 @@ from graph.reader import LogReader
 from graph.transfer.exporting import lines
 from graph.transfer.merging import ExportedEvent, ExportSummary, Merge, Merged, read
 from tests.examples import histories
+from tests.graph.conftest import fresh
 from tests.graph.deeds import begin, delete, drop, fork, hide, move, pin, rename, titled, unhide
 from tests.graph.lessons import LESSONS, taught
 from tests.graph.projection.test_belief_histories import of
@@ -79,12 +77,6 @@ def path(memory: Memory, session: str) -> list[str]:
     return [turn.id for turn in memory.readings.thread(session)]
 
 
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[Memory]:
-    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
-        yield memory
-
-
 @histories(12)
 @given(
     LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]), st.integers(3, 50), st.integers(0, 1_000_000)
@@ -93,10 +85,7 @@ def test_an_empty_memory_becomes_the_same_also_shuffled_and_in_two_goes(
     steps: list[tuple[int, int, int]], at_once: int, seed: int
 ) -> None:
     lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        one, two = (
-            stack.enter_context(closing(Memory.open(Path(folder) / name / "memory", command="test"))) for name in "ab"
-        )
+    with fresh() as one, fresh() as two:
         for event in lessons.events:
             one.append(event)
         export = exported(one)
@@ -127,12 +116,8 @@ def test_what_was_erased_here_stays_erased(memory: Memory, other: Memory) -> Non
     export = exported(memory)
     bring(other, export)
     other.append(delete("s2"), forget("p"), drop("x"))
-    memory.append(
-        said("on", "x", parent="x1"),
-        observed("q", "s2", text="from s2"),
-        observed("r", "x0", "on", text="from x"),
-        observed("p2", "s0", after=observed("p", "s1")),
-    )
+    memory.append(said("on", "x", parent="x1"), observed("q", "s2", text="from s2"))
+    memory.append(observed("r", "x0", "on", text="from x"), observed("p2", "s0", after=observed("p", "s1")))
     done = bring(other, exported(memory))
     assert done.refused == {}
     assert done.erased >= 4  # s2, p, on, p2
@@ -220,11 +205,9 @@ def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
 
 def test_a_chat_that_both_imported_elsewhere_is_one(memory: Memory, other: Memory) -> None:
     for number, here in enumerate((memory, other)):
-        here.append(
-            begin(f"s{number}", client="import", source="chat"),
-            said(f"a{number}", f"s{number}", source="first", text="first"),
-            reply(f"b{number}", f"s{number}", parent=f"a{number}", source="second", text="second"),
-        )
+        here.append(begin(f"s{number}", client="import", source="chat"))
+        here.append(said(f"a{number}", f"s{number}", source="first", text="first"))
+        here.append(reply(f"b{number}", f"s{number}", parent=f"a{number}", source="second", text="second"))
     memory.append(said("c", "s0", parent="b0", text="third"), observed("o", "b0", "c"))
     done = bring(other, exported(memory))
     assert (done.refused, done.known) == ({}, 3)
@@ -236,17 +219,10 @@ def test_a_chat_that_both_imported_elsewhere_is_one(memory: Memory, other: Memor
 def test_one_session_brings_its_paths_and_what_was_learned_from_them_alone(memory: Memory, other: Memory) -> None:
     talk(memory, 4)
     talk(memory, 2, "x")
-    memory.append(
-        fork("f", "s", "s1"),
-        said("f0", "f", parent="s1"),
-        observed("of f", "s0", "f0"),
-        observed("of x", "x0", "f0"),
-        observed("of s", "s3"),
-        observed("of f 2", "f0", after=observed("of f", "s0", "f0")),
-        titled("f", "a title", "f0"),
-        move("f", None),
-        move("f", "f0"),
-    )
+    memory.append(fork("f", "s", "s1"), said("f0", "f", parent="s1"), observed("of f", "s0", "f0"))
+    memory.append(observed("of x", "x0", "f0"), observed("of s", "s3"))
+    memory.append(observed("of f 2", "f0", after=observed("of f", "s0", "f0")), titled("f", "a title", "f0"))
+    memory.append(move("f", None), move("f", "f0"))
     done = bring(other, exported(memory, "f"))
     assert done.refused == {}
     assert path(other, "f") == ["s0", "s1", "f0"]
@@ -285,14 +261,10 @@ def test_a_chat_of_a_what_if_not_here_is_refused_and_comes_with_the_whole(memory
 def test_a_synthesis_comes_with_both_its_parents_or_not_at_all_and_goes_with_one(memory: Memory, other: Memory) -> None:
     talk(memory, 2, "a")
     talk(memory, 2, "b")
-    memory.append(
-        observed("one", "a0"),
-        observed("two", "a1"),
-        observed("three", "b0"),
-        observed("both", "a0", "a1", parents=("one", "two")),
-        observed("across", "a0", "b0", parents=("one", "three")),
-        observed("above", "a0", "a1", "b0", parents=("both", "three")),
-    )
+    memory.append(observed("one", "a0"), observed("two", "a1"), observed("three", "b0"))
+    memory.append(observed("both", "a0", "a1", parents=("one", "two")))
+    memory.append(observed("across", "a0", "b0", parents=("one", "three")))
+    memory.append(observed("above", "a0", "a1", "b0", parents=("both", "three")))
     bring(other, exported(memory, "a"))
     assert {each.id: each.parents for each in other.readings.memories(now=NOON)} == {
         "one": (),

@@ -18,7 +18,7 @@ from graph.sqlite import GRAPH, LOG, RESTORING
 from graph.transfer import backup, restoring
 from graph.transfer.backup import backups_of, copy_log, making_copies
 from graph.transfer.restoring import Restoring, install, prepared
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, change, with_graph
 from tests.graph.deeds import delete, drop, hide
 from tests.graph.talk import NOON, said, talk
 from tests.graph.teach import forget, observed
@@ -42,12 +42,6 @@ def backed_up(memory: Memory, folder: Path, file: Path, turns: int = 4) -> None:
     talk(memory, turns)
     copy_log(folder, file)
     memory.close()
-
-
-def with_graph(opening: Open) -> Memory:
-    memory = opening()
-    memory.open_graph(ignore)
-    return memory
 
 
 def wrong(memory: Memory) -> dict[str, str]:
@@ -83,11 +77,8 @@ def test_it_is_what_it_was_and_what_it_became_is_kept(whole: Memory, opening: Op
 def test_what_was_erased_since_stays_so_and_all_of_it(memory: Memory, opening: Open, folder: Path, file: Path) -> None:
     talk(memory, 4)
     talk(memory, 2, "other")
-    memory.append(
-        said("secret", parent="s3", text="zugspitze"),
-        observed("o", "s0", "secret", text="likes zugspitze"),
-        observed("p", "s1", text="eats kumquat"),
-    )
+    memory.append(said("secret", parent="s3", text="zugspitze"))
+    memory.append(observed("o", "s0", "secret", text="likes zugspitze"), observed("p", "s1", text="eats kumquat"))
     [recorded] = memory.append(said("half", parent="s3", text="marzipan"))
     copy_log(folder, file)
     memory.append(delete("secret"), forget("p"), drop("other"))
@@ -180,9 +171,7 @@ def test_a_damaged_log_is_kept_as_it_is_and_gives_way(memory: Memory, opening: O
 @pytest.mark.restarts
 def test_a_log_that_opens_but_not_as_written_gives_way(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     backed_up(whole, folder, file)
-    with closing(sqlite3.connect(folder / LOG)) as db:
-        db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")
-        db.commit()
+    change(folder, "UPDATE events SET text = 'never said' WHERE seq = 3")
     ready, kept = restore(folder, file)
     assert ready.damaged is None
     assert kept is not None
@@ -237,9 +226,7 @@ def test_killed_at_any_step_the_old_or_the_new_memory_opens(
 
 
 @pytest.mark.process
-def test_a_copy_of_what_was_there_that_is_cut_off_goes_at_the_next_start_and_one_being_made_stays(
-    whole: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_a_copy_cut_off_goes_and_one_being_made_stays(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     backed_up(whole, folder, file)
     die_at("scrub", after=False, work=lambda: restore(folder, file), of=backup)
     (left,) = backups_of(folder).glob("before-restore-*.sqlite.part")

@@ -3,7 +3,7 @@
 import pytest
 
 from graph.errors import NotFound
-from graph.events import EntityNoted, ObservationReinforced, ProjectMade, Recalled, Role
+from graph.events import EntityNoted, ProjectMade, Recalled, Role
 from graph.memory import Memory
 from graph.projection.schema import NODES
 from graph.values import Edge, Ego, Ref, Side
@@ -11,7 +11,7 @@ from graph.walk.neighbours import sides_of
 from graph.walk.nodes import TABLES
 from tests.graph.deeds import begin, delete, drop, fork, hide, rename, unhide, withhold
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import forget, noted, observed, read, retire, support
+from tests.graph.teach import forget, noted, observed, read, reinforce, retire, support
 
 
 def turn(id: str) -> Ref:
@@ -108,13 +108,9 @@ def test_a_page_of_neighbours_and_those_with_some_words(whole: Memory) -> None:
 
 def test_the_words_of_a_hidden_turn_are_nowhere(whole: Memory) -> None:
     talk(whole, 2)
-    whole.append(
-        said("h", parent="s1", text="xyzzy is the word"),
-        said("tool", parent="h", role=Role.TOOL, text="recall()\nxyzzy", recalled=(Recalled(id="h"),)),
-        *named("e", "Xyzzy", "h"),
-        observed("o", "h", text="The word is xyzzy", about=("e",)),
-        hide("h"),
-    )
+    whole.append(said("h", parent="s1", text="xyzzy is the word"))
+    whole.append(said("tool", parent="h", role=Role.TOOL, text="recall()\nxyzzy", recalled=(Recalled(id="h"),)))
+    whole.append(*named("e", "Xyzzy", "h"), observed("o", "h", text="The word is xyzzy", about=("e",)), hide("h"))
     refs = (turn("h"), turn("tool"), memory_of("o"), Ref("Entity", "e"), Ref("Session", "s"), turn("s1"))
     for ref in refs:
         assert "xyzzy" not in repr(whole.walk.ego(ref)).lower(), ref
@@ -150,15 +146,8 @@ def test_why_something_is_not_in_force_and_in_which_world_it_is(whole: Memory) -
     talk(whole, 4)
     whole.append(fork("f", "s", "s1", "w"), said("w0", "f", parent="s1"))
     first = observed("o", "s0")
-    whole.append(
-        first,
-        observed("o2", "s1", after=first),
-        observed("candidate", "s0", status="candidate"),
-        observed("retired", "s0"),
-        retire("retired", "s2"),
-        rename("f", "Atlantis"),
-        withhold("s3"),
-    )
+    whole.append(first, observed("o2", "s1", after=first), observed("candidate", "s0", status="candidate"))
+    whole.append(observed("retired", "s0"), retire("retired", "s2"), rename("f", "Atlantis"), withhold("s3"))
     marks = {id: whole.walk.node(memory_of(id)).mark for id in ("o", "o2", "candidate", "retired")}
     assert marks == {"o": "superseded", "o2": "", "candidate": "under review", "retired": "retired"}
     assert whole.walk.node(turn("s3")).mark == "kept out"
@@ -172,9 +161,7 @@ def test_the_way_from_a_memory_leads_down_to_its_words(whole: Memory) -> None:
     first = observed("o", "s0", "c1")
     second = observed("o2", "s2", after=first)
     whole.append(first, second)
-    whole.append(
-        support("o2", "s4"), ObservationReinforced(observation="o2", by_turn="s5", step=0.1, before=0.7, after=0.8)
-    )
+    whole.append(support("o2", "s4"), reinforce("o2", "s5", 0.1, 0.7, 0.8))
     steps = whole.walk.provenance("o2")
     assert steps[0].node.ref == memory_of("o2")
     assert {(step.depth, step.relation, step.node.ref.id) for step in steps[1:]} == {
@@ -203,9 +190,7 @@ def test_a_chain_of_revisions_is_walked_once_however_often_it_names_the_same_wor
     assert sum(step.node.ref.table == "Turn" for step in steps) == 2
 
 
-def test_what_is_drawn_is_the_node_its_neighbours_and_the_edges_among_them_of_a_hub_as_of_a_small_side(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_is_drawn_with_its_neighbours_and_their_edges(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 30)
     whole.append(*named("e", "Ada", *(f"s{each}" for each in range(30))), observed("o", "s3", "s5", about=("e",)))
     drawn = whole.walk.around(memory_of("o"), limit=40)

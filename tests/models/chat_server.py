@@ -84,7 +84,6 @@ class ChatServer:
 
     @property
     def last(self) -> Any:
-        """The body of the last request."""
         return self.requests[-1].body
 
     def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

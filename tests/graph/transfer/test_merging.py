@@ -69,7 +69,6 @@ def state(memory: Memory) -> Line:
 
 
 def known(memory: Memory) -> list[str]:
-    """What it remembers."""
     return sorted(each.text or "" for each in memory.readings.memories(now=NOON))
 
 

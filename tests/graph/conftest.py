@@ -1,6 +1,7 @@
 """What the memory's tests share: a folder, memories that are closed at the end, and conversations to put in them."""
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -64,6 +65,20 @@ def whole(memory: Memory) -> Memory:
     return memory
 
 
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Memory]:
+    """Another empty memory, elsewhere."""
+    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
+        yield memory
+
+
+def with_graph(opening: Open) -> Memory:
+    """The memory opened again, with its graph."""
+    memory = opening()
+    memory.open_graph(ignore)
+    return memory
+
+
 def memory_of(folder: str) -> closing[Memory]:
     """A memory in a folder, without its graph."""
     return closing(Memory.open(Path(folder) / "memory", command="test"))
@@ -82,6 +97,18 @@ def bad(memory: Memory) -> list[str]:
     """What the doctor finds wrong, but that the graph is closed where it is."""
     opened = memory.graph_ready
     return [check.name for check in memory.doctor() if not check.ok and (opened or check.name != "graph")]
+
+
+def change(folder: Path, *statements: str) -> None:
+    """Run SQL on the log, as clew never would."""
+    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+
+
+def purge(memory: Memory) -> None:
+    memory.purge.run(ignore)
+    assert memory.purge.done(memory.purge.waiting())
 
 
 def ignore(progress: Progress) -> None:

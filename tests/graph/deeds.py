@@ -3,26 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from graph.events import (
-    CoreWritten,
-    HeadMoved,
-    PinCleared,
-    PinSet,
-    ProjectAssigned,
-    SessionArchived,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-    TurnReleased,
-    TurnTaken,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph import events
 from graph.events.conversation import Base
 
 Made = TypeVar("Made", bound=Base)
@@ -37,27 +18,28 @@ def deed(event: type[Made], *fields: str, **usual: object) -> Callable[..., Made
     return make
 
 
-hide, unhide, delete = deed(TurnHidden, "turn"), deed(TurnUnhidden, "turn"), deed(TurnDeleted, "turn")
-withhold, release = deed(TurnWithheld, "turn"), deed(TurnReleased, "turn")
-pin, unpin = deed(PinSet, "turn"), deed(PinCleared, "turn")
-rate = deed(TurnRated, "turn", "significance", by="rule")
-taken = deed(TurnTaken, "turn", "session")  # a queued message, below its parent
-move = deed(HeadMoved, "session", "turn")
-begin = deed(SessionStarted, "session", client="test")
-fork = deed(SessionForked, "session", "origin", "at", "world", client="test")
-drop, archive = deed(SessionDeleted, "session"), deed(SessionArchived, "session")
-rename, assign = deed(SessionRenamed, "session", "text"), deed(ProjectAssigned, "session", "project")
+hide, unhide = deed(events.TurnHidden, "turn"), deed(events.TurnUnhidden, "turn")
+delete = deed(events.TurnDeleted, "turn")
+withhold, release = deed(events.TurnWithheld, "turn"), deed(events.TurnReleased, "turn")
+pin, unpin = deed(events.PinSet, "turn"), deed(events.PinCleared, "turn")
+rate = deed(events.TurnRated, "turn", "significance", by="rule")
+taken = deed(events.TurnTaken, "turn", "session")  # a queued message, below its parent
+move = deed(events.HeadMoved, "session", "turn")
+begin = deed(events.SessionStarted, "session", client="test")
+fork = deed(events.SessionForked, "session", "origin", "at", "world", client="test")
+drop, archive = deed(events.SessionDeleted, "session"), deed(events.SessionArchived, "session")
+rename, assign = deed(events.SessionRenamed, "session", "text"), deed(events.ProjectAssigned, "session", "project")
 
 
-def what_if(session: str, origin: str, at: str) -> SessionForked:
+def what_if(session: str, origin: str, at: str) -> events.SessionForked:
     """A fork into a world of its own, which is called as the session is."""
     return fork(session, origin, at, session)
 
 
-def titled(session: str, text: str, *sources: str) -> SessionTitled:
-    return SessionTitled(session=session, sources=sources, text=text)
+def titled(session: str, text: str, *sources: str) -> events.SessionTitled:
+    return events.SessionTitled(session=session, sources=sources, text=text)
 
 
-def write(block: str, text: str, *sources: str, **more: object) -> CoreWritten:
+def write(block: str, text: str, *sources: str, **more: object) -> events.CoreWritten:
     """A core block of main, by the user, unless told otherwise."""
-    return CoreWritten.model_validate({"block": block, "text": text, "sources": sources, "by": "user", **more})
+    return events.CoreWritten.model_validate({"block": block, "text": text, "sources": sources, "by": "user", **more})

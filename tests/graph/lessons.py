@@ -9,29 +9,12 @@ from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from graph.events import (
-    ChunkRead,
-    DocumentRead,
-    DocumentRemoved,
-    EntityAliased,
-    EntityChange,
-    EntityKinded,
-    EntityMerged,
-    EntityNamed,
-    EntityNoted,
-    EntitySplit,
-    ObservationReinforced,
-    ProjectMade,
-    Recalled,
-    ReflectionDone,
-    Relation,
-    RelationNoted,
-)
+from graph import events
 from tests.examples import soaking
 from tests.graph.believed import Believed, Judged, Revision
 from tests.graph.deeds import assign, pin, rate, release, titled, unpin, withhold, write
 from tests.graph.talk import reply
-from tests.graph.teach import forget, give_back, noted, observed, promote, reject, retire, support
+from tests.graph.teach import forget, give_back, noted, observed, promote, reinforce, reject, remove, retire, support
 from tests.graph.who import Who
 
 SELDOM = {0, 1, 8, 11, 14, 17}
@@ -115,12 +98,12 @@ class Lessons(Believed):
         self.events.append(made.model_copy(update={"about": about, "tags": ("b", "a")[: b % 3]}))
         self.revisions[id] = Revision(series, sources, before, instead, judged, world, len(self.events))
         self.revisions[id].parents = self.revisions[before].parents if before is not None else parents
-        known = sorted({each.entity for each in self.events if isinstance(each, EntityNoted)} | {*about})
+        known = sorted({each.entity for each in self.events if isinstance(each, events.EntityNoted)} | {*about})
         if len(known) > 1 and a % 5:
             subject, object = known[a % len(known)], known[(a + 1) % len(known)]
-            relation = Relation(subject=subject, kind="works_with", object=object, polarity=b % 3 > 0)
+            relation = events.Relation(subject=subject, kind="works_with", object=object, polarity=b % 3 > 0)
             self.related[id] = subject, object
-            self.events.append(RelationNoted.of(id, relation))
+            self.events.append(events.RelationNoted.of(id, relation))
 
     def _parents(self, a: int, b: int, kept: list[str]) -> tuple[str, ...]:
         """Two of those that a world may see, of different series, for every second that is new; else none."""
@@ -136,8 +119,7 @@ class Lessons(Believed):
         if kind == 27 and new and source not in revision.sources:
             self.events.append(support(id, source, amount=0.1))
         elif kind == 28 and new and source in self.home:
-            step = ObservationReinforced(observation=id, by_turn=source, step=0.02, before=0.5, after=0.52)
-            self.events.append(step)
+            self.events.append(reinforce(id, source, 0.02, 0.5, 0.52))
         elif kind <= 30 and source in self.home and ("30", source) not in revision.proof:
             kind = 30
             self.events.append(retire(id, source))
@@ -180,17 +162,19 @@ class Lessons(Believed):
         if document in self.removed:
             return
         if b % 7 == 0 and document in self.readings:
-            self.events.append(DocumentRemoved(document=document))
+            self.events.append(remove(document))
             self.removed.add(document)
             return
         known = [chunk for chunk, of in self.chunks.items() if of == document]
         if b % 2 or not known:
             chunk = f"chunk{len(self.chunks)}"
-            self.events.append(ChunkRead(chunk=chunk, document=document, text=word(chunk)))
+            self.events.append(events.ChunkRead(chunk=chunk, document=document, text=word(chunk)))
             self.chunks[chunk] = document
             known.insert(0, chunk)
         held = tuple(known[b % 3 :])
-        self.events.append(DocumentRead(document=document, category="text", size=b, chunks=held, text=f"t{b}\np"))
+        self.events.append(
+            events.DocumentRead(document=document, category="text", size=b, chunks=held, text=f"t{b}\np")
+        )
         self.readings[document] = held
 
     def _more(self, kind: int, a: int, b: int) -> None:
@@ -203,18 +187,20 @@ class Lessons(Believed):
             self.events.append(assign(session, project if b % 2 else None))
             self.projects[session] = project if b % 2 else None
         elif kind == 42:
-            self.events.append(ProjectMade(project=project, text=f"description {b}"))
+            self.events.append(events.ProjectMade(project=project, text=f"description {b}"))
         elif kind >= 45:
             self._care(kind, a, b)
         elif kind == 43:
             self._write(self.world[session], self._some(a, b, self.world[session]) if a % 3 else (), b)
         else:
             self._quote(session, a, b)
-            self.events.append(ReflectionDone(reflection=f"r{len(self.events)}", turns=(turn,), trust="verbatim"))
+            self.events.append(
+                events.ReflectionDone(reflection=f"r{len(self.events)}", turns=(turn,), trust="verbatim")
+            )
 
     def _care(self, kind: int, a: int, b: int) -> None:
         """A person says who somebody is, in a world."""
-        named = {each.entity for each in self.events if isinstance(each, EntityNoted)}
+        named = {each.entity for each in self.events if isinstance(each, events.EntityNoted)}
         known = sorted(named | self.who.others() | self.who.aliases())
         if any(getattr(event, "speaker", None) == "you" for event in self.events):
             known.append("you")
@@ -223,14 +209,14 @@ class Lessons(Believed):
             return
         entity, other = known[a % len(known)], known[(a + 1 + b) % len(known)]
         lineage = self.worlds_of(world)
-        event: EntityChange | None = None
+        event: events.EntityChange | None = None
         if kind == 45:
-            event = EntityNamed(entity=entity, world=world, text=f"called {b}" if b % 4 else None)
+            event = events.EntityNamed(entity=entity, world=world, text=f"called {b}" if b % 4 else None)
         elif kind == 46 and entity != "you":
-            event = EntityKinded(entity=entity, world=world, category="group" if b % 3 else None)
+            event = events.EntityKinded(entity=entity, world=world, category="group" if b % 3 else None)
         elif kind == 47 and entity != "you":
             there = other if b % 3 and not self.who.view(lineage).leads_to(other, entity) else None
-            event = EntityMerged(entity=entity, into=there, world=world)
+            event = events.EntityMerged(entity=entity, into=there, world=world)
         elif kind == 49:
             event = self._alias(entity, world, a, b)
         elif kind == 48:
@@ -239,23 +225,23 @@ class Lessons(Believed):
             self.events.append(event)
             self.who.events.append((len(self.events), event))
 
-    def _split(self, entity: str, world: str, a: int, b: int) -> EntitySplit:
+    def _split(self, entity: str, world: str, a: int, b: int) -> events.EntitySplit:
         every = [*self.home, *self.revisions]
         items = tuple(dict.fromkeys(every[(a + step * 7) % len(every)] for step in range(b % 4)))
         others = sorted(self.who.others() - {entity})
         if others and a % 2:
-            return EntitySplit(entity=entity, other=others[b % len(others)], items=items, world=world)
+            return events.EntitySplit(entity=entity, other=others[b % len(others)], items=items, world=world)
         other = f"other{len(self.events)}"
-        return EntitySplit(entity=entity, other=other, items=items, world=world, text=f"born {b}")
+        return events.EntitySplit(entity=entity, other=other, items=items, world=world, text=f"born {b}")
 
-    def _alias(self, entity: str, world: str, a: int, b: int) -> EntityAliased | None:
+    def _alias(self, entity: str, world: str, a: int, b: int) -> events.EntityAliased | None:
         there = sorted(self.who.aliases())
         if not there or a % 2:
             new = f"alias{len(self.events)}"
-            return EntityAliased(alias=new, entity=entity, world=world, text=f"alias {b}")
+            return events.EntityAliased(alias=new, entity=entity, world=world, text=f"alias {b}")
         alias = there[a % len(there)]
         circle = self.who.view(self.worlds_of(world)).leads_to(entity, alias)
-        return EntityAliased(alias=alias, entity=entity if b % 2 and not circle else None, world=world)
+        return events.EntityAliased(alias=alias, entity=entity if b % 2 and not circle else None, world=world)
 
     def worlds_of(self, world: str) -> dict[str, int | None]:
         """A world and those it comes from, each with the event up to which it knows of it."""
@@ -277,9 +263,9 @@ class Lessons(Believed):
         """A reply that was given observations and chunks too."""
         turn = f"turn{len(self.home)}"
         items = [
-            Recalled(id=f"memory{a % 5}", kind="observation", score=0.5, ranks={"observation": 1}),
-            Recalled(id=f"chunk{b % 3}", kind="chunk", score=0.25),
-            Recalled(id="human", kind="block"),
+            events.Recalled(id=f"memory{a % 5}", kind="observation", score=0.5, ranks={"observation": 1}),
+            events.Recalled(id=f"chunk{b % 3}", kind="chunk", score=0.25),
+            events.Recalled(id="human", kind="block"),
         ]
         parent = self.head[session]
         self.events.append(reply(turn, session, parent=parent, text=word(turn), recalled=items))

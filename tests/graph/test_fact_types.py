@@ -38,16 +38,12 @@ def test_words_go_before_the_relationship_and_that_before_the_kind() -> None:
 
 
 def test_memories_are_filtered_by_it_and_say_whose_it_is(memory: Memory) -> None:
-    memory.append(
-        begin("s"),
-        said("q"),
-        *(noted(name, name.title(), "q") for name in ("ada", "adam")),
-        observed("one", "q", text="Adam left Siemens.", about=("ada", "adam", "you")),
-        observed("two", "q", text="I like Ada.", category=ObservationKind.PREFERENCE, about=("ada", "you")),
-        observed("three", "q", text="Ada does not trust Adam.", about=("ada",)),
-        RelationNoted.of("three", Relation(subject="ada", kind="trusts", object="adam", polarity=False)),
-        observed("four", "q", text="I climbed Ben Nevis.", category=ObservationKind.EPISODE),
-    )
+    memory.append(begin("s"), said("q"), *(noted(name, name.title(), "q") for name in ("ada", "adam")))
+    memory.append(observed("one", "q", text="Adam left Siemens.", about=("ada", "adam", "you")))
+    memory.append(observed("two", "q", text="I like Ada.", category=ObservationKind.PREFERENCE, about=("ada", "you")))
+    memory.append(observed("three", "q", text="Ada does not trust Adam.", about=("ada",)))
+    memory.append(RelationNoted.of("three", Relation(subject="ada", kind="trusts", object="adam", polarity=False)))
+    memory.append(observed("four", "q", text="I climbed Ben Nevis.", category=ObservationKind.EPISODE))
     found = {found.id: (found.fact_type, found.whose) for found in memory.readings.memories(now=NOON)}
     assert found == {
         "one": ("world", "Adam"),

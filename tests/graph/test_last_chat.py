@@ -1,8 +1,5 @@
 """The last chat of a log is read within a moment, without the tables beside the events, and is what they will say."""
 
-import sqlite3
-import tempfile
-from contextlib import closing
 from pathlib import Path
 
 from hypothesis import given
@@ -12,6 +9,7 @@ from graph.last_chat import last_chat
 from graph.memory import Memory
 from graph.values import Turn
 from tests.examples import histories
+from tests.graph.conftest import change, fresh
 from tests.graph.deeds import archive, begin, delete, drop, hide, pin, titled, what_if
 from tests.graph.histories import STEPS, history
 from tests.graph.talk import said, talk
@@ -26,23 +24,17 @@ def told(memory: Memory, limit: int = 1_000) -> list[Turn]:
 @histories(40)
 @given(STEPS)
 def test_it_is_what_the_whole_log_says(steps: list[tuple[int, int, int]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "memory"
-        with closing(Memory.open(place, command="test")) as memory:
-            memory.append(*history(steps).events)
-            expected = told(memory)
-        with closing(sqlite3.connect(place / "log.sqlite", isolation_level=None)) as db:
-            db.execute("DELETE FROM projected")
-            db.execute("DELETE FROM turns")
-        assert last_chat(place, 1_000) == expected
+    with fresh() as memory:
+        memory.append(*history(steps).events)
+        expected = told(memory)
+        memory.close()
+        change(memory._folder, "DELETE FROM projected", "DELETE FROM turns")
+        assert last_chat(memory._folder, 1_000) == expected
 
 
 def test_what_was_learned_and_what_others_said_is_not_in_its_way(memory: Memory, folder: Path) -> None:
     talk(memory, 4)
-    memory.append(
-        observed("m1", "s0"), hide("s1"), delete("s2"),
-        titled("s", "called so", "s0"),
-    )  # fmt: skip
+    memory.append(observed("m1", "s0"), hide("s1"), delete("s2"), titled("s", "called so", "s0"))
     talk(memory, 2, session="t")
     memory.append(archive("t"))
     assert [turn.id for turn in last_chat(folder, 9)] == ["s0", "s1", "s3"]

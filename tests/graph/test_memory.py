@@ -19,7 +19,7 @@ from graph.log.lock import holder
 from graph.memory import Memory
 from graph.reader import LogReader
 from tests.examples import soaking
-from tests.graph.conftest import Open, bad, ignore
+from tests.graph.conftest import Open, bad, with_graph
 from tests.graph.deeds import begin, drop
 from tests.graph.talk import reply, said, talk
 
@@ -53,9 +53,7 @@ def test_a_reply_cut_off_by_a_crash_becomes_a_truncated_turn(memory: Memory, ope
     assert opening().recovered == 0
 
 
-def test_a_reply_without_a_word_leaves_its_message_unanswered_and_a_stored_ones_stream_is_forgotten(
-    memory: Memory, opening: Open, folder: Path
-) -> None:
+def test_a_wordless_reply_is_none_and_a_stored_ones_stream_goes(memory: Memory, opening: Open, folder: Path) -> None:
     talk(memory, 1)
     memory.stream("empty", session="s", parent="s0", model="tiny", text="")
     talk(memory, 1, "t")
@@ -68,9 +66,7 @@ def test_a_reply_without_a_word_leaves_its_message_unanswered_and_a_stored_ones_
         assert db.execute("SELECT count(*) FROM streams").fetchone() == (0,)
 
 
-def test_messages_left_in_the_queue_are_taken_up_in_order_after_the_cut_off_reply(
-    memory: Memory, opening: Open
-) -> None:
+def test_messages_left_in_the_queue_are_taken_up_in_order_after_a_cut_off_reply(memory: Memory, opening: Open) -> None:
     talk(memory, 1)
     talk(memory, 1, "gone")
     memory.append(said("g1", "gone", queued=True), drop("gone"))
@@ -181,8 +177,7 @@ def test_kill_9_loses_nothing_acknowledged_and_needs_no_repair(folder: Path, ope
     told: list[list[str]] = []
     for lines in KILLED_AFTER[: len(KILLED_AFTER) if soaking() else 2]:  # each begins on what the last one's death left
         told += killed_writer(folder, lines)
-        memory = opening()
-        memory.open_graph(ignore)
+        memory = with_graph(opening)
         assert all(memory.readings.turn(id).text for kind, id, *_ in told if kind == "turn")
         streamed = {id: int(rest[0]) for kind, id, *rest in told if kind == "stream"}
         for id, words in streamed.items():

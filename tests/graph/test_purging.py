@@ -24,7 +24,7 @@ from graph.transfer.backup import copy_log
 from graph.upkeep import purge_copy
 from graph.values import Progress
 from tests.examples import few
-from tests.graph.conftest import Open, bad, ignore
+from tests.graph.conftest import Open, bad, ignore, purge, with_graph
 from tests.graph.deeds import delete
 from tests.graph.talk import reply, said, talk
 from tests.graph.teach import forget, observed
@@ -37,18 +37,10 @@ def holding(folder: Path, *words: str) -> list[str]:
     return [path.name for path, held in look(folder, forms_of(words or [SECRET])) if held]
 
 
-def purge(memory: Memory) -> None:
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
-
-
 def tell_a_secret(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(
-        said("t", parent="s3", text=f"I am a {SECRET}."),
-        reply("u", parent="t", text="How nice."),
-        observed("m1", "t", text=f"The user is a {SECRET}"),
-    )
+    memory.append(said("t", parent="s3", text=f"I am a {SECRET}."), reply("u", parent="t", text="How nice."))
+    memory.append(observed("m1", "t", text=f"The user is a {SECRET}"))
 
 
 @pytest.fixture
@@ -60,9 +52,7 @@ def left(whole: Memory) -> Memory:
 
 
 @pytest.mark.restarts
-def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_everything_goes_on(
-    whole: Memory, folder: Path
-) -> None:
+def test_after_a_purge_no_file_of_the_open_memory_has_a_word_and_all_goes_on(whole: Memory, folder: Path) -> None:
     tell_a_secret(whole)
     for _ in range(2):  # it is in the graph's file, and with the next one in the one set aside
         whole.rebuild(ignore)
@@ -111,9 +101,7 @@ def test_whoever_reads_while_the_graphs_change_places_is_answered(whole: Memory)
     assert not troubles
 
 
-def test_nothing_reads_a_text_that_waits_to_be_purged_and_what_came_and_went_in_one_append_goes_too(
-    memory: Memory, folder: Path
-) -> None:
+def test_nothing_reads_text_to_be_purged_and_what_came_and_went_at_once_goes_too(memory: Memory, folder: Path) -> None:
     tell_a_secret(memory)
     memory.append(delete("t"))
     memory.append(said("v", parent="u", text=f"Still a {SECRET}."), delete("v"))
@@ -179,14 +167,12 @@ memory.purge.done(memory.purge.waiting())
     ],
 )
 def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open, folder: Path, step: str) -> None:
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     tell_a_secret(memory)
     memory.close()
     ended = subprocess.run([sys.executable, "-c", CHILD, step, str(folder)], check=False, timeout=60)
     assert ended.returncode == 9
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert memory.purge.waiting()
     purge(memory)
     assert holding(folder) == []
@@ -195,9 +181,7 @@ def test_a_purge_that_was_killed_at_any_step_is_ended_by_the_next(opening: Open,
 
 
 @pytest.mark.restarts
-def test_the_graph_follows_while_another_is_built_and_what_is_deleted_meanwhile_stays_for_the_next_purge(
-    left: Memory, folder: Path
-) -> None:
+def test_graphs_follow_while_another_is_built_and_later_deletions_wait_for_the_next(left: Memory, folder: Path) -> None:
     left.append(said("v", parent="u", text="Zanzibar"))
     first = frozenset(left.purge.waiting())
     behind: list[bool] = []
@@ -258,9 +242,7 @@ def test_the_graph_of_a_large_log_is_built_in_a_process_of_its_own_which_fails_o
 
 
 @pytest.mark.restarts
-def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(
-    whole: Memory, opening: Open, folder: Path
-) -> None:
+def test_a_closed_graphs_files_go_and_the_next_opening_makes_others(whole: Memory, opening: Open, folder: Path) -> None:
     tell_a_secret(whole)
     memory = opening()
     memory.append(delete("t"))
@@ -275,8 +257,7 @@ def test_without_an_open_graph_its_files_go_and_the_next_opening_makes_it_anew(
 def test_a_purge_ends_when_the_memory_is_closed_and_nothing_is_lost(left: Memory, opening: Open, folder: Path) -> None:
     with pytest.raises(GraphFailure):
         left.purge.run(closes(left))
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     purge(memory)
     assert holding(folder) == []
 
@@ -342,9 +323,7 @@ def test_a_copy_loses_what_was_deleted_since_and_is_one_file_that_verifies(memor
 
 
 @pytest.mark.restarts
-def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
-    left: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_remade_in_a_purge_is_made_once(left: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = Follower._replace
 
     def after_a_rebuild(follower: Follower) -> None:
@@ -358,9 +337,7 @@ def test_a_graph_that_has_to_be_made_anew_during_a_purge_is_made_once(
     assert holding(folder) == []
 
 
-def test_an_append_does_not_wait_for_the_rewriting_of_the_indexes(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_append_does_not_wait_for_the_rewriting_of_indexes(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     tell_a_secret(memory)
     memory.append(delete("t"))
     between, appended = threading.Event(), threading.Event()

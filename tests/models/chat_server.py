@@ -39,15 +39,6 @@ class Scripted:
 Script = Scripted | Callable[[Request], Scripted]
 
 
-def event(
-    content: str | None = None, *, finish: str | None = None, model: str | None = MODEL, **delta: Any
-) -> dict[str, Any]:
-    """A chunk of a stream; more fields of its delta by their names."""
-    said = delta if content is None else {"content": content, **delta}
-    made = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, "finish_reason": finish}]}
-    return made if model is None else made | {"model": model}
-
-
 def counts(prompt: int, completion: int, *, cached: int | None = None) -> dict[str, Any]:
     """The chunk with the usage, as it comes behind the last of a text."""
     usage: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion}
@@ -61,10 +52,17 @@ def line(value: Any) -> bytes:
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
+def event(content: str | None = None, *, finish: str | None = None, model: str | None = MODEL, **delta: Any) -> bytes:
+    """A chunk of a stream as it is sent; more fields of its delta by their names."""
+    said = delta if content is None else {"content": content, **delta}
+    made = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": said, "finish_reason": finish}]}
+    return line(made if model is None else made | {"model": model})
+
+
 def said(*texts: str, finish: str = "stop", usage: dict[str, Any] | None = None) -> Scripted:
     """A usual reply: a text in so many chunks, each sent alone."""
-    parts = [event(role="assistant"), *map(event, texts), event(finish=finish)]
-    return Scripted([*map(line, parts if usage is None else [*parts, usage]), DONE])
+    counted = [] if usage is None else [line(usage)]
+    return Scripted([event(role="assistant"), *map(event, texts), event(finish=finish), *counted, DONE])
 
 
 def refused(status: int, message: str = "", **headers: str) -> Scripted:
@@ -86,7 +84,6 @@ class ChatServer:
 
     @property
     def last(self) -> Any:
-        """The body of the last request."""
         return self.requests[-1].body
 
     def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -11,6 +11,7 @@ import httpcore2
 import pytest
 
 from models.generator import LlamaGenerator, load_generator
+from tests.models import servers
 from tests.models.llama_server import serving
 
 SHORT = 2048  # tokens of the context of a model of one's own
@@ -49,6 +50,15 @@ def write_gguf(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[servers.Site]:
+    """An index and a hub, where pip and huggingface_hub look."""
+    with servers.serving() as site:
+        for key, value in site.environment.items():
+            monkeypatch.setenv(key, value)
+        yield site
 
 
 @pytest.fixture

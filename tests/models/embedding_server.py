@@ -36,7 +36,7 @@ class EmbeddingServer:
     `most` bytes a text may have; `batches` are the texts of each request, without the last one, which is clew's own.
     """
 
-    site: ChatServer | None = None
+    site: ChatServer = field(default_factory=ChatServer)
     dimension: int = 16
     salt: str = ""  # another one is another model
     models: list[dict[str, Any]] = field(default_factory=lambda: [{"id": MODEL}])
@@ -48,7 +48,6 @@ class EmbeddingServer:
 
     @property
     def address(self) -> str:
-        assert self.site is not None
         return self.site.address
 
     def __call__(self, request: Request) -> Scripted:

@@ -7,17 +7,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.models.chat_server import Request, Scripted
+from tests.models.chat_server import Request, Scripted, line
 
 MODEL = "tiny"
 START, END = "<|im_start|>", "<|im_end|>"
 CONTEXT = 8192
 LETTERS = 10  # the id of a letter is that of the character, and so many more
-
-
-def line(value: Any) -> bytes:
-    """An event as it is sent."""
-    return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
 def word(text: str, count: int, *, evaluated: int = 4, **more: Any) -> dict[str, Any]:

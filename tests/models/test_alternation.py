@@ -52,9 +52,7 @@ async def judged(model: LlamaGenerator, text: str = "The sea is calm.") -> None:
     await model.structured(asked, Mood, max_tokens=12)
 
 
-async def test_each_of_two_voices_evaluates_what_is_new_to_it_and_judgements_push_neither_out(
-    fresh: LlamaGenerator,
-) -> None:
+async def test_two_voices_evaluate_what_is_new_to_each_and_judgements_push_neither_out(fresh: LlamaGenerator) -> None:
     mara, jonas = two_logs(fresh)
     for speaker, listener in ((mara, jonas), (jonas, mara)):
         for log in (mara, jonas):
@@ -67,9 +65,7 @@ async def test_each_of_two_voices_evaluates_what_is_new_to_it_and_judgements_pus
     assert evaluated == new < 60
 
 
-async def test_the_other_voice_is_evaluated_while_the_user_reads_and_whichever_is_asked_is_gone_on_with(
-    generator: LlamaGenerator,
-) -> None:
+async def test_the_other_voice_is_evaluated_while_the_user_reads_and_either_goes_on(generator: LlamaGenerator) -> None:
     mara, jonas = two_logs(generator)
     for log in (mara, jonas):
         await log.replies()
@@ -94,9 +90,7 @@ async def test_a_prefill_goes_on_in_front_where_a_reply_was_broken_off(generator
     assert evaluated == new
 
 
-async def test_the_context_of_judgements_is_made_for_the_first_and_grows_for_a_long_one(
-    fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_judgements_get_a_context_that_can_grow(fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "APART", APART)
     mara, jonas = two_logs(fresh)
     for log in (mara, jonas):
@@ -113,9 +107,7 @@ async def test_the_context_of_judgements_is_made_for_the_first_and_grows_for_a_l
         assert evaluated == new
 
 
-async def test_without_memory_for_it_judgements_take_the_context_behind_and_that_is_told_before(
-    fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_memory_judgements_go_behind(fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     mara, jonas = two_logs(fresh)
     for log in (mara, jonas):
         await log.replies()

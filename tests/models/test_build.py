@@ -19,9 +19,7 @@ def test_the_build_is_found_without_loading_it() -> None:
     assert (Path(folder) / "libllama.so").exists() or (Path(folder) / "libllama.dylib").exists()
 
 
-def test_another_library_and_another_processor_are_another_identity(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_library_or_processor_is_another_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
     found = {machine.identity()}
     (tmp_path / "libllama.so").write_bytes(b"one")

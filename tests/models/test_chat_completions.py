@@ -14,14 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from models.errors import (
-    ContextFull,
-    EngineClosed,
-    ServerBusy,
-    ServerLost,
-    ServerRefused,
-    StructuredOutputError,
-)
+from models.errors import ContextFull, EngineClosed, ServerBusy, ServerLost, ServerRefused, StructuredOutputError
 from models.protocols import Finished, FrameRole, Generator, KVState, Piece, SamplingParams
 from models.servers.address import ServerAddress, checked_address
 from models.servers.answer import same_model
@@ -39,7 +32,6 @@ from tests.models.chat_server import (
     chat_server,
     counts,
     event,
-    line,
     refused,
     said,
 )
@@ -130,9 +122,7 @@ def test_any_messages_that_are_framed_are_read_back(talk: list[tuple[FrameRole, 
 
 
 @given(talks, st.text(min_size=1), st.lists(st.integers(0, 200), max_size=6))
-def test_a_reply_that_came_in_pieces_is_read_back_wherever_they_were_cut(
-    talk: list[tuple[FrameRole, str]], reply: str, cuts: list[int]
-) -> None:
+def test_a_reply_is_read_back_however_it_came(talk: list[tuple[FrameRole, str]], reply: str, cuts: list[int]) -> None:
     data = reply.encode()
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     pieces = [data[start:end] for start, end in itertools.pairwise(places)]
@@ -195,9 +185,7 @@ async def test_a_prompt_is_asked_as_messages_with_standard_parameters_only() -> 
     assert 0 < end.first_token_ms <= end.total_ms
 
 
-async def test_no_more_tokens_are_asked_than_there_is_room_for_and_the_header_names_a_chat_and_has_no_word_of_it() -> (
-    None
-):
+async def test_no_more_tokens_are_asked_than_fit_and_the_header_names_a_chat_and_has_no_word_of_it() -> None:
     async with talking(said("Hi"), context=80) as (server, generator):
         first = prompt_of(generator, "secret plan")
         longer = [*first, *generator.tokenize("Hi"), *generator.reply_close(), *generator.frame("user", "And?")]
@@ -233,8 +221,8 @@ async def test_the_info_and_the_key_of_states_name_the_server_and_the_model() ->
 
 async def test_the_first_piece_comes_at_once_and_the_rest_in_few() -> None:
     go_on = asyncio.Event()
-    many = [line(event("a")) for _ in range(400)]
-    script = Scripted([line(event("first")), go_on, b"".join(many), line(event(finish="stop")), DONE])
+    many = [event("a") for _ in range(400)]
+    script = Scripted([event("first"), go_on, b"".join(many), event(finish="stop"), DONE])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         first = await anext(steps)
         go_on.set()
@@ -246,7 +234,7 @@ async def test_the_first_piece_comes_at_once_and_the_rest_in_few() -> None:
 
 
 async def test_text_that_is_held_back_comes_though_nothing_follows_it() -> None:
-    script = Scripted([line(event("one")), line(event(" two")), asyncio.Event()])
+    script = Scripted([event("one"), event(" two"), asyncio.Event()])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         text = ""
         while text != "one two":
@@ -258,8 +246,8 @@ async def test_text_that_is_held_back_comes_though_nothing_follows_it() -> None:
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 async def test_reasoning_in_a_field_of_its_own_is_told_and_not_shown(field: str) -> None:
     seen = asyncio.Event()
-    thoughts = [line(event(**{field: "secret"})) for _ in range(50)]
-    script = Scripted([*thoughts, seen, line(event("Yes")), line(event(finish="stop")), DONE])
+    thoughts = [event(**{field: "secret"}) for _ in range(50)]
+    script = Scripted([*thoughts, seen, event("Yes"), event(finish="stop"), DONE])
     async with talking(script) as (_, generator), aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
         first = await anext(steps)
         seen.set()
@@ -319,7 +307,7 @@ async def test_an_empty_reply_is_one() -> None:
 async def test_stop_from_another_thread_ends_it_and_the_connection() -> None:
     never = asyncio.Event()
     async with (
-        talking(Scripted([line(event("Once")), never])) as (server, generator),
+        talking(Scripted([event("Once"), never])) as (server, generator),
         aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps,
     ):
         assert (await anext(steps)) == Piece(tuple(ids_of("Once")), "Once")
@@ -364,7 +352,7 @@ def test_stop_does_nothing_where_nothing_runs_also_after_the_loop_was_closed() -
 
 
 async def test_who_closes_the_iterator_or_is_cancelled_ends_the_connection() -> None:
-    async with talking(Scripted([line(event("Once")), asyncio.Event()])) as (server, generator):
+    async with talking(Scripted([event("Once"), asyncio.Event()])) as (server, generator):
         async with aclosing(generator.generate([2, 300, 4, 3], PARAMS)) as steps:
             await anext(steps)
         await server.left.wait()
@@ -381,8 +369,8 @@ async def test_who_closes_the_iterator_or_is_cancelled_ends_the_connection() -> 
 
 
 async def test_a_reply_or_a_stream_of_nothing_without_an_end_is_read_no_further_than_it_may_be() -> None:
-    endless = itertools.chain([line(event("Hi"))], itertools.repeat(line(event("blah " * 40))))
-    nothing = itertools.repeat(line(event()) * 50)
+    endless = itertools.chain([event("Hi")], itertools.repeat(event("blah " * 40)))
+    nothing = itertools.repeat(event() * 50)
     async with talking(Scripted(endless), Scripted(nothing)) as (server, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"), params=SamplingParams(max_tokens=10))
         await server.left.wait()
@@ -395,20 +383,18 @@ async def test_a_reply_or_a_stream_of_nothing_without_an_end_is_read_no_further_
 
 
 async def test_what_was_held_back_as_perhaps_reasoning_is_left_where_the_connection_ends() -> None:
-    async with talking(Scripted([line(event("<thi"))], cut=True)) as (server, generator):
+    async with talking(Scripted([event("<thi")], cut=True)) as (server, generator):
         text, why = await until_failed(generator, prompt_of(generator, "Hi"), ServerLost)
         assert (text, len(server.requests)) == ("<thi", 1)
         assert "the connection ended in the middle" in why
 
 
-async def test_an_end_that_was_told_is_one_whatever_becomes_of_the_connection_and_of_the_counts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with talking(Scripted([line(event("Hi", finish="stop"))], cut=True)) as (_, generator):
+async def test_a_told_end_is_one_whatever_becomes_of_connection_and_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talking(Scripted([event("Hi", finish="stop")], cut=True)) as (_, generator):
         pieces, end = await heard(generator, prompt_of(generator, "Hi"))
     assert (joined(pieces), end.reason) == ("Hi", "end")
     monkeypatch.setattr("models.servers.answer.COUNTS_S", 0.0)  # they are not waited for for ever
-    async with talking(Scripted([line(event("Hi", finish="length")), asyncio.Event()])) as (server, generator):
+    async with talking(Scripted([event("Hi", finish="length"), asyncio.Event()])) as (server, generator):
         assert (await heard(generator, prompt_of(generator, "Hi")))[1].reason == "length"
         await server.left.wait()
 
@@ -428,7 +414,7 @@ async def test_a_busy_server_is_left_alone_as_long_as_it_says_and_asked_once_mor
 
 
 async def test_a_server_that_says_words_where_an_object_is_asked_is_not_waited_for_and_remembered() -> None:
-    words = Scripted([line(event("word ")) for _ in range(4000)])
+    words = Scripted([event("word ") for _ in range(4000)])
     async with talking(words) as (server, generator):
         prompt = prompt_of(generator, "Sketch it.")
         with pytest.raises(StructuredOutputError):
@@ -456,7 +442,7 @@ async def test_names_of_one_model_and_a_name_that_is_none_of_the_servers_others_
         ("phi", "phi-3", False),
     ):
         assert same_model(asked, told) is same, (asked, told)
-    async with talking(Scripted([line(event("Hi", model="gpt-4o-2024-08-06")), DONE])) as (_, generator):
+    async with talking(Scripted([event("Hi", model="gpt-4o-2024-08-06"), DONE])) as (_, generator):
         pieces, _ = await heard(generator, prompt_of(generator, "Hi"))
         assert [each.text for each in pieces] == ["Hi"]
 
@@ -644,7 +630,7 @@ async def test_an_object_that_is_not_valid_is_asked_for_once_more_and_in_words_a
 
 async def test_an_object_in_the_foreground_is_streamed() -> None:
     go_on = asyncio.Event()
-    script = Scripted([line(event('{"title": ')), go_on, line(event('"x"}')), line(event(finish="stop")), DONE])
+    script = Scripted([event('{"title": '), go_on, event('"x"}'), event(finish="stop"), DONE])
     async with talking(script) as (server, generator):
         async with aclosing(generator.generate([2, 300, 4, 3], SamplingParams(max_tokens=9), schema=Sketch)) as steps:
             first = await anext(steps)
@@ -700,8 +686,8 @@ def test_a_strict_schema_requires_all_and_allows_no_more_at_every_depth() -> Non
 
 async def test_the_background_waits_for_a_reply_or_is_interrupted_by_one_and_begins_again_after_it() -> None:
     go_on, good = asyncio.Event(), said(json.dumps(GOOD))
-    reply = Scripted([line(event("Hi")), go_on, line(event(finish="stop")), DONE])
-    half = Scripted([line(event('{"title": ')), asyncio.Event()])
+    reply = Scripted([event("Hi"), go_on, event(finish="stop"), DONE])
+    half = Scripted([event('{"title": '), asyncio.Event()])
     async with talking(reply, good, half, said("Hi"), good) as (server, generator):
         sketch, prompt = prompt_of(generator, "Sketch it."), prompt_of(generator, "Hi")
         async with aclosing(generator.generate(prompt, PARAMS)) as steps:
@@ -758,9 +744,7 @@ async def test_closing_ends_whoever_waits() -> None:
 # --- what is warm
 
 
-async def test_what_is_warm_is_the_last_prompt_with_its_reply_and_the_pace_is_known_but_no_state_given_or_taken() -> (
-    None
-):
+async def test_warm_is_the_last_prompt_with_its_reply_and_the_pace_is_known_but_no_state_given_or_taken() -> None:
     async with talking(said("Hello there", usage=counts(100, 1, cached=50))) as (_, generator):
         prompt = prompt_of(generator, "Hi")
         assert generator.warm(prompt) == 0

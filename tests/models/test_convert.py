@@ -16,11 +16,7 @@ from tests.models.tiny_bert import CONFIG, LAYERS, VOCABULARY, WIDTH, tiny_bert
 @pytest.fixture
 def converted(tmp_path: Path) -> Path:
     return convert_bert(
-        save(tiny_bert()),
-        vocabulary=VOCABULARY,
-        config=CONFIG,
-        name="tiny",
-        destination=tmp_path / "tiny.gguf",
+        save(tiny_bert()), vocabulary=VOCABULARY, config=CONFIG, name="tiny", destination=tmp_path / "tiny.gguf"
     )
 
 

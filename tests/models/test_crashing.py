@@ -89,9 +89,7 @@ def test_the_proof_of_the_set_up_takes_no_plainer_way_and_knows_a_model_that_ran
     assert ran(proof, libraries["always"]).returncode == 1
 
 
-def test_a_swapped_model_is_no_reason_to_take_a_build_for_broken(
-    libraries: Mapping[str, Path], chat_gguf: Path, tmp_path: Path
-) -> None:
+def test_a_swapped_model_makes_no_build_broken(libraries: Mapping[str, Path], chat_gguf: Path, tmp_path: Path) -> None:
     swapped = tmp_path / chat_gguf.name
     swapped.write_bytes(chat_gguf.read_bytes() + b"?")
     crashed = ran(["-P", "-m", "models.proof", str(swapped)], libraries["always"])
@@ -100,9 +98,7 @@ def test_a_swapped_model_is_no_reason_to_take_a_build_for_broken(
     assert "clew models rm smollm2-135m" in crashed.stderr
 
 
-def test_a_library_that_cannot_be_loaded_is_told(
-    libraries: Mapping[str, Path], chat_gguf: Path, tmp_path: Path
-) -> None:
+def test_a_library_that_cannot_load_is_told(libraries: Mapping[str, Path], chat_gguf: Path, tmp_path: Path) -> None:
     for name, content in (("none", None), ("damaged", b"\x7fELF, and no more")):
         folder = tmp_path / name
         folder.mkdir()

@@ -75,9 +75,7 @@ def test_a_llama_server_is_asked_natively_or_with_its_v1_as_an_openai_compatible
         (listing("somebody"), "OpenAI-compatible", ServedModel("m/one", None, None), ""),
     ],
 )
-def test_the_products_are_told_apart(
-    serve: Serve, made: Discovered, product: str, model: ServedModel, build: str
-) -> None:
+def test_products_are_told_apart(serve: Serve, made: Discovered, product: str, model: ServedModel, build: str) -> None:
     server = serve(made)
     report = asking(server.address)
     assert (report.kind, report.product, report.build) == ("openai", product, build)

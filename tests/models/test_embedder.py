@@ -19,9 +19,7 @@ async def embedder(embed_gguf: Path) -> AsyncIterator[LlamaEmbedder]:
     await loaded.close()
 
 
-async def test_the_cosines_are_the_published_ones_and_vectors_have_length_one_whatever_the_text(
-    embedder: LlamaEmbedder,
-) -> None:
+async def test_cosines_are_the_published_ones_and_vectors_of_any_text_have_length_one(embedder: LlamaEmbedder) -> None:
     checked: Embedder = embedder
     texts = ["That is a happy person", "That is a very happy person", "That is a happy dog", "Today is a sunny day"]
     vectors = await checked.embed(texts)

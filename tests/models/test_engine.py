@@ -103,9 +103,7 @@ class Talk(Steps):
         return True
 
 
-async def test_a_brief_job_comes_into_a_long_foreground_one_before_all_that_wait_and_stays_where_that_is_stopped(
-    engine: Engine,
-) -> None:
+async def test_a_brief_job_comes_into_a_long_foreground_one_before_others_and_stays_if_it_stops(engine: Engine) -> None:
     ran = list[str]()
     talk, next_one = Talk(engine, "talk", ran, rank=Rank.FOREGROUND), Steps(engine, "next", ran, rank=Rank.FOREGROUND)
     engine.submit(talk)

@@ -94,9 +94,7 @@ def test_what_arrives_is_private_and_told_from_connecting_to_checking(part: Path
     assert max(each.done for each in told if each.stage == "fetching") == len(CONTENT)
 
 
-def test_a_broken_connection_goes_on_where_it_broke_or_from_the_start_where_the_server_cannot_resume(
-    part: Path,
-) -> None:
+def test_a_broken_connection_goes_on_where_it_broke_or_at_the_start_where_the_server_cannot_resume(part: Path) -> None:
     world = FakeWorld(cuts=[3000, 2500])
     assert fetch(world, part).read_bytes() == CONTENT
     assert world.offsets == [0, 3000, 5500]

@@ -48,12 +48,7 @@ def test_a_model_that_would_fill_the_disk_is_not_offered(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("fourth", "sixth", "out"),
-    [
-        ((LOCAL, UP), (), True),
-        ((), (REFUSED_6, UP_6), True),
-        ((LOCAL, DOWN), (REFUSED_6,), False),
-        ((), (), False),
-    ],
+    [((LOCAL, UP), (), True), ((), (REFUSED_6, UP_6), True), ((LOCAL, DOWN), (REFUSED_6,), False), ((), (), False)],
 )
 def test_a_machine_is_offline_where_it_has_no_route_to_the_world(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fourth: tuple[str, ...], sixth: tuple[str, ...], out: bool

@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from models.errors import ContextFull, EngineClosed
 from models.generator import LlamaGenerator, load_generator
@@ -15,10 +16,12 @@ GREEDY = SamplingParams(temperature=0, repeat_penalty=1.0, max_tokens=8)
 SEA = "The sea is wide and blue and deep. "
 
 
-async def collect(generator: Generator, prompt: Sequence[int], params: SamplingParams = GREEDY) -> tuple[Any, ...]:
+async def collect(
+    generator: Generator, prompt: Sequence[int], params: SamplingParams = GREEDY, schema: type[BaseModel] | None = None
+) -> tuple[Any, ...]:
     """The reply's tokens, its text and how it ended."""
     tokens, text = list[int](), ""
-    async for item in generator.generate(prompt, params):
+    async for item in generator.generate(prompt, params, schema=schema):
         if isinstance(item, Finished):
             return tokens, text, item
         tokens += item.tokens

@@ -55,9 +55,7 @@ def test_values_of_every_kind_are_read_and_layers_may_differ(write_gguf: Write) 
     assert "words" not in header.values
 
 
-def test_what_is_no_gguf_is_named_and_what_cannot_be_read_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_gguf_is_named_and_what_cannot_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "model.gguf"
     for data, found in (
         (b"", "an empty file"),
@@ -107,9 +105,7 @@ def test_nonsense_in_the_header_is_damage(write_gguf: Write) -> None:
 
 @given(data=st.binary(max_size=200), at=st.integers(0, 60), count=st.integers(0, 1 << 40))
 @examples(200)
-def test_no_bytes_make_the_reader_fail_otherwise(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int, count: int
-) -> None:
+def test_no_bytes_fail_otherwise(tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int, count: int) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzzed.gguf"
     start = b"GGUF\x03\0\0\0" + (1).to_bytes(8, "little") + count.to_bytes(8, "little")
     path.write_bytes(start + b"\0" * at + data)

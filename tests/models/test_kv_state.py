@@ -16,9 +16,7 @@ def asked(generator: LlamaGenerator, salt: str) -> list[int]:
     return [*long_prompt(generator, 110, salt), *generator.frame("user", "Why?"), *generator.reply_open()]
 
 
-async def test_after_a_return_from_disk_the_next_tokens_are_the_same(
-    generator: LlamaGenerator, fresh: LlamaGenerator, tmp_path: Path
-) -> None:
+async def test_from_disk_tokens_are_the_same(generator: LlamaGenerator, fresh: LlamaGenerator, tmp_path: Path) -> None:
     prompt = asked(generator, "disk ")
     tokens, _, _ = await collect(generator, prompt, GREEDY)
     further = [*prompt, *tokens, *generator.reply_close(), *opening(generator, "And then?")]
@@ -59,9 +57,7 @@ async def test_what_only_begins_alike_is_neither_cut_nor_taken_for_it(fresh: Lla
     assert fresh.warm(prompt) == len(prompt) - 1
 
 
-async def test_a_state_put_back_leaves_what_was_in_front_warm_beside_it_or_goes_on_with_it(
-    generator: LlamaGenerator, fresh: LlamaGenerator
-) -> None:
+async def test_a_state_put_back_leaves_the_front_or_goes_on(generator: LlamaGenerator, fresh: LlamaGenerator) -> None:
     first, second = asked(fresh, "one "), asked(fresh, "other ")
     await collect(fresh, first, GREEDY)
     state = await fresh.take_state(first)

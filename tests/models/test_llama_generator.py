@@ -49,9 +49,7 @@ def test_it_is_what_the_protocol_says(remote: LlamaServerGenerator, chat_gguf: P
     assert 0 < checked.info.size <= chat_gguf.stat().st_size
 
 
-def test_frames_and_tokens_are_those_of_the_embedded_model(
-    remote: LlamaServerGenerator, generator: LlamaGenerator
-) -> None:
+def test_frames_and_tokens_are_the_embedded_models(remote: LlamaServerGenerator, generator: LlamaGenerator) -> None:
     for text in ("Hello there.", FOREIGN, "", "é" * 40):
         for role in ("system", "user", "assistant"):
             for first in (True, False):
@@ -79,9 +77,7 @@ async def test_only_what_is_new_is_evaluated(remote: LlamaServerGenerator) -> No
     assert remote.reading_s is not None
 
 
-async def test_a_greedy_reply_begins_as_the_embedded_models(
-    remote: LlamaServerGenerator, generator: LlamaGenerator
-) -> None:
+async def test_a_greedy_reply_begins_as_if_embedded(remote: LlamaServerGenerator, generator: LlamaGenerator) -> None:
     there, here = [await collect(each, opening(each, "Count to five."), GREEDY) for each in (remote, generator)]
     assert there[0][:3] == here[0][:3]  # further on two builds of llama.cpp may round to another word
     assert there[2].reason == here[2].reason
@@ -112,9 +108,7 @@ async def test_an_object_is_of_its_schema_in_front_and_behind(remote: LlamaServe
     assert Person.model_validate_json(text).age <= 150
 
 
-async def test_a_stop_ends_a_reply_or_the_reading_of_its_prompt_and_keeps_what_came(
-    remote: LlamaServerGenerator,
-) -> None:
+async def test_stop_ends_a_reply_or_the_reading_of_its_prompt_and_keeps_what_came(remote: LlamaServerGenerator) -> None:
     text = ""
     async for step in remote.generate(opening(remote, "Tell a long story."), SamplingParams(max_tokens=2000, seed=1)):
         if isinstance(step, Piece):
@@ -173,9 +167,7 @@ async def test_a_closed_one_says_so(llama_servers: list[str]) -> None:
         await collect(made, opening(made, "Hello."))
 
 
-async def test_a_chat_that_others_pushed_out_is_evaluated_anew_only_where_it_is_new(
-    remote: LlamaServerGenerator,
-) -> None:
+async def test_a_chat_others_pushed_out_is_evaluated_anew_only_where_it_is_new(remote: LlamaServerGenerator) -> None:
     """The server has two slots, and puts aside what is pushed out of them."""
     logs: dict[str, list[int]] = {}
     sea = "The ferry leaves at nine, and the market opens before that. " * 6

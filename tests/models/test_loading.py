@@ -39,9 +39,7 @@ def test_what_is_no_chat_model_or_ends_too_early_is_refused(chat_gguf: Path, emb
 
 
 @pytest.mark.process
-def test_an_architecture_that_llama_cpp_does_not_know_is_named_and_one_without_what_it_needs_is_damaged(
-    write_gguf: Write,
-) -> None:
+def test_an_unknown_architecture_is_named_and_one_without_what_it_needs_is_damaged(write_gguf: Write) -> None:
     with pytest.raises(errors.UnknownArchitecture, match="'tomorrow'") as caught:
         load(write_gguf({"general.architecture": "tomorrow"}))
     assert caught.value.architecture == "tomorrow"

@@ -90,9 +90,7 @@ def test_two_logs_that_take_turns_keep_each_other(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize(("third", "stays"), [(C, (True, False)), ([*A, *C], (True, True))])
-def test_a_third_log_pushes_out_the_one_used_longest_ago_unless_it_goes_on_with_one(
-    entry: Entry, third: list[int], stays: Sequence[bool]
-) -> None:
+def test_a_third_log_pushes_out_the_oldest_or_goes_on(entry: Entry, third: list[int], stays: Sequence[bool]) -> None:
     front, back = Held(A), Held(B)
     assert tuple(keeps(front, back, log, third, entry, jobs=False) for log in (A, B)) == stays
 

@@ -53,9 +53,7 @@ async def made(
     return generator
 
 
-async def test_one_address_is_that_server_spoken_to_in_the_common_way_where_that_is_said(
-    stack: AsyncExitStack, addresses: list[ServerAddress]
-) -> None:
+async def test_one_address_is_that_server_in_either_way(stack: AsyncExitStack, addresses: list[ServerAddress]) -> None:
     generator = await made(stack, addresses[:1])
     assert isinstance(generator, LlamaServerGenerator)
     assert generator.info.name == f"{MODEL}@den"
@@ -69,9 +67,7 @@ async def test_one_address_is_that_server_spoken_to_in_the_common_way_where_that
         await made(stack, addresses[:1], model="other")
 
 
-async def test_a_chat_stays_with_its_server_and_chats_spread(
-    stack: AsyncExitStack, addresses: list[ServerAddress]
-) -> None:
+async def test_a_chat_stays_at_its_server_and_all_spread(stack: AsyncExitStack, addresses: list[ServerAddress]) -> None:
     pool = await made(stack, addresses)
     assert isinstance(pool, PoolGenerator)
     homes: dict[str, set[str]] = {}

@@ -39,9 +39,7 @@ def memo(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "probed.json"
 
 
-def test_a_good_file_is_tried_once_and_again_when_it_or_the_build_or_the_processor_is_another(
-    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_good_file_is_tried_once_for_each_set_up(path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = answering(monkeypatch, 0)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=True, fresh=True)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=True, fresh=False)
@@ -60,9 +58,7 @@ def test_a_good_file_is_tried_once_and_again_when_it_or_the_build_or_the_process
     assert len(ran) == 4
 
 
-def test_a_file_that_runs_only_without_extra_buffers_is_remembered_so(
-    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_runs_only_plainly_is_remembered(path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = answering(monkeypatch, SEGFAULT, 0)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=False, fresh=True)
     assert probe.check_apart(path, memo=memo, embeds=False) == probe.Trial(extra_buffers=False, fresh=False)
@@ -92,9 +88,7 @@ def test_a_crash_is_told_by_whether_the_file_is_the_one_that_was_installed(
     assert not memo.exists()
 
 
-def test_a_foreign_file_that_crashes_is_damaged_where_the_build_runs_another_one(
-    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_crash_is_damage_where_another_runs(path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = path.with_name("good.gguf")
     other.write_bytes(b"GGUF")
     answering(monkeypatch, SEGFAULT)
@@ -121,9 +115,7 @@ def test_a_trial_that_the_system_kills_ran_out_of_memory_and_a_refused_file_is_l
     assert not memo.exists()
 
 
-def test_a_memo_that_is_damaged_or_cannot_be_written_costs_only_another_try(
-    path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memo_damaged_or_unwritable_costs_only_a_try(path: Path, memo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = answering(monkeypatch, 0)
     memo.parent.mkdir()
     for text in ("", "nonsense", "[1]", '{"m.gguf": 3}'):

@@ -71,7 +71,6 @@ async def test_vectors_come_in_batches_each_of_length_one_and_in_the_order_of_th
         assert (await checked.embed([])).shape == (0, 16)
         assert checked.info.name == f"{MODEL}@den"
         assert (checked.info.context, checked.info.away) == (512, "")
-        assert server.site is not None
         assert {each.headers.get("authorization") for each in server.site.requests} == {f"Bearer {KEY}"}
 
 
@@ -217,7 +216,6 @@ async def test_who_leaves_closes_the_connection() -> None:
     async with embedding_server() as server, embedder(server) as made:
         server.gate.clear()
         for brief in (True, False):
-            assert server.site is not None
             server.site.left.clear()
             server.waiting.clear()
             waiting = asyncio.create_task(made.embed(TEXTS, brief=brief))
@@ -332,9 +330,7 @@ def address(embed_gguf: Path) -> Iterator[str]:
 
 
 @pytest.mark.model
-async def test_a_real_server_makes_the_vectors_of_the_embedded_one_also_beside_a_batch(
-    address: str, embed_gguf: Path
-) -> None:
+async def test_a_real_server_makes_the_embedded_vectors_also_beside_a_batch(address: str, embed_gguf: Path) -> None:
     texts = ["That is a happy person.", "Wo liegt der Hafen? 🌊 [CLS]", "word and water " * 300]
     here = await asyncio.to_thread(load_embedder, embed_gguf, name="here")
     async with embedder(address, model=embed_gguf.stem) as there:

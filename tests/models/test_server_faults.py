@@ -78,17 +78,12 @@ class Way:
 
 WAYS: dict[Kind, Way] = {
     "llama": Way(
-        one=native.line(native.word("One", 1)),
-        two=native.line(native.word(" two", 2)),
-        end=native.line(native.last(2)),
-        nothing=native.line(native.word("", 1)),
+        one=line(native.word("One", 1)),
+        two=line(native.word(" two", 2)),
+        end=line(native.last(2)),
+        nothing=line(native.word("", 1)),
     ),
-    "openai": Way(
-        one=line(event("One")),
-        two=line(event(" two")),
-        end=line(event(finish="stop")) + DONE,
-        nothing=line(event()),
-    ),
+    "openai": Way(one=event("One"), two=event(" two"), end=event(finish="stop") + DONE, nothing=event()),
 }
 
 
@@ -343,11 +338,9 @@ async def test_how_long_a_busy_server_wants_to_be_left_alone_is_told(kind: Kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_reply_without_an_end_ends_where_it_was_to_be_no_longer_and_half_a_character_is_shown_as_one(
-    kind: Kind,
-) -> None:
+async def test_an_endless_reply_ends_where_it_was_to_and_half_a_character_is_shown_as_one(kind: Kind) -> None:
     way = WAYS[kind]
-    word = native.line(native.word("One \ud83d", 1)) if kind == "llama" else line(event("One \ud83d"))
+    word = line(native.word("One \ud83d", 1)) if kind == "llama" else event("One \ud83d")
     async with talking(kind) as (site, generator):
         for part in (way.one, way.nothing):
             site.faults.append(Scripted(itertools.repeat(part)))
@@ -427,16 +420,16 @@ async def test_a_fault_in_the_background_is_told_there_and_the_next_object_comes
 
 def changed(**fields: Any) -> Scripted:
     """A word that is not what it should be, and the end."""
-    return Scripted([native.line(native.word("One", 1) | fields), WAYS["llama"].end])
+    return Scripted([line(native.word("One", 1) | fields), WAYS["llama"].end])
 
 
 def lacking(*fields: str) -> Scripted:
     found = {name: value for name, value in native.word("One", 1).items() if name not in fields}
-    return Scripted([native.line(found), WAYS["llama"].end])
+    return Scripted([line(found), WAYS["llama"].end])
 
 
 UNREADABLE: dict[str, Callable[[], Scripted]] = {
-    "nothing in it": lambda: Scripted([native.line({})]),
+    "nothing in it": lambda: Scripted([line({})]),
     **{f"no {name}": partial(lacking, name) for name in ("tokens", "tokens_predicted", "timings")},
     **{
         f"{name} {value!r}": partial(changed, **{name: value})
@@ -470,7 +463,7 @@ async def test_a_reply_whose_counts_cannot_be_read_is_none_and_a_pace_that_is_no
 
         async def check_pace(pace: float) -> None:
             timings = {"prompt_n": len(PROMPT), "prompt_ms": pace}
-            site.faults.append(Scripted([native.line(native.word("One", 1, timings=timings)), way.end]))
+            site.faults.append(Scripted([line(native.word("One", 1, timings=timings)), way.end]))
             text, end = await reply(generator)
             assert (text, type(end)) == ("One", Finished)
             await sane(generator, LONG)
@@ -493,7 +486,7 @@ async def test_an_event_of_a_common_server_that_has_nothing_to_read_is_passed_ov
     async with talking("openai") as (site, generator):
 
         async def check(odd: Any) -> None:
-            site.faults.append(Scripted([PING, line(odd), line(event("One", model=None)), line(odd), way.two, way.end]))
+            site.faults.append(Scripted([PING, line(odd), event("One", model=None), line(odd), way.two, way.end]))
             text, end = await reply(generator)
             assert (text, type(end)) == ("One two", Finished)
             site.faults += [Scripted([line(odd), DONE])] * 2
@@ -506,7 +499,7 @@ async def test_an_event_of_a_common_server_that_has_nothing_to_read_is_passed_ov
 
 async def test_an_answer_of_another_model_is_told_and_what_came_is_kept() -> None:
     async with talking("openai") as (site, generator):
-        site.faults.append(Scripted([WAYS["openai"].one, line(event("Hi", model="giant"))]))
+        site.faults.append(Scripted([WAYS["openai"].one, event("Hi", model="giant")]))
         text, error = await reply(generator)
         assert (text, site.faults) == ("One", [])
         assert "it answers with the model “giant”, and “tiny” was asked" in told(error, ServerBroken)
@@ -563,9 +556,7 @@ def asked_patiently(page: str) -> float:
     return SHORT_S if page == "silence" else LONG_S
 
 
-async def test_what_a_llama_server_says_wrong_of_itself_or_of_a_part_of_a_prompt_is_told_and_the_next_reply_comes() -> (
-    None
-):
+async def test_what_a_llama_server_says_wrong_of_itself_or_of_a_step_is_told_and_the_next_reply_comes() -> None:
     async def check(page: str) -> None:
         make, error = PAGES[page]
         async with talking("llama", answer_s=asked_patiently(page)) as (site, generator):

@@ -60,9 +60,7 @@ async def test_a_model_on_this_disk_has_no_server() -> None:
         (Scripted([b'{"slots": 3}']), (None, None)),
     ],
 )
-async def test_a_llama_server_tells_how_many_of_its_slots_are_in_use_unless_it_keeps_that_to_itself(
-    page: Scripted, told: tuple[int | None, int | None]
-) -> None:
+async def test_a_llama_server_tells_its_busy_slots_or_not(page: Scripted, told: tuple[int | None, int | None]) -> None:
     server = ScriptedLlama()
     with beside(server.answer) as site:
         generator = llama(site)

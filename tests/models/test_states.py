@@ -32,9 +32,7 @@ def only(folder: Path) -> Path:
     return path
 
 
-def test_a_state_comes_back_as_it_was_with_its_note_and_to_no_other_session_or_model(
-    shelf: KVStates, folder: Path
-) -> None:
+def test_a_state_comes_back_as_it_was_with_its_note_to_no_other_session_or_model(shelf: KVStates, folder: Path) -> None:
     assert shelf.save("A", "model", STATE, NOTE)
     kept = shelf.find("A", "model")
     assert kept is not None
@@ -48,9 +46,7 @@ def test_a_state_comes_back_as_it_was_with_its_note_and_to_no_other_session_or_m
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_each_voice_of_a_session_has_its_own_and_what_was_saved_without_one_is_still_found(
-    shelf: KVStates, folder: Path
-) -> None:
+def test_each_voice_of_a_session_has_its_own_and_one_saved_without_is_found(shelf: KVStates, folder: Path) -> None:
     for voice, note in ((None, "the assistant's"), ("mara/../x", "Mara's"), ("jonas", "Jonas's")):
         assert shelf.save("A", "model", STATE, note, voice=voice)
     assert {path.parent for path in folder.iterdir()} == {folder}
@@ -129,9 +125,7 @@ def test_past_the_limit_the_one_used_longest_ago_leaves(shelf: KVStates, folder:
     assert sorted(path.name[0] for path in folder.iterdir()) == ["A", "C", "D"]
 
 
-def test_a_disk_that_is_or_would_be_full_keeps_the_old_one_and_leaves_nothing_behind(
-    shelf: KVStates, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_or_filling_disk_keeps_the_old(shelf: KVStates, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf.save("A", "model", STATE, NOTE)
 
     def full(data: memoryview) -> Any:
@@ -179,9 +173,7 @@ def test_a_forgotten_session_and_those_that_mention_a_turn_are_gone(shelf: KVSta
     assert shelf.find("C", "model") is None
 
 
-def test_without_a_limit_states_take_what_one_full_context_does_and_both_voices_of_a_story_have_room(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_limit_states_take_one_context_or_both_voices(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "RESERVE", 0)
     shelf = KVStates(folder, limit=None)
     quarter = KVState(tuple(range(100)), memoryview(bytes(10_000)))

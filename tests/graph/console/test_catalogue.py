@@ -3,11 +3,11 @@
 import pytest
 
 from graph.console.catalogue import PROPERTIES, TABLES, Schema
-from graph.events import EntityNoted, Recalled
+from graph.events import Recalled
 from graph.memory import Memory
 from graph.projection.schema import META, NODES, RELS
 from tests.graph.talk import reply, talk
-from tests.graph.teach import observed, read
+from tests.graph.teach import noted, observed, read
 
 RECALLED = (("s0", "turn"), ("s1", "turn"), ("m", "observation"), ("c1", "chunk"))
 
@@ -19,7 +19,7 @@ def full(whole: Memory) -> Memory:
     talk(whole, 3, "x")
     chunk = read("d", "c1", "c2")
     whole.append(*chunk, observed("m", "s0", "c1"), observed("n", "s1"))
-    whole.append(EntityNoted(entity="E", category="person", by_turn="s0", text="Ada"))
+    whole.append(noted("E", "Ada", "s0"))
     remembered = [Recalled.model_validate({"id": id, "kind": kind}) for id, kind in RECALLED]
     whole.append(reply("s9", parent="s3", recalled=remembered))
     return whole

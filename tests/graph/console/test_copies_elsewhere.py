@@ -13,9 +13,7 @@ from tests.graph.talk import talk
 pytestmark = pytest.mark.process
 
 
-def test_a_link_in_the_place_of_the_copies_is_not_followed(
-    whole: Memory, folder: Path, opening: Open, tmp_path: Path
-) -> None:
+def test_a_link_instead_of_copies_is_not_followed(whole: Memory, folder: Path, opening: Open, tmp_path: Path) -> None:
     talk(whole, 2)
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -42,9 +42,7 @@ def test_none_is_ever_run_by_the_console(spoken: Memory, outside: Path, everythi
 
 
 @pytest.mark.process
-def test_none_is_ever_run_by_the_console_of_the_past_nor_looked_at_closer_by_the_engine(
-    spoken: Memory, outside: Path
-) -> None:
+def test_none_is_run_by_the_console_of_a_past_nor_looked_at_closer_by_the_engine(spoken: Memory, outside: Path) -> None:
     with spoken.past(5) as past:
         for statement in HOSTILE:
             written = statement.replace("{outside}", str(outside))

@@ -5,28 +5,12 @@ import json
 import pytest
 
 from graph.console.live_subset import cuts
-from graph.events import (
-    MAIN_WORLD,
-    CoreWritten,
-    EntityNoted,
-    HeadMoved,
-    ObservationRetired,
-    Relation,
-    RelationNoted,
-    SessionConfigured,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    TurnDeleted,
-    TurnHidden,
-    TurnWithheld,
-)
+from graph.events import MAIN_WORLD, Relation, RelationNoted, SessionConfigured
 from graph.memory import Memory
 from graph.projection.schema import NODES, RELS
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, rename, titled, withhold, write
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import observed, read
+from tests.graph.teach import noted, observed, read, retire
 
 pytestmark = pytest.mark.process
 
@@ -35,32 +19,19 @@ pytestmark = pytest.mark.process
 def varied(whole: Memory) -> Memory:
     """Something of every state that there is; the words of what is not live have `gone` in them."""
     talk(whole, 4)
-    whole.append(
-        said("aside", parent="s3", text="gone aside"),
-        HeadMoved(session="s", turn="s3"),
-        said("h", parent="s3", text="gone hidden"),
-        reply("after", parent="h"),
-        said("d", parent="after", text="gone deleted"),
-        said("w", parent="d", text="gone withheld"),
-        said("end", parent="w", text="the last word"),
-        observed("kept", "s0", text="a fact that is kept"),
-        observed("of hidden", "h", text="gone with its turn"),
-        observed("candidate", "s0", text="gone: not reviewed", status="candidate"),
-        observed("wrong", "s0", text="gone: retired"),
-        *read("doc", "c1", "c2 gone"),
-        *read("doc", "c1", new=()),
-        *read("taken out", "c9"),
-        *read("taken out"),
-        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
-    )
+    whole.append(said("aside", parent="s3", text="gone aside"), move("s", "s3"))
+    whole.append(said("h", parent="s3", text="gone hidden"), reply("after", parent="h"))
+    whole.append(said("d", parent="after", text="gone deleted"), said("w", parent="d", text="gone withheld"))
+    whole.append(said("end", parent="w", text="the last word"), observed("kept", "s0", text="a fact that is kept"))
+    whole.append(observed("of hidden", "h", text="gone with its turn"))
+    whole.append(observed("candidate", "s0", text="gone: not reviewed", status="candidate"))
+    whole.append(observed("wrong", "s0", text="gone: retired"), *read("doc", "c1", "c2 gone"))
+    whole.append(*read("doc", "c1", new=()), *read("taken out", "c9"), *read("taken out"))
+    whole.append(write("user", "gone: the user's own affair"))
     old = observed("old", "s2", text="gone: superseded")
     whole.append(old, observed("new", "s2", after=old, text="a newer fact"))
-    whole.append(
-        TurnHidden(turn="h"), TurnDeleted(turn="d"), TurnWithheld(turn="w"),
-        ObservationRetired(observation="wrong", by_turn="s2"),
-        SessionStarted(session="x", client="test"), said("x1", session="x", text="gone with its chat"),
-        SessionRenamed(session="x", text="gone name"), SessionDeleted(session="x"),
-    )  # fmt: skip
+    whole.append(hide("h"), delete("d"), withhold("w"), retire("wrong", "s2"), begin("x"))
+    whole.append(said("x1", session="x", text="gone with its chat"), rename("x", "gone name"), drop("x"))
     return whole
 
 
@@ -87,24 +58,18 @@ def test_only_what_is_live_is_there_and_no_word_of_anything_else_can_be_had(vari
         assert "gone" not in json.dumps(answer.rows)
 
 
-NOTED = EntityNoted(entity="e", category="person", by_turn="h", text="Gonetta")
+NOTED = noted("e", "Gonetta", "h")
 
 
 def test_what_is_only_supposed_or_said_of_what_is_hidden_or_the_users_own_affair_is_not_there(whole: Memory) -> None:
     talk(whole, 4)
-    whole.append(
-        SessionForked(session="w", origin="s", at="s1", client="test", world="if"),
-        said("if1", session="w", parent="s1", text="gone: only supposed"),
-        observed("supposed", "if1", text="gone: only supposed", world="if"),
-        SessionTitled(session="s", sources=("s0",), text="gone title"),
-        SessionConfigured(session="s", text="gone: the user's own affair"),
-        CoreWritten(block="user", text="gone: the user's own affair", by="user"),
-        said("h", parent="s3", text="gone"),
-        NOTED,
-    )
+    whole.append(fork("w", "s", "s1", "if"), said("if1", session="w", parent="s1", text="gone: only supposed"))
+    whole.append(observed("supposed", "if1", text="gone: only supposed", world="if"), titled("s", "gone title", "s0"))
+    whole.append(SessionConfigured(session="s", text="gone: the user's own affair"))
+    whole.append(write("user", "gone: the user's own affair"), said("h", parent="s3", text="gone"), NOTED)
     named = "MATCH (e:Entity {id: 'e'}) RETURN count(*)"
     assert whole.console.run(named, live_only=True).rows == ((1,),)
-    whole.append(TurnHidden(turn="h"), TurnHidden(turn="s0"))
+    whole.append(hide("h"), hide("s0"))
     assert whole.console.run(named, live_only=True).rows == ((0,),)
     assert whole.console.run(named).rows == ((1,),)
     for cypher in (
@@ -139,7 +104,7 @@ def test_of_relationships_only_those_that_something_live_says_are_there(whole: M
     )
     edges = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN r.observation ORDER BY r.observation"
     assert whole.console.run(edges, live_only=True).rows == (("gone",), ("hidden",), ("said",))
-    whole.append(TurnHidden(turn="s2"), TurnHidden(turn="h"))
+    whole.append(hide("s2"), hide("h"))
     assert whole.console.run(edges, live_only=True).rows == (("said",),)
     assert whole.console.run("MATCH (e:Entity {id: 'e'}) RETURN count(*)", live_only=True).rows == ((0,),)
     assert whole.console.run(edges).rows == (("said",),)

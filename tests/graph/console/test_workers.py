@@ -16,7 +16,6 @@ from graph.console.console import Answer
 from graph.console.graph_copy import FollowedGraph
 from graph.console.workers import CANCELLED, CLOSING, ERASED, FOLDER, QueryProcess, QueryWorkers
 from graph.errors import EngineEnded, GraphFailure, NoRoom, QueryTimeout
-from graph.events import TurnDeleted
 from graph.history.past import ENDED
 from graph.kuzu import room
 from graph.kuzu.follower import BEHIND
@@ -26,6 +25,7 @@ from graph.memory import Memory
 from graph.values import Progress
 from tests.examples import few
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
 
 pytestmark = pytest.mark.process
@@ -112,9 +112,7 @@ def ends(pid: int) -> bool:
     return False
 
 
-def test_the_same_process_answers_while_the_graph_stands_still_and_another_when_it_has_moved(
-    spoken: Memory, folder: Path
-) -> None:
+def test_one_process_answers_while_the_graph_stands_and_another_when_it_moved(spoken: Memory, folder: Path) -> None:
     assert spoken.console.run(COUNT).rows == ((6,),)
     (first,) = spoken._apart.pids()
     assert spoken.console.run(COUNT).rows == ((6,),)
@@ -129,9 +127,7 @@ def test_the_same_process_answers_while_the_graph_stands_still_and_another_when_
     assert not (folder / FOLDER).exists()
 
 
-def test_a_process_that_is_killed_before_it_begins_with_a_query_is_replaced(
-    spoken: Memory, asked: threading.Semaphore
-) -> None:
+def test_a_process_killed_before_it_begins_a_query_is_replaced(spoken: Memory, asked: threading.Semaphore) -> None:
     spoken.console.prepare()
     (pid,) = spoken._apart.pids()
     os.kill(pid, signal.SIGSTOP)
@@ -190,9 +186,7 @@ def _checkpoint(store: GraphStore) -> None:
             store.checkpoint()
 
 
-def test_the_chat_goes_on_while_a_query_runs_which_ends_with_its_engine_when_it_is_cancelled_or_the_memory_closed(
-    spoken: Memory, asked: threading.Semaphore
-) -> None:
+def test_a_chat_goes_on_beside_a_query_that_a_cancel_or_close_ends(spoken: Memory, asked: threading.Semaphore) -> None:
     query = Asking(spoken)
     assert asked.acquire(timeout=60)
     (pid,) = spoken._apart.pids()
@@ -291,9 +285,7 @@ sys.stdin.read()
 """
 
 
-def test_killing_a_clew_whose_address_space_is_limited_ends_the_engine_and_the_next_opening_removes_half_a_copy(
-    folder: Path, opening: Open
-) -> None:
+def test_killing_a_clew_of_limited_space_ends_its_engine_and_half_a_copy_goes(folder: Path, opening: Open) -> None:
     root = Path(__file__).parents[3]
     clew = subprocess.Popen(
         [sys.executable, "-c", LIMITED, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -316,15 +308,13 @@ def test_killing_a_clew_whose_address_space_is_limited_ends_the_engine_and_the_n
     assert memory.console.run(COUNT).rows == ((4,),)
 
 
-def test_erasing_ends_the_engine_and_no_copy_has_the_words(
-    whole: Memory, folder: Path, asked: threading.Semaphore
-) -> None:
+def test_erasing_ends_the_engine_and_no_copy_has_words(whole: Memory, folder: Path, asked: threading.Semaphore) -> None:
     talk(whole, 2)
     whole.append(said("secret", parent="s1", text="Xylophonist"))
     query = Asking(whole)
     assert asked.acquire(timeout=60)
     (pid,) = whole._apart.pids()
-    whole.append(TurnDeleted(turn="secret"))
+    whole.append(delete("secret"))
     assert str(query.wait()) == ERASED
     assert ends(pid)
     assert whole.console.run("MATCH (t:Turn {id: 'secret'}) RETURN t.text").rows == ((None,),)
@@ -335,9 +325,7 @@ def test_erasing_ends_the_engine_and_no_copy_has_the_words(
     assert [path.name for path, held in look(folder, forms_of(["Xylophonist"])) if held] == []
 
 
-def test_a_copy_that_is_made_while_something_is_erased_is_thrown_away(
-    whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_made_during_an_erasure_is_dropped(whole: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     whole.append(said("secret", parent="s1", text="Xylophonist"))
     copied, go_on = threading.Event(), threading.Event()
@@ -370,7 +358,7 @@ def test_a_past_has_an_engine_of_its_own_which_ends_with_it(spoken: Memory, aske
         query = Asking(past)  # type: ignore[arg-type]
         assert asked.acquire(timeout=60)
         assert asked.acquire(timeout=60)
-        spoken.append(TurnDeleted(turn="s5"))
+        spoken.append(delete("s5"))
         assert str(query.wait()) == ENDED
         assert ends(pid)
         with pytest.raises(GraphFailure, match="deleted permanently"):

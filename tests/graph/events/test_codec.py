@@ -7,17 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
-from graph.events import (
-    Event,
-    HeadMoved,
-    Recalled,
-    Role,
-    Sampling,
-    SessionConfigured,
-    StopReason,
-    TurnSaid,
-    TurnTaken,
-)
+from graph.events import Event, HeadMoved, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid, TurnTaken
 from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
 from tests.graph.talk import said
 

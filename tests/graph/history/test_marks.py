@@ -22,9 +22,7 @@ def offered(memory: Memory, days: int = 0) -> list[str]:
     return [each.id for each in memory.history.marks.offered(now=later(days))]
 
 
-def test_of_automatic_marks_the_newest_five_are_offered_those_of_rewinds_for_two_weeks_and_named_ones_always(
-    memory: Memory,
-) -> None:
+def test_five_automatic_marks_are_offered_those_of_rewinds_for_two_weeks_and_named_ones_always(memory: Memory) -> None:
     marked(memory, MarkSet(mark="named", reason="named", text="then"))
     marked(memory, MarkSet(mark="r", reason="rewind"), MarkSet(mark="s", reason="restore"))
     assert offered(memory, days=13) == ["s", "r", "named"]

@@ -188,9 +188,7 @@ def test_every_query_of_the_past_uses_the_indexes_that_today_uses(now_and_then: 
 
 
 @pytest.mark.restarts
-def test_an_erasure_ends_every_past_that_is_open_and_removes_its_files_and_stays(
-    memory: Memory, folder: Path, then: datetime
-) -> None:
+def test_an_erasure_ends_open_pasts_removes_their_files_and_stays(memory: Memory, folder: Path, then: datetime) -> None:
     with memory.past(then) as past:
         assert list((folder / FOLDER).rglob("graph.kuzu*"))
         memory.append(delete("q1"))
@@ -236,9 +234,7 @@ def test_before_the_first_event_there_is_nothing_and_the_first_is_named(memory: 
 
 
 @pytest.mark.restarts
-def test_that_there_was_nothing_is_said_on_the_clock_on_the_wall(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_that_there_was_nothing_is_said_on_the_wall_clock(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(memory, 2)
     with monkeypatch.context() as there:
         there.setenv("TZ", "XYZ-05:30")
@@ -255,9 +251,7 @@ def test_that_there_was_nothing_is_said_on_the_clock_on_the_wall(
 
 
 @pytest.mark.restarts
-def test_a_time_to_come_is_now_a_number_is_right_after_that_event_and_an_append_is_in_whole_or_not_at_all(
-    memory: Memory,
-) -> None:
+def test_a_time_to_come_is_now_a_number_is_after_that_event_and_an_append_is_in_whole_or_not(memory: Memory) -> None:
     talk(memory, 2)
     at = store(memory, said("x", parent="s1"), reply("y", parent="x"), said("z", parent="y"))
     for when, last in (
@@ -302,9 +296,7 @@ def test_the_memory_is_written_to_while_a_past_is_made_and_read(whole: Memory) -
 
 
 @pytest.mark.restarts
-def test_its_files_are_private_and_gone_at_its_end_at_the_memorys_and_at_the_next_opening(
-    opening: Open, folder: Path
-) -> None:
+def test_files_are_private_and_gone_at_its_end_the_memorys_and_the_next_opening(opening: Open, folder: Path) -> None:
     memory = opening()
     talk(memory, 2)
     with memory.past(3) as past:

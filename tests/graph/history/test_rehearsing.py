@@ -80,9 +80,7 @@ def everything(memory: Memory) -> list[tuple[object, ...]]:
         return [*rows, *db.execute("SELECT rowid FROM words WHERE words MATCH 's1'")]
 
 
-def test_what_would_be_is_told_and_nothing_is_stored_and_what_follows_is_numbered_as_if_it_had_not_been(
-    whole: Memory,
-) -> None:
+def test_what_would_be_is_told_nothing_is_stored_and_what_follows_is_numbered_as_if_it_was_not(whole: Memory) -> None:
     talk(whole, 4)
     whole.append(observed("m", "s1", text="m of s1"))
     before = everything(whole)

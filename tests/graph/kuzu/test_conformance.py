@@ -292,9 +292,7 @@ ENDS = {"from": "STRING", "to": "STRING", "at": "INT64"}
 
 
 @pytest.mark.parametrize("folded", [True, False])
-def test_what_was_committed_is_there_when_it_is_opened_again(
-    engine: ModuleType, tmp_path: Path, *, folded: bool
-) -> None:
+def test_what_was_committed_is_there_when_opened_again(engine: ModuleType, tmp_path: Path, *, folded: bool) -> None:
     path = tmp_path / "again.kuzu"
     database = engine.Database(path, **SIZES)
     connection = database.connect(threads=1)

@@ -1,15 +1,12 @@
 """The graph follows the log, whatever happens to it: missing, damaged, outdated, foreign, failing."""
 
-import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from graph.errors import EventsMissing, GraphFailure, QueryFailed, QueryTimeout
-from graph.events import SessionStarted
 from graph.kuzu import opening as opening_graph
 from graph.kuzu import rebuild
 from graph.kuzu.opening import OPENING
@@ -21,7 +18,8 @@ from graph.projection.schema import VERSION
 from graph.sqlite import GRAPH as FILE
 from graph.values import Progress
 from tests.examples import few
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, change, ignore
+from tests.graph.deeds import begin
 from tests.graph.talk import said, talk
 
 ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a + b)"
@@ -65,9 +63,7 @@ def test_without_its_graph_the_memory_says_it_is_behind_and_goes_on(memory: Memo
 
 
 @pytest.mark.restarts
-def test_an_opening_catches_up_what_the_graph_missed_and_rebuilds_one_far_behind_which_is_quicker(
-    whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_openings_catch_up_or_rebuild_if_quicker(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     memory = opening()
     memory.append(said("more", parent="s1"))
@@ -81,9 +77,7 @@ def test_an_opening_catches_up_what_the_graph_missed_and_rebuilds_one_far_behind
 
 
 @pytest.mark.restarts
-def test_a_graph_that_is_damaged_gone_or_killed_the_engine_comes_back(
-    whole: Memory, opening: Open, folder: Path
-) -> None:
+def test_a_graph_damaged_gone_or_that_killed_the_engine_comes_back(whole: Memory, opening: Open, folder: Path) -> None:
     ids = talk(whole, 3)
     whole.close()
 
@@ -153,9 +147,7 @@ def test_a_graph_of_another_log_is_rebuilt(whole: Memory, opening: Open, folder:
 
 
 @pytest.mark.restarts
-def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chats_back(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chat(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     renewed = threading.Event()
     whole.open_graph(lambda progress: renewed.set() if progress.what == "ready" else None)
@@ -174,9 +166,7 @@ def test_a_graph_that_cannot_follow_is_rebuilt_behind_the_chats_back(
 
 
 @pytest.mark.parametrize("trouble", [OSError(28, "No room at all"), RuntimeError("No room at all")])
-def test_a_graph_that_cannot_be_rebuilt_leaves_the_log_alone(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, trouble: Exception
-) -> None:
+def test_a_failed_rebuild_touches_no_log(memory: Memory, monkeypatch: pytest.MonkeyPatch, trouble: Exception) -> None:
     talk(memory, 2)
 
     def refuses(path: Path) -> GraphStore:
@@ -197,9 +187,8 @@ def test_a_log_that_makes_no_sense_is_told_and_leaves_no_half_graph(
 ) -> None:
     monkeypatch.setattr(rebuild, "FEW", few)
     talk(memory, 4)
-    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
-        of_s2 = "WHERE seq = (SELECT seq FROM turns WHERE id = 's2')"
-        db.execute(f"UPDATE events SET structure = json_set(structure, '$.parent', 'nobody') {of_s2}")
+    of_s2 = "WHERE seq = (SELECT seq FROM turns WHERE id = 's2')"
+    change(folder, f"UPDATE events SET structure = json_set(structure, '$.parent', 'nobody') {of_s2}")
     with pytest.raises(GraphFailure, match="nobody"):
         memory.open_graph(ignore)
     assert list(folder.glob(f"{rebuild.NEW}*")) == []
@@ -265,9 +254,7 @@ def test_closing_stops_queries_in_flight(whole: Memory) -> None:
 
 
 @pytest.mark.restarts
-def test_erased_text_leaves_the_graph_at_once_and_its_files_with_the_next_opening(
-    whole: Memory, opening: Open, folder: Path
-) -> None:
+def test_erased_text_leaves_graphs_at_once_and_files_at_an_opening(whole: Memory, opening: Open, folder: Path) -> None:
     def bytes_on_disk() -> bytes:
         return b"".join(path.read_bytes() for path in folder.glob("graph.kuzu*"))
 
@@ -285,7 +272,7 @@ def test_erased_text_leaves_the_graph_at_once_and_its_files_with_the_next_openin
 
 
 def test_appends_from_many_threads_all_arrive(whole: Memory) -> None:
-    whole.append(*(SessionStarted(session=f"s{n}", client="test") for n in range(4)))
+    whole.append(*(begin(f"s{n}") for n in range(4)))
 
     def speak(session: str) -> None:
         for number in range(few(40)):

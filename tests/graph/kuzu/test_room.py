@@ -13,7 +13,7 @@ from graph.kuzu.overlay import Overlay
 from graph.kuzu.rebuild import NEW
 from graph.kuzu.store import GraphStore
 from graph.memory import Memory
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, ignore, with_graph
 from tests.graph.talk import said, talk
 
 LIVE = "MATCH (t:Turn) WHERE t.live RETURN t.id AS id ORDER BY t.seq"
@@ -63,28 +63,22 @@ def test_under_a_limit_of_file_sizes_the_process_ends_by_itself_and_says_why(fol
     assert "nearly full" in done.stdout
     assert "catch up automatically" in done.stdout
     assert done.stdout.endswith("said\n")
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert [row["id"] for row in memory.query(LIVE)] == ["s0", "s1", "t0", "t1", "t2"]
 
 
 @pytest.mark.process
 @pytest.mark.parametrize(("how", "limit"), [("unseen", 1_000_000), ("while following", 700_000)])
-def test_a_write_that_fails_after_all_leaves_the_engine_alone(
-    folder: Path, opening: Open, how: str, limit: int
-) -> None:
+def test_a_write_that_fails_at_last_leaves_the_engine_alone(folder: Path, opening: Open, how: str, limit: int) -> None:
     done = run(folder, how, limit)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("said\n")
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert [row["id"] for row in memory.query(LIVE)][-3:] == ["t0", "t1", "t2"]
     assert [check.name for check in memory.doctor() if not check.ok] == []
 
 
-def test_a_graph_out_of_room_waits_and_goes_on_when_there_is_room(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_without_room_waits_and_goes_on_when_there_is(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     free = room.left
     monkeypatch.setattr(room, "left", lambda folder: 1 << 20)
@@ -114,9 +108,7 @@ def test_without_room_the_engine_is_not_even_opened(memory: Memory, monkeypatch:
 
 
 @pytest.mark.restarts
-def test_closing_without_room_keeps_what_was_committed(
-    whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_without_room_keeps_the_commits(whole: Memory, opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 2)
     with monkeypatch.context() as full:
         full.setattr(room, "left", lambda folder: 0)

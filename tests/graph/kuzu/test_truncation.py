@@ -1,6 +1,5 @@
 """The graph tells when the log has lost its last events, which its own chain cannot."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from graph.kuzu.rebuild import ASIDE
 from graph.memory import Memory
 from graph.sqlite import LOG
 from graph.values import Check
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, change, ignore, with_graph
 from tests.graph.talk import said, talk
 
 
@@ -19,12 +18,8 @@ def findings(memory: Memory) -> dict[str, Check]:
 
 
 def cut(folder: Path, seq: int) -> None:
-    db = sqlite3.connect(folder / LOG)
-    db.execute("DELETE FROM events WHERE seq > ?", (seq,))
-    db.execute("DELETE FROM contents WHERE seq > ?", (seq,))
-    db.execute("INSERT INTO words (words) VALUES ('rebuild')")
-    db.commit()
-    db.close()
+    deletions = (f"DELETE FROM {table} WHERE seq > {seq}" for table in ("events", "contents"))
+    change(folder, *deletions, "INSERT INTO words (words) VALUES ('rebuild')")
 
 
 @pytest.mark.restarts
@@ -37,8 +32,7 @@ def test_last_events_that_are_gone_are_told_once_and_stay_a_finding(whole: Memor
         memory.open_graph(ignore)
     assert memory.graph_ready
     assert b"s4" in (folder / ASIDE).read_bytes()
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     found = findings(memory)
     assert list(found) == ["last events"]
     assert "ends at event 4, the graph had seen 6" in found["last events"].detail
@@ -60,17 +54,13 @@ def test_a_backup_that_has_them_ends_the_finding(whole: Memory, opening: Open, f
         memory.open_graph(ignore)
     memory.close()
     (folder / LOG).write_bytes(backup)
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert findings(memory) == {}
 
 
 def test_where_the_log_is_wrong_no_advice_says_that_nothing_is_lost(whole: Memory, folder: Path) -> None:
     talk(whole, 5)
-    db = sqlite3.connect(folder / LOG)
-    db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")
-    db.commit()
-    db.close()
+    change(folder, "UPDATE events SET text = 'never said' WHERE seq = 3")
     found = findings(whole)
     assert {"texts", "words", "graph"} <= set(found)
     assert not [check for check in found.values() if "nothing is lost" in check.advice]

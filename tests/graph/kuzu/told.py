@@ -7,25 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from graph.events import (
-    EntityNoted,
-    Event,
-    ObservationMade,
-    ObservationRetired,
-    ObservationSupported,
-    PinSet,
-    ProjectMade,
-    Recalled,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    TurnHidden,
-    TurnRated,
-    TurnSaid,
-)
+from graph.events import EntityNoted, Event, ObservationMade, ProjectMade, Recalled, TurnSaid
+from tests.graph.deeds import begin, fork, hide, pin, rate, rename, titled
 from tests.graph.talk import NOON, reply, said
-from tests.graph.teach import observed, read
+from tests.graph.teach import noted, observed, read, retire, support
 
 AT = round(NOON.timestamp() * 1000)
 HOUR = 3_600_000
@@ -55,7 +40,7 @@ def _reply(id: str, session: str, parent: str, *, ms: float, tokens: int, recall
 
 
 def _names(turn: str, *people: str) -> list[EntityNoted]:
-    return [EntityNoted(entity=each, category="person", by_turn=turn, text=each.title()) for each in people]
+    return [noted(each, each.title(), turn) for each in people]
 
 
 SAILS = observed("o1", "b0", text="Anna sails.", confidence=0.75, about=("anna",))
@@ -70,16 +55,16 @@ SECRET = observed("o7", "b4", text="It is secret.")
 
 EVENTS: tuple[Event, ...] = (
     ProjectMade(project="sail", text="The trip north"),
-    SessionStarted(session="boat", project="sail", client="test"),
-    SessionRenamed(session="boat", text="Boats"),
+    begin("boat", project="sail"),
+    rename("boat", "Boats"),
     _said("b0", "boat", None),
     *_names("b0", "anna"),
-    EntityNoted(entity="senja", category="place", by_turn="b0", text="Senja"),
+    noted("senja", "Senja", "b0", category="place"),
     _reply("b1", "boat", "b0", ms=1500, tokens=12),
     _said("b2", "boat", "b1"),
     *_names("b2", "anna", "ben"),
     SAILS,
-    ObservationSupported(observation="o1", source="b2", amount=0.125),
+    support("o1", "b2", 0.125),
     BOAT,
     _reply(
         *("b3", "boat", "b2"),
@@ -90,13 +75,13 @@ EVENTS: tuple[Event, ...] = (
             Recalled(id="o1", kind="observation", score=0.25, ranks={"semantic": 2, "graph": 3}),
         ),
     ),
-    TurnRated(turn="b2", significance=2, by="user"),
-    PinSet(turn="b0"),
-    PinSet(observation="o1"),
+    rate("b2", 2, by="user"),
+    pin("b0"),
+    pin(observation="o1"),
     _said("b4", "boat", "b3"),
     SECRET,
-    TurnHidden(turn="b4"),
-    SessionStarted(session="cook", client="test"),
+    hide("b4"),
+    begin("cook"),
     _said("c0", "cook", None),
     *_names("c0", "ben"),
     _reply("c1", "cook", "c0", ms=500, tokens=3),
@@ -106,11 +91,11 @@ EVENTS: tuple[Event, ...] = (
     RYE,
     HATES,
     _said("c3", "cook", "c1"),  # in the place of c2, which is off the path now
-    ObservationRetired(observation="o5", by_turn="c3"),
-    SessionTitled(session="cook", sources=("c0",), text="Bread"),
+    retire("o5", "c3"),
+    titled("cook", "Bread", "c0"),
     *read("d1", "k0", "k1", project="sail"),
     PAPER,
-    SessionForked(session="if", origin="boat", at="b1", world="dream", client="test"),
+    fork("if", "boat", "b1", "dream"),
     _said("f0", "if", "b1"),
 )  # fmt: skip
 

@@ -6,39 +6,21 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from graph import events
 from graph.errors import InvalidEvent
-from graph.events import (
-    ApprovalAsked,
-    ApprovalGiven,
-    ApprovalRefused,
-    ChunkRead,
-    DocumentRead,
-    DocumentRemoved,
-    EntityAliased,
-    EntityKinded,
-    EntityMerged,
-    EntityNamed,
-    EntitySplit,
-    Event,
-    ObservationReinforced,
-    PinSet,
-    ProjectMade,
-    ReflectionDone,
-    Relation,
-    RelationNoted,
-)
 from graph.memory import Memory
 from tests.graph.deeds import assign, begin, pin, rate, titled, unpin, what_if, withhold, write
 from tests.graph.talk import talk
-from tests.graph.teach import forget, give_back, noted, observed, promote, read, reject, retire, support
+from tests.graph.teach import forget, give_back, noted, observed, promote, read, reinforce, reject, retire, support
 from tests.tables import each
 
 FIRST = observed("m1", "s0")
 
 
-def related(**fields: Any) -> RelationNoted:
+def related(**fields: Any) -> events.RelationNoted:
     """What an observation says of two."""
-    return RelationNoted.of("m1", Relation(**{"subject": "you", "kind": "knows", "object": "assistant", **fields}))
+    relation = events.Relation(**{"subject": "you", "kind": "knows", "object": "assistant", **fields})
+    return events.RelationNoted.of("m1", relation)
 
 
 @pytest.fixture
@@ -55,7 +37,7 @@ def test_a_change_in_its_turns_own_words_stands_on_that_turn_alone(taught: Memor
     assert taught.readings.observations(["m1"])["m1"].status == "superseded"
 
 
-STANDING_ON_NOTHING: list[tuple[Event, str]] = [
+STANDING_ON_NOTHING: list[tuple[events.Event, str]] = [
     (observed("m3", "s0", "s1", "s2", "s3", "s4", "nowhere"), "no turn or chunk nowhere"),
     (observed("m3", "s0", "s0"), "a source twice"),
     (observed("m1", "s0"), "m1 exists already"),
@@ -71,54 +53,51 @@ STANDING_ON_NOTHING: list[tuple[Event, str]] = [
     (support("m1", "gone"), "no turn or chunk gone"),
     (support("m1", "s0"), "cannot say it again"),
     (retire("m1", "gone"), "no turn gone"),
-    (ObservationReinforced(observation="m1", by_turn="c1", step=0.1, before=0.7, after=0.8), "no turn c1"),
-    (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=0.7, after=0.6), "rise by its step"),
-    (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=0.7, after=1.0), "rise by its step"),
-    (ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=7.0, after=7.1), "rise by its step"),
-    (
-        ObservationReinforced(observation="m1", by_turn="s3", step=0.1, before=float("nan"), after=0.8),
-        "rise by its step",
-    ),
+    (reinforce("m1", "c1", 0.1, 0.7, 0.8), "no turn c1"),
+    (reinforce("m1", "s3", 0.1, 0.7, 0.6), "rise by its step"),
+    (reinforce("m1", "s3", 0.1, 0.7, 1.0), "rise by its step"),
+    (reinforce("m1", "s3", 0.1, 7.0, 7.1), "rise by its step"),
+    (reinforce("m1", "s3", 0.1, float("nan"), 0.8), "rise by its step"),
     (promote("m1"), "m1 is active"),
     (forget("m9"), "no observation m9"),
     (noted("e", "Ann", "gone"), "no turn gone"),
     (noted("e", " ", "s0"), "names nothing"),
-    (RelationNoted(observation="gone", text="{}"), "no observation gone"),
+    (events.RelationNoted(observation="gone", text="{}"), "no observation gone"),
     (related(kind="eats"), "no kind of relationship eats"),
     (related(object="nobody"), "no entity nobody"),
     (related(object="you"), "nobody stands to themselves"),
     (related(since="last year"), "last year is no day"),
     (related(since="2024-13"), "2024-13 is no day"),
     (related(since="2024", until="2023-12"), "over before it begins"),
-    (RelationNoted(observation="m1", text="Ada and Bob"), "no relationship that can be read"),
-    (RelationNoted(observation="m1", text=None), "says nothing"),
-    (ProjectMade(project=" ", text="blank"), "no fit name"),
+    (events.RelationNoted(observation="m1", text="Ada and Bob"), "no relationship that can be read"),
+    (events.RelationNoted(observation="m1", text=None), "says nothing"),
+    (events.ProjectMade(project=" ", text="blank"), "no fit name"),
     (assign("gone", "p"), "no session gone"),
     (write("a\nb", "x"), "no fit name"),
     (write("human", "x", "gone", by="agent"), "no turn or chunk gone"),
-    (ReflectionDone(reflection="r", turns=("s0", "gone"), trust="model"), "no turn or chunk gone"),
-    (ReflectionDone(reflection="r", turns=("s0",), instead_of="gone", trust="model"), "no observation gone"),
+    (events.ReflectionDone(reflection="r", turns=("s0", "gone"), trust="model"), "no turn or chunk gone"),
+    (events.ReflectionDone(reflection="r", turns=("s0",), instead_of="gone", trust="model"), "no observation gone"),
     (titled("s", "x", "gone"), "no turn or chunk gone"),
     (rate("gone", 1, by="user"), "no turn gone"),
     (withhold("gone"), "no turn gone"),
-    (PinSet(), "one turn or one observation"),
+    (pin(), "one turn or one observation"),
     (pin("s0", observation="m1"), "one turn or one observation"),
     (unpin(observation="gone"), "no observation gone"),
-    (ChunkRead(chunk="c1", document="d", text="again"), "c1 exists already"),
-    (ChunkRead(chunk="s0", document="d", text="a turn"), "s0 exists already"),
-    (DocumentRead(document="d2", category="text", size=1, chunks=("c1",), text="t\np"), "c1 of it was not read"),
-    (DocumentRead(document="d", category="text", size=-1, chunks=(), text="t\np"), "below zero"),
-    (DocumentRemoved(document="d2"), "no document d2"),
-    (ApprovalGiven(approval="a"), "nothing was asked"),
-    (ApprovalRefused(approval="a"), "nothing was asked"),
-    (ApprovalAsked(approval="a", session="s", by_turn="gone", tool="remember", text="?"), "no turn gone"),
+    (events.ChunkRead(chunk="c1", document="d", text="again"), "c1 exists already"),
+    (events.ChunkRead(chunk="s0", document="d", text="a turn"), "s0 exists already"),
+    (events.DocumentRead(document="d2", category="text", size=1, chunks=("c1",), text="t\np"), "c1 of it was not read"),
+    (events.DocumentRead(document="d", category="text", size=-1, chunks=(), text="t\np"), "below zero"),
+    (events.DocumentRemoved(document="d2"), "no document d2"),
+    (events.ApprovalGiven(approval="a"), "nothing was asked"),
+    (events.ApprovalRefused(approval="a"), "nothing was asked"),
+    (events.ApprovalAsked(approval="a", session="s", by_turn="gone", tool="remember", text="?"), "no turn gone"),
 ]
 
 
-def is_refused(memory: Memory) -> Callable[[tuple[Event, str]], None]:
+def is_refused(memory: Memory) -> Callable[[tuple[events.Event, str]], None]:
     """A check that an event is refused with a reason, and nothing is stored."""
 
-    def check(row: tuple[Event, str]) -> None:
+    def check(row: tuple[events.Event, str]) -> None:
         event, why = row
         before = memory.head()
         with pytest.raises(InvalidEvent, match=f"not stored: .*{why}"):
@@ -149,11 +128,7 @@ def test_the_second_of_two_reviews_is_refused_and_an_undo_opens_the_review_again
 
 
 def test_a_turn_proves_echoes_and_contradicts_once(taught: Memory) -> None:
-    again = (
-        support("m1", "s4", amount=0.1),
-        ObservationReinforced(observation="m1", by_turn="s3", step=0.5, before=0.7, after=1.0),
-        retire("m1", "s4"),
-    )
+    again = support("m1", "s4", amount=0.1), reinforce("m1", "s3", 0.5, 0.7, 1.0), retire("m1", "s4")
     taught.append(*again, related())
     each([(event, "already") for event in (*again, related(kind="likes"))], is_refused(taught))
     taught.append(give_back("m1", "active"))  # it stands again, though it was judged so
@@ -166,14 +141,14 @@ def test_nothing_follows_what_was_forgotten_or_removed_but_forgetting_it_again(t
         *(give_back("m1", "active"), pin(observation="m3")),
     )
     each([(event, "was forgotten") for event in late], is_refused(taught))
-    taught.append(*read("d", "c1", "c2", new=("c2",)), DocumentRemoved(document="d"))
+    taught.append(*read("d", "c1", "c2", new=("c2",)), events.DocumentRemoved(document="d"))
     each([(event, "was removed") for event in read("d", "c3")], is_refused(taught))
 
 
 def test_an_approval_is_asked_and_answered_once(taught: Memory) -> None:
-    asked = ApprovalAsked(approval="a", session="s", by_turn="s1", tool="remember", text="Remember it?")
-    taught.append(asked, ApprovalGiven(approval="a"))
-    late = (asked, ApprovalGiven(approval="a"), ApprovalRefused(approval="a"))
+    asked = events.ApprovalAsked(approval="a", session="s", by_turn="s1", tool="remember", text="Remember it?")
+    taught.append(asked, events.ApprovalGiven(approval="a"))
+    late = (asked, events.ApprovalGiven(approval="a"), events.ApprovalRefused(approval="a"))
     each([(event, "already") for event in late], is_refused(taught))
 
 
@@ -182,32 +157,32 @@ def test_an_entity_is_one_that_was_named_or_one_that_spoke(taught: Memory) -> No
     assert taught.readings.memory("m3").observation.about == ("Ann", "assistant", "you")
 
 
-OF_ENTITIES: list[tuple[Event, str]] = [
-    (EntityNamed(entity="nobody", text="Ann"), "no entity nobody"),
-    (EntityNamed(entity="e1", text="two\nlines"), "no fit name"),
-    (EntityNamed(entity="e1", world="elsewhere", text="Ann"), "no world elsewhere"),
-    (EntityKinded(entity="you", category="thing"), "always the same kind"),
-    (EntityMerged(entity="e1", into="nobody"), "no entity nobody"),
-    (EntityMerged(entity="e1", into="e1"), "the same as itself"),
-    (EntityMerged(entity="e2", into="e1"), "the same as itself"),
-    (EntityMerged(entity="e3", into="e1"), "the same as itself"),
-    (EntityMerged(entity="you", into="e1"), "one of its own"),
-    (EntityAliased(alias="e2", entity="e1", text="Annie"), "exists already"),
-    (EntityAliased(alias="a1", entity=None), "no name"),
-    (EntitySplit(entity="e1", other="e1", items=(), text="Ann"), "from themselves"),
-    (EntitySplit(entity="e1", other="e2", items=(), text="Ann"), "exists already"),
-    (EntitySplit(entity="e1", other="e9", items=()), "no name"),
-    (EntitySplit(entity="e1", other="e9", items=("nothing",), text="Ann"), "no message or memory nothing"),
+OF_ENTITIES: list[tuple[events.Event, str]] = [
+    (events.EntityNamed(entity="nobody", text="Ann"), "no entity nobody"),
+    (events.EntityNamed(entity="e1", text="two\nlines"), "no fit name"),
+    (events.EntityNamed(entity="e1", world="elsewhere", text="Ann"), "no world elsewhere"),
+    (events.EntityKinded(entity="you", category="thing"), "always the same kind"),
+    (events.EntityMerged(entity="e1", into="nobody"), "no entity nobody"),
+    (events.EntityMerged(entity="e1", into="e1"), "the same as itself"),
+    (events.EntityMerged(entity="e2", into="e1"), "the same as itself"),
+    (events.EntityMerged(entity="e3", into="e1"), "the same as itself"),
+    (events.EntityMerged(entity="you", into="e1"), "one of its own"),
+    (events.EntityAliased(alias="e2", entity="e1", text="Annie"), "exists already"),
+    (events.EntityAliased(alias="a1", entity=None), "no name"),
+    (events.EntitySplit(entity="e1", other="e1", items=(), text="Ann"), "from themselves"),
+    (events.EntitySplit(entity="e1", other="e2", items=(), text="Ann"), "exists already"),
+    (events.EntitySplit(entity="e1", other="e9", items=()), "no name"),
+    (events.EntitySplit(entity="e1", other="e9", items=("nothing",), text="Ann"), "no message or memory nothing"),
 ]
 
 
 def test_what_is_said_of_an_entity_is_of_one_and_leads_nobody_back_to_themselves(taught: Memory) -> None:
     taught.append(*(noted(f"e{number}", f"Ann {number}", "s0") for number in (1, 2, 3)))
-    taught.append(EntityMerged(entity="e1", into="e3"), EntityMerged(entity="e3", into="e2"))
+    taught.append(events.EntityMerged(entity="e1", into="e3"), events.EntityMerged(entity="e3", into="e2"))
     each(OF_ENTITIES, is_refused(taught))
 
 
-OF_A_WORLD: list[Event] = [
+OF_A_WORLD: list[events.Event] = [
     observed("p", "s0", world="w"),
     write("human", "Rows.", world="w"),
     begin("notes", client="notes", world="w"),

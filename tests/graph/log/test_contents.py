@@ -147,9 +147,7 @@ def test_a_vector_stays_while_another_turn_says_the_same(memory: Memory) -> None
     assert memory.readings.embedded(MODEL) == (0, 0)
 
 
-def test_an_embedder_is_forgotten_with_its_vectors_and_starts_anew(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_embedder_goes_with_its_vectors_and_starts_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph.log.log.FORGOTTEN_AT_ONCE", 2)
     talk(memory, 5)
     embed(memory)
@@ -203,9 +201,7 @@ while pending := memory.unembedded(sys.argv[2], 8):
 
 @pytest.mark.process
 @pytest.mark.parametrize("batches", [pytest.param(1, marks=pytest.mark.soak), 4])
-def test_kill_9_between_batches_loses_none_and_the_next_run_goes_on(
-    memory: Memory, folder: Path, opening: Open, batches: int
-) -> None:
+def test_kill_9_loses_no_batch_and_the_next_goes_on(memory: Memory, folder: Path, opening: Open, batches: int) -> None:
     talk(memory, 200)
     memory.close()
     command = [sys.executable, "-c", WRITER, str(folder), MODEL]

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from graph.events import ApprovalAsked, DocumentRemoved, ReflectionDone, Role
+from graph.events import ApprovalAsked, ReflectionDone, Role
 from graph.memory import Memory
-from tests.graph.conftest import bad, ignore
+from tests.graph.conftest import bad, purge
 from tests.graph.deeds import delete, titled, write
 from tests.graph.talk import said, talk
-from tests.graph.teach import forget, noted, observed, read
+from tests.graph.teach import forget, noted, observed, read, remove
 
 SECRET = "Xylophone"
 
@@ -44,8 +44,7 @@ def test_a_deleted_turn_takes_along_all_that_was_made_of_it(memory: Memory, fold
     assert len(learned(memory, "stays")) == 1
     assert memory.readings.embedded("any") == (0, 3)
     assert bad(memory) == []
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
+    purge(memory)
     memory.close()
     assert SECRET.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
 
@@ -78,7 +77,7 @@ def test_a_removed_document_takes_its_chunks_of_every_reading_and_what_came_of_t
     talk(memory, 2)
     memory.append(*read("d", "c1", "c2"), *read("d", "c2", "c3", new=("c3",)), *read("other", "c4"))
     memory.append(observed("m1", "c1"), observed("m2", "c3", "s0"), observed("m3", "s0"), observed("m4", "c4"))
-    memory.append(DocumentRemoved(document="d"))
+    memory.append(remove("d"))
     assert texts(memory) == {"s0", "s1", "m3", "m4", "Head\nc4", "other\n/tmp/other.md"}
     assert len(learned(memory, "head")) == 1
 

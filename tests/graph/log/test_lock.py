@@ -114,9 +114,7 @@ def looked(folder: Path) -> None:
 @pytest.mark.process
 @pytest.mark.restarts
 @pytest.mark.parametrize("does", [copied, opened, looked])
-def test_another_program_that_opens_the_log_and_closes_it_takes_nothing_away(
-    tmp_path: Path, does: Callable[[Path], None]
-) -> None:
+def test_another_program_opening_and_closing_it_takes_nothing(tmp_path: Path, does: Callable[[Path], None]) -> None:
     folder = tmp_path / "memory"
     with closing(Memory.open(folder, command="test")) as memory:
         memory.append(begin("s"), said("one", "s", text="hello there"))

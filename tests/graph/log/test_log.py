@@ -10,7 +10,7 @@ from graph.errors import InvalidEvent, LogDamaged
 from graph.events import Event, Recalled, Role, TextErased
 from graph.log.log import Log, check_chain
 from graph.memory import Memory
-from tests.graph.conftest import Open, bad, ignore
+from tests.graph.conftest import Open, bad, purge
 from tests.graph.deeds import begin, delete, move, pin, taken, titled
 from tests.graph.talk import reply, said, talk
 from tests.tables import each
@@ -20,9 +20,7 @@ def raw(folder: Path) -> sqlite3.Connection:
     return sqlite3.connect(folder / "log.sqlite", isolation_level=None)
 
 
-def test_events_are_numbered_from_one_without_a_gap_all_or_nothing_each_with_the_hash_of_the_one_before(
-    memory: Memory, folder: Path
-) -> None:
+def test_events_are_numbered_without_gap_all_or_nothing_each_with_the_hash_before(memory: Memory, folder: Path) -> None:
     talk(memory, 3)
     stored = memory.append(said("more", parent="s2"), reply("answer", parent="more"))
     assert [recorded.seq for recorded in stored] == [5, 6]
@@ -111,15 +109,12 @@ def test_erased_words_leave_no_byte_and_the_chain_verifies(memory: Memory, folde
     assert memory.readings.search_words("xylophone") == []
     assert memory.readings.search_words("forget") == ["answer"]
     assert bad(memory) == []
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
+    purge(memory)
     memory.close()
     assert b"ylophone" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-def test_deleting_a_turn_erases_it_the_titles_made_from_it_and_the_results_of_tools_that_quote_it(
-    memory: Memory,
-) -> None:
+def test_deleting_a_turn_erases_it_the_titles_made_of_it_and_the_results_of_tools_that_quote_it(memory: Memory) -> None:
     talk(memory, 2)
     memory.append(titled("s", "About s0", "s0", "s1"))
     for id, role, quoted in (("t1", Role.TOOL, "s0"), ("t2", Role.TOOL, "s1"), ("r", Role.ASSISTANT, "s0")):
@@ -142,9 +137,7 @@ def test_a_salt_hides_what_was_erased_from_guessing(memory: Memory, folder: Path
         assert db.execute(of_a).fetchall() == [(None, None)]
 
 
-def test_a_side_row_is_replaced_as_the_reply_grows_ends_with_it_and_outlives_a_crash_with_its_context_pack(
-    memory: Memory, folder: Path, opening: Open
-) -> None:
+def test_a_side_row_grows_with_its_reply_and_outlives_a_crash(memory: Memory, folder: Path, opening: Open) -> None:
     talk(memory, 1)
     for text in ("Once", "Once upon", "Once upon a time"):
         memory.stream("r", session="s", parent="s0", model="m", text=text)

@@ -11,7 +11,7 @@ from graph.log.log import Log
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.sqlite import GRAPH, LOG
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, with_graph
 from tests.graph.talk import talk
 from tests.tables import each
 
@@ -92,6 +92,5 @@ def test_a_log_behind_a_link_is_a_log(whole: Memory, folder: Path, tmp_path: Pat
     whole.close()
     (folder / LOG).rename(tmp_path / "elsewhere.sqlite")
     (folder / LOG).symlink_to(tmp_path / "elsewhere.sqlite")
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert memory.head() == 3

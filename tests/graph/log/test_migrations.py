@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import Event, PinCleared, PinSet, SessionStarted
+from graph.events import Event
 from graph.events.codec import decode, encode, genesis, hash_link
 from graph.log.log import INSERT
 from graph.log.migrations import NEWEST, migrate, version_of
-from graph.memory import Memory
 from graph.projection.sqlite_tables import rebuild
 from graph.reader import LogReader
-from tests.graph.conftest import Open, bad, ignore
-from tests.graph.deeds import begin
+from tests.graph.conftest import Open, bad, ignore, purge, with_graph
+from tests.graph.deeds import begin, pin, unpin
 from tests.graph.fixtures.make import PACKED
 from tests.graph.talk import NOON, said
 from tests.tables import each
@@ -43,8 +42,7 @@ def copied(folder: Path, version: int) -> Path:
 @pytest.mark.restarts
 def test_a_log_of_an_earlier_version_opens_with_every_word(folder: Path, opening: Open, version: int) -> None:
     copied(folder, version)
-    memory: Memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     spoken = [(turn.id, turn.text) for turn in memory.readings.thread("s")]
     assert spoken == [("q1", "What is a clew?"), ("a1", "A ball of thread."), ("a2", "I cannot say.")]
     assert memory.readings.session("s").name == "Thread"
@@ -177,10 +175,10 @@ def test_every_event_of_an_earlier_version_is_read_as_one_of_today(folder: Path,
 
 
 UPCAST: list[tuple[str, int, str, Event]] = [
-    ("pin.set", 1, '{"turn": "q1"}', PinSet(turn="q1")),
-    ("pin.set", 2, '{"turn": null, "observation": "m1"}', PinSet(observation="m1")),
-    ("pin.cleared", 2, '{"turn": "q1", "observation": null}', PinCleared(turn="q1")),
-    ("session.started", 1, '{"session": "s", "client": "c"}', SessionStarted(session="s", client="c")),
+    ("pin.set", 1, '{"turn": "q1"}', pin("q1")),
+    ("pin.set", 2, '{"turn": null, "observation": "m1"}', pin(observation="m1")),
+    ("pin.cleared", 2, '{"turn": "q1", "observation": null}', unpin("q1")),
+    ("session.started", 1, '{"session": "s", "client": "c"}', begin("s", client="c")),
     (
         *("turn.said", 1),
         '{"turn": "t", "session": "s", "parent": null, "role": "user", "speaker": "you", "client": "test"}',
@@ -198,16 +196,13 @@ def test_old_versions_of_events_go_through_their_upcasters() -> None:
 
 
 @pytest.mark.restarts
-def test_a_log_of_version_4_brings_worlds_marks_where_heads_stand_and_what_is_still_to_purge(
-    folder: Path, opening: Open
-) -> None:
+def test_a_log_of_version_4_brings_worlds_marks_heads_and_what_is_still_to_purge(folder: Path, opening: Open) -> None:
     copied(folder, 4)
     memory = opening()
     assert memory.purge.waiting() == {4: "My secret is out."}
     assert set(memory.purge.words()) == {"secret", "My secret is out."}
     memory.open_graph(ignore)
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
+    purge(memory)
     assert all(b"secret" not in path.read_bytes() for path in folder.iterdir())
     worlds = {(session.id, session.world) for session in memory.readings.sessions()}
     assert worlds >= {("f", "what-if"), ("shared", "main"), ("deeper", "deeper")}

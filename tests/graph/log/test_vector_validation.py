@@ -133,9 +133,7 @@ def test_an_embedder_with_a_wrong_dimension_leaves_it_to_the_words_until_a_rebui
     assert chats.readings.embedders() == []
 
 
-def test_more_damage_than_goes_at_once_is_dropped(
-    memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_damage_than_one_batch_is_dropped(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph.log.log.FORGOTTEN_AT_ONCE", 2)
     monkeypatch.setattr("graph.contents.BATCH", 3)
     talk(memory, 9)

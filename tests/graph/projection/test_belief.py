@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Recalled, TextErased
+from graph.events import ChunkRead, DocumentRead, Recalled, TextErased
 from graph.memory import Memory
 from tests.graph.deeds import assign, begin, delete, fork, hide, move, release, titled, unhide, withhold, write
 from tests.graph.projection.test_rebuild_equals_live import asked_for, edges, rows
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import forget, give_back, noted, observed, promote, reject, retire, support
+from tests.graph.teach import forget, give_back, noted, observed, promote, reject, remove, retire, support
 
 
 def current(memory: Memory) -> set[str]:
@@ -170,7 +170,7 @@ def test_what_a_document_taught_dies_with_the_reading_that_held_it(memory: Memor
     assert rows(memory, "Chunk", ["live", "position"]) == {"c1": (False, 0), "c2": (True, 0), "c3": (True, 1)}
     memory.append(read)
     assert current(memory) == {"o"}
-    memory.append(DocumentRemoved(document="d"))
+    memory.append(remove("d"))
     assert current(memory) == set()
     assert rows(memory, "Document", ["title", "path", "deleted"]) == {"d": (None, None, True)}
     assert set(rows(memory, "Chunk", ["live", "text"]).values()) == {(False, None)}
@@ -187,9 +187,7 @@ def test_a_reply_leads_to_the_observations_and_chunks_it_was_given(memory: Memor
     assert rows(memory, "Observation", ["text", "live"])["o"] == (None, True)
 
 
-def test_an_entity_keeps_a_name_while_one_that_noted_it_has_its_text_and_a_session_moves_between_projects(
-    memory: Memory,
-) -> None:
+def test_an_entity_keeps_a_name_while_a_note_of_it_has_its_text_and_a_session_changes_projects(memory: Memory) -> None:
     talk(memory, 4)
     memory.append(noted("e", "Theseus", "s0"), noted("e", "theseus", "s2"))
     assert rows(memory, "Entity", ["name"])["e"] == ("theseus",)

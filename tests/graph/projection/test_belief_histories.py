@@ -40,9 +40,7 @@ def wrongly_said(memory: Memory, lessons: Lessons) -> set[str]:
 
 @histories(25 if soaking() else 12)
 @given(LESSONS, st.sampled_from((1, 1, 2, 9, 40)))
-def test_kept_and_rebuilt_it_is_the_same_and_says_no_word_of_what_does_not_stand_at_any_moment(
-    steps: list[tuple[int, int, int]], at_once: int
-) -> None:
+def test_kept_and_rebuilt_are_one_and_tell_only_what_stands(steps: list[tuple[int, int, int]], at_once: int) -> None:
     """Whether the events come one by one or many in a transaction."""
     lessons = Lessons()
     with fresh(graph=True) as memory:

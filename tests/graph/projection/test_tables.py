@@ -14,7 +14,7 @@ from graph.log.log import Log
 from graph.memory import Memory
 from graph.projection import schema, sqlite_tables
 from graph.reader import LogReader
-from tests.graph.conftest import bad, ignore
+from tests.graph.conftest import bad, change, ignore
 from tests.graph.deeds import fork, hide, move, titled
 from tests.graph.talk import reply, said, talk
 from tests.tables import each
@@ -27,19 +27,10 @@ def rows(folder: Path) -> dict[str, list[Any]]:
         return {name: sorted(db.execute(f"SELECT * FROM {name}").fetchall(), key=repr) for name in names}
 
 
-def change(folder: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
-        for statement in statements:
-            db.execute(statement)
-
-
 @pytest.fixture
 def chat(memory: Memory) -> Memory:
     talk(memory, 4)
-    memory.append(
-        reply("other", parent="s2"), fork("f", "s", "s1"),
-        titled("s", "called so", "s0"), hide("s1"),
-    )  # fmt: skip
+    memory.append(reply("other", parent="s2"), fork("f", "s", "s1"), titled("s", "called so", "s0"), hide("s1"))
     return memory
 
 
@@ -79,9 +70,7 @@ OTHERWISE = (
 )
 
 
-def test_tables_of_another_version_or_log_are_made_anew_at_the_next_opening_and_that_is_told(
-    chat: Memory, folder: Path
-) -> None:
+def test_tables_of_another_version_or_log_are_remade_at_the_next_opening_and_told(chat: Memory, folder: Path) -> None:
     before = rows(folder)
     chat.close()
 
@@ -96,9 +85,7 @@ def test_tables_of_another_version_or_log_are_made_anew_at_the_next_opening_and_
     each(OTHERWISE, are_made_anew)
 
 
-def test_whoever_only_reads_a_log_of_which_the_tables_are_not_has_them_in_memory_until_the_holder_made_them(
-    chat: Memory, folder: Path
-) -> None:
+def test_who_only_reads_a_log_without_tables_has_them_in_memory_until_they_are_made(chat: Memory, folder: Path) -> None:
     chat.close()
     change(folder, "UPDATE projected SET version = version - 1", "DELETE FROM turns")
     before = (folder / "log.sqlite").read_bytes()
@@ -132,9 +119,7 @@ def test_a_full_disk_in_the_middle_leaves_everything_and_the_next_opening_goes_o
         assert rows(folder) == before
 
 
-def test_without_room_for_the_tables_the_log_says_so_and_is_what_it_was(
-    chat: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_the_log_says_so_and_stays(chat: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chat.append(*(said(f"n{number}", parent="other") for number in range(400)))
     chat.close()
     change(folder, "DELETE FROM projected", "DELETE FROM turns", "DELETE FROM subjects", "VACUUM")
@@ -153,9 +138,7 @@ def test_without_room_for_the_tables_the_log_says_so_and_is_what_it_was(
         assert memory.readings.turn("n399").text == "n399"
 
 
-def test_an_append_that_fails_writes_neither_event_nor_row(
-    chat: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_append_writes_no_event_or_row(chat: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, head = rows(folder), chat.head()
 
     def fails(db: sqlite3.Connection, seq: int, link: bytes) -> None:
@@ -185,9 +168,7 @@ def louder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_tables, "TABLES", schema.TABLES)
 
 
-def test_a_changed_shape_of_an_event_is_seen_by_every_reading(
-    chat: Memory, folder: Path, request: pytest.FixtureRequest
-) -> None:
+def test_an_events_new_shape_is_seen_by_readings(chat: Memory, folder: Path, request: pytest.FixtureRequest) -> None:
     chat.append(said("mine", parent="other", speaker="anna", text="mine"))
     chat.close()
     request.getfixturevalue("louder")

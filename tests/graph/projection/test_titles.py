@@ -27,11 +27,7 @@ def name(memory: Memory, session: str = "s") -> str | None:
 
 
 def test_the_title_before_it_is_shown_until_its_source_is_back(named: Memory) -> None:
-    for out, back in (
-        (hide("s4"), unhide("s4")),
-        (withhold("s4"), release("s4")),
-        (move("s", "s3"), move("s", "s4")),
-    ):
+    for out, back in ((hide("s4"), unhide("s4")), (withhold("s4"), release("s4")), (move("s", "s3"), move("s", "s4"))):
         assert name(named) == "late"
         named.append(out)
         assert [session.name for session in named.readings.sessions()] == ["better"] == [name(named)]
@@ -63,9 +59,7 @@ def test_a_fork_keeps_the_titles_of_what_it_keeps(named: Memory) -> None:
     assert name(named) is None
 
 
-def test_a_chat_whose_first_message_is_hidden_is_called_by_the_next_and_one_without_words_by_nothing(
-    memory: Memory,
-) -> None:
+def test_a_chat_whose_first_message_is_hidden_is_named_by_the_next_and_a_wordless_one_by_none(memory: Memory) -> None:
     talk(memory, 4)
     memory.append(titled("s", "first", "s0"), hide("s0"))
     assert name(memory) == "s2"

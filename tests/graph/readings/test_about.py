@@ -40,9 +40,7 @@ def test_a_person_is_who_spoke_in_any_case_and_who_is_named(spoken: Memory) -> N
     assert spoken.readings.about("Assistant").said == 2
 
 
-def test_a_project_is_what_was_said_in_its_sessions_and_what_names_it_and_any_other_word_what_names_it(
-    spoken: Memory,
-) -> None:
+def test_a_project_is_what_was_said_in_its_sessions_or_names_it_and_another_word_what_names_it(spoken: Memory) -> None:
     found = spoken.readings.about("boats")
     assert (found.name, found.kind, found.said, found.mentioned) == ("Boats", "project", 0, 3)
     assert [turn.id for turn in found.turns] == ["p2", "p1", "a1"]

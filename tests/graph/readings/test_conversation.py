@@ -62,9 +62,7 @@ def test_a_queued_message_waits_off_the_path_until_it_is_taken_and_a_hidden_one_
     assert not any(turn.hidden for turn in memory.readings.thread("s"))
 
 
-def test_sessions_come_with_the_newest_activity_first_archived_ones_when_asked_for_and_deleted_ones_never(
-    memory: Memory,
-) -> None:
+def test_sessions_come_newest_activity_first_archived_ones_when_asked_for_deleted_ones_never(memory: Memory) -> None:
     for session in ("a", "b", "c"):
         talk(memory, 2, session)
     memory.append(said("again", "a", parent="a1"))

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from graph.errors import NotFound
-from graph.events import DocumentRemoved, ProjectMade
+from graph.events import ProjectMade
 from graph.memory import Memory
 from graph.reader import LogReader
 from tests.graph.deeds import (
@@ -25,7 +25,7 @@ from tests.graph.deeds import (
     write,
 )
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import read
+from tests.graph.teach import read, remove
 
 
 def said_in(memory: Memory, world: str = "main") -> dict[str, str]:
@@ -49,12 +49,8 @@ def test_a_block_says_what_was_written_last_and_an_empty_one_is_gone(memory: Mem
 
 def test_a_block_whose_source_is_taken_away_is_read_as_it_was_before(memory: Memory) -> None:
     talk(memory, 4)
-    memory.append(
-        *read("d", "c1"),
-        write("human", "first"),
-        write("human", "second", "s0", "c1", by="agent"),
-        write("human", "third", "s2", by="agent"),
-    )
+    memory.append(*read("d", "c1"), write("human", "first"), write("human", "second", "s0", "c1", by="agent"))
+    memory.append(write("human", "third", "s2", by="agent"))
     assert said_in(memory) == {"human": "third"}
     for out, back in ((hide("s2"), unhide("s2")), (withhold("s2"), release("s2")), (move("s", "s1"), move("s", "s3"))):
         memory.append(out)
@@ -66,18 +62,10 @@ def test_a_block_whose_source_is_taken_away_is_read_as_it_was_before(memory: Mem
 
 
 def test_projects_are_those_that_were_made_and_those_of_sessions(memory: Memory) -> None:
-    memory.append(
-        begin("a", project="boats"),
-        begin("b", project="Attic"),
-        begin("c", project="boats"),
-        begin("gone", project="gone"),
-        drop("gone"),
-        ProjectMade(project="boats", text="To sea"),
-        ProjectMade(project="boats", status="archived", text="To the lake"),
-        ProjectMade(project="empty", text=None),
-        assign("b", "boats"),
-        assign("b", "cellar"),
-    )
+    memory.append(begin("a", project="boats"), begin("b", project="Attic"), begin("c", project="boats"))
+    memory.append(begin("gone", project="gone"), drop("gone"), ProjectMade(project="boats", text="To sea"))
+    memory.append(ProjectMade(project="boats", status="archived", text="To the lake"))
+    memory.append(ProjectMade(project="empty", text=None), assign("b", "boats"), assign("b", "cellar"))
     found = [(each.name, each.description, each.status, each.sessions) for each in memory.readings.projects()]
     assert found == [("boats", "To the lake", "archived", 2), ("cellar", "", "active", 1), ("empty", "", "active", 0)]
     assert [memory.readings.session(id).project for id in "abc"] == ["boats", "cellar", "boats"]
@@ -103,7 +91,7 @@ def test_a_document_is_as_it_was_read_last(memory: Memory) -> None:
 
 
 def test_a_document_that_was_removed_or_never_read_is_not_there(memory: Memory) -> None:
-    memory.append(*read("d", "c1"), DocumentRemoved(document="d"))
+    memory.append(*read("d", "c1"), remove("d"))
     assert memory.readings.documents() == []
     assert memory.readings.chunks(["c1"]) == memory.readings.chunks([]) == {}
     assert memory.readings.chunk_hashes("d") == memory.readings.chunk_hashes("x") == {}

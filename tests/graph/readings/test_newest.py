@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from graph.events import DocumentRemoved, Event, ProjectMade
+from graph.events import Event, ProjectMade
 from graph.memory import Memory
 from graph.projection.schema import NODES
 from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.visibility import EVERYONE, Viewer
 from tests.graph.deeds import begin, delete, drop, fork, hide, move, rename, withhold, write
 from tests.graph.talk import reply, said
-from tests.graph.teach import forget, noted, observed, read, reject
+from tests.graph.teach import forget, noted, observed, read, reject, remove
 
 
 def place(name: str, project: str | None = None) -> list[Event]:
@@ -85,7 +85,7 @@ GONE: list[tuple[NodeKind, str, Event]] = [
     ("turn", "a2", hide("a2")),
     ("turn", "b2", delete("b2")),
     ("turn", "n1", move("n", "n0")),
-    ("chunk", "a-chunk", DocumentRemoved(document="a-doc")),
+    ("chunk", "a-chunk", remove("a-doc")),
     ("chunk", "n-chunk", read("n-doc")[0]),
     ("document", "b-doc", read("b-doc")[0]),
     ("block", "n-block", write("n-block", "")),

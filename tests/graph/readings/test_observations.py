@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import ObservationKind, ObservationReinforced, ProjectMade
+from graph.events import ObservationKind, ProjectMade
 from graph.memory import Memory
 from graph.values import Wanted
 from graph.visibility import EVERYONE
 from tests.graph.deeds import assign, begin, delete, hide, move, pin, rate, unhide, unpin, withhold
 from tests.graph.talk import said, talk
-from tests.graph.teach import forget, noted, observed, read, reject, retire, support
+from tests.graph.teach import forget, noted, observed, read, reinforce, reject, retire, support
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LIKES = observed("likes", "t0", "t40", category=ObservationKind.PREFERENCE, about=("you", "e1"))
@@ -33,19 +33,14 @@ def learned(memory: Memory) -> Memory:
     for days in (120, 80, 50, 40, 10, 0):
         memory.append(said(f"t{days}", parent=before, said_at=ms(days)))
         before = f"t{days}"
-    memory.append(
-        noted("e1", "Sloops", "t0", category="thing"),
-        *read("d", "c1"),
-        LIKES,
-        observed("lives", "t120", status="candidate"),
-        observed("works", "t80", "c1"),
-    )
+    memory.append(noted("e1", "Sloops", "t0", category="thing"), *read("d", "c1"), LIKES)
+    memory.append(observed("lives", "t120", status="candidate"), observed("works", "t80", "c1"))
     return memory
 
 
 def test_observations_come_newest_first_with_their_proof_oldest_first(learned: Memory) -> None:
     learned.append(support("likes", "t10", amount=0.2))
-    learned.append(ObservationReinforced(observation="likes", by_turn="t50", step=0.05, before=0.9, after=0.95))
+    learned.append(reinforce("likes", "t50", 0.05, 0.9, 0.95))
     assert ids(learned) == ["works", "lives", "likes"]
     likes = learned.readings.memories(now=NOW)[2]
     assert (likes.sources, likes.supports, likes.proof_count) == (("t40", "t0"), ("t10",), 3)
@@ -157,9 +152,7 @@ def test_forgetting_names_every_revision_and_what_stands_in_for_a_dead_one(learn
         learned.readings.forgetting("again")
 
 
-def test_what_was_made_again_gives_way_when_the_first_comes_back_and_an_erased_name_is_shown_no_more(
-    learned: Memory,
-) -> None:
+def test_what_was_made_again_gives_way_when_the_first_comes_back_and_an_erased_name_is_gone(learned: Memory) -> None:
     learned.append(hide("t40"), observed("again", "t0", instead_of="likes"))
     assert ids(learned, status="active") == ["again", "works"]
     learned.append(unhide("t40"))
@@ -179,15 +172,8 @@ def test_significance_is_counted_over_live_turns_alike_by_memory_and_reader(lear
 
 
 def test_a_memory_belongs_where_the_words_do_that_it_was_made_from(learned: Memory) -> None:
-    learned.append(
-        ProjectMade(project="boats", text="To sea"),
-        begin("b", project="boats"),
-        said("b0", "b"),
-        begin("c"),
-        said("c0", "c"),
-        observed("one", "b0"),
-        observed("both", "b0", "c0", tags=("sail",)),
-    )
+    learned.append(ProjectMade(project="boats", text="To sea"), begin("b", project="boats"), said("b0", "b"))
+    learned.append(begin("c"), said("c0", "c"), observed("one", "b0"), observed("both", "b0", "c0", tags=("sail",)))
 
     def there() -> tuple[list[str], list[tuple[str, int]]]:
         return ids(learned, project="boats"), [(each.name, each.observations) for each in learned.readings.projects()]

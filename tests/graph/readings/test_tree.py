@@ -38,18 +38,9 @@ def at(branches: tuple[Branch, ...], turn: str) -> Branch:
 @pytest.fixture
 def branched(memory: Memory) -> Memory:
     """u1 with the replies r1, r2 (by way of a tool) and r3; below r1 the messages u2 and u2b; the head at r3."""
-    memory.append(
-        begin("s"),
-        said("u1"),
-        reply("r1", parent="u1"),
-        said("u2", parent="r1"),
-        reply("a2", parent="u2"),
-        said("u2b", parent="r1"),
-        move("s", "u1"),
-        tool("t", parent="u1"),
-        reply("r2", parent="t"),
-        reply("r3", parent="u1"),
-    )
+    memory.append(begin("s"), said("u1"), reply("r1", parent="u1"), said("u2", parent="r1"), reply("a2", parent="u2"))
+    memory.append(said("u2b", parent="r1"), move("s", "u1"), tool("t", parent="u1"), reply("r2", parent="t"))
+    memory.append(reply("r3", parent="u1"))
     return memory
 
 
@@ -99,9 +90,7 @@ def test_an_alternative_made_in_a_fork_stands_beside_the_turn_of_its_origin_ther
     assert branched.readings.alternatives("s", ["a2", "u1"]) == {}
 
 
-def test_the_newest_end_below_a_turn_is_no_deleted_one_and_what_follows_that_stands_where_it_stood(
-    branched: Memory,
-) -> None:
+def test_the_newest_end_below_a_turn_is_no_deleted_one_whose_followers_stand_where_it_stood(branched: Memory) -> None:
     tips = {turn: branched.readings.tip("s", turn) for turn in ("r1", "u2", "u1", "r3")}
     assert tips == {"r1": "u2b", "u2": "a2", "u1": "r3", "r3": "r3"}
     branched.append(delete("u2b"))

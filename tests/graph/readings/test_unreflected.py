@@ -37,15 +37,10 @@ def test_exchanges_that_ended_come_as_they_were_said_until_a_reflection_names_th
 
 def test_a_reply_has_all_that_was_said_since_the_one_before_it_without_tools(memory: Memory) -> None:
     talk(memory, 2)
-    memory.append(
-        said("q1", parent="s1"),
-        said("q2", queued=True),
-        taken("q2", "s", parent="q1"),
-        said("tool", parent="q2", role=Role.TOOL, speaker="search"),
-        reply("a", parent="tool", stop_reason=StopReason.STOPPED),
-        said("open", parent="a"),
-        reply("streaming", parent="open", stop_reason=None),
-    )
+    memory.append(said("q1", parent="s1"), said("q2", queued=True), taken("q2", "s", parent="q1"))
+    memory.append(said("tool", parent="q2", role=Role.TOOL, speaker="search"))
+    memory.append(reply("a", parent="tool", stop_reason=StopReason.STOPPED), said("open", parent="a"))
+    memory.append(reply("streaming", parent="open", stop_reason=None))
     assert left(memory) == [("s0", "s1"), ("q1", "q2", "a")]
 
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import Event, ObservationMade, SessionForked, TurnSaid
+from graph.events import Event, ObservationMade, TurnSaid
 from graph.memory import Memory
 from graph.values import Filters, Observation, Wanted
 from tests.examples import histories, soaking
 from tests.graph.conftest import fresh
-from tests.graph.deeds import drop, hide, move, pin, rename, what_if, write
+from tests.graph.deeds import drop, fork, hide, move, pin, rename, what_if, write
 from tests.graph.lessons import taught
 from tests.graph.talk import NOON, said, talk
 from tests.graph.teach import observed
@@ -95,7 +95,7 @@ def test_worlds_are_listed_with_where_they_come_from_and_found_by_their_sessions
     talk(memory, 4)
     memory.append(what_if("WHATIF1", "s", "s1"))
     memory.append(rename("WHATIF1", "by the sea"))
-    memory.append(SessionForked(session="f", origin="WHATIF1", at="s1", world="WHATIF1", client="x"))
+    memory.append(fork("f", "WHATIF1", "s1", "WHATIF1", client="x"))
     (forked,) = memory.append(what_if("WHATIF2", "f", "s0"))
     main, one, two = memory.readings.worlds()
     assert (main.id, main.parent, main.seq) == (MAIN, None, 0)

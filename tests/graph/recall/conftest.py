@@ -61,8 +61,6 @@ def chats(memory: Memory) -> Memory:
 
 @pytest.fixture
 def ask(chats: Memory) -> Ask:
-    """Ask the two chats."""
-
     def recall(
         query: str, *, vector: Vector | None = None, limit: int = 10, now: datetime = NOW, **filters: object
     ) -> list[Hit]:

@@ -87,9 +87,7 @@ def test_a_memory_too_small_for_themes_has_none_and_one_without_its_graph_says_w
     assert memory.recall.communities(None, limit=0) == []
 
 
-def test_a_large_memory_is_looked_at_in_part_the_old_and_the_connected_too(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_memory_is_seen_in_part_also_old_and_connected(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(whole, rounds=20)
     embed(whole)
     monkeypatch.setattr(communities, "MOST_TURNS", 30)
@@ -129,10 +127,8 @@ def test_what_names_the_same_person_or_people_who_are_related_is_a_theme_that_na
     name(whole, "ada", "t0", "t1")
     name(whole, "bob", "t2", "t3")
     assert together(whole) == []
-    whole.append(
-        observed("works", "t0", text="Ada works with Bob.", about=("ada", "bob")),
-        RelationNoted.of("works", Relation(subject="ada", kind="works_with", object="bob")),
-    )
+    whole.append(observed("works", "t0", text="Ada works with Bob.", about=("ada", "bob")))
+    whole.append(RelationNoted.of("works", Relation(subject="ada", kind="works_with", object="bob")))
     ((turns, people),) = together(whole)
     assert (turns, set(people)) == ({"t0", "t1", "t2", "t3"}, {"Ada", "Bob"})
     whole.append(retire("works"))

@@ -68,13 +68,10 @@ def test_of_a_memory_it_is_what_followed_all_that_says_it(chats: Memory) -> None
         "category": ObservationKind.RELATIONSHIP,
         "about": ("you", "skoda"),
     }
-    chats.append(
-        observed("o1", "c0", text=SKODA),
-        noted("skoda", "Skoda", "c0", category="thing"),
-        observed("o2", "c0", **owns),
-        RelationNoted.of("o2", Relation(subject="you", kind="owns", object="skoda")),
-        observed("o3", "c0", text="You own Skoda."),
-    )
+    chats.append(observed("o1", "c0", text=SKODA), noted("skoda", "Skoda", "c0", category="thing"))
+    chats.append(observed("o2", "c0", **owns))
+    chats.append(RelationNoted.of("o2", Relation(subject="you", kind="owns", object="skoda")))
+    chats.append(observed("o3", "c0", text="You own Skoda."))
     embed(chats, {**MEANING, "You own Skoda.": ["bread"]})
     assert beside(chats, "o1") == beside(chats, "o2") == ["c1"]
     assert "c1" not in beside(chats, "o3")

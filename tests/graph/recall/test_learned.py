@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from graph.events import ChunkRead, DocumentRead, DocumentRemoved, Event
+from graph.events import ChunkRead, DocumentRead, Event
 from graph.memory import Memory
 from graph.values import Hit, Step
 from tests.graph.deeds import assign, begin, delete, hide, move, rate, release, unhide, withhold
 from tests.graph.recall.conftest import Ask, boosts, embed, ids, ms, named, toward
 from tests.graph.talk import said
-from tests.graph.teach import observed, reject, support
+from tests.graph.teach import observed, reject, remove, support
 
 TOES = "Anna froze at the tide pools"
 BRINE = observed("o1", "a2", "a4", text="Anna froze in brine")
@@ -44,9 +44,7 @@ def test_an_observation_is_found_by_words_or_meaning_and_takes_the_place_of_its_
     assert only(ask("loaf", vector=toward("sea")), "observation") == ["o1"]
 
 
-def test_where_the_turn_says_more_it_stays_and_what_a_person_put_right_stands_before_it(
-    chats: Memory, ask: Ask
-) -> None:
+def test_where_the_turn_says_more_it_stays_and_what_a_person_put_right_is_before_it(chats: Memory, ask: Ask) -> None:
     chats.append(observed("o1", "a2", text="Anna went to the pools"))
     hits = ask("tide pools starfish")
     assert "a2" in ids(hits)
@@ -88,13 +86,10 @@ def test_it_goes_and_comes_with_its_proof(chats: Memory, ask: Ask) -> None:
 
 def test_only_current_ones_in_use_come_and_their_words_never_count_for_a_turn(chats: Memory, ask: Ask) -> None:
     before = {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))}
-    chats.append(
-        observed("o1", "a4", text="Anna likes brine"),
-        observed("o2", "a4", text="Anna likes brine cakes", status="candidate"),
-        observed("o3", "a4", "a2", series="o1", supersedes="o1", text="Anna liked brine, now she does not"),
-        observed("o4", "b1", text="A starfish baker"),
-        observed("o5", "b3", text="starfish starfish"),
-    )
+    chats.append(observed("o1", "a4", text="Anna likes brine"))
+    chats.append(observed("o2", "a4", text="Anna likes brine cakes", status="candidate"))
+    chats.append(observed("o3", "a4", "a2", series="o1", supersedes="o1", text="Anna liked brine, now she does not"))
+    chats.append(observed("o4", "b1", text="A starfish baker"), observed("o5", "b3", text="starfish starfish"))
     assert only(ask("brine"), "observation") == ["o3"]
     assert {hit.id: hit.score for hit in ask("starfish", kinds=frozenset({"turn"}))} == before
 
@@ -148,7 +143,7 @@ def test_chunks_are_found_with_their_place_and_leave_with_their_document(chats: 
     assert only(ask("brine", person="Anna"), "chunk") == only(ask("brine", session="sea"), "chunk") == []
     chats.append(observed("o1", "d0", text="Cheese likes brine baths"))
     assert "o1" in ids(ask("brine baths"))
-    chats.append(DocumentRemoved(document="d"))
+    chats.append(remove("d"))
     assert [hit.kind for hit in ask("brine baths") if hit.kind != "turn"] == []
 
 
@@ -168,11 +163,9 @@ def test_a_session_that_changes_its_project_is_found_there(chats: Memory, ask: A
 
 
 def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
-    chats.append(
-        observed("o1", "a4", text="Anna froze in brine"),
-        observed("o2", "b1", text="You bake sourdough", status="candidate"),
-        observed("o3", "b3", text="You bake in the sea"),
-    )
+    chats.append(observed("o1", "a4", text="Anna froze in brine"))
+    chats.append(observed("o2", "b1", text="You bake sourdough", status="candidate"))
+    chats.append(observed("o3", "b3", text="You bake in the sea"))
     embed(chats, {"Anna froze in brine": ["sea"], "You bake sourdough": ["bread"], "You bake in the sea": ["sea"]})
 
     def near(text: str, *axes: str, **more: Any) -> list[str]:

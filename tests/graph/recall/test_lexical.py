@@ -60,9 +60,7 @@ def test_terms_are_stems_without_stop_words_and_names_the_rarest_eight_first(mem
     assert stems(terms(memory, words, " ".join(names))) == names[:8]
 
 
-def test_common_words_are_asked_only_where_there_is_no_other(
-    memory: Memory, words: Words, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_common_words_are_asked_only_if_alone(memory: Memory, words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexical, "FEW", 2)
     talk(memory, 1)
     say(memory, *["rain again"] * 6, "rainbow rain")

@@ -30,9 +30,7 @@ def test_a_turn_alone_was_lent_nothing(memory: Memory) -> None:
     assert hit.path == ()
 
 
-def test_the_way_goes_over_each_turn_between_up_to_three_replies_and_none_that_is_hidden(
-    chats: Memory, ask: Ask
-) -> None:
+def test_the_way_goes_over_each_turn_between_up_to_three_replies_and_no_hidden_one(chats: Memory, ask: Ask) -> None:
     chats.append(said("a5", "sea", parent="a4", text="Hm"), said("a6", "sea", parent="a5", text="Well"))
     found = {hit.id: hit.path for hit in ask("starfish")}
     for turn, relation, way in (("a5", "REPLIES_TO", ["a3", "a4", "a5"]), ("a1", "REPLIED_TO", ["a1"])):
@@ -43,11 +41,9 @@ def test_the_way_goes_over_each_turn_between_up_to_three_replies_and_none_that_i
 
 
 def test_the_neighbour_that_has_the_missing_word_is_the_one_named(chats: Memory, ask: Ask) -> None:
-    chats.append(
-        said("c1", "oven", parent="b3", text="gluten and gluten"),
-        said("c2", "oven", parent="c1", text="gluten again"),
-        said("c3", "oven", parent="c2", text="a zeppelin"),
-    )
+    chats.append(said("c1", "oven", parent="b3", text="gluten and gluten"))
+    chats.append(said("c2", "oven", parent="c1", text="gluten again"))
+    chats.append(said("c3", "oven", parent="c2", text="a zeppelin"))
     assert named("c2", ask("gluten zeppelin")).path == (Step("lexical", "c3"), Step("REPLIED_TO", "c2"))
 
 

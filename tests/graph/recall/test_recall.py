@@ -19,9 +19,7 @@ from tests.tables import each
 BREAD: dict[str, Sequence[str]] = {"My sourdough never rises": ["bread"]}
 
 
-def test_words_find_their_turn_whatever_their_form_or_script_and_say_who_said_it_when_and_where(
-    chats: Memory, ask: Ask
-) -> None:
+def test_words_find_their_turn_in_any_form_or_script_with_who_said_it_when_and_where(chats: Memory, ask: Ask) -> None:
     assert ids(ask("tide pool"))[0] == "a2"
     assert ids(ask("TIDES!"))[0] == "a2"
     chats.append(said("x1", "oven", parent="b3", text="Привет, мир"), said("x2", "oven", parent="x1", text="καλημέρα"))
@@ -50,11 +48,9 @@ def test_a_reply_is_reached_over_what_it_answers_and_that_over_its_reply(chats: 
     assert hit.path == (Step("lexical", "b1"), Step("REPLIES_TO", "b2"))
     assert [reason.strategy for reason in hit.reasons] == ["graph"]
     assert named("b1", ask("starter")).path == (Step("lexical", "b2"), Step("REPLIED_TO", "b1"))
-    chats.append(
-        said("c1", "oven", parent="b3", text="Look up the gluten for me"),
-        said("c2", "oven", parent="c1", role="tool", speaker="search_memory", text="gluten gluten"),
-        reply("c3", "oven", parent="c2", text="It is a protein"),
-    )
+    chats.append(said("c1", "oven", parent="b3", text="Look up the gluten for me"))
+    chats.append(said("c2", "oven", parent="c1", role="tool", speaker="search_memory", text="gluten gluten"))
+    chats.append(reply("c3", "oven", parent="c2", text="It is a protein"))
     found = ask("gluten")
     assert "c2" not in ids(found), "turns of tools never come, but do not cut the path"
     assert named("c3", found).path == (Step("lexical", "c1"), Step("REPLIES_TO", "c3"))
@@ -123,9 +119,7 @@ def test_what_was_said_or_erased_a_moment_ago_is_found_or_gone_at_once(chats: Me
     assert not {"e1", "e2"}.intersection(found), "a reply that stayed empty is never a hit"
 
 
-def test_a_pin_lifts_within_bounds_and_the_question_itself_nothing_where_it_is_excluded(
-    chats: Memory, ask: Ask
-) -> None:
+def test_a_pin_lifts_within_bounds_and_the_question_itself_nothing_when_it_is_excluded(chats: Memory, ask: Ask) -> None:
     before = {hit.id: hit.score for hit in ask("tide toes")}
     chats.append(pin("a4"))
     after = {hit.id: hit for hit in ask("tide toes")}
@@ -199,9 +193,7 @@ def test_a_vector_of_another_model_or_dimension_leaves_it_to_the_words(chats: Me
     assert ids(ask("starfish", vector=Vector(MODEL, np.full(4, np.nan, np.float32)))) == words
 
 
-def test_vectors_that_come_later_and_texts_said_again_are_found_by_meaning_also_of_another_embedder(
-    chats: Memory, ask: Ask
-) -> None:
+def test_later_vectors_and_repeated_texts_are_found_by_meaning_also_of_a_new_embedder(chats: Memory, ask: Ask) -> None:
     assert ids(ask("loaf", vector=toward("bread"))) == []
     embed(chats, BREAD)
     assert ids(ask("loaf", vector=toward("bread")))[0] == "b1"
@@ -242,11 +234,9 @@ def test_following_live_and_starting_anew_answer_the_same(opening: Open) -> None
 
 
 def test_a_what_if_sees_main_as_it_was_at_the_fork(chats: Memory) -> None:
-    chats.append(
-        fork("if", "sea", "a2", "what-if"),
-        said("w1", "if", parent="a2", text="Suppose the starfish could talk"),
-        said("m1", "oven", parent="b3", text="A starfish in the bread"),
-    )
+    chats.append(fork("if", "sea", "a2", "what-if"))
+    chats.append(said("w1", "if", parent="a2", text="Suppose the starfish could talk"))
+    chats.append(said("m1", "oven", parent="b3", text="A starfish in the bread"))
 
     def found(world: str) -> set[str]:
         return set(ids(chats.recall.search("starfish Freezing", filters=Filters(world=world), now=NOW, timezone=UTC)))

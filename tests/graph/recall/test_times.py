@@ -78,9 +78,7 @@ def test_a_year_boundary_is_crossed_backwards() -> None:
         ("on 31 March 2024", NOW, ZoneInfo("Asia/Beirut"), datetime(2024, 3, 30, 22, tzinfo=UTC)),
     ],
 )
-def test_a_day_is_the_users_and_begins_at_a_leap_where_the_clock_leaps_over_midnight(
-    text: str, now: datetime, zone: ZoneInfo, since: datetime
-) -> None:
+def test_a_day_is_the_users_and_begins_at_a_leap(text: str, now: datetime, zone: ZoneInfo, since: datetime) -> None:
     found = span(text, now, zone)
     assert found is not None
     assert found.since == since

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph.errors import QueryTimeout
-from graph.events import Event, ObservationKind, Relation, RelationNoted
+from graph.events import Event
 from graph.memory import Memory
 from graph.recall import walking
 from graph.values import CalledBy, Filters, Hit, Step
@@ -14,18 +14,9 @@ from tests.graph.conftest import Open, ignore
 from tests.graph.deeds import begin, delete, fork, hide, move, release, unhide, withhold
 from tests.graph.recall.conftest import NOW
 from tests.graph.talk import said
-from tests.graph.teach import forget, give_back, noted, observed, reject
+from tests.graph.teach import forget, give_back, noted, observed, reject, related
 
 MY_SISTER = CalledBy("you", "sister", "sibling_of")
-
-
-def related(
-    id: str, subject: str, kind: str, object: str, *sources: str, word: str | None = None, **more: Any
-) -> list[Event]:
-    """An observation that says how two stand to each other."""
-    relation = {each: more.pop(each) for each in ("until", "polarity") if each in more}
-    made = observed(id, *sources, category=ObservationKind.RELATIONSHIP, about=(subject, object), **more)
-    return [made, RelationNoted.of(id, Relation(subject=subject, kind=kind, object=object, word=word, **relation))]
 
 
 def named(entity: str, *turns: str, name: str | None = None) -> list[Event]:
@@ -108,13 +99,9 @@ def test_whoever_is_meant_by_what_they_are_to_somebody_is_found_by_their_name(pe
     assert not over(ask(people, "my brother", CalledBy("you", "brother", "sibling_of")))
     assert not over(ask(people, "my landlord", CalledBy("you", "landlord", "landlord_of")))
     assert not over(ask(people, "the tenant", CalledBy("Bob", "tenant", "landlord_of", turned=True)))
-    people.append(
-        begin("d"),
-        said("d1", "d", speaker="Dora", text="I mow lawns"),
-        said("d2", "d", parent="d1", text="Well done, Dora"),
-        *named("Dora", "d2", name="Dora"),
-        *related("d3", "Dora", "knows", "cleo", "d1"),
-    )
+    people.append(begin("d"), said("d1", "d", speaker="Dora", text="I mow lawns"))
+    people.append(said("d2", "d", parent="d1", text="Well done, Dora"), *named("Dora", "d2", name="Dora"))
+    people.append(*related("d3", "Dora", "knows", "cleo", "d1"))
     of_dora = over(ask(people, "What about Dora?"))
     assert of_dora["t9"] == "Dora —knows→ Cleo"
     assert "d2" not in of_dora, "who speaks is not found by being spoken to"
@@ -122,15 +109,11 @@ def test_whoever_is_meant_by_what_they_are_to_somebody_is_found_by_their_name(pe
 
 def test_of_what_one_message_told_that_comes_which_the_question_asks_for(people: Memory) -> None:
     """Of a message only the best memory is told: it must not be another relationship of hers."""
-    people.append(
-        begin("u"),
-        *apart("u", u1="Ada works with Zed, trusts Yan and likes Xi"),
-        *named("ada", "u1"),
-        *(event for name in ("Zed", "Yan", "Xi") for event in named(name.lower(), "u1", name=name)),
-        *related("r4", "ada", "works_with", "zed", "u1", text="Ada works with Zed."),
-        *related("r5", "ada", "trusts", "yan", "u1", text="Ada trusts Yan."),
-        *related("r6", "ada", "likes", "xi", "u1", text="Ada likes Xi."),
-    )
+    people.append(begin("u"), *apart("u", u1="Ada works with Zed, trusts Yan and likes Xi"), *named("ada", "u1"))
+    people.append(*(event for name in ("Zed", "Yan", "Xi") for event in named(name.lower(), "u1", name=name)))
+    people.append(*related("r4", "ada", "works_with", "zed", "u1", text="Ada works with Zed."))
+    people.append(*related("r5", "ada", "trusts", "yan", "u1", text="Ada trusts Yan."))
+    people.append(*related("r6", "ada", "likes", "xi", "u1", text="Ada likes Xi."))
     others = Filters(exclude=frozenset({"r2"}))
     for asked, right in (("works_with", "r4"), ("trusts", "r5"), ("likes", "r6")):
         asks = frozenset({asked})
@@ -139,25 +122,17 @@ def test_of_what_one_message_told_that_comes_which_the_question_asks_for(people:
 
 
 def test_what_is_over_or_denied_is_told_as_that(people: Memory) -> None:
-    people.append(
-        said("s4", parent="s3-3", text="They moved apart, and she had her doubts"),
-        *named("dan", "s4", name="Dan"),
-        *related("r4", "ada", "lives_with", "dan", "s4", until="2025"),
-        *related("r5", "dan", "trusts", "ada", "s4", polarity=False),
-        said("t10", "t", parent="t9-3", text="Dan plays the oboe"),
-        *named("dan", "t10", name="Dan"),
-    )
+    people.append(said("s4", parent="s3-3", text="They moved apart, and she had her doubts"))
+    people.append(*named("dan", "s4", name="Dan"), *related("r4", "ada", "lives_with", "dan", "s4", until="2025"))
+    people.append(*related("r5", "dan", "trusts", "ada", "s4", polarity=False))
+    people.append(said("t10", "t", parent="t9-3", text="Dan plays the oboe"), *named("dan", "t10", name="Dan"))
     assert over(ask(people, "Ada?"))["t10"] in ("Ada —lived with→ Dan", "Ada ←does not trust— Dan")
     assert not over(ask(people, "the housemate", CalledBy("Ada", "housemate", "lives_with")))
 
 
 def test_no_way_comes_back_to_where_it_was(people: Memory) -> None:
-    people.append(
-        *related("r6", "bob", "works_with", "ada", "s2"),
-        *related("r7", "bob", "parent_of", "cleo", "s3"),
-        *related("r8", "cleo", "parent_of", "ada", "s3"),
-        *related("r9", "ada", "parent_of", "bob", "s3"),
-    )
+    people.append(*related("r6", "bob", "works_with", "ada", "s2"), *related("r7", "bob", "parent_of", "cleo", "s3"))
+    people.append(*related("r8", "cleo", "parent_of", "ada", "s3"), *related("r9", "ada", "parent_of", "bob", "s3"))
     for way in over(ask(people, "Ada?")).values():
         people_met = [each for each in ("Ada", "Bob", "Cleo", "you") if each in way]
         assert all(way.count(each) == 1 for each in people_met), way
@@ -187,13 +162,10 @@ def test_what_is_not_live_leads_nowhere_and_is_not_reached_until_it_is_back(peop
 
 
 def test_a_project_sees_its_own_relationships_and_what_is_reached_in_it(people: Memory) -> None:
-    people.append(
-        begin("p", project="garden"),
-        *apart("p", p1="Ada rents a xylophone from Gus", p5="Gus grows jicama", p9="Bob waters the yams"),
-        *named("gus", "p1", "p5", name="Gus"),
-        *named("bob", "p9", name="Bob"),
-        *related("g1", "ada", "knows", "gus", "p1", project="garden"),
-    )
+    people.append(begin("p", project="garden"))
+    people.append(*apart("p", p1="Ada rents a xylophone from Gus", p5="Gus grows jicama", p9="Bob waters the yams"))
+    people.append(*named("gus", "p1", "p5", name="Gus"), *named("bob", "p9", name="Bob"))
+    people.append(*related("g1", "ada", "knows", "gus", "p1", project="garden"))
     outside, inside = (over(ask(people, "What about Ada?", project=each)) for each in (None, "garden"))
     assert {"t5", "s3"} <= outside.keys()
     assert not {"p5", "p9", "g1"} & outside.keys()
@@ -216,9 +188,7 @@ def test_a_what_if_sees_what_it_left_and_its_own_and_nobody_sees_into_it(people:
     assert "Hugo" not in " ".join(here.values())
 
 
-def test_of_a_crowd_only_the_newest_are_followed_and_it_leads_no_further(
-    people: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_crowds_only_the_newest_are_followed_and_no_further(people: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walking, "CROWD", 20)
     monkeypatch.setattr(walking, "NEWEST", 10)
     crowd = [f"member{number}" for number in range(40)]
@@ -239,16 +209,11 @@ def test_of_a_crowd_only_the_newest_are_followed_and_it_leads_no_further(
 
 
 def test_names_are_read_in_any_case_and_script_and_the_longest_counts(people: Memory) -> None:
-    people.append(
-        said("s4", parent="s3-3", text="田中さんはボブの上司です"),
-        *named("tanaka", "s4", name="田中"),
-        *related("k1", "tanaka", "manages", "bob", "s4"),
-        said("s5", parent="s4", text="Ada Byron knows a yak"),
-        *named("byron", "s5", name="Ada Byron"),
-        *named("will", "s5", name="Will"),
-        *related("k2", "byron", "knows", "cleo", "s5"),
-        *related("k3", "will", "knows", "cleo", "s5"),
-    )
+    people.append(said("s4", parent="s3-3", text="田中さんはボブの上司です"), *named("tanaka", "s4", name="田中"))
+    people.append(*related("k1", "tanaka", "manages", "bob", "s4"))
+    people.append(said("s5", parent="s4", text="Ada Byron knows a yak"), *named("byron", "s5", name="Ada Byron"))
+    people.append(*named("will", "s5", name="Will"), *related("k2", "byron", "knows", "cleo", "s5"))
+    people.append(*related("k3", "will", "knows", "cleo", "s5"))
     assert over(ask(people, "田中さんについて?"))["t5"] == "田中 —manages→ Bob"
     assert "t5" in over(ask(people, "what about ADA"))
     assert over(ask(people, "What of Ada Byron?"))["t9"] == "Ada Byron —knows→ Cleo"
@@ -256,17 +221,11 @@ def test_names_are_read_in_any_case_and_script_and_the_longest_counts(people: Me
     assert "t9" in over(ask(people, "What of Will?"))
 
 
-def test_while_the_graph_is_closed_or_too_slow_recall_answers_without_it(
-    opening: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_a_graph_closed_or_slow_recall_answers_without_it(opening: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = opening()
-    memory.append(
-        begin("s"),
-        *apart("s", s1="Ada and Bob share an office", s5="Bob bakes"),
-        *named("ada", "s1", name="Ada"),
-        *named("bob", "s1", "s5", name="Bob"),
-        *related("r", "ada", "works_with", "bob", "s1"),
-    )
+    memory.append(begin("s"), *apart("s", s1="Ada and Bob share an office", s5="Bob bakes"))
+    memory.append(*named("ada", "s1", name="Ada"), *named("bob", "s1", "s5", name="Bob"))
+    memory.append(*related("r", "ada", "works_with", "bob", "s1"))
     assert "s5" not in ask(memory, "Ada?")
     memory.open_graph(ignore)
     assert "s5" in ask(memory, "Ada?")

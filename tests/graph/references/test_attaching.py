@@ -1,9 +1,6 @@
 """What a chat refers to: attached, dropped, undone, erased and brought elsewhere; and who wrote it, across chats."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
@@ -11,29 +8,16 @@ from hypothesis import strategies as st
 
 from graph.doctor import compare
 from graph.errors import CannotUndo, InvalidEvent
-from graph.events import (
-    EntityMerged,
-    EntityNamed,
-    Event,
-    HeadMoved,
-    Recalled,
-    ReferenceAdded,
-    ReferenceDropped,
-    ReferenceWritten,
-    SessionDeleted,
-    SessionStarted,
-    TextErased,
-    TurnDeleted,
-    Undone,
-)
-from graph.events.references import quoted_as, referred
+from graph.events import EntityMerged, EntityNamed, Event, Recalled, TextErased, Undone
+from graph.events.references import ReferenceAdded, ReferenceDropped, ReferenceWritten, quoted_as, referred
 from graph.history.undoing import UserChange
 from graph.memory import Memory
 from graph.values import Ref
 from tests.examples import histories
-from tests.graph.conftest import ignore
+from tests.graph.conftest import fresh, ignore, purge
+from tests.graph.deeds import begin, delete, drop, move
 from tests.graph.projection.test_rebuild_equals_live import folded
-from tests.graph.stories.test_deleting_stories import deletion, purge, texts
+from tests.graph.stories.test_deleting_stories import deletion, texts
 from tests.graph.talk import reply, said, talk
 from tests.graph.transfer.test_merging import bring, exported
 from tests.reference import told
@@ -61,12 +45,6 @@ def attached(memory: Memory, session: str = "s") -> list[str]:
 def chat(memory: Memory) -> Memory:
     talk(memory, 2)
     return memory
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[Memory]:
-    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
-        yield memory
 
 
 def test_a_chat_refers_to_what_is_attached_until_that_is_dropped(chat: Memory) -> None:
@@ -101,7 +79,7 @@ def test_a_chat_refers_to_what_is_attached_until_that_is_dropped(chat: Memory) -
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_is_refused(chat: Memory, event: Event, why: str) -> None:
-    chat.append(added("a"), SessionStarted(session="t", client="test"))
+    chat.append(added("a"), begin("t"))
     before = chat.head()
     with pytest.raises(InvalidEvent, match=why):
         chat.append(event)
@@ -113,13 +91,13 @@ def test_what_went_along_with_a_message_counts_on_the_paths_over_that(chat: Memo
         chat.append(said(f"s{number}", parent=f"s{number - 1}"))
     chat.append(added("a", turn="s0"), added("b", turn="s20"), added("c", turn="s39"), added("d"))
     for head, there in (("s39", "abcd"), ("s20", "abd"), ("s19", "ad"), ("s0", "ad"), ("s38", "abd"), (None, "d")):
-        chat.append(HeadMoved(session="s", turn=head))
+        chat.append(move("s", head))
         assert attached(chat) == list(there), head
-    chat.append(HeadMoved(session="s", turn="s10"), said("x", parent="s10"), added("e", turn="x"))
+    chat.append(move("s", "s10"), said("x", parent="s10"), added("e", turn="x"))
     assert attached(chat) == ["a", "d", "e"]
     chat.append(said("q", queued=True), added("f", turn="q"))
     assert attached(chat) == ["a", "d", "e", "f"], "it waits"
-    chat.append(HeadMoved(session="s", turn="s39"))
+    chat.append(move("s", "s39"))
     assert attached(chat) == ["a", "b", "c", "d", "f"]
     assert [each.id for each in chat.readings.attached("s", at="s1")] == ["a", "d", "f"]
 
@@ -127,7 +105,7 @@ def test_what_went_along_with_a_message_counts_on_the_paths_over_that(chat: Memo
 def test_a_deleted_message_takes_along_what_went_with_it(chat: Memory) -> None:
     chat.append(said("m", parent="s1"), added("a", turn="m", sort="thread"), added("b"))
     chat.append(wrote("a", "e", "zyxwv.example", "did:plc:zyxwv"))
-    chat.append(TurnDeleted(turn="m"))
+    chat.append(delete("m"))
     assert attached(chat) == ["b"]
     assert f"{PAGE}/a" not in texts(chat)
     assert "zyxwv" not in texts(chat)
@@ -144,7 +122,7 @@ BY_ALICE = wrote("a", "e", "alice.example", ALICE)
 
 
 def test_an_author_is_one_and_the_same_in_all_threads_whatever_the_handle(chat: Memory) -> None:
-    chat.append(SessionStarted(session="t", client="test"))
+    chat.append(begin("t"))
     chat.append(added("a", sort="thread"), added("b", session="t", sort="thread"))
     chat.append(BY_ALICE, wrote("a", "f", "bob.example", BOB), wrote("b", "e", "alice.example", ALICE))
     assert chat.readings.authors() == {ALICE: "e", BOB: "f"}
@@ -221,7 +199,7 @@ def happen(memory: Memory, deed: str, a: int, b: int) -> None:
         case "m":
             events = [EntityMerged(entity=author, into=f"e{a % 3}" if a < 4 else None)]
         case "s":
-            events = [SessionDeleted(session=SESSIONS[a % 3])]
+            events = [drop(SESSIONS[a % 3])]
         case _:
             standing = memory.history.changes.standing(1)
             with suppress(CannotUndo):
@@ -235,12 +213,8 @@ def happen(memory: Memory, deed: str, a: int, b: int) -> None:
 @given(STEPS)
 @example([("a", 0, 0), ("d", 0, 0), ("a", 0, 0), ("d", 0, 0)])  # dropped again, in a graph that is made anew
 def test_the_live_graph_the_rebuilt_one_and_the_definitions_say_the_same(steps: list[tuple[str, int, int]]) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        closing(Memory.open(Path(folder) / "memory", command="test")) as memory,
-    ):
-        memory.open_graph(ignore)
-        memory.append(*(SessionStarted(session=session, client="test") for session in SESSIONS))
+    with fresh(graph=True) as memory:
+        memory.append(*(begin(session) for session in SESSIONS))
         for deed, a, b in steps:
             happen(memory, deed, a, b)
         events = [each.event for each in memory._reader.events(limit=999)]
@@ -293,7 +267,7 @@ def test_an_undoing_that_comes_too_late_is_refused_in_words(chat: Memory) -> Non
 @pytest.mark.restarts
 def test_a_deleted_chat_takes_addresses_and_authors_along(whole: Memory) -> None:
     talk(whole, 2)
-    whole.append(SessionStarted(session="t", client="test"), added("a", "t", "https://secret.example", "thread"))
+    whole.append(begin("t"), added("a", "t", "https://secret.example", "thread"))
     whole.append(wrote("a", "e", "zyxwv.example", "did:plc:zyxwv"), ReferenceDropped(reference="a"))
     whole.append(*deletion(whole, "t"))
     purge(whole)
@@ -307,7 +281,7 @@ def test_a_deleted_chat_takes_addresses_and_authors_along(whole: Memory) -> None
 
 
 def test_an_export_brings_them_along_once_whole_or_by_chat_and_nothing_erased_back(chat: Memory, other: Memory) -> None:
-    chat.append(SessionStarted(session="t", client="test"), added("c", "t"))
+    chat.append(begin("t"), added("c", "t"))
     chat.append(added("a"), added("b", sort="thread"), wrote("b", "e", "alice.example", ALICE))
     chat.append(ReferenceDropped(reference="a"))
     lines = exported(chat)

@@ -5,22 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graph.events import (
-    CastReset,
-    CastSet,
-    Event,
-    HeadMoved,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    StageSet,
-    StoryBegun,
-    TurnDeleted,
-    TurnHidden,
-    TurnTaken,
-    TurnUnhidden,
-    TurnWitnessed,
-)
+from graph.events import CastReset, CastSet, Event, SessionForked, StageSet, StoryBegun, TurnWitnessed
+from tests.graph.deeds import begin, delete, drop, hide, move, taken, unhide
 from tests.graph.talk import reply, said
 from tests.reference import MAIN, Reference
 
@@ -76,7 +62,7 @@ class Plays:
                 CastSet(world=world, member=f"{world}-{seat}", seat=seat, text=seat) for seat in ("host", "you")
             )
             self.add(StoryBegun(world=world, text=f"The {world}"), host, you)
-        self.add(SessionStarted(session=f"s{len(self.reference.world)}", world=world, client="test"))
+        self.add(begin(f"s{len(self.reference.world)}", world=world))
 
     def _say(self, session: str, parent: str | None, number: int, *, queued: bool) -> None:
         id = f"t{len(self.reference.home)}"
@@ -97,20 +83,20 @@ class Plays:
         known = self.reference
         match what:
             case 9 | 10 | 11:
-                self.add(HeadMoved(session=session, turn=None if a % 9 == 0 else turn))
+                self.add(move(session, None if a % 9 == 0 else turn))
             case 12 | 13:
                 fork = f"s{len(known.world)}"
                 world = fork if flag else known.world[session]
                 self.add(SessionForked(session=fork, origin=session, at=turn, world=world, client="test"))
             case 14:
-                self.add(TurnUnhidden(turn=turn) if turn in known.hidden else TurnHidden(turn=turn))
+                self.add(unhide(turn) if turn in known.hidden else hide(turn))
             case 15 if a % 3 == 0:
-                self.add(TurnDeleted(turn=turn))
+                self.add(delete(turn))
             case 15 if self.waiting:
                 waits, home = self.waiting.pop()
-                self.add(TurnTaken(turn=waits, session=home, parent=known.head.get(home)))
+                self.add(taken(waits, home, parent=known.head.get(home)))
             case 16 if flag and len(known.head) > 2:
-                self.add(SessionDeleted(session=session))
+                self.add(drop(session))
 
     def _set(self, what: int, session: str, turn: str, a: int, b: int, flag: bool) -> None:
         world, members = self.reference.world[session], self.members(session)

@@ -3,26 +3,13 @@
 import pytest
 
 from graph.errors import InvalidEvent
-from graph.events import (
-    CastSet,
-    EntityKinded,
-    EntityMerged,
-    EntityNamed,
-    EntityNoted,
-    Event,
-    HeadMoved,
-    SessionForked,
-    SessionStarted,
-    StageSet,
-    StoryBegun,
-    TurnTaken,
-    TurnWitnessed,
-)
+from graph.events import CastSet, EntityKinded, EntityMerged, EntityNamed, Event, SessionForked, StageSet, StoryBegun
 from graph.memory import Memory
+from tests.graph.deeds import begin, move, taken
 from tests.graph.stories.deeds import begins, faults, forks, moves_to, put, resets, sits, was_seen
 from tests.graph.stories.played import CHAT, JONAS, MARA, STORY, YOU, answers, asks, begun, play
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import read
+from tests.graph.teach import noted, read
 
 
 @pytest.fixture
@@ -31,14 +18,9 @@ def told(memory: Memory) -> Memory:
     talk(memory, 2)
     memory.append(*read("doc", "chunk"), said("waits", queued=True))
     play(memory, 2)
-    memory.append(
-        asks("p-waits", queued=True),
-        forks("w", "p1", "w"),
-        sits("m-own", "guest", None, "Own", "w"),
-        sits("m-late", "guest", None, "Late"),
-        *begun("second", "other", you="o-you", host="o-host"),
-        asks("o0", session="other", speaker="o-you", saw=()),
-    )
+    memory.append(asks("p-waits", queued=True), forks("w", "p1", "w"), sits("m-own", "guest", None, "Own", "w"))
+    memory.append(sits("m-late", "guest", None, "Late"), *begun("second", "other", you="o-you", host="o-host"))
+    memory.append(asks("o0", session="other", speaker="o-you", saw=()))
     return memory
 
 
@@ -56,7 +38,7 @@ REFUSED: list[tuple[Event, str]] = [
     (StoryBegun(world="w", text="A what-if"), "there is a world w already"),
     (StoryBegun(world="new", text=" "), "the story has no fit name"),
     (StoryBegun(world="new", text=None), "the story has no fit name"),
-    (SessionStarted(session="n", world="new", client="test"), "there is no world new"),
+    (begin("n", world="new"), "there is no world new"),
     (cast(JONAS, "main", "Jonas"), "main is no story"),
     (cast(JONAS, "new", "Jonas"), "new is no story"),
     (cast(JONAS), "m-jonas is no member that was named"),
@@ -85,8 +67,8 @@ REFUSED: list[tuple[Event, str]] = [
     (put(MARA, "mood", "wary", "p1", sources=("p0", "s0")), "turn s0 is of another story"),
     (put(MARA, "mood", "wary", "p1", sources=("o0",)), "turn o0 is of another story"),
     (was_seen("s0", (MARA,)), "s0 is of no story"),
-    (TurnWitnessed(turn="s0"), "s0 is of no story"),
-    (TurnWitnessed(turn="nowhere"), "there is no turn nowhere"),
+    (was_seen("s0"), "s0 is of no story"),
+    (was_seen("nowhere"), "there is no turn nowhere"),
     (was_seen("p0", (MARA, JONAS)), "m-jonas is no member of the cast"),
     (was_seen("p0", ("o-host",)), "o-host is no member of the cast"),
     (was_seen("p0", ("m-own",)), "m-own is no member of the cast"),
@@ -106,16 +88,16 @@ REFUSED: list[tuple[Event, str]] = [
     (asks("t", "s1"), "turn s1 is of another story"),
     (asks("t", "o0"), "turn o0 is of another story"),
     (reply("t", parent="p1"), "turn p1 is of another story"),
-    (TurnTaken(turn="waits", session="s", parent="p1"), "turn p1 is of another story"),
-    (TurnTaken(turn="p-waits", session=CHAT, parent="s1"), "turn s1 is of another story"),
-    (HeadMoved(session="s", turn="p1"), "turn p1 is of another story"),
+    (taken("waits", "s", parent="p1"), "turn p1 is of another story"),
+    (taken("p-waits", CHAT, parent="s1"), "turn s1 is of another story"),
+    (move("s", "p1"), "turn p1 is of another story"),
     (moves_to("s1"), "turn s1 is of another story"),
     (moves_to("o0"), "turn o0 is of another story"),
     (fork("s1", STORY), "turn s1 is of another story"),
     (fork("p1", "main"), "the world main is another's"),
     (fork("p1", "second"), "the world second is another's"),
     (fork("s1", STORY, "s"), "the world lighthouse is another's"),
-    (EntityNoted(entity=MARA, category="person", by_turn="s0", text="Mara"), "m-mara is of the cast of a story"),
+    (noted(MARA, "Mara", "s0"), "m-mara is of the cast of a story"),
     (EntityNamed(entity=MARA, text="Marta"), "m-mara is of the cast of a story"),
     (EntityKinded(entity=MARA, category="place"), "m-mara is of the cast of a story"),
     (EntityMerged(entity=MARA, into="you"), "m-mara is of the cast of a story"),
@@ -147,20 +129,20 @@ LAWFUL: list[Event] = [
     put(MARA, "mood", None),
     StageSet(world="w", owner="m-own", aspect="mood", after="p0", by="model", sources=("p0",), text="glad"),
     was_seen("p1", ("m-late", MARA)),
-    TurnWitnessed(turn="p1"),
+    was_seen("p1"),
     asks("t1", "p1", saw=()),
     asks("t2", "p1", saw=("m-late",), addressed="m-late"),
     said("t3", CHAT, parent="p1", role="tool", speaker="dice", witnesses=()),
     asks("t4", "p1", role="note", saw=()),
     answers("t5", "p1", session="w", saw=("m-own",), speaker="m-own"),
-    TurnTaken(turn="p-waits", session=CHAT, parent="p1"),
-    HeadMoved(session="w", turn="p0"),
+    taken("p-waits", CHAT, parent="p1"),
+    move("w", "p0"),
     moves_to(None),
     fork("p1", STORY),
     fork("p0", "f"),
     begins("n"),
     StoryBegun(world="third", text="The Lighthouse"),
-    EntityNoted(entity="mara", category="person", by_turn="s0", text="Mara"),
+    noted("mara", "Mara", "s0"),
 ]
 
 

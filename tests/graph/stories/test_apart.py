@@ -4,14 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graph.events import MAIN_WORLD, CoreWritten, EntityNoted, PinSet, SessionRenamed, SessionTitled, TurnRated
+from graph.events import MAIN_WORLD
 from graph.memory import Memory
 from graph.readings.newest import NODE_KINDS, NodeKind
 from graph.values import Filters, Wanted
+from tests.graph.deeds import pin, rate, rename, titled, write
 from tests.graph.stories.deeds import forks
 from tests.graph.stories.played import CHAT, MARA, STORY, YOU, answers, asks, play
 from tests.graph.talk import NOON, reply, said, talk
-from tests.graph.teach import observed
+from tests.graph.teach import noted, observed
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 KINDS: list[NodeKind] = [kind for kind in NODE_KINDS if kind != "observation"]
@@ -21,31 +22,17 @@ KINDS: list[NodeKind] = [kind for kind in NODE_KINDS if kind != "observation"]
 def both(whole: Memory) -> Memory:
     """The same in main and in a story, all of it about a lantern."""
     talk(whole, 2)
-    whole.append(
-        said("s2", parent="s1", text="My lantern, says Ada", speaker="Ada"),
-        TurnRated(turn="s2", significance=3, by="user"),
-        PinSet(turn="s0"),
-        observed("o", "s2", text="Ada has a lantern", about=("Ada",)),
-        PinSet(observation="o"),
-        CoreWritten(block="human", by="user", text="Rows a boat."),
-        EntityNoted(entity="bob", category="person", by_turn="s0", text="Bob"),
-        forks("if", "s1", "if", origin="s"),
-        said("if0", "if", parent="s1", text="A lantern, if"),
-    )
+    whole.append(said("s2", parent="s1", text="My lantern, says Ada", speaker="Ada"), rate("s2", 3, by="user"))
+    whole.append(pin("s0"), observed("o", "s2", text="Ada has a lantern", about=("Ada",)), pin(observation="o"))
+    whole.append(write("human", "Rows a boat."), noted("bob", "Bob", "s0"), forks("if", "s1", "if", origin="s"))
+    whole.append(said("if0", "if", parent="s1", text="A lantern, if"))
     play(whole, 2)
-    whole.append(
-        asks("p2", "p1", text="My lantern, I play"),
-        answers("p3", "p2", text="Your lantern!"),
-        TurnRated(turn="p3", significance=3, by="user"),
-        PinSet(turn="p0"),
-        observed("q", "p2", world=STORY, text="Ilya has a lantern", about=(YOU,)),
-        PinSet(observation="q"),
-        CoreWritten(block="human", world=STORY, by="user", text="Keeps the light."),
-        SessionTitled(session=CHAT, sources=("p2",), text="The lantern"),
-        forks("as-if", "p3", "as-if"),
-        SessionRenamed(session="as-if", text="Another lantern"),
-        asks("as-if0", "p3", session="as-if", text="A lantern, as if"),
-    )
+    whole.append(asks("p2", "p1", text="My lantern, I play"), answers("p3", "p2", text="Your lantern!"))
+    whole.append(rate("p3", 3, by="user"), pin("p0"))
+    whole.append(observed("q", "p2", world=STORY, text="Ilya has a lantern", about=(YOU,)), pin(observation="q"))
+    whole.append(write("human", "Keeps the light.", world=STORY), titled(CHAT, "The lantern", "p2"))
+    whole.append(forks("as-if", "p3", "as-if"), rename("as-if", "Another lantern"))
+    whole.append(asks("as-if0", "p3", session="as-if", text="A lantern, as if"))
     return whole
 
 
@@ -109,11 +96,9 @@ def test_main_lists_its_own_what_ifs_as_new_and_the_search_of_everything_says_wh
 
 def test_notes_and_tools_of_a_story_are_seen_by_whom_they_say(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(
-        asks("n", "p1", role="note", saw=(), text="(is this too dark?)"),
-        said("t", CHAT, parent="n", role="tool", speaker="dice", witnesses=(), text="4"),
-        reply("r", CHAT, parent="t", speaker=MARA, witnesses=(YOU, MARA)),
-    )
+    memory.append(asks("n", "p1", role="note", saw=(), text="(is this too dark?)"))
+    memory.append(said("t", CHAT, parent="n", role="tool", speaker="dice", witnesses=(), text="4"))
+    memory.append(reply("r", CHAT, parent="t", speaker=MARA, witnesses=(YOU, MARA)))
     speakers = {turn.id: (turn.speaker, turn.member) for turn in memory.readings.thread(CHAT)}
     assert speakers["n"] == ("Ilya", YOU)
     assert speakers["t"] == ("dice", None)

@@ -3,9 +3,10 @@
 import pytest
 
 from graph.errors import NotFound
-from graph.events import CastSet, TurnDeleted
+from graph.events import CastSet
 from graph.memory import Memory
 from tests.graph.conftest import ignore
+from tests.graph.deeds import delete
 from tests.graph.stories.deeds import begins, faults, forks, joins, moves_to, put, resets, sits
 from tests.graph.stories.played import (
     ALL,
@@ -185,7 +186,7 @@ def test_stories_know_nothing_of_one_another(memory: Memory) -> None:
     assert [story.world for story in memory.readings.stories()] == [STORY, "second"]
     assert memory.readings.cast("s") == []
     assert (memory.readings.story_of("s"), memory.readings.stage("s")) == (None, {})
-    memory.append(TurnDeleted(turn="p1"))
+    memory.append(delete("p1"))
     assert seated(memory) == {**TWO, "guest": "Jonas"}, "what was set at it stays"
     memory.append(asks("p2", "p0"))
     assert seated(memory) == TWO, "but on a path of its own"

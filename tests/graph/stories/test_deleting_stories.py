@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from graph.events import CoreWritten, Event, SessionDeleted, SessionRenamed, StoryBegun, TextErased, TurnDeleted
+from graph.events import Event, StoryBegun, TextErased
 from graph.events.codec import Stored
 from graph.log.byte_search import forms_of, look
 from graph.memory import Memory
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, ignore, purge
+from tests.graph.deeds import delete, drop, rename, write
 from tests.graph.stories.deeds import begins, faults, forks, joins, put, was_seen
 from tests.graph.stories.played import CHAT, JONAS, MARA, STORY, asks, begun, seated, stands
 from tests.graph.talk import talk
@@ -23,13 +24,8 @@ def deletion(memory: Memory, session: str) -> list[Event]:
     reach = memory.history.reach
     own, _ = reach.own_turns(session)
     words = reach.words_of_session(session)
-    events: list[Event] = [*(TurnDeleted(turn=turn) for turn in own), SessionDeleted(session=session)]
+    events: list[Event] = [*(delete(turn) for turn in own), drop(session)]
     return [*events, TextErased(events=words)] if words else events
-
-
-def purge(memory: Memory) -> None:
-    memory.purge.run(ignore)
-    assert memory.purge.done(memory.purge.waiting())
 
 
 def holding(folder: Path) -> set[str]:
@@ -47,20 +43,10 @@ def texts(memory: Memory) -> str:
 def told(whole: Memory) -> Memory:
     """A story whose every word can be looked for, with a fork, and a what-if; and a chat of main."""
     talk(whole, 2)
-    whole.append(
-        StoryBegun(world=STORY, text=TITLE),
-        *begun()[1:],
-        joins(None, name=NAME),
-        put(JONAS, "card", f"{CARD} by trade"),
-        SessionRenamed(session=CHAT, text=TITLE),
-        asks("p0", text=f"A {SAID} key"),
-    )
-    whole.append(
-        joins("p0", JONAS, f"{NAME} the Second"),
-        put(JONAS, "mood", LINE, "p0", by="rule", sources=("p0",)),
-        put(JONAS, "place", LINE, "p0"),
-        CoreWritten(block="human", world=STORY, by="user", text=BLOCK),
-    )
+    whole.append(StoryBegun(world=STORY, text=TITLE), *begun()[1:], joins(None, name=NAME))
+    whole.append(put(JONAS, "card", f"{CARD} by trade"), rename(CHAT, TITLE), asks("p0", text=f"A {SAID} key"))
+    whole.append(joins("p0", JONAS, f"{NAME} the Second"), put(JONAS, "mood", LINE, "p0", by="rule", sources=("p0",)))
+    whole.append(put(JONAS, "place", LINE, "p0"), write("human", BLOCK, world=STORY))
     return whole
 
 
@@ -97,10 +83,7 @@ def text_of(stored: Stored) -> str:
 @pytest.mark.parametrize("last", [CHAT, "f", "w", "second"])
 def test_with_one_chat_left_the_story_stays_and_with_that_it_goes(told: Memory, folder: Path, last: str) -> None:
     told.append(
-        forks("f", "p0"),
-        forks("w", "p0", "w"),
-        put("world", "weather", WHAT_IF, "p0", world="w"),
-        begins("second"),
+        forks("f", "p0"), forks("w", "p0", "w"), put("world", "weather", WHAT_IF, "p0", world="w"), begins("second")
     )
     for session in {CHAT, "f", "w", "second"} - {last}:
         assert told.history.reach.story_ending_with(session) is None
@@ -123,15 +106,15 @@ def test_with_one_chat_left_the_story_stays_and_with_that_it_goes(told: Memory, 
 
 def test_chats_that_are_deleted_together_take_the_story_along(told: Memory) -> None:
     told.append(forks("f", "p0"))
-    told.append(SessionDeleted(session=CHAT), SessionDeleted(session="f"))
+    told.append(drop(CHAT), drop("f"))
     assert TITLE in texts(told), "a chat's own name goes with what its plan erases"
     assert not any(word in texts(told) for word in (NAME, CARD, LINE, BLOCK))
 
 
 def test_deleting_a_chat_of_main_or_of_another_story_erases_nothing_of_a_story(told: Memory) -> None:
-    told.append(*begun("second", "other", you="o-you", host="o-host"), SessionDeleted(session="s"))
+    told.append(*begun("second", "other", you="o-you", host="o-host"), drop("s"))
     assert not told.purge.waiting()
-    told.append(SessionDeleted(session="other"))
+    told.append(drop("other"))
     assert {NAME, CARD, LINE} <= {word for word in WORDS if word in texts(told)}
     assert [story.name for story in told.readings.stories()] == [TITLE]
     assert set(told.purge.waiting().values()) == {"The Lighthouse", "Ilya", "Mara"}

@@ -1,10 +1,6 @@
 """Whatever is played, every chat of a story is what comes of its path; kept, rebuilt, or taken elsewhere."""
 
 import random
-import sqlite3
-import tempfile
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +13,7 @@ from graph.kuzu import rebuild
 from graph.last_chat import last_chat
 from graph.memory import Memory
 from tests.examples import histories
-from tests.graph.conftest import ignore
-from tests.graph.projection.test_belief_histories import memory_of
+from tests.graph.conftest import change, fresh, ignore
 from tests.graph.projection.test_rebuild_equals_live import edges, folded
 from tests.graph.stories.deeds import faults
 from tests.graph.stories.histories import PLAYS, Plays, played
@@ -59,20 +54,17 @@ def stages(memory: Memory, reference: Reference) -> dict[str, Any]:
 @given(PLAYS)
 def test_cast_stage_views_and_worlds_are_a_replay_of_each_path_with_tables_and_without(steps: Steps) -> None:
     plays = played(steps)
-    with tempfile.TemporaryDirectory() as folder:
-        with memory_of(folder) as memory:
-            for number, event in enumerate(plays.events):
-                memory.append(event)
-                if number % 5 == 0 or number + 1 == len(plays.events):
-                    assert stages(memory, caught_up(memory)) == {}
-            every_world_sees_its_own_turns_alone(memory, plays.reference)
-            last = memory.readings.last_session()
-            expected = memory.readings.thread(last) if last is not None else []
-        place = Path(folder) / "memory"
-        with closing(sqlite3.connect(place / "log.sqlite", isolation_level=None)) as db:
-            db.execute("DELETE FROM projected")
-            db.execute("DELETE FROM turns")
-        assert last_chat(place, 1_000) == expected
+    with fresh() as memory:
+        for number, event in enumerate(plays.events):
+            memory.append(event)
+            if number % 5 == 0 or number + 1 == len(plays.events):
+                assert stages(memory, caught_up(memory)) == {}
+        every_world_sees_its_own_turns_alone(memory, plays.reference)
+        last = memory.readings.last_session()
+        expected = memory.readings.thread(last) if last is not None else []
+        memory.close()
+        change(memory._folder, "DELETE FROM projected", "DELETE FROM turns")
+        assert last_chat(memory._folder, 1_000) == expected
 
 
 def every_world_sees_its_own_turns_alone(memory: Memory, known: Reference) -> None:
@@ -87,8 +79,7 @@ def every_world_sees_its_own_turns_alone(memory: Memory, known: Reference) -> No
 @given(PLAYS)
 def test_what_was_played_is_the_same_kept_followed_and_rebuilt(steps: Steps) -> None:
     plays = played(steps)
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
-        memory.open_graph(ignore)
+    with fresh(graph=True) as memory:
         for event in plays.events:
             assert not memory.append(event)[0].graph_behind
         assert memory._graph.inspect(lambda store, at: list(compare(folded(memory), store))) == []
@@ -110,17 +101,17 @@ def test_an_export_brings_all_of_it_or_the_story_of_a_chat_also_shuffled_and_in_
 ) -> None:
     plays, rng = played(steps), random.Random(seed)
     chats = [each for each in plays.reference.head if plays.story(each) is not None]
-    with tempfile.TemporaryDirectory() as folder, memory_of(folder) as here:
+    with fresh() as here:
         here.append(*plays.events)
         whole = exported(here)
         shuffled = rng.sample(whole, len(whole))
-        with closing(Memory.open(Path(folder) / "all", command="test")) as all:
+        with fresh() as all:
             bring(all, shuffled, at_once=at_once, batches=seed % 5)
             assert bring(all, shuffled, at_once=at_once).refused == {}
             assert told(all, plays) == told(here, plays)
             assert bring(all, shuffled, at_once=at_once).new == 0
         for chat in rng.sample(chats, min(len(chats), 2)):
-            with closing(Memory.open(Path(folder) / chat, command="test")) as one:
+            with fresh() as one:
                 assert bring(one, exported(here, chat), at_once=at_once).refused == {}
                 assert told(one, plays, chat) == told(here, plays, chat), "but for names that were given in what-ifs"
                 assert bring(one, whole, at_once=at_once).refused == {}

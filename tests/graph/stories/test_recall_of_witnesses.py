@@ -12,36 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.events import (
-    EntityNoted,
-    ObservationDeleted,
-    Relation,
-    RelationNoted,
-    SessionRenamed,
-    TurnDeleted,
-    TurnHidden,
-)
+from graph.events import EntityNoted, ObservationDeleted, Relation, RelationNoted, TurnDeleted
 from graph.memory import Memory
 from graph.recall import knowing, later, lexical, naming, ranking, scoring, search, walking
 from graph.values import CalledBy, Filters, Hit, Reason, Step
 from tests.examples import histories
+from tests.graph.deeds import hide, rename
 from tests.graph.stories.deeds import forks, resets, sits, was_seen
 from tests.graph.stories.played import BOTH, CHAT, MARA, STORY, YOU, answers, asks, begun
-from tests.graph.stories.twins import (
-    BEA,
-    CAST,
-    MODEL,
-    START_MS,
-    STEPS,
-    TALE,
-    Deed,
-    Tale,
-    Twin,
-    asked,
-    embed,
-    text,
-    told_twice,
-)
+from tests.graph.stories.twins import BEA, CAST, START_MS, STEPS, TALE, Deed, Tale, Twin, asked, embed, text, told_twice
 from tests.graph.teach import observed
 
 NOW = datetime.fromtimestamp(START_MS / 1000, UTC) + timedelta(days=30)
@@ -142,9 +121,7 @@ def beside(memory: Memory, tale: Tale, a: int, b: int, vectors: Vectors) -> dict
 
 @histories(300)
 @given(st.sampled_from(("", "few", "most")), STEPS, ASKED)
-def test_what_was_not_seen_might_as_well_not_have_been(
-    vectors: Vectors, steps: list[Deed], questions: list[tuple[int, int]]
-) -> None:
+def test_the_unseen_might_as_well_not_be(vectors: Vectors, steps: list[Deed], questions: list[tuple[int, int]]) -> None:
     with twins(steps, vectors) as (tale, twin, memory):
         for a, b in questions:
             hits = searched(tale.memory, tale, a, b, vectors)
@@ -192,7 +169,7 @@ def test_whoever_was_away_believes_what_was_so_before_until_they_see_the_rest(me
     assert believes(memory, MARA) == {WELL}
     memory.append(was_seen("k2", (YOU,)))
     assert believes(memory, MARA) == {DRAWER}
-    memory.append(TurnHidden(turn="k1"))
+    memory.append(hide("k1"))
     assert believes(memory, MARA) == set()
 
 
@@ -231,7 +208,7 @@ def lifted(hits: list[Hit]) -> set[str]:
 
 
 def test_others_are_called_and_meant_by_the_names_they_have_now_and_their_chats_by_none(memory: Memory) -> None:
-    memory.append(*begun(), SessionRenamed(session=CHAT, text="The murder of Ilya"))
+    memory.append(*begun(), rename(CHAT, "The murder of Ilya"))
     memory.append(asks("k1", text="The lamp is lit"), answers("k2", "k1", text="Who lit it?"))
     hits = recalled(memory, "What did Mara ask about the lamp?", YOU)
     assert {(hit.id, hit.speaker, hit.session_name) for hit in hits} == {("k1", "Ilya", None), ("k2", "Mara", None)}
@@ -248,10 +225,8 @@ def test_others_are_called_and_meant_by_the_names_they_have_now_and_their_chats_
 
 def test_what_others_said_later_may_outdate_what_a_member_knows(memory: Memory) -> None:
     memory.append(*begun(), asks("k1", text=DRAWER, said_at=START_MS))
-    memory.append(
-        answers("k2", "k1", text=WELL, said_at=START_MS + 1),
-        asks("k3", "k2", text=f"{WELL} No.", saw=(YOU,), said_at=START_MS + 2),
-    )
+    memory.append(answers("k2", "k1", text=WELL, said_at=START_MS + 1))
+    memory.append(asks("k3", "k2", text=f"{WELL} No.", saw=(YOU,), said_at=START_MS + 2))
     embed(memory)
     for member, told in ((MARA, ["k2"]), (YOU, ["k3", "k2"])):
         found = memory.recall.later(["k1"], world=STORY, project=None, witness=member)
@@ -296,10 +271,8 @@ def test_a_past_knows_what_was_known_then(whole: Memory) -> None:
 def test_words_and_names_that_were_erased_are_nobodys(memory: Memory) -> None:
     hidden_away(memory, "model")
     (noted,) = memory.append(EntityNoted(entity="e", category="person", by_turn="k1", text="Ozric"))
-    memory.append(
-        observed("b3", "k1", world=STORY, text="Someone put it there.", about=("e", MARA)),
-        RelationNoted.of("b3", Relation(subject="e", kind="knows", object=MARA)),
-    )
+    memory.append(observed("b3", "k1", world=STORY, text="Someone put it there.", about=("e", MARA)))
+    memory.append(RelationNoted.of("b3", Relation(subject="e", kind="knows", object=MARA)))
     assert {hit.way for hit in recalled(memory, "Ozric", MARA)} - {""} == {"Ozric —knows→ Mara"}
     memory.erase(noted.seq)
     assert recalled(memory, "Ozric", MARA) == []
@@ -310,8 +283,9 @@ def test_that_something_unseen_has_a_vector_tells_nothing(memory: Memory, meanwh
     memory.append(*begun(), asks("k1", text="The lamp is lit"), answers("k2", "k1", text="Who lit it?"))
     if meanwhile:
         memory.append(asks("k3", "k2", text="The storm is near", saw=(YOU,)))
-        (found,) = [hash for hash, of in memory.unembedded(MODEL, 9) if of == "The storm is near"]
-        memory.keep_vectors(MODEL, [(found, asked("storm").values)])
+        storm = asked("storm")
+        (found,) = [hash for hash, of in memory.unembedded(storm.model, 9) if of == "The storm is near"]
+        memory.keep_vectors(storm.model, [(found, storm.values)])
     filters = Filters(world=STORY, witness=MARA)
     hits = memory.recall.search(
         "What did Ilya say?", vector=asked("What did I say?"), filters=filters, now=NOW, timezone=UTC

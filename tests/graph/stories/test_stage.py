@@ -1,14 +1,13 @@
 """What is on a stage is what comes of playing the path again: by turns, by their words, and by no other story."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from graph.events import StageSet, TextErased, TurnDeleted, TurnHidden, TurnUnhidden
+from graph.events import StageSet, TextErased
 from graph.memory import Memory
-from tests.graph.conftest import ignore
+from tests.graph.conftest import change, ignore
+from tests.graph.deeds import delete, hide, unhide
 from tests.graph.stories.deeds import faults, forks, moves_to, put, sits
 from tests.graph.stories.played import CHAT, MARA, answers, asks, play, stands
 
@@ -45,27 +44,26 @@ def test_the_path_tells_the_order_of_lines_and_not_the_log(memory: Memory) -> No
 def test_a_line_holds_while_all_turns_stand_that_its_words_may_come_from(memory: Memory) -> None:
     play(memory, 4)
     memory.append(
-        put(*MOOD, "wary", "p1", by="rule", sources=("p1",)),
-        put(*MOOD, "calm", "p3", by="model", sources=("p2", "p3")),
+        put(*MOOD, "wary", "p1", by="rule", sources=("p1",)), put(*MOOD, "calm", "p3", by="model", sources=("p2", "p3"))
     )
     assert stands(memory) == {MOOD: "calm"}
-    memory.append(TurnHidden(turn="p2"))
+    memory.append(hide("p2"))
     assert stands(memory) == {MOOD: "wary"}
-    memory.append(TurnHidden(turn="p1"))
+    memory.append(hide("p1"))
     assert stands(memory) == {}
-    memory.append(TurnUnhidden(turn="p1"), TurnUnhidden(turn="p2"))
+    memory.append(unhide("p1"), unhide("p2"))
     assert stands(memory) == {MOOD: "calm"}
     memory.append(moves_to("p1"), asks("q2", "p1"), answers("q3", "q2"))
     memory.append(put(*MOOD, "stolen", "q3", sources=("p2",)))
     assert stands(memory) == {MOOD: "wary"}, "its source is on another path"
-    memory.append(moves_to("p3"), TurnDeleted(turn="p2"))
+    memory.append(moves_to("p3"), delete("p2"))
     assert stands(memory) == {MOOD: "wary"}
 
 
 def test_a_line_goes_with_the_words_of_a_deleted_turn_and_one_that_comes_later_has_none(memory: Memory) -> None:
     play(memory, 4)
     [line] = memory.append(put(*MOOD, "has a lantern", "p3", sources=("p1",)))
-    memory.append(TurnDeleted(turn="p1"))
+    memory.append(delete("p1"))
     [late] = memory.append(put("world", "place", "where the lantern is", "p3", sources=("p1", "p2")))
     for seq in (line.seq, late.seq):
         event = memory._reader.event(seq)
@@ -76,9 +74,9 @@ def test_a_line_goes_with_the_words_of_a_deleted_turn_and_one_that_comes_later_h
 
 def test_what_was_set_at_a_turn_that_is_deleted_stays_at_it_and_below_it(memory: Memory) -> None:
     play(memory, 4)
-    memory.append(put(*MOOD, "wary", "p1"), put(*WEATHER, "storm", "p3"), TurnDeleted(turn="p1"))
+    memory.append(put(*MOOD, "wary", "p1"), put(*WEATHER, "storm", "p3"), delete("p1"))
     assert stands(memory) == {MOOD: "wary", WEATHER: "storm"}
-    memory.append(TurnDeleted(turn="p3"))
+    memory.append(delete("p3"))
     assert memory.readings.stands_at(CHAT) == "p3"
     assert stands(memory) == {MOOD: "wary", WEATHER: "storm"}
     memory.append(asks("p4", "p3"))
@@ -145,14 +143,11 @@ def test_the_words_of_a_line_can_be_erased_alone(whole: Memory) -> None:
         "DELETE FROM links WHERE rel = 'SET_FROM'",
     ],
 )
-def test_tables_of_stories_that_were_changed_by_hand_are_found_and_made_anew(
-    whole: Memory, folder: Path, damage: str
-) -> None:
+def test_tables_of_stories_changed_by_hand_are_found_and_made_anew(whole: Memory, folder: Path, damage: str) -> None:
     play(whole, 2)
     whole.append(put(*MOOD, "wary", "p1", sources=("p1",)))
     before = whole.readings.stage(CHAT), whole.readings.cast(CHAT), whole.readings.thread(CHAT)
-    with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
-        db.execute(damage)
+    change(folder, damage)
     assert faults(whole) == ["tables"]
     whole.rebuild(ignore)
     assert faults(whole) == []

@@ -1,39 +1,25 @@
 """A story that goes elsewhere, by an export or a backup: the same cast, stage and views, and nothing erased back."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graph.events import CastSet, SessionDeleted, StageSet, TurnDeleted
+from graph.events import CastSet, StageSet
 from graph.memory import Memory
 from graph.transfer.backup import copy_log
 from graph.transfer.restoring import install, prepared
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, fresh, purge, with_graph
+from tests.graph.deeds import delete, drop
 from tests.graph.stories.deeds import begins, faults, forks, joins, moves_to, put, resets, sits, was_seen
 from tests.graph.stories.played import ALL, CHAT, JONAS, MARA, YOU, answers, asks, begun, play, seated, stands, view
 from tests.graph.stories.test_cast import TWO
-from tests.graph.stories.test_deleting_stories import deletion, purge, texts
+from tests.graph.stories.test_deleting_stories import deletion, texts
 from tests.graph.talk import talk
 from tests.graph.transfer.test_merging import bring, exported
 
 MOOD = (MARA, "mood")
-
-
-@contextmanager
-def elsewhere(folder: Path) -> Iterator[Memory]:
-    """An empty memory with its graph."""
-    with closing(Memory.open(folder, command="test")) as memory:
-        memory.open_graph(ignore)
-        yield memory
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[Memory]:
-    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
-        yield memory
 
 
 @pytest.fixture
@@ -41,28 +27,14 @@ def told(memory: Memory) -> Memory:
     """A chat of three, a fork and a what-if of it, another chat of the story, and main."""
     talk(memory, 2)
     play(memory, 4)
-    memory.append(
-        put("world", "weather", "fair"),
-        put(*MOOD, "wary", "p1", by="model", sources=("p0", "p1")),
-        joins("p3"),
-        asks("p4", "p3", saw=ALL),
-        answers("p5", "p4", saw=(YOU, JONAS), speaker=JONAS),
-        was_seen("p5", ALL),
-    )
+    memory.append(put("world", "weather", "fair"), put(*MOOD, "wary", "p1", by="model", sources=("p0", "p1")))
+    memory.append(joins("p3"), asks("p4", "p3", saw=ALL), answers("p5", "p4", saw=(YOU, JONAS), speaker=JONAS))
+    memory.append(was_seen("p5", ALL))
     memory.append(resets(MARA, memory.head() - 4))
-    memory.append(
-        forks("f", "p1"),
-        asks("f0", "p1", session="f"),
-        put(*MOOD, "bold", "f0", sources=("f0",)),
-        sits("m-ada", "guest", "f0", "Ada"),
-        forks("w", "p5", "w"),
-        put(*MOOD, "late", "p5"),
-        put(*MOOD, "other", "p5", world="w"),
-        answers("w0", "p5", session="w"),
-        begins("second"),
-        asks("n0", session="second", saw=(YOU,)),
-        put(*MOOD, "alone", "n0"),
-    )
+    memory.append(forks("f", "p1"), asks("f0", "p1", session="f"), put(*MOOD, "bold", "f0", sources=("f0",)))
+    memory.append(sits("m-ada", "guest", "f0", "Ada"), forks("w", "p5", "w"), put(*MOOD, "late", "p5"))
+    memory.append(put(*MOOD, "other", "p5", world="w"), answers("w0", "p5", session="w"), begins("second"))
+    memory.append(asks("n0", session="second", saw=(YOU,)), put(*MOOD, "alone", "n0"))
     return memory
 
 
@@ -82,10 +54,10 @@ CHATS = (CHAT, "f", "w", "second")
 
 
 @pytest.mark.restarts
-def test_the_whole_log_brings_all_stories_and_twice_changes_nothing(told: Memory, tmp_path: Path) -> None:
+def test_the_whole_log_brings_all_stories_and_twice_changes_nothing(told: Memory) -> None:
     export = exported(told)
     for at_once in (1, 5, 99):
-        with elsewhere(tmp_path / str(at_once)) as other:
+        with fresh(graph=True) as other:
             done = bring(other, export, at_once=at_once)
             assert (done.refused, done.older) == ({}, 0)
             assert {chat: shown(other, chat) for chat in CHATS} == {chat: shown(told, chat) for chat in CHATS}
@@ -98,10 +70,10 @@ def test_the_whole_log_brings_all_stories_and_twice_changes_nothing(told: Memory
 
 
 @pytest.mark.restarts
-def test_one_chat_brings_what_it_needs_of_its_story_and_no_more(told: Memory, tmp_path: Path) -> None:
+def test_one_chat_brings_what_it_needs_of_its_story_and_no_more(told: Memory) -> None:
     whole, threads = exported(told), {chat: shown(told, chat)["thread"] for chat in CHATS}
     for chat in CHATS:
-        with elsewhere(tmp_path / chat) as other:
+        with fresh(graph=True) as other:
             export = exported(told, chat)
             assert bring(other, export).refused == {}
             assert shown(other, chat) == shown(told, chat)
@@ -155,20 +127,10 @@ def test_a_reset_forgets_the_same_turns_wherever_its_story_goes(memory: Memory, 
 def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
     play(memory, 2)
     bring(other, exported(memory))
-    memory.append(
-        put(*MOOD, "theirs", "p1"),
-        put(*MOOD, "theirs above", "p0"),
-        was_seen("p0"),
-        sits(MARA, "host", "p1", "Theirs"),
-        resets(YOU, 1),
-    )
+    memory.append(put(*MOOD, "theirs", "p1"), put(*MOOD, "theirs above", "p0"), was_seen("p0"))
+    memory.append(sits(MARA, "host", "p1", "Theirs"), resets(YOU, 1))
     late = exported(memory)
-    other.append(
-        put(*MOOD, "ours", "p1"),
-        was_seen("p0", (YOU,)),
-        sits(MARA, "host", "p1", "Ours"),
-        resets(YOU),
-    )
+    other.append(put(*MOOD, "ours", "p1"), was_seen("p0", (YOU,)), sits(MARA, "host", "p1", "Ours"), resets(YOU))
     done = bring(other, late)
     assert (done.older, done.refused) == (4, {})
     assert (stands(other), stands(other, at="p0")) == ({MOOD: "ours"}, {MOOD: "theirs above"})
@@ -187,10 +149,10 @@ def test_words_that_were_erased_there_or_here_do_not_come_back(told: Memory, oth
         if isinstance(each.event, CastSet) and each.event.text == "Jonas"
     ]
     told.erase(seq)
-    told.append(TurnDeleted(turn="p0"))
+    told.append(delete("p0"))
     bring(other, exported(told))
     assert (seated(other)["guest"], stands(other)[MOOD]) == ("", "late")
-    other.append(TurnDeleted(turn="f0"))
+    other.append(delete("f0"))
     assert bring(other, early).new == 0
     assert "wary" not in texts(other)
     assert "bold" not in texts(other)
@@ -207,11 +169,8 @@ def test_a_story_that_was_deleted_here_stays_deleted_whatever_comes(told: Memory
     bring(other, exported(told))
     for chat in CHATS:
         other.append(*deletion(other, chat))
-    told.append(
-        answers("p6", "p5", saw=ALL),
-        put(MARA, "secret", "a marzipan key", "p5"),
-        sits("m-new", "guest", None, "Marzipan"),
-    )
+    told.append(answers("p6", "p5", saw=ALL), put(MARA, "secret", "a marzipan key", "p5"))
+    told.append(sits("m-new", "guest", None, "Marzipan"))
     done = bring(other, exported(told))
     assert done.refused == {}
     assert done.erased > 0
@@ -232,9 +191,7 @@ def test_a_story_that_was_deleted_there_is_deleted_here(told: Memory, other: Mem
     assert not {"Mara", "Jonas", "The Lighthouse", "wary", "fair"} & set(texts(other).split("\n"))
 
 
-def test_a_chat_of_a_story_whose_beginning_is_missing_is_not_taken_for_one_of_main(
-    memory: Memory, other: Memory
-) -> None:
+def test_a_chat_of_a_story_whose_start_is_missing_is_not_taken_for_one_of_main(memory: Memory, other: Memory) -> None:
     play(memory, 2)
     without = [line for line in exported(memory) if line["kind"] not in ("story.begun", "session.started")]
     done = bring(other, without)
@@ -246,18 +203,15 @@ def test_a_chat_of_a_story_whose_beginning_is_missing_is_not_taken_for_one_of_ma
 
 
 @pytest.mark.restarts
-def test_a_backup_brings_a_story_back_as_it_was_without_what_was_erased_since(
-    told: Memory, opening: Open, folder: Path, tmp_path: Path
-) -> None:
+def test_backups_bring_a_story_back_without_erasures(told: Memory, opening: Open, folder: Path, tmp_path: Path) -> None:
     file, late = tmp_path / "backup.sqlite", tmp_path / "late.sqlite"
     before = {chat: shown(told, chat) for chat in CHATS}
     copy_log(folder, file)
-    told.append(put(*MOOD, "gone", "p5"), was_seen("p0"), TurnDeleted(turn="f0"))
+    told.append(put(*MOOD, "gone", "p5"), was_seen("p0"), delete("f0"))
     told.close()
     with prepared(folder, file) as ready:
         install(folder, ready, stamp="2026-11-21T030405Z")
-    memory = opening()
-    memory.open_graph(ignore)
+    memory = with_graph(opening)
     assert {chat: shown(memory, chat) for chat in (CHAT, "w", "second")} == {
         chat: before[chat] for chat in (CHAT, "w", "second")
     }
@@ -281,7 +235,7 @@ def test_a_copy_loses_the_words_of_a_story_that_was_deleted_since(whole: Memory,
     copy = tmp_path / "copies" / "log.sqlite"
     copy.parent.mkdir(mode=0o700)
     copy_log(folder, copy)
-    whole.append(SessionDeleted(session=CHAT))
+    whole.append(drop(CHAT))
     assert whole.purge.copy(copy) == 3  # its name, and those of two
     with closing(Memory.open(copy.parent, command="test")) as again:
         assert "Lighthouse" not in texts(again)

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from graph.errors import CannotUndo
-from graph.events import CastSet, Event, SessionDeleted, TurnDeleted, Undone
+from graph.events import CastSet, Event, Undone
 from graph.history.undoing import UserChange
 from graph.memory import Memory
+from tests.graph.deeds import delete, drop
 from tests.graph.stories.deeds import faults, joins, moves_to, put, resets, sits, was_seen
 from tests.graph.stories.played import BOTH, CHAT, MARA, STORY, YOU, answers, asks, begun, play, seated, stands, view
 from tests.graph.stories.test_cast import THREE, TWO
@@ -83,7 +84,7 @@ def test_what_a_rule_or_a_model_set_is_no_change_of_a_person(memory: Memory) -> 
     undo(memory)
     line = memory.readings.stage(CHAT)[MOOD]
     assert (line.text, line.by) == ("calm", "model")
-    memory.append(TurnDeleted(turn="p1"))
+    memory.append(delete("p1"))
     assert stands(memory) == {MOOD: None}, "it keeps its proof, and what was undone stays undone"
 
 
@@ -131,12 +132,12 @@ def test_nothing_is_undone_of_what_was_deleted_since(memory: Memory) -> None:
     saw = memory.history.changes.standing(1)[0]
     memory.append(put(*MOOD, "wary", "p0"))
     line = memory.history.changes.standing(1)[0]
-    memory.append(TurnDeleted(turn="p1"))
+    memory.append(delete("p1"))
     with pytest.raises(CannotUndo, match="has since been deleted"):
         memory.history.changes.undoing(saw)
     memory.append(joins("p0"))
     guest = memory.history.changes.standing(1)[0]
-    memory.append(SessionDeleted(session=CHAT))
+    memory.append(drop(CHAT))
     with pytest.raises(CannotUndo, match="The seat of m-jonas has since been deleted"):
         memory.history.changes.undoing(guest)
     with pytest.raises(CannotUndo):

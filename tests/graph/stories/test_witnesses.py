@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from graph.errors import InvalidEvent
-from graph.events import PinSet, TurnDeleted, TurnHidden, TurnRated, TurnTaken
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.values import Speaker
 from tests.graph.conftest import Open, ignore
+from tests.graph.deeds import delete, hide, pin, rate, taken
 from tests.graph.stories.deeds import faults, forks, joins, moves_to, put, was_seen
 from tests.graph.stories.played import ALL, BOTH, CHAT, JONAS, MARA, STORY, YOU, answers, asks, begun, play, view
 from tests.graph.talk import talk
@@ -19,14 +19,9 @@ from tests.graph.talk import talk
 def three(memory: Memory) -> Memory:
     """A chat of three, in which Mara whispers and Jonas is away for a while."""
     play(memory, 2)
-    memory.append(
-        joins("p1"),
-        asks("p2", "p1", saw=ALL, addressed=JONAS),
-        answers("p3", "p2", saw=ALL, speaker=JONAS),
-        answers("p4", "p3", saw=(YOU, MARA)),
-        asks("p5", "p4", saw=(YOU, JONAS)),
-        asks("note", "p5", saw=(), role="note"),
-    )
+    memory.append(joins("p1"), asks("p2", "p1", saw=ALL, addressed=JONAS))
+    memory.append(answers("p3", "p2", saw=ALL, speaker=JONAS), answers("p4", "p3", saw=(YOU, MARA)))
+    memory.append(asks("p5", "p4", saw=(YOU, JONAS)), asks("note", "p5", saw=(), role="note"))
     return memory
 
 
@@ -45,12 +40,12 @@ def test_a_thread_of_a_member_follows_the_path(three: Memory) -> None:
     three.append(moves_to("p3"), answers("q4", "p3", saw=(MARA,)))
     assert view(three, JONAS) == ["p2", "p3"]
     assert view(three, MARA)[-1] == "q4"
-    three.append(TurnHidden(turn="p3"))
+    three.append(hide("p3"))
     assert [(turn.id, turn.hidden) for turn in three.readings.thread(CHAT, witness=JONAS)] == [
         ("p2", False),
         ("p3", True),
     ]
-    three.append(TurnDeleted(turn="p2"), moves_to("note"))
+    three.append(delete("p2"), moves_to("note"))
     assert view(three, JONAS) == ["p3", "p5"]
     three.append(forks("w", "p4", "w"))
     three.append(answers("w0", "p4", session="w", saw=(JONAS,)))
@@ -60,7 +55,7 @@ def test_a_thread_of_a_member_follows_the_path(three: Memory) -> None:
 def test_a_message_that_waited_was_seen_by_whom_it_was_said_to(three: Memory) -> None:
     three.append(asks("late", queued=True, saw=(YOU, JONAS)))
     assert view(three, JONAS) == ["p2", "p3", "p5"]
-    three.append(TurnTaken(turn="late", session=CHAT, parent="note"))
+    three.append(taken("late", CHAT, parent="note"))
     assert view(three, JONAS)[-1] == "late"
 
 
@@ -70,7 +65,7 @@ def test_what_a_member_did_not_see_takes_none_of_its_pins_away(memory: Memory) -
     whispers = [asks(f"w{number}", f"w{number - 1}" if number else "p3") for number in range(9)]
     memory.append(*whispers)
     rated = ("p2", *(turn.turn for turn in whispers))
-    memory.append(PinSet(turn="p3"), *(TurnRated(turn=turn, significance=3, by="model") for turn in rated))
+    memory.append(pin("p3"), *(rate(turn, 3, by="model") for turn in rated))
     pins = {each: [turn.id for turn in memory.readings.pinned(STORY, seen_by=(CHAT, each))] for each in (MARA, JONAS)}
     assert pins[JONAS] == ["p2", "p3"]
     assert pins[MARA] == ["p3", *(f"w{number}" for number in range(1, 9))]

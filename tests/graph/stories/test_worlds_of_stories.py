@@ -3,9 +3,10 @@
 import pytest
 
 from graph.errors import Ambiguous, NotFound
-from graph.events import MAIN_WORLD, SessionDeleted, SessionRenamed, StoryBegun, TurnHidden
+from graph.events import MAIN_WORLD, StoryBegun
 from graph.memory import Memory
 from graph.values import Wanted
+from tests.graph.deeds import drop, hide, rename
 from tests.graph.stories.deeds import begins, forks
 from tests.graph.stories.played import CHAT, STORY, asks, begun, play
 from tests.graph.talk import NOON, talk
@@ -17,9 +18,7 @@ def test_stories_and_their_what_ifs_are_worlds_with_names(memory: Memory) -> Non
     memory.append(forks("if", "s1", "if", origin="s"))
     play(memory, 2)
     memory.append(
-        forks("as-if", "p1", "as-if"),
-        SessionRenamed(session="as-if", text="As if"),
-        StoryBegun(world="unplayed", text="Nobody plays this"),
+        forks("as-if", "p1", "as-if"), rename("as-if", "As if"), StoryBegun(world="unplayed", text="Nobody plays this")
     )
     main, what_if, story, as_if = memory.readings.worlds()
     assert (main.id, main.name, main.story, main.began_at) == (MAIN_WORLD, None, None, None)
@@ -43,16 +42,12 @@ def test_stories_and_their_what_ifs_are_worlds_with_names(memory: Memory) -> Non
 
 def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> None:
     play(memory, 2)
-    memory.append(
-        begins("second"),
-        forks("as-if", "p1", "as-if"),
-        SessionDeleted(session=CHAT),
-    )
+    memory.append(begins("second"), forks("as-if", "p1", "as-if"), drop(CHAT))
     assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD, STORY, "as-if"]
-    memory.append(SessionDeleted(session="second"))
+    memory.append(drop("second"))
     assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD, "as-if"]
     assert memory.readings.stories()[0].sessions == ("as-if",)
-    memory.append(SessionDeleted(session="as-if"))
+    memory.append(drop("as-if"))
     assert [world.id for world in memory.readings.worlds()] == [MAIN_WORLD]
     assert memory.readings.stories() == []
 
@@ -61,21 +56,17 @@ def test_a_story_is_a_world_while_a_chat_of_its_own_is_left(memory: Memory) -> N
 def test_what_a_change_in_a_story_would_do_is_told_of_its_worlds_alone(whole: Memory) -> None:
     talk(whole, 2)
     play(whole, 2)
-    whole.append(
-        observed("o", "s0"),
-        observed("q", "p0", world=STORY),
-        forks("as-if", "p1", "as-if"),
-        asks("as-if0", "p1", session="as-if"),
-    )
+    whole.append(observed("o", "s0"), observed("q", "p0", world=STORY), forks("as-if", "p1", "as-if"))
+    whole.append(asks("as-if0", "p1", session="as-if"))
     worlds = [world.id for world in whole.readings.worlds() if world.id != MAIN_WORLD]
-    hiding = whole.history.rehearse(TurnHidden(turn="p0"))
+    hiding = whole.history.rehearse(hide("p0"))
     changes = whole.recall.supposing(worlds, hiding.supposed, also=hiding.observations)
     for world in (STORY, "as-if"):
         assert {id: (was.current, then.current) for id, (was, then) in changes[world].items()} == {"q": (True, False)}
     assert changes.keys() == {STORY, "as-if"}
-    of_main = whole.history.rehearse(TurnHidden(turn="s0"))
+    of_main = whole.history.rehearse(hide("s0"))
     assert whole.recall.supposing(worlds, of_main.supposed, also=of_main.observations) == {STORY: {}, "as-if": {}}
-    whole.append(TurnHidden(turn="p0"))
+    whole.append(hide("p0"))
     known = {world: {each.id for each in whole.readings.memories(Wanted(world=world), now=NOON)} for world in worlds}
     assert known == {STORY: set(), "as-if": set()}
     assert [each.id for each in whole.readings.memories(now=NOON)] == ["o"]

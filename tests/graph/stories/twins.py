@@ -13,47 +13,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from graph import events
 from graph.errors import InvalidEvent
-from graph.events import (
-    SEATS,
-    CastReset,
-    CastSet,
-    EntityAliased,
-    EntityMerged,
-    EntityNamed,
-    EntityNoted,
-    EntitySplit,
-    Event,
-    HeadMoved,
-    ObservationDeleted,
-    ObservationMade,
-    ObservationPromoted,
-    ObservationReinforced,
-    ObservationRejected,
-    ObservationRetired,
-    ObservationReturned,
-    ObservationSupported,
-    PinCleared,
-    PinSet,
-    Relation,
-    RelationNoted,
-    SessionForked,
-    SessionStarted,
-    SessionTitled,
-    StoryBegun,
-    TurnDeleted,
-    TurnHidden,
-    TurnRated,
-    TurnReleased,
-    TurnSaid,
-    TurnUnhidden,
-    TurnWithheld,
-    TurnWitnessed,
-)
+from graph.events import SEATS, CastReset, CastSet, Event, ObservationMade, SessionStarted, StoryBegun, TurnSaid
 from graph.memory import Memory
 from graph.values import Vector
+from tests.graph.deeds import delete, fork, hide, move, pin, rate, release, titled, unhide, unpin, withhold
 from tests.graph.talk import said
-from tests.graph.teach import observed, read
+from tests.graph.teach import forget, give_back, observed, promote, read, reinforce, reject, retire, support
 
 ANN, BEA, CID = CAST = ("m1", "m2", "m3")
 NAMES = dict(zip(CAST, ("Ann", "Bea Lamplight", "Ann"), strict=True))  # two of them are called the same
@@ -65,20 +32,8 @@ WORDS = (
     *("stairs", "rope", "lantern", "map", "well", "gold", "horse", "dog"),
 )
 ENDINGS = (
-    *(
-        "",
-        "",
-        "?",
-        " yesterday",
-        " in 2025",
-        " three times",
-        ", said Ann",
-        " with Ozric",
-        ' and "The Sea"',
-        " 🙂",
-        " ✨",
-    ),
-    *(" for Name0", " of Name1", " to Ozric Hale"),
+    *("", "", "?", " yesterday", " in 2025", " three times", ", said Ann", " with Ozric", ' and "The Sea"', " 🙂"),
+    *(" ✨", " for Name0", " of Name1", " to Ozric Hale"),
 )
 ASKED_EVERY = 9
 SURE, UNHEARD = "sure", "unheard"  # entities that were named ahead, to all, and such as only the others hear of
@@ -176,7 +131,7 @@ class Tale:
         return turn
 
     def note(self, entity: str, turn: str, name: str) -> None:
-        if self.put(EntityNoted(entity=entity, category="person", by_turn=turn, text=name)):
+        if self.put(events.EntityNoted(entity=entity, category="person", by_turn=turn, text=name)):
             self.noted.setdefault(turn, []).append(entity)
 
     def step(self, kind: int, a: int, b: int) -> None:
@@ -194,13 +149,12 @@ class Tale:
         elif kind < 52:
             self._marked(kind, b, turn)
         elif kind < 56 and turn not in self.fixed and self.turns[turn].witnesses is not None:
-            self.put(TurnWitnessed(turn=turn, witnesses=tuple(m for place, m in enumerate(CAST) if (b >> place) & 1)))
-        elif kind < 62 and turn not in self.fixed:
-            self.note(
-                "Quillon" if b % 9 == 0 else f"e{b % 4}x",
-                turn,
-                ("Ozric", "Lamp Room", "Mr Hale", "Ozric Hale", "nonce" + turn)[b % 5],
+            self.put(
+                events.TurnWitnessed(turn=turn, witnesses=tuple(m for place, m in enumerate(CAST) if (b >> place) & 1))
             )
+        elif kind < 62 and turn not in self.fixed:
+            name = ("Ozric", "Lamp Room", "Mr Hale", "Ozric Hale", "nonce" + turn)[b % 5]
+            self.note("Quillon" if b % 9 == 0 else f"e{b % 4}x", turn, name)
         elif kind < 69:
             self._by_hand(a, b)
         elif kind < 82:
@@ -226,7 +180,7 @@ class Tale:
 
     def _moved(self, kind: int, a: int, b: int, session: str, turn: str) -> None:
         own = [id for id, each in self.turns.items() if each.session == session]
-        if kind < 40 and own and self.put(HeadMoved(session=session, turn=own[a % len(own)])):
+        if kind < 40 and own and self.put(move(session, own[a % len(own)])):
             self.heads[session] = own[a % len(own)]
         elif kind == 40:
             self.begin(f"s{len(self.heads)}", TALE)
@@ -243,21 +197,21 @@ class Tale:
         if own:
             at, new = own[a % len(own)], f"s{len(self.heads)}"
             world = f"if{new}" if b % 2 else self.worlds[session]
-            if self.put(SessionForked(session=new, origin=session, at=at, world=world, client="test")):
+            if self.put(fork(new, session, at, world)):
                 self.heads[new], self.worlds[new] = at, world
                 self.fixed.add(at)
                 self.forked = True
 
     def _marked(self, kind: int, b: int, turn: str) -> None:
         """Hidden, rated, withheld, pinned or deleted."""
-        one: Sequence[Callable[..., Event]] = (TurnHidden, TurnUnhidden, TurnWithheld, TurnReleased, PinSet, PinCleared)
+        one: Sequence[Callable[..., Event]] = (hide, unhide, withhold, release, pin, unpin)
         if kind < 50:
             world = list(self.worlds.values())[b % len(self.worlds)] if b % 2 and kind == 48 else None
             self.put(one[kind - 44](turn=turn, **({"world": world} if world is not None else {})))
         elif kind == 50:
-            self.put(TurnRated(turn=turn, significance=b % 4, by="rule"))
+            self.put(rate(turn, b % 4))
         elif b % 3 == 0 and turn not in self.fixed:
-            self.put(TurnDeleted(turn=turn))
+            self.put(delete(turn))
 
     def _by_hand(self, a: int, b: int) -> None:
         """What people say of entities: of those that Bea knew from the beginning, and of those she never hears of."""
@@ -265,10 +219,10 @@ class Tale:
         entity, other, world = known[a % 4], known[b % 4], list(self.worlds.values())[b % len(self.worlds)]
         tells = [turn for turn, whom in self.noted.items() if entity in whom]
         one: Sequence[Event] = (
-            EntityNamed(entity=entity, world=world, text=("Ozric", "Dog", "nonce" + entity)[a % 3]),
-            EntityMerged(entity=entity, into=other if a % 3 else None, world=world),
-            EntityAliased(alias=f"alias{entity}", entity=entity, world=world, text="Old Salt"),
-            EntitySplit(
+            events.EntityNamed(entity=entity, world=world, text=("Ozric", "Dog", "nonce" + entity)[a % 3]),
+            events.EntityMerged(entity=entity, into=other if a % 3 else None, world=world),
+            events.EntityAliased(alias=f"alias{entity}", entity=entity, world=world, text="Old Salt"),
+            events.EntitySplit(
                 entity=entity, other=f"split{entity}", items=tuple(tells[: 1 + b % 2]), world=world, text="Storm King"
             ),
         )
@@ -299,11 +253,11 @@ class Tale:
             self.made[id] = event
             if len(event.about) > 1:
                 holds = bool(b % 5)
-                relation = Relation(
+                relation = events.Relation(
                     subject=about[0], kind=("works_with", "knows")[a % 2], object=about[1], polarity=holds,
                     word="mate" if a % 2 else None, until="2020" if b % 7 == 0 else None,
                 )  # fmt: skip
-                self.put(RelationNoted.of(id, relation))
+                self.put(events.RelationNoted.of(id, relation))
 
     def _synthesis(self, event: ObservationMade, one: ObservationMade, other: ObservationMade) -> ObservationMade:
         sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
@@ -313,41 +267,41 @@ class Tale:
     def _went_on(self, kind: int, b: int, made: str, turn: str) -> None:
         """What becomes of a memory."""
         one: Sequence[Event] = (
-            ObservationSupported(observation=made, source=turn, amount=0.1),
-            ObservationSupported(observation=made, source=turn, amount=0.2),
-            ObservationRetired(observation=made, by_turn=turn),
-            ObservationRetired(observation=made, by_turn=turn),
-            ObservationRetired(observation=made),
-            ObservationReinforced(observation=made, by_turn=turn, step=0.1, before=0.5, after=0.6),
-            ObservationPromoted(observation=made),
-            ObservationRejected(observation=made),
-            ObservationReturned(observation=made, status="active"),
-            PinSet(observation=made),
-            PinSet(observation=made, world=list(self.worlds.values())[b % len(self.worlds)]),
-            PinCleared(observation=made),
-            SessionTitled(session="s0", sources=(turn,), text=f"About nonce{turn}"),
+            support(made, turn, 0.1),
+            support(made, turn, 0.2),
+            retire(made, turn),
+            retire(made, turn),
+            retire(made),
+            reinforce(made, turn, 0.1, 0.5, 0.6),
+            promote(made),
+            reject(made),
+            give_back(made, "active"),
+            pin(observation=made),
+            pin(observation=made, world=list(self.worlds.values())[b % len(self.worlds)]),
+            unpin(observation=made),
+            titled("s0", f"About nonce{turn}", turn),
         )
         if kind < 97:
             self.put(one[(kind - 82) % len(one)])
         elif b % 5 == 0 and not any(each.instead_of for each in self.made.values()):  # whose words would go, too
-            self.put(ObservationDeleted(series=self.made[made].series))
+            self.put(forget(self.made[made].series))
         elif b % 5 == 1:
             for event in read(f"doc{self.count}", f"chunk{self.count}"):
                 self.put(event)
             self.chunks.append(f"chunk{self.count}")
         elif self.chunks:
-            self.put(ObservationSupported(observation=made, source=self.chunks[-1], amount=0.1))
+            self.put(support(made, self.chunks[-1], 0.1))
 
 
-def final(events: Iterable[tuple[int, Event]], member: str = BEA) -> set[str]:
+def final(stored: Iterable[tuple[int, Event]], member: str = BEA) -> set[str]:
     """The turns that a member saw since it was reset, whatever was said of that meanwhile."""
     saw: dict[str, tuple[int, bool]] = {}
     since = 0
-    for seq, event in events:
+    for seq, event in stored:
         match event:
             case TurnSaid(turn=turn, witnesses=members):
                 saw[turn] = seq, member in (members or ())
-            case TurnWitnessed(turn=turn, witnesses=members):
+            case events.TurnWitnessed(turn=turn, witnesses=members):
                 saw[turn] = saw[turn][0], member in members
             case CastReset(member=reset, since=event_since) if reset == member:
                 since = event_since
@@ -381,32 +335,32 @@ class Twin:
             case TurnSaid(turn=turn):
                 found = event.model_copy(update={"parent": self._nearest(event.parent)})
                 return [found] if turn in self._kept else []
-            case HeadMoved(session=session, turn=turn):
-                return [HeadMoved(session=session, turn=self._nearest(turn))]
-            case TurnDeleted(turn=turn):
+            case events.HeadMoved(session=session, turn=turn):
+                return [move(session, self._nearest(turn))]
+            case events.TurnDeleted(turn=turn):
                 self._deleted.add(turn)
                 return [event] if turn in self._kept else []
-            case CastReset() | SessionTitled():
+            case CastReset() | events.SessionTitled():
                 return []
             case StoryBegun(world="saga") | CastSet(world="saga") | SessionStarted(session="main" | "other"):
                 return []
-            case PinSet(observation=str() as made) | PinCleared(observation=str() as made):
+            case events.PinSet(observation=str() as made) | events.PinCleared(observation=str() as made):
                 return [event] if made in self._made else []
-            case ObservationDeleted(series=series):
+            case events.ObservationDeleted(series=series):
                 left = dict.fromkeys(self._made[each] for each in self._of_series.get(series, ()))
-                return [ObservationDeleted(series=each) for each in left]
-            case EntityNoted(entity=entity, by_turn=turn):
+                return [forget(each) for each in left]
+            case events.EntityNoted(entity=entity, by_turn=turn):
                 self._known |= {entity} if turn in self._kept else set()
                 return [event] if turn in self._kept else []
-            case EntityNamed() | EntityMerged() | EntityAliased() | EntitySplit():
+            case events.EntityNamed() | events.EntityMerged() | events.EntityAliased() | events.EntitySplit():
                 return self._of_entities(event)
             case ObservationMade():
                 return self._learned(event)
-            case ObservationSupported(observation=made, source=turn):
+            case events.ObservationSupported(observation=made, source=turn):
                 return [event] if made in self._made and turn in self._kept else []
-            case ObservationReinforced(observation=made, by_turn=turn):
+            case events.ObservationReinforced(observation=made, by_turn=turn):
                 return [event] if made in self._made and turn in self._kept else []
-            case ObservationRetired(observation=made, by_turn=by):
+            case events.ObservationRetired(observation=made, by_turn=by):
                 return [event] if made in self._made and (by is None or by in self._kept) else []
             case _ if (turn := getattr(event, "turn", None)) is not None:
                 return [event] if turn in self._kept else []
@@ -415,15 +369,17 @@ class Twin:
             case _:
                 return [event] if event.kind not in ("chunk.read", "document.read") else []
 
-    def _of_entities(self, event: EntityNamed | EntityMerged | EntityAliased | EntitySplit) -> list[Event]:
+    def _of_entities(
+        self, event: events.EntityNamed | events.EntityMerged | events.EntityAliased | events.EntitySplit
+    ) -> list[Event]:
         if event.entity not in self._known or (
-            isinstance(event, EntityMerged) and event.into not in (None, *self._known)
+            isinstance(event, events.EntityMerged) and event.into not in (None, *self._known)
         ):
             return []
-        if isinstance(event, EntitySplit):
+        if isinstance(event, events.EntitySplit):
             self._known.add(event.other)
             return [event.model_copy(update={"items": tuple(each for each in event.items if each in self._kept)})]
-        if isinstance(event, EntityAliased):
+        if isinstance(event, events.EntityAliased):
             self._known.add(event.alias)
         return [event]
 

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from graph.errors import CopyFailed, LogDamaged, MemoryMissing
-from graph.events import TurnDeleted
 from graph.memory import Memory
 from graph.sqlite import LOG
 from graph.transfer import backup
 from graph.transfer.backup import PART, CopyStopped, copy_log
+from tests.graph.conftest import change
+from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
 
 NOW = datetime(2026, 11, 21, 3, 4, 5, tzinfo=UTC)
@@ -63,9 +64,7 @@ def test_appends_go_on_while_it_is_copied_and_are_not_in_the_copy(
     assert memory.head() == steps[-1]
 
 
-def test_a_writer_in_another_thread_is_never_kept_waiting_by_an_error(
-    memory: Memory, folder: Path, target: Path
-) -> None:
+def test_a_writer_in_another_thread_is_not_kept_waiting_by_an_error(memory: Memory, folder: Path, target: Path) -> None:
     talk(memory, 2)
     ended = threading.Event()
     failed: list[BaseException] = []
@@ -93,7 +92,7 @@ def test_what_waits_to_be_purged_is_not_in_a_copy(memory: Memory, folder: Path, 
     memory.append(said("gone", parent="s1", text="limpetword"))
     with closing(sqlite3.connect(folder / LOG, isolation_level=None)) as db:
         db.execute("CREATE TABLE IF NOT EXISTS purging (seq INTEGER PRIMARY KEY, text TEXT)")
-        memory.append(TurnDeleted(turn="gone"))
+        memory.append(delete("gone"))
         db.execute("INSERT OR REPLACE INTO purging VALUES (4, ?)", ("limpetword " * 3000,))
     copy_log(folder, target)
     assert b"limpet" not in target.read_bytes()
@@ -140,15 +139,12 @@ def test_on_a_full_disk_nothing_is_left_and_what_was_there_stays(
     memory.append(said("on", parent="s1"))
 
 
-def test_a_copy_that_is_stopped_or_of_a_damaged_log_leaves_nothing(
-    memory: Memory, folder: Path, target: Path, tmp_path: Path
-) -> None:
+def test_a_copy_stopped_or_damaged_leaves_nothing(memory: Memory, folder: Path, target: Path, tmp_path: Path) -> None:
     talk(memory, 3)
     with pytest.raises(CopyStopped):
         copy_log(folder, target, stopping=lambda: True)
     memory.close()
-    with closing(sqlite3.connect(folder / LOG, isolation_level=None)) as db:
-        db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")
+    change(folder, "UPDATE events SET text = 'never said' WHERE seq = 3")
     with pytest.raises(CopyFailed, match=r"texts: 1 changed.*clew doctor"):
         copy_log(folder, target)
     with pytest.raises(MemoryMissing):
@@ -156,9 +152,7 @@ def test_a_copy_that_is_stopped_or_of_a_damaged_log_leaves_nothing(
     assert [path.name for path in target.parent.iterdir()] == ["memory"]
 
 
-def test_the_copies_that_hold_a_text_are_named_until_they_are_gone(
-    memory: Memory, folder: Path, tmp_path: Path
-) -> None:
+def test_copies_that_hold_a_text_are_named_until_they_are_gone(memory: Memory, folder: Path, tmp_path: Path) -> None:
     talk(memory, 2)
     early, late = tmp_path / "early.sqlite", tmp_path / "late.sqlite"
     backup.note(folder, copy_log(folder, early), NOW)
@@ -171,7 +165,7 @@ def test_the_copies_that_hold_a_text_are_named_until_they_are_gone(
     assert memory.backups.holding([later.seq]) == []
     early.write_bytes(b"not readable any more" * 100)
     assert memory.backups.holding([2]) == [str(early)]
-    memory.append(TurnDeleted(turn="s0"))
+    memory.append(delete("s0"))
     assert memory.backups.holding([2]) == []
 
 

@@ -2,10 +2,7 @@
 
 import json
 import random
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,29 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
-from graph.events import (
-    HeadMoved,
-    ObservationDeleted,
-    PinSet,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    SessionTitled,
-    TurnDeleted,
-    TurnHidden,
-    TurnUnhidden,
-)
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.transfer.exporting import lines
 from graph.transfer.merging import ExportedEvent, ExportSummary, Merge, Merged, read
 from tests.examples import histories
+from tests.graph.conftest import fresh
+from tests.graph.deeds import begin, delete, drop, fork, hide, move, pin, rename, titled, unhide
 from tests.graph.lessons import LESSONS, taught
 from tests.graph.projection.test_belief_histories import of
 from tests.graph.projection.test_rebuild_equals_live import folded
 from tests.graph.talk import NOON, reply, said, talk
-from tests.graph.teach import observed
+from tests.graph.teach import forget, observed
 
 Line = dict[str, Any]
 
@@ -83,7 +69,6 @@ def state(memory: Memory) -> Line:
 
 
 def known(memory: Memory) -> list[str]:
-    """What it remembers."""
     return sorted(each.text or "" for each in memory.readings.memories(now=NOON))
 
 
@@ -91,26 +76,15 @@ def path(memory: Memory, session: str) -> list[str]:
     return [turn.id for turn in memory.readings.thread(session)]
 
 
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[Memory]:
-    with closing(Memory.open(tmp_path / "elsewhere" / "memory", command="test")) as memory:
-        yield memory
-
-
 @histories(12)
 @given(
-    LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]),
-    st.integers(3, 50),
-    st.integers(0, 1_000_000),
+    LESSONS.map(lambda steps: [step for step in steps if step[0] != 16]), st.integers(3, 50), st.integers(0, 1_000_000)
 )
 def test_an_empty_memory_becomes_the_same_also_shuffled_and_in_two_goes(
     steps: list[tuple[int, int, int]], at_once: int, seed: int
 ) -> None:
     lessons = taught(steps)
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        one, two = (
-            stack.enter_context(closing(Memory.open(Path(folder) / name / "memory", command="test"))) for name in "ab"
-        )
+    with fresh() as one, fresh() as two:
         for event in lessons.events:
             one.append(event)
         export = exported(one)
@@ -140,13 +114,9 @@ def test_what_was_erased_here_stays_erased(memory: Memory, other: Memory) -> Non
     memory.append(observed("o", "s0"), observed("p", "s1"))
     export = exported(memory)
     bring(other, export)
-    other.append(TurnDeleted(turn="s2"), ObservationDeleted(series="p"), SessionDeleted(session="x"))
-    memory.append(
-        said("on", "x", parent="x1"),
-        observed("q", "s2", text="from s2"),
-        observed("r", "x0", "on", text="from x"),
-        observed("p2", "s0", after=observed("p", "s1")),
-    )
+    other.append(delete("s2"), forget("p"), drop("x"))
+    memory.append(said("on", "x", parent="x1"), observed("q", "s2", text="from s2"))
+    memory.append(observed("r", "x0", "on", text="from x"), observed("p2", "s0", after=observed("p", "s1")))
     done = bring(other, exported(memory))
     assert done.refused == {}
     assert done.erased >= 4  # s2, p, on, p2
@@ -161,7 +131,7 @@ def test_what_the_export_deleted_is_deleted_here(memory: Memory, other: Memory) 
     [seq] = [each.seq for each in memory.append(said("half", parent="s3", text="marzipan"))]
     memory.append(observed("o", "s0"), observed("p", "s3"))
     bring(other, exported(memory))
-    memory.append(TurnDeleted(turn="s3"))
+    memory.append(delete("s3"))
     memory.erase(seq)
     done = bring(other, exported(memory))
     assert done.deleted >= 2
@@ -170,14 +140,12 @@ def test_what_the_export_deleted_is_deleted_here(memory: Memory, other: Memory) 
     assert state(other) == state(memory)
 
 
-def test_a_head_moves_on_only_where_nothing_was_done_since_or_the_export_goes_on_from_it(
-    memory: Memory, other: Memory
-) -> None:
+def test_a_head_moves_only_where_nothing_was_done_since_or_the_export_follows_it(memory: Memory, other: Memory) -> None:
     for session in "abcd":
         talk(memory, 4, session)
     bring(other, exported(memory))
-    other.append(said("own", "b", parent="b3"), HeadMoved(session="c", turn="c1"))
-    other.append(HeadMoved(session="d", turn="d1"))
+    other.append(said("own", "b", parent="b3"), move("c", "c1"))
+    other.append(move("d", "d1"))
     for session in "abc":
         memory.append(said(f"{session}4", session, parent=f"{session}3"))
     memory.append(said("d4", "d", parent="d1"))
@@ -192,7 +160,7 @@ def test_a_head_moves_on_only_where_nothing_was_done_since_or_the_export_goes_on
 
 def test_a_missing_line_is_bridged_and_comes_in_later(memory: Memory, other: Memory) -> None:
     talk(memory, 5)
-    memory.append(observed("o", "s0"), observed("p", "s2"), SessionRenamed(session="s", text="name"))
+    memory.append(observed("o", "s0"), observed("p", "s2"), rename("s", "name"))
     export = exported(memory)
     without = [line for line in export if line["structure"].get("turn") != "s2"]
     done = bring(other, without)
@@ -208,7 +176,7 @@ def test_a_missing_line_is_bridged_and_comes_in_later(memory: Memory, other: Mem
 
 def test_a_chat_whose_beginning_is_missing_begins_where_its_turns_do(memory: Memory, other: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionForked(session="f", origin="s", at="s1", client="test"), said("f0", "f", parent="s1"))
+    memory.append(fork("f", "s", "s1"), said("f0", "f", parent="s1"))
     export = [line for line in exported(memory) if line["kind"] not in ("session.started", "session.forked")]
     done = bring(other, export)
     assert done.refused == {}
@@ -220,27 +188,25 @@ def test_a_chat_whose_beginning_is_missing_begins_where_its_turns_do(memory: Mem
 
 def test_a_later_decision_here_is_kept(memory: Memory, other: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionRenamed(session="s", text="theirs"), TurnHidden(turn="s1"), PinSet(turn="s0"))
+    memory.append(rename("s", "theirs"), hide("s1"), pin("s0"))
     late = exported(memory)
     bring(other, late[:3])
-    other.append(SessionRenamed(session="s", text="ours"), TurnHidden(turn="s1"), TurnUnhidden(turn="s1"))
+    other.append(rename("s", "ours"), hide("s1"), unhide("s1"))
     done = bring(other, late)
     assert done.older == 2
     assert other.readings.session("s").name == "ours"
     assert not other.readings.turn("s1").hidden
     assert other.readings.turn("s0").pinned
-    memory.append(SessionRenamed(session="s", text="newest"))
+    memory.append(rename("s", "newest"))
     bring(other, exported(memory))
     assert other.readings.session("s").name == "newest"
 
 
 def test_a_chat_that_both_imported_elsewhere_is_one(memory: Memory, other: Memory) -> None:
     for number, here in enumerate((memory, other)):
-        here.append(
-            SessionStarted(session=f"s{number}", client="import", source="chat"),
-            said(f"a{number}", f"s{number}", source="first", text="first"),
-            reply(f"b{number}", f"s{number}", parent=f"a{number}", source="second", text="second"),
-        )
+        here.append(begin(f"s{number}", client="import", source="chat"))
+        here.append(said(f"a{number}", f"s{number}", source="first", text="first"))
+        here.append(reply(f"b{number}", f"s{number}", parent=f"a{number}", source="second", text="second"))
     memory.append(said("c", "s0", parent="b0", text="third"), observed("o", "b0", "c"))
     done = bring(other, exported(memory))
     assert (done.refused, done.known) == ({}, 3)
@@ -252,17 +218,10 @@ def test_a_chat_that_both_imported_elsewhere_is_one(memory: Memory, other: Memor
 def test_one_session_brings_its_paths_and_what_was_learned_from_them_alone(memory: Memory, other: Memory) -> None:
     talk(memory, 4)
     talk(memory, 2, "x")
-    memory.append(
-        SessionForked(session="f", origin="s", at="s1", client="test"),
-        said("f0", "f", parent="s1"),
-        observed("of f", "s0", "f0"),
-        observed("of x", "x0", "f0"),
-        observed("of s", "s3"),
-        observed("of f 2", "f0", after=observed("of f", "s0", "f0")),
-        SessionTitled(session="f", sources=("f0",), text="a title"),
-        HeadMoved(session="f", turn=None),
-        HeadMoved(session="f", turn="f0"),
-    )
+    memory.append(fork("f", "s", "s1"), said("f0", "f", parent="s1"), observed("of f", "s0", "f0"))
+    memory.append(observed("of x", "x0", "f0"), observed("of s", "s3"))
+    memory.append(observed("of f 2", "f0", after=observed("of f", "s0", "f0")), titled("f", "a title", "f0"))
+    memory.append(move("f", None), move("f", "f0"))
     done = bring(other, exported(memory, "f"))
     assert done.refused == {}
     assert path(other, "f") == ["s0", "s1", "f0"]
@@ -285,14 +244,10 @@ def test_a_line_is_read_or_told_what_it_is(memory: Memory) -> None:
                 read(3, each)
 
 
-def test_a_chat_of_a_what_if_that_is_not_here_is_refused_and_comes_with_the_whole(
-    memory: Memory, other: Memory
-) -> None:
+def test_a_chat_of_a_what_if_not_here_is_refused_and_comes_with_the_whole(memory: Memory, other: Memory) -> None:
     talk(memory, 2)
-    memory.append(SessionForked(session="w", origin="s", at="s1", world="w", client="test"))
-    memory.append(
-        SessionStarted(session="n", client="notes", world="w"), said("n0", "n"), observed("o", "n0", world="w")
-    )
+    memory.append(fork("w", "s", "s1", "w"))
+    memory.append(begin("n", client="notes", world="w"), said("n0", "n"), observed("o", "n0", world="w"))
     lines = exported(memory)
     done = bring(other, [line for line in lines if line["structure"].get("session") == "n"])
     assert sum(done.refused.values()) == 2
@@ -305,14 +260,10 @@ def test_a_chat_of_a_what_if_that_is_not_here_is_refused_and_comes_with_the_whol
 def test_a_synthesis_comes_with_both_its_parents_or_not_at_all_and_goes_with_one(memory: Memory, other: Memory) -> None:
     talk(memory, 2, "a")
     talk(memory, 2, "b")
-    memory.append(
-        observed("one", "a0"),
-        observed("two", "a1"),
-        observed("three", "b0"),
-        observed("both", "a0", "a1", parents=("one", "two")),
-        observed("across", "a0", "b0", parents=("one", "three")),
-        observed("above", "a0", "a1", "b0", parents=("both", "three")),
-    )
+    memory.append(observed("one", "a0"), observed("two", "a1"), observed("three", "b0"))
+    memory.append(observed("both", "a0", "a1", parents=("one", "two")))
+    memory.append(observed("across", "a0", "b0", parents=("one", "three")))
+    memory.append(observed("above", "a0", "a1", "b0", parents=("both", "three")))
     bring(other, exported(memory, "a"))
     assert {each.id: each.parents for each in other.readings.memories(now=NOON)} == {
         "one": (),
@@ -321,10 +272,10 @@ def test_a_synthesis_comes_with_both_its_parents_or_not_at_all_and_goes_with_one
     }
     bring(other, exported(memory))
     assert state(other) == state(memory)
-    memory.append(ObservationDeleted(series="two"))
+    memory.append(forget("two"))
     assert bring(other, exported(memory)).deleted > 0
     assert known(other) == ["across", "one", "three"]
     assert state(other) == state(memory)
-    other.append(ObservationDeleted(series="three"))
+    other.append(forget("three"))
     bring(other, exported(memory))  # it brings nothing back
     assert known(other) == ["one"]

@@ -11,7 +11,6 @@ from types import ModuleType
 import pytest
 
 from graph.errors import LogDamaged, LogNewer, LogUnwritable, MemoryMissing, NotABackup
-from graph.events import ObservationDeleted, SessionDeleted, TurnDeleted, TurnHidden
 from graph.kuzu.truncation import WITNESS
 from graph.log.migrations import NEWEST
 from graph.memory import Memory
@@ -19,9 +18,10 @@ from graph.sqlite import GRAPH, LOG, RESTORING
 from graph.transfer import backup, restoring
 from graph.transfer.backup import backups_of, copy_log, making_copies
 from graph.transfer.restoring import Restoring, install, prepared
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, change, with_graph
+from tests.graph.deeds import delete, drop, hide
 from tests.graph.talk import NOON, said, talk
-from tests.graph.teach import observed
+from tests.graph.teach import forget, observed
 
 STAMP = "2026-11-21T030405Z"
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -44,12 +44,6 @@ def backed_up(memory: Memory, folder: Path, file: Path, turns: int = 4) -> None:
     memory.close()
 
 
-def with_graph(opening: Open) -> Memory:
-    memory = opening()
-    memory.open_graph(ignore)
-    return memory
-
-
 def wrong(memory: Memory) -> dict[str, str]:
     return {check.name: check.detail for check in memory.doctor() if not check.ok}
 
@@ -59,9 +53,7 @@ def texts(memory: Memory) -> list[str | None]:
 
 
 @pytest.mark.restarts
-def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
-    whole: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_it_is_what_it_was_and_what_it_became_is_kept(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     talk(whole, 4)
     copy_log(folder, file)
     whole.append(said("later", parent="s3"))
@@ -82,21 +74,16 @@ def test_the_memory_is_what_it_was_and_what_it_became_is_kept(
 
 
 @pytest.mark.restarts
-def test_what_was_erased_since_stays_erased_with_all_that_was_made_of_it(
-    memory: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_what_was_erased_since_stays_so_and_all_of_it(memory: Memory, opening: Open, folder: Path, file: Path) -> None:
     talk(memory, 4)
     talk(memory, 2, "other")
-    memory.append(
-        said("secret", parent="s3", text="zugspitze"),
-        observed("o", "s0", "secret", text="likes zugspitze"),
-        observed("p", "s1", text="eats kumquat"),
-    )
+    memory.append(said("secret", parent="s3", text="zugspitze"))
+    memory.append(observed("o", "s0", "secret", text="likes zugspitze"), observed("p", "s1", text="eats kumquat"))
     [recorded] = memory.append(said("half", parent="s3", text="marzipan"))
     copy_log(folder, file)
-    memory.append(TurnDeleted(turn="secret"), ObservationDeleted(series="p"), SessionDeleted(session="other"))
+    memory.append(delete("secret"), forget("p"), drop("other"))
     memory.erase(recorded.seq)
-    memory.append(TurnHidden(turn="s2"))
+    memory.append(hide("s2"))
     memory.close()
     ready, _ = restore(folder, file)
     assert ready.erased == 4
@@ -112,9 +99,7 @@ def test_what_was_erased_since_stays_erased_with_all_that_was_made_of_it(
     assert wrong(memory) == {}
 
 
-def test_a_file_that_is_no_whole_backup_is_refused_and_nothing_changes(
-    memory: Memory, folder: Path, file: Path, tmp_path: Path
-) -> None:
+def test_what_is_no_whole_backup_changes_nothing(memory: Memory, folder: Path, file: Path, tmp_path: Path) -> None:
     backed_up(memory, folder, file, 300)
     before, whole = (folder / LOG).read_bytes(), file.read_bytes()
     middle = len(whole) // 2
@@ -184,13 +169,9 @@ def test_a_damaged_log_is_kept_as_it_is_and_gives_way(memory: Memory, opening: O
 
 
 @pytest.mark.restarts
-def test_a_log_that_opens_and_is_not_what_was_written_gives_way_too(
-    whole: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_a_log_that_opens_but_not_as_written_gives_way(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     backed_up(whole, folder, file)
-    with closing(sqlite3.connect(folder / LOG)) as db:
-        db.execute("UPDATE events SET text = 'never said' WHERE seq = 3")
-        db.commit()
+    change(folder, "UPDATE events SET text = 'never said' WHERE seq = 3")
     ready, kept = restore(folder, file)
     assert ready.damaged is None
     assert kept is not None
@@ -227,7 +208,7 @@ def test_killed_at_any_step_the_old_or_the_new_memory_opens(
     talk(whole, 4)
     whole.append(said("secret", parent="s3", text="zugspitze"))
     copy_log(folder, file)
-    whole.append(TurnDeleted(turn="secret"), said("later", parent="s3"))
+    whole.append(delete("secret"), said("later", parent="s3"))
     whole.close()
     die_at(name, after=after, work=lambda: restore(folder, file))
     memory = with_graph(opening)
@@ -245,9 +226,7 @@ def test_killed_at_any_step_the_old_or_the_new_memory_opens(
 
 
 @pytest.mark.process
-def test_a_copy_of_what_was_there_that_is_cut_off_goes_at_the_next_start_and_one_being_made_stays(
-    whole: Memory, opening: Open, folder: Path, file: Path
-) -> None:
+def test_a_copy_cut_off_goes_and_one_being_made_stays(whole: Memory, opening: Open, folder: Path, file: Path) -> None:
     backed_up(whole, folder, file)
     die_at("scrub", after=False, work=lambda: restore(folder, file), of=backup)
     (left,) = backups_of(folder).glob("before-restore-*.sqlite.part")

@@ -3,31 +3,15 @@
 import pytest
 
 from graph.errors import NotFound
-from graph.events import (
-    EntityNoted,
-    ObservationDeleted,
-    ObservationReinforced,
-    ObservationRetired,
-    ObservationSupported,
-    ProjectMade,
-    Recalled,
-    Role,
-    SessionDeleted,
-    SessionForked,
-    SessionRenamed,
-    SessionStarted,
-    TurnDeleted,
-    TurnHidden,
-    TurnUnhidden,
-    TurnWithheld,
-)
+from graph.events import EntityNoted, ProjectMade, Recalled, Role
 from graph.memory import Memory
 from graph.projection.schema import NODES
 from graph.values import Edge, Ego, Ref, Side
 from graph.walk.neighbours import sides_of
 from graph.walk.nodes import TABLES
+from tests.graph.deeds import begin, delete, drop, fork, hide, rename, unhide, withhold
 from tests.graph.talk import reply, said, talk
-from tests.graph.teach import observed, read
+from tests.graph.teach import forget, noted, observed, read, reinforce, retire, support
 
 
 def turn(id: str) -> Ref:
@@ -49,7 +33,7 @@ def ids(of: Side) -> list[str]:
 
 
 def named(entity: str, name: str, *turns: str) -> list[EntityNoted]:
-    return [EntityNoted(entity=entity, category="person", by_turn=each, text=name) for each in turns]
+    return [noted(entity, name, each) for each in turns]
 
 
 def test_every_table_of_the_graph_can_be_told() -> None:
@@ -73,9 +57,7 @@ def test_every_table_has_a_node_that_is_told(whole: Memory) -> None:
             assert all(key[2] in TABLES for key in sides_of(table.name))
 
 
-def test_a_turn_has_its_chat_its_speaker_what_it_follows_what_follows_and_what_was_recalled_by_rank(
-    whole: Memory,
-) -> None:
+def test_a_turn_has_its_chat_speaker_what_it_follows_what_follows_and_what_was_recalled_by_rank(whole: Memory) -> None:
     talk(whole, 4)
     packed = tuple(Recalled(id=f"s{place}", ranks={"lexical": 4 - place}) for place in range(3))
     whole.append(said("q", parent="s3"), reply("a", parent="q", recalled=packed))
@@ -95,7 +77,7 @@ def test_the_newest_turns_and_the_most_proven_memories_come_first(whole: Memory)
     talk(whole, 6)
     weak, strong = observed("weak", "s0", about=("e",)), observed("strong", "s1", "s2", about=("e",))
     whole.append(*named("e", "Ada Lovelace", "s0", "s2", "s4"), strong, weak)
-    whole.append(ObservationSupported(observation="strong", source="s4"))
+    whole.append(support("strong", "s4"))
     ego = whole.walk.ego(Ref("Entity", "e"))
     assert ids(side(ego, "MENTIONS", outgoing=False, table="Turn")) == ["s4", "s2", "s0"]
     assert ids(side(ego, "ABOUT", outgoing=False, table="Observation")) == ["strong", "weak"]
@@ -107,7 +89,7 @@ def test_the_newest_turns_and_the_most_proven_memories_come_first(whole: Memory)
 
 
 def test_a_page_of_neighbours_and_those_with_some_words(whole: Memory) -> None:
-    whole.append(SessionStarted(session="s", client="test"))
+    whole.append(begin("s"))
     for number in range(25):
         parent = f"t{number - 1}" if number else None
         whole.append(said(f"t{number}", parent=parent, text=f"Über die {'Larch' if number % 5 else 'oak'} {number}"))
@@ -126,13 +108,9 @@ def test_a_page_of_neighbours_and_those_with_some_words(whole: Memory) -> None:
 
 def test_the_words_of_a_hidden_turn_are_nowhere(whole: Memory) -> None:
     talk(whole, 2)
-    whole.append(
-        said("h", parent="s1", text="xyzzy is the word"),
-        said("tool", parent="h", role=Role.TOOL, text="recall()\nxyzzy", recalled=(Recalled(id="h"),)),
-        *named("e", "Xyzzy", "h"),
-        observed("o", "h", text="The word is xyzzy", about=("e",)),
-        TurnHidden(turn="h"),
-    )
+    whole.append(said("h", parent="s1", text="xyzzy is the word"))
+    whole.append(said("tool", parent="h", role=Role.TOOL, text="recall()\nxyzzy", recalled=(Recalled(id="h"),)))
+    whole.append(*named("e", "Xyzzy", "h"), observed("o", "h", text="The word is xyzzy", about=("e",)), hide("h"))
     refs = (turn("h"), turn("tool"), memory_of("o"), Ref("Entity", "e"), Ref("Session", "s"), turn("s1"))
     for ref in refs:
         assert "xyzzy" not in repr(whole.walk.ego(ref)).lower(), ref
@@ -143,7 +121,7 @@ def test_the_words_of_a_hidden_turn_are_nowhere(whole: Memory) -> None:
     for ref in refs[:4]:
         assert (whole.walk.node(ref).mark, whole.walk.node(ref).title) == ("hidden", "")
     assert all(step.words is None for step in whole.walk.provenance("o"))
-    whole.append(TurnUnhidden(turn="h"))
+    whole.append(unhide("h"))
     assert whole.walk.node(turn("h")).title == "xyzzy is the word"
     assert [step.words for step in whole.walk.provenance("o")] == [None, "xyzzy is the word"]
 
@@ -151,7 +129,7 @@ def test_the_words_of_a_hidden_turn_are_nowhere(whole: Memory) -> None:
 def test_what_is_deleted_is_no_node_and_no_neighbour(whole: Memory) -> None:
     talk(whole, 4)
     whole.append(observed("o", "s1"), observed("p", "s2"))
-    whole.append(TurnDeleted(turn="s3"), ObservationDeleted(series="p"))
+    whole.append(delete("s3"), forget("p"))
     for ref in (turn("s3"), memory_of("p"), turn("nobody"), Ref("Nothing", "x"), Ref("Meta", "0"), Ref("Entity", "x")):
         with pytest.raises(NotFound, match="may have been deleted"):
             whole.walk.ego(ref)
@@ -159,26 +137,17 @@ def test_what_is_deleted_is_no_node_and_no_neighbour(whole: Memory) -> None:
     turns = side(whole.walk.ego(Ref("Session", "s")), "IN_SESSION", outgoing=False, table="Turn")
     assert ids(turns) == ["s2", "s1", "s0"]
     assert whole.walk.subgraph([turn("s3"), turn("s2")]).nodes == (whole.walk.node(turn("s2")),)
-    whole.append(SessionDeleted(session="s"))
+    whole.append(drop("s"))
     with pytest.raises(NotFound):
         whole.walk.node(Ref("Session", "s"))
 
 
 def test_why_something_is_not_in_force_and_in_which_world_it_is(whole: Memory) -> None:
     talk(whole, 4)
-    whole.append(
-        SessionForked(session="f", origin="s", at="s1", world="w", client="test"), said("w0", "f", parent="s1")
-    )
+    whole.append(fork("f", "s", "s1", "w"), said("w0", "f", parent="s1"))
     first = observed("o", "s0")
-    whole.append(
-        first,
-        observed("o2", "s1", after=first),
-        observed("candidate", "s0", status="candidate"),
-        observed("retired", "s0"),
-        ObservationRetired(observation="retired", by_turn="s2"),
-        SessionRenamed(session="f", text="Atlantis"),
-        TurnWithheld(turn="s3"),
-    )
+    whole.append(first, observed("o2", "s1", after=first), observed("candidate", "s0", status="candidate"))
+    whole.append(observed("retired", "s0"), retire("retired", "s2"), rename("f", "Atlantis"), withhold("s3"))
     marks = {id: whole.walk.node(memory_of(id)).mark for id in ("o", "o2", "candidate", "retired")}
     assert marks == {"o": "superseded", "o2": "", "candidate": "under review", "retired": "retired"}
     assert whole.walk.node(turn("s3")).mark == "kept out"
@@ -192,10 +161,7 @@ def test_the_way_from_a_memory_leads_down_to_its_words(whole: Memory) -> None:
     first = observed("o", "s0", "c1")
     second = observed("o2", "s2", after=first)
     whole.append(first, second)
-    whole.append(
-        ObservationSupported(observation="o2", source="s4"),
-        ObservationReinforced(observation="o2", by_turn="s5", step=0.1, before=0.7, after=0.8),
-    )
+    whole.append(support("o2", "s4"), reinforce("o2", "s5", 0.1, 0.7, 0.8))
     steps = whole.walk.provenance("o2")
     assert steps[0].node.ref == memory_of("o2")
     assert {(step.depth, step.relation, step.node.ref.id) for step in steps[1:]} == {
@@ -224,9 +190,7 @@ def test_a_chain_of_revisions_is_walked_once_however_often_it_names_the_same_wor
     assert sum(step.node.ref.table == "Turn" for step in steps) == 2
 
 
-def test_what_is_drawn_is_the_node_its_neighbours_and_the_edges_among_them_of_a_hub_as_of_a_small_side(
-    whole: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_is_drawn_with_its_neighbours_and_their_edges(whole: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(whole, 30)
     whole.append(*named("e", "Ada", *(f"s{each}" for each in range(30))), observed("o", "s3", "s5", about=("e",)))
     drawn = whole.walk.around(memory_of("o"), limit=40)
@@ -246,7 +210,7 @@ def test_what_is_drawn_is_the_node_its_neighbours_and_the_edges_among_them_of_a_
 
 def test_a_text_of_100_kb_is_told_in_a_line_and_kept_whole_where_it_is_asked_for(whole: Memory) -> None:
     long = "word\n" * 20_000
-    whole.append(SessionStarted(session="s", client="test"), said("t", text=long))
+    whole.append(begin("s"), said("t", text=long))
     assert len(whole.walk.node(turn("t")).title) <= 400
     assert whole.walk.node(turn("t")).details["text"] == long
     neighbour = whole.walk.ego(Ref("Session", "s")).sides[0].nodes[0]
@@ -266,7 +230,7 @@ def test_a_turn_whose_words_were_erased_with_what_it_quotes_still_joins_what_is_
     talk(whole, 2)
     quote = Recalled(id="s1")
     whole.append(said("tool", parent="s1", role=Role.TOOL, text="recall()\ns1", recalled=(quote,)))
-    whole.append(reply("answer", parent="tool"), TurnDeleted(turn="s1"))
+    whole.append(reply("answer", parent="tool"), delete("s1"))
     assert (whole.walk.node(turn("tool")).title, whole.walk.node(turn("tool")).mark) == ("", "erased")
     assert ids(side(whole.walk.ego(turn("tool")), "REPLIES_TO", outgoing=False, table="Turn")) == ["answer"]
     assert ids(side(whole.walk.ego(turn("tool")), "REPLIES_TO", outgoing=True, table="Turn")) == ["s0"]

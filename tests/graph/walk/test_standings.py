@@ -5,34 +5,17 @@ from typing import Any
 import pytest
 
 from graph.errors import NotFound
-from graph.events import (
-    EntityNoted,
-    Event,
-    ObservationMade,
-    ObservationRejected,
-    ObservationSupported,
-    Relation,
-    RelationNoted,
-    SessionForked,
-    TurnDeleted,
-    TurnHidden,
-)
+from graph.events import EntityNoted
 from graph.memory import Memory
 from graph.values import Edge, Ego, Ref
 from tests.examples import soaking
+from tests.graph.deeds import delete, fork, hide
 from tests.graph.talk import talk
-from tests.graph.teach import observed
+from tests.graph.teach import noted, reject, related, support
 
 
 def named(*names: str, turn: str = "s0") -> list[EntityNoted]:
-    return [EntityNoted(entity=each.lower(), category="person", by_turn=turn, text=each) for each in names]
-
-
-def related(id: str, subject: str, kind: str, object: str, *sources: str, **more: Any) -> list[Event]:
-    """A memory of how two stand to each other, and that it says so."""
-    told = {name: more.pop(name) for name in ("since", "until", "polarity") if name in more}
-    made: ObservationMade = observed(id, *(sources or ("s0",)), about=(subject, object), **more)
-    return [made, RelationNoted.of(id, Relation(subject=subject, kind=kind, object=object, **told))]
+    return [noted(each.lower(), each, turn) for each in names]
 
 
 def told(ego: Ego) -> list[tuple[str, bool, str, str | None, int]]:
@@ -57,14 +40,10 @@ def family(whole: Memory) -> Memory:
 
 
 def test_they_come_before_all_else_by_kind_and_what_is_over_after(family: Memory) -> None:
-    family.append(
-        *related("siemens", "ada", "works_for", "siemens", until="2023"),
-        *related("bosch", "ada", "works_for", "bosch", "s1", since="2023"),
-        *related("boss", "eve", "manages", "ada"),
-        *related("with", "bob", "works_with", "ada"),
-        *related("trust", "bob", "trusts", "ada", polarity=False),
-        ObservationSupported(observation="with", source="s2"),
-    )
+    family.append(*related("siemens", "ada", "works_for", "siemens", "s0", until="2023"))
+    family.append(*related("bosch", "ada", "works_for", "bosch", "s1", since="2023"))
+    family.append(*related("boss", "eve", "manages", "ada", "s0"), *related("with", "bob", "works_with", "ada", "s0"))
+    family.append(*related("trust", "bob", "trusts", "ada", "s0", polarity=False), support("with", "s2"))
     ego = ada(family)
     assert told(ego) == [
         ("trusts", False, "Bob", None, 1),
@@ -78,7 +57,7 @@ def test_they_come_before_all_else_by_kind_and_what_is_over_after(family: Memory
 
 
 def test_the_same_told_from_both_ends_is_one_with_the_proof_of_both(family: Memory) -> None:
-    family.append(*related("one", "ada", "works_with", "bob"))
+    family.append(*related("one", "ada", "works_with", "bob", "s0"))
     family.append(*related("other", "bob", "works_with", "ada", "s1", since="2024"))
     (side, *_) = ada(family).sides
     (node,) = side.nodes
@@ -89,9 +68,9 @@ def test_the_same_told_from_both_ends_is_one_with_the_proof_of_both(family: Memo
 
 
 def test_what_is_of_a_what_if_is_not_in_main_and_what_main_had_is_there(family: Memory) -> None:
-    family.append(*related("with", "ada", "works_with", "bob"))
-    family.append(SessionForked(session="w", origin="s", at="s1", world="w", client="test"))
-    family.append(*related("what-if", "ada", "manages", "eve", world="w"))
+    family.append(*related("with", "ada", "works_with", "bob", "s0"))
+    family.append(fork("w", "s", "s1", "w"))
+    family.append(*related("what-if", "ada", "manages", "eve", "s0", world="w"))
     assert told(ada(family)) == [("works_with", True, "Bob", None, 1)]
     assert sorted(told(ada(family, world="w"))) == [
         ("manages", True, "Eve", None, 1),
@@ -104,19 +83,19 @@ def test_what_is_of_a_what_if_is_not_in_main_and_what_main_had_is_there(family: 
 
 
 def test_one_whose_proof_goes_or_that_is_rejected_is_gone(family: Memory) -> None:
-    family.append(*related("with", "ada", "works_with", "bob", "s3"), *related("boss", "eve", "manages", "ada"))
-    family.append(TurnDeleted(turn="s3"))
+    family.append(*related("with", "ada", "works_with", "bob", "s3"), *related("boss", "eve", "manages", "ada", "s0"))
+    family.append(delete("s3"))
     assert told(ada(family)) == [("manages", False, "Eve", None, 1)]
     with pytest.raises(NotFound):
         family.walk.provenance("with")
-    family.append(ObservationRejected(observation="boss"))
+    family.append(reject("boss"))
     assert told(ada(family)) == []
     assert family.walk.neighbours(Ref("Entity", "ada"), ("manages", False, "Entity")).total == 0
 
 
 def test_the_name_of_whom_only_a_hidden_turn_names_is_not_told(family: Memory) -> None:
-    family.append(*named("Xyzzy", turn="s3"), *related("with", "ada", "works_with", "xyzzy"))
-    family.append(TurnHidden(turn="s3"))
+    family.append(*named("Xyzzy", turn="s3"), *related("with", "ada", "works_with", "xyzzy", "s0"))
+    family.append(hide("s3"))
     assert "Xyzzy" not in repr(ada(family))
     key = ("works_with", True, "Entity")
     assert family.walk.neighbours(Ref("Entity", "ada"), key, text="xyzzy").total == 0
@@ -124,7 +103,8 @@ def test_the_name_of_whom_only_a_hidden_turn_names_is_not_told(family: Memory) -
 
 def test_lines_of_a_drawing_are_called_by_their_kind_and_memories_of_them_are_not_drawn_beside(family: Memory) -> None:
     family.append(
-        *related("with", "ada", "works_with", "bob"), *related("was", "ada", "works_for", "siemens", until="2023")
+        *related("with", "ada", "works_with", "bob", "s0"),
+        *related("was", "ada", "works_for", "siemens", "s0", until="2023"),
     )
     found = family.walk.around(Ref("Entity", "ada"))
     people = Ref("Entity", "ada"), Ref("Entity", "bob"), Ref("Entity", "siemens")
@@ -135,13 +115,11 @@ def test_lines_of_a_drawing_are_called_by_their_kind_and_memories_of_them_are_no
     assert Edge(people[0], people[1], "works with") in family.walk.subgraph(people[:2]).edges
 
 
-def test_thousands_of_neighbours_come_in_pages_and_are_found_by_their_names(
-    family: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_thousands_of_neighbours_come_in_pages_and_by_name(family: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     many = 2_000 if soaking() else 200
     monkeypatch.setattr("graph.walk.neighbours.MANY", many // 4)
     names = [f"Friend{number:04}" for number in range(many)]
-    family.append(*named(*names), *(e for n in names for e in related(f"o{n}", "ada", "friend_of", n.lower())))
+    family.append(*named(*names), *(e for n in names for e in related(f"o{n}", "ada", "friend_of", n.lower(), "s0")))
     ego = ada(family)
     side = ego.sides[0]
     assert (side.relation, side.total, len(side.nodes)) == ("friend_of", many, 20)

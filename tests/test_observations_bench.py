@@ -60,9 +60,7 @@ def test_the_file_has_enough_of_every_class_and_no_field_that_nobody_reads(conve
     assert {key for item in items for key in item} <= {"terms", "status", "sources", "text", "revises", "by"}
 
 
-def test_what_should_be_known_is_in_the_words_of_its_sources_and_revises_the_same_without_hints(
-    conversations: list[Conversation],
-) -> None:
+def test_what_should_be_known_is_in_its_sources_and_revises_without_hints(conversations: list[Conversation]) -> None:
     for conversation in conversations:
         for item in conversation.known:
             assert item.said_in(conversation.sentence(item)), (conversation.id, item)

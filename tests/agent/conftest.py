@@ -28,7 +28,7 @@ OVER_THE_SOCKET = frozenset(
 )  # fmt: skip
 BUT = frozenset(
     (
-        "test_a_bug_while_a_message_is_answered_reaches_whoever_sent_it",  # there it is told as an AgentError
+        "test_a_bug_while_answering_reaches_the_sender",  # there it is told as an AgentError
         # A stop takes its way over the socket; these hold the Agent to its very place in the code.
         "test_a_reply_stopped_after_a_word_is_kept_beside_the_other",
         "test_stop_keeps_the_partial_and_the_next_prompt_begins_with_it",

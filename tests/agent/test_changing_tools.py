@@ -50,9 +50,7 @@ async def answering(
     return events
 
 
-async def test_with_leave_it_is_remembered_by_proof_of_the_message_corrected_and_forgotten(
-    make_agent: MakeAgent,
-) -> None:
+async def test_with_leave_it_is_remembered_by_proof_of_the_message_corrected_forgotten(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent)
     events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=True)
     wanted, done = only(events, ApprovalWanted), only(events, ToolDone)

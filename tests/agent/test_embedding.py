@@ -233,9 +233,7 @@ async def test_another_embedder_embeds_everything_anew_and_the_old_vectors_stay(
     assert second.closed
 
 
-async def test_a_missing_or_damaged_embedder_is_told_once_and_recall_does_without(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_a_missing_or_damaged_embedder_is_told_once_recall_does_without(memory: Memory, tmp_path: Path) -> None:
     load, told = llama_embedder_loader(Home.resolve(), Settings()), list[Notice]()
     async with embedding(memory, load, told=told, name="minilm-l6") as running:
         assert not await running.ready()

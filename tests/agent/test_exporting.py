@@ -167,9 +167,7 @@ def test_of_a_newer_clew_nothing_is_imported_and_of_an_export_with_a_broken_line
 
 @pytest.mark.parametrize("session", [None, "s"])
 @pytest.mark.parametrize("counted", [True, False])
-def test_an_export_that_was_cut_between_two_lines_says_how_much_is_missing(
-    two: Two, session: str | None, counted: bool
-) -> None:
+def test_an_export_cut_between_two_lines_says_how_much_is_missing(two: Two, session: str | None, counted: bool) -> None:
     talk(two.here, 6)
     lines = two.lines(session)
     if not counted:  # as clew wrote it before

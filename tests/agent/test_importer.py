@@ -328,9 +328,7 @@ def test_files_without_ids_that_begin_alike_are_two_chats(memory: Memory, bring_
     assert counted(bring_in(*b[:3], lines=True)) == (0, 0, 1, 0, 3)  # a shortened export
 
 
-def test_files_that_differ_only_far_on_and_sessions_that_take_turns_are_two_chats(
-    memory: Memory, bring_in: Import
-) -> None:
+def test_files_that_differ_only_far_on_and_sessions_in_turns_are_two_chats(memory: Memory, bring_in: Import) -> None:
     apart = line("elsewhere", session="s", id="e")
     a = [*(line(f"m{at}") for at in range(5)), apart, line("one end")]
     b = [*a[:-1], line("another end")]
@@ -441,9 +439,7 @@ async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(age
     assert await anext(notices) == SessionsChanged(report.last_session)
 
 
-async def test_a_cancelled_import_keeps_what_it_has_and_the_next_goes_on(
-    agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_cancelled_import_is_resumed(agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "AT_ONCE", 5)
     chat = claude_chat(*(said(f"m{m}", "human", f"message {m}") for m in range(500)))
     path = tmp_path / "x.json"

@@ -27,9 +27,7 @@ async def read(agent: Agent, reply: str) -> list[str]:
     return texts((await agent.search.quotes([reply]))[reply])
 
 
-async def test_what_was_recalled_for_a_question_is_told_to_be_read_and_stands_before_it_in_the_prompt(
-    make_agent: MakeAgent,
-) -> None:
+async def test_what_was_recalled_is_told_to_be_read_and_stands_before_the_question(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)
     told = (await agent.chats.thread(await tell_facts(agent)))[0]

@@ -56,9 +56,7 @@ async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_a
 
 
 @pytest.mark.restarts
-async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_says_nothing_twice(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_is_said_once(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     _, (one, _, _) = await chat(agent, OSLO, ROME, TOKYO)
     await learn(agent)

@@ -108,9 +108,7 @@ def failures(told: list[Notice]) -> list[str]:
 
 
 @pytest.mark.parametrize("error", [GONE, LOST, BROKEN], ids=["gone", "lost", "broken"])
-async def test_a_server_that_is_away_is_told_once_left_alone_and_gone_on_with(
-    memory: Memory, error: ModelError
-) -> None:
+async def test_a_server_that_is_away_is_told_once_left_and_gone_on_with(memory: Memory, error: ModelError) -> None:
     say(memory, *(f"number {number}" for number in range(BATCH + 1)))
     served, rest, told = Served(error), Held(), list[Notice]()
     async with embedding(memory, lambda name: LoadedEmbedder(served, KEY), rest, told) as running:
@@ -155,9 +153,7 @@ async def test_a_query_that_a_server_fails_leaves_it_alone_too(memory: Memory) -
 @pytest.mark.parametrize(
     "bad", [BROKEN, ServerRefused("den", "it refused (HTTP 400)", "Try again.", 400)], ids=["broken", "refused"]
 )
-async def test_texts_that_a_server_refuses_are_left_out_and_the_others_are_embedded(
-    memory: Memory, bad: ModelError
-) -> None:
+async def test_texts_that_a_server_refuses_are_left_out_others_embedded(memory: Memory, bad: ModelError) -> None:
     say(memory, *(f"number {number}" for number in range(BATCH)), *(f"bad {number}" for number in range(2 * USELESS)))
     served, rest, told = Served(bad=bad), Held(), list[Notice]()
     async with embedding(memory, lambda name: LoadedEmbedder(served, KEY), rest, told) as running:

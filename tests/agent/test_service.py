@@ -98,9 +98,7 @@ async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_a
     assert started.prompt_tokens == ended.prompt_tokens
 
 
-async def test_the_message_is_on_disk_before_the_first_token_is_asked_for_and_a_face_that_goes_away_loses_nothing(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_message_is_on_disk_before_the_first_token_and_a_leaving_face_loses_none(make_agent: MakeAgent) -> None:
     model = FakeGenerator("a long answer that nobody reads")
     model.gate.clear()
     agent = await make_agent(model)
@@ -113,9 +111,7 @@ async def test_the_message_is_on_disk_before_the_first_token_is_asked_for_and_a_
     assert said[:2] == ["remember this", "a long answer that nobody reads"]
 
 
-async def test_a_message_that_is_blank_and_a_retry_where_all_is_answered_are_refused_and_store_nothing(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_blank_message_and_a_retry_of_what_is_answered_store_nothing(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator())
     session, _ = await talk(agent, None, "hello")
     await agent.idle()
@@ -416,9 +412,7 @@ async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_c
     assert "rhymes" in model.detokenize(model.prompts[-1])
 
 
-async def test_short_commands_take_turns_and_a_wait_for_the_memory_is_told_bounded_and_can_be_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_short_commands_take_turns_and_waiting_is_told_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "TOLD_S", 0.0)
     agents = [Agent(Home.resolve(), Settings(), client=name, brief=True) for name in ("ask", "import", "remember")]
     first, *others = agents
@@ -453,9 +447,7 @@ async def test_short_commands_take_turns_and_a_wait_for_the_memory_is_told_bound
     await first.close()
 
 
-async def test_a_memory_of_another_version_is_made_ready_and_its_last_chat_is_told_meanwhile(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_memory_of_another_version_is_made_ready_its_last_chat_is_told(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Hello there."))
     session, _ = await talk(agent, None, "hello")
     thread = await agent.chats.thread(session)

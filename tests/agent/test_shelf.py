@@ -205,9 +205,7 @@ async def begin_to_save(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("copy", [park, begin_to_save])
-async def test_what_is_forgotten_while_it_is_copied_out_is_not_written(
-    tmp_path: Path, copy: Callable[[Shelf], Awaitable[None]]
-) -> None:
+async def test_what_was_forgotten_is_not_written(tmp_path: Path, copy: Callable[[Shelf], Awaitable[None]]) -> None:
     model = FakeGenerator()
     tokens = list(range(100))
     shelf = Shelf(KVStates(tmp_path / "kv", limit=1 << 30), lambda _: (tokens, {"marks": ["t"]}))

@@ -172,9 +172,7 @@ async def test_nobody_speaks_up_where_no_trusted_model_says_so(make_agent: MakeA
     assert [turn.speaker for turn in await thread(agent, session)][2:] == ["Mara"]
 
 
-async def test_a_trusted_model_moves_plots_that_all_who_are_there_know_and_says_how_much_it_matters(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_trusted_model_moves_plots_that_all_there_know_and_says_how_far(make_agent: MakeAgent) -> None:
     model = Judge("At last!", "Hm.", "So it was.", answers=[NONE, NONE, {"plot_1": "start", "significance": 2}])
     agent, session = await keeping(make_agent, model, guest=JONAS)
     mara = await agent.stories.named(session, "Mara")

@@ -179,9 +179,7 @@ async def test_it_is_seen_only_where_both_its_parents_are(make_agent: MakeAgent)
     await refused(agent, lyon.id, other, "not seen in this chat's project", project="rowing")
 
 
-async def test_what_cannot_be_made_or_leaves_out_a_word_of_its_parents_is_refused_and_nothing_is_stored(
-    make_agent: MakeAgent,
-) -> None:
+async def test_what_cannot_be_made_or_leaves_out_a_word_of_its_parents_is_refused(make_agent: MakeAgent) -> None:
     agent, lyon, boat = await two(make_agent)
     made = observed(new_id(), *lyon.sources, *boat.sources, text=BOTH, parents=(lyon.id, boat.id))
     for bad, why in (
@@ -227,9 +225,7 @@ async def test_without_a_text_both_wait_for_review_as_they_are(make_agent: MakeA
         await agent.syntheses.make(long.id, boat.id)
 
 
-async def test_a_trusted_model_proposes_what_keeps_to_both(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_trusted_model_proposes_what_both_say(make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     agent, lyon, boat = await two(make_agent)
     model = agent._host.current
     assert isinstance(model, FakeGenerator)

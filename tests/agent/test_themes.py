@@ -116,9 +116,7 @@ def test_what_a_model_says_must_be_in_its_source() -> None:
 
 
 @pytest.mark.restarts
-async def test_a_question_for_themes_is_answered_by_a_tools_turn_that_comes_back_after_a_restart(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_question_for_themes_is_answered_by_a_tools_turn_even_after_a_restart(make_agent: MakeAgent) -> None:
     said = ["The tide pools are full of crabs.", "Crabs hide in tide pools.", "Tide pools warm up, crabs say."]
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)

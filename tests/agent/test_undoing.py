@@ -113,9 +113,7 @@ async def test_faces_hear_of_what_is_undone(agent: Agent) -> None:
     assert heard.count(MemoriesChanged()) == 2
 
 
-async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there_and_a_fork_with_what_it_kept_alive(
-    agent: Agent,
-) -> None:
+async def test_a_rewind_is_undone_though_the_chat_went_on_and_a_fork_with_what_it_kept_alive(agent: Agent) -> None:
     session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     agent._memory.append(HeadMoved(session=session, turn=one.reply_turn))
     async for _ in agent.send(session, "Rather walk."):
@@ -164,9 +162,7 @@ async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(agent: Agent
         await agent.history.undo(hidden.seq)
 
 
-async def test_what_was_stated_corrected_and_reviewed_pinned_rated_or_kept_out_is_undone_to_what_it_was(
-    agent: Agent,
-) -> None:
+async def test_what_was_stated_corrected_reviewed_pinned_rated_or_kept_out_is_as_it_was(agent: Agent) -> None:
     old = await agent.memories.remember("I live in Lyon.")
     new = await agent.memories.correct(old.id, "I live in Porto.")
     assert (await agent.history.undo()).what == "corrected a memory: “I live in Porto.”"

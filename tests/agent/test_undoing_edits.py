@@ -16,9 +16,7 @@ async def edited(agent: Agent, session: str, turn: str, text: str) -> None:
 
 
 @pytest.mark.restarts
-async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_counts_as_an_edit_nor_comes_a_chat_back(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_reply_made_anew_is_undone_and_after_a_deletion_nothing_is_an_edit(make_agent: MakeAgent) -> None:
     agent = await started(make_agent)
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     await agent.plans.carry_out(await agent.plans.delete(two.turn, exchange=True))

@@ -10,9 +10,7 @@ from tests.agent.test_recall import only
 from tests.agent.test_tools import SEARCH, ask, with_a_fact
 
 
-async def test_a_chat_and_the_tools_of_a_what_if_go_by_what_it_left_with_and_nothing_later(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_chat_and_the_tools_of_a_what_if_go_by_what_it_left_with_only(make_agent: MakeAgent) -> None:
     agent, model, told = await with_a_fact(make_agent)
     home = (await agent.chats.exchange(told)).turn.session
     fork = await agent.branches.fork(home, what_if=True)

@@ -23,9 +23,7 @@ async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
     return await ready(make_agent, model, PLAIN)
 
 
-async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_first_moment(
-    agent: Agent, model: FakeGenerator
-) -> None:
+async def test_a_message_that_asks_so_is_withheld_with_its_reply_at_once(agent: Agent, model: FakeGenerator) -> None:
     session, _, _ = await say(agent, None, "My dog Biscuit is ill. Don't remember this!")
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
     kinds = [row["withheld"] for row in agent._memory.query("MATCH (t:Turn) RETURN t.withheld AS withheld")]
@@ -78,9 +76,7 @@ async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(agent: Agent) 
     assert ended.turn in [hit.id for hit in recalled.hits]
 
 
-async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answer(
-    agent: Agent, model: FakeGenerator
-) -> None:
+async def test_what_is_forgotten_while_answered_is_kept_out_with_its_answer(agent: Agent, model: FakeGenerator) -> None:
     session, _, _ = await say(agent, None, "hello there")
     model.gate.clear()
     first = agent.send(session, "My dog Biscuit is a beagle.")
@@ -99,9 +95,7 @@ async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answe
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False, True, True, True, True]
 
 
-async def test_a_wish_alone_keeps_itself_out_and_please_forget_that_the_message_before_and_its_reply(
-    agent: Agent,
-) -> None:
+async def test_a_wish_alone_keeps_itself_out_please_forget_that_the_exchange_before(agent: Agent) -> None:
     session, _, _ = await say(agent, None, "Don't remember that.")
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
 

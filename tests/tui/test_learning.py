@@ -155,9 +155,7 @@ def test_a_question_goes_when_its_tool_is_done_or_its_reply_begins() -> None:
     assert fold(state, ReplyStarted("S", "T", "R", "m", 1)).approval is None
 
 
-async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
-    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_documents_are_read_in_until_esc(chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = learned_agent()
     notes = tmp_path / "notes"
     notes.mkdir()

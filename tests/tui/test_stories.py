@@ -385,9 +385,7 @@ def fill(screen: StoryScreen, **fields: str) -> None:
             field.text = text
 
 
-async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets_the_stage(
-    chat: Running, tmp_path: Path
-) -> None:
+async def test_a_story_begins_from_cards_that_are_shown_and_its_stage_is_set(chat: Running, tmp_path: Path) -> None:
     dry = card_file(tmp_path, "dry", name="Mara", description="Keeps {{user}} dry.", tags="sea")
     jonas = card_file(tmp_path, "jonas", name="Jonas", description="A smuggler.")
     greetings: dict[str, Any] = {"first_mes": "You came, {{user}}.", "alternate_greetings": ["Who is there?"]}
@@ -431,9 +429,7 @@ async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets
         await tells(app, pilot, "the lighthouse · ● you ● Mara")
 
 
-async def test_the_page_says_what_is_wrong_keeps_what_was_typed_and_completes_paths(
-    chat: Running, tmp_path: Path
-) -> None:
+async def test_the_page_says_what_is_wrong_keeps_what_was_typed_completes_paths(chat: Running, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{nope")
     (tmp_path / "cards").mkdir()
     card_file(tmp_path / "cards", "mara", name="Mara", description="A keeper.")

@@ -205,9 +205,7 @@ def test_projects_are_made_listed_archived_and_named_in_any_case_of_letters(clew
 
 
 @pytest.mark.restarts
-def test_a_stand_in_for_what_came_back_is_labelled_as_not_in_use(
-    clew: Clew, remember: Remember, record: Record
-) -> None:
+def test_a_stand_in_for_what_is_back_is_labelled_as_not_in_use(clew: Clew, remember: Remember, record: Record) -> None:
     one, two = remember("I drink tea."), remember("Tea it is, always.")
     first, second = new_id(), new_id()
     made = observed(first, one.turn, two.turn, text="The user drinks tea")

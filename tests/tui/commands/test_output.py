@@ -44,9 +44,7 @@ def test_json_for_a_terminal_holds_nothing_that_a_terminal_obeys(monkeypatch: py
     assert json.loads(terminal.getvalue()) == {"said": "\x1b[2J\x9b31m \u202e é"}
 
 
-def test_json_for_a_pipe_keeps_letters_and_an_instant_always_has_its_milliseconds_and_its_offset(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_json_keeps_letters_and_instants_their_milliseconds_and_offset(capsys: pytest.CaptureFixture[str]) -> None:
     put_json({"said": "é", "at": datetime(2025, 3, 1, 12, 0, 0, 123000, tzinfo=UTC)})
     assert capsys.readouterr().out == '{"said": "é", "at": "2025-03-01T12:00:00.123+00:00"}\n'
     assert instant(datetime(2025, 3, 1, tzinfo=UTC)) == "2025-03-01T00:00:00.000+00:00"

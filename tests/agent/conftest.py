@@ -1,6 +1,7 @@
 """An Agent on a real memory in a temporary home, with a fake or a given model; and the same behind its socket."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import closing
 from typing import cast
 from zlib import crc32
 
@@ -10,10 +11,13 @@ from agent.agent import Agent
 from agent.events import AgentEvent
 from agent.home import Home
 from agent.settings import Settings
+from graph.memory import Memory
 from models.protocols import Generator
 from tests.agent.service.behind import Behind, agent_of
 from tests.examples import soaking
+from tests.fakes import FakeGenerator
 
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 MakeAgent = Callable[..., Awaitable[Agent]]
 
 # What is tested of the Agent here is tested of a client of it too, over the socket; in `ci` one test of two each way.
@@ -72,3 +76,22 @@ async def make_agent(request: pytest.FixtureRequest) -> AsyncIterator[MakeAgent]
 async def collect(events: AsyncIterator[AgentEvent]) -> list[AgentEvent]:
     """All events of one message."""
     return [event async for event in events]
+
+
+@pytest.fixture
+def model() -> FakeGenerator:
+    return FakeGenerator("I see.")
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
+    """One that learns nothing by itself, once its graph is open."""
+    made = await make_agent(model, PLAIN)
+    await made.idle()
+    return made
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with closing(Memory.open(Home.resolve().memory, command="test")) as opened:
+        yield opened

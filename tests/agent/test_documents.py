@@ -6,14 +6,8 @@ import pytest
 
 from agent.agent import Agent
 from agent.errors import AgentError
-from agent.settings import Settings
-from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
-from tests.agent.test_recall import ready
-from tests.fakes import FakeGenerator
 from tests.graph.teach import observed
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
 
 
 @pytest.fixture
@@ -23,11 +17,6 @@ def folder(tmp_path: Path) -> Path:
     (folder / "tides.md").write_text("# Tides\n\nTwice a day.\n")
     (folder / "moon.md").write_text("# Moon\n\nIt pulls.\n")
     return folder
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
 async def pieces(agent: Agent) -> dict[str, dict[str, str]]:

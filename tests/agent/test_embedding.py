@@ -1,7 +1,7 @@
 """The background embedder on a real memory: what is kept when, what is left out, and who need not wait for it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,12 +77,6 @@ class TroubledEmbedder(FakeEmbedder):
     def texts(self) -> list[str]:
         """Every text it was asked for."""
         return [text for batch in self.asked for text in batch]
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with closing(Memory.open(Home.resolve().memory, command="test")) as opened:
-        yield opened
 
 
 def say(memory: Memory, *texts: str, role: Role = Role.USER) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,6 @@ from tests.graph.talk import said as said_here
 
 NOW = 1_800_000_000_000
 Import = Callable[..., ImportReport]
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    opened = Memory.open(Home.resolve().memory, command="test")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -7,22 +7,12 @@ import pytest
 from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged
-from agent.settings import Settings
 from graph.errors import NotFound
 from graph.events import ObservationKind
 from graph.ids import new_id
 from graph.values import Wanted
-from tests.agent.conftest import MakeAgent
-from tests.agent.test_recall import ready, say
-from tests.fakes import FakeGenerator
+from tests.agent.test_recall import say
 from tests.graph.teach import observed
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
 async def candidate(agent: Agent, text: str = "The user may like tea", *, of: str | None = None) -> str:

@@ -84,13 +84,6 @@ class Held(Rest):
         then()
 
 
-@pytest.fixture
-def memory() -> Any:
-    opened = Memory.open(Home.resolve().memory, command="test")
-    yield opened
-    opened.close()
-
-
 @asynccontextmanager
 async def embedding(
     memory: Memory, load: EmbedderLoader, rest: Rest, told: list[Notice] | None = None

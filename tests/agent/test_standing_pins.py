@@ -5,23 +5,12 @@ import pytest
 from agent.agent import Agent
 from agent.prompt import CORE, CORE_NOW
 from agent.settings import Settings
-from tests.agent.conftest import MakeAgent
+from tests.agent.conftest import PLAIN, MakeAgent
 from tests.agent.test_prompts import LONG, next_compaction
 from tests.agent.test_recall import ready, say, spelled
 from tests.fakes import FakeGenerator
 
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 SMALL = Settings(context=1024, high_water=600, low_water=300, tools="off", reflect=False, recall=False, kv_mb=0)
-
-
-@pytest.fixture
-def model() -> FakeGenerator:
-    return FakeGenerator("I see.")
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
-    return await ready(make_agent, model, PLAIN)
 
 
 async def test_a_block_enters_with_the_next_message_and_prompts_only_grow(agent: Agent, model: FakeGenerator) -> None:
@@ -101,8 +90,7 @@ async def test_shortening_a_prompt_folds_the_blocks_in_and_drops_what_they_said_
 
 
 @pytest.mark.restarts
-async def test_after_a_restart_the_prompt_holds_the_same_blocks(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+async def test_after_a_restart_the_prompt_holds_the_same_blocks(agent: Agent, make_agent: MakeAgent) -> None:
     await agent.memories.write_block("persona", "You are Zephyrine.")
     made = await agent.memories.remember("I row on Sundays.")
     await agent.memories.pin(made.id)

@@ -8,27 +8,12 @@ from agent import marks
 from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged, SessionsChanged
-from agent.settings import Settings
 from graph import events
 from graph.errors import NotFound
 from graph.ids import new_id
-from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
-from tests.agent.test_recall import ready
 from tests.examples import soaking
-from tests.fakes import FakeGenerator
 from tests.graph.teach import observed
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
-
-
-async def started(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await started(make_agent)
 
 
 async def said(agent: Agent, session: str) -> list[str | None]:

@@ -4,23 +4,10 @@ import pytest
 
 from agent.agent import Agent
 from agent.events import RecallDone
-from agent.settings import Settings
 from graph.ids import new_id
-from tests.agent.conftest import MakeAgent, collect
+from tests.agent.conftest import PLAIN, MakeAgent, collect
 from tests.agent.test_recall import only, ready, say, spelled
 from tests.fakes import FakeGenerator
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
-
-
-@pytest.fixture
-def model() -> FakeGenerator:
-    return FakeGenerator("I see.")
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
-    return await ready(make_agent, model, PLAIN)
 
 
 async def test_a_message_that_asks_so_is_withheld_with_its_reply_at_once(agent: Agent, model: FakeGenerator) -> None:

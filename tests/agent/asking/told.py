@@ -50,7 +50,7 @@ def tell(memory: Memory) -> None:
     lives = observed("oslo-home", "a3", text="The user lives in Oslo.", category=events.ObservationKind.STATE)
     memory.append(
         lives,
-        observed("bergen-home", "b3", after=lives, text="The user lives in Bergen.", category=events.ObservationKind.STATE),
+        observed("bergen", "b3", after=lives, text="The user lives in Bergen.", category=events.ObservationKind.STATE),
         observed("tea", "b1", text="The user likes tea.", category=events.ObservationKind.PREFERENCE),
         events.ObservationSupported(observation="tea", source="b3"),
         events.ObservationReinforced(observation="tea", by_turn="a3", step=0.1, before=0.7, after=0.8),

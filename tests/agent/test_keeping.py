@@ -1,6 +1,7 @@
 """What is kept by hand, on a real log and graph: stated, corrected, reviewed, forgotten, pinned, rated."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -19,19 +20,10 @@ async def candidate(agent: Agent, text: str = "The user may like tea", *, of: st
     """A candidate that a message taught, maybe a revision `of` another one; its id."""
     _, _, ended = await say(agent, None, "Tea, perhaps.")
     after = (await agent.memories.story(of)).observation if of else None
-    agent._memory.append(
-        observed(
-            id := new_id(),
-            ended.turn,
-            *(after.sources if after else ()),
-            series=after.series if after else id,
-            supersedes=of,
-            category=ObservationKind.PREFERENCE,
-            status="candidate",
-            confidence=0.6,
-            text=text,
-        )
-    )
+    more: dict[str, Any] = {"series": after.series, "supersedes": of} if after else {}
+    sources = (ended.turn, *(after.sources if after else ()))
+    more |= {"category": ObservationKind.PREFERENCE, "status": "candidate", "confidence": 0.6}
+    agent._memory.append(observed(id := new_id(), *sources, text=text, **more))
     return id
 
 

@@ -8,6 +8,7 @@ from graph.memory import Memory
 from tests.graph.talk import reply, said
 from tests.graph.teach import observed, read
 
+Kind = events.ObservationKind
 MARCH, NOVEMBER = (2026, 3, 10), (2026, 11, 5)
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -47,16 +48,16 @@ def tell(memory: Memory) -> None:
         events.TurnHidden(turn="b4"),
         events.PinSet(turn="b1"),
     )  # fmt: skip
-    lives = observed("oslo-home", "a3", text="The user lives in Oslo.", category=events.ObservationKind.STATE)
+    lives = observed("oslo-home", "a3", text="The user lives in Oslo.", category=Kind.STATE)
     memory.append(
         lives,
-        observed("bergen", "b3", after=lives, text="The user lives in Bergen.", category=events.ObservationKind.STATE),
-        observed("tea", "b1", text="The user likes tea.", category=events.ObservationKind.PREFERENCE),
+        observed("bergen-home", "b3", after=lives, text="The user lives in Bergen.", category=Kind.STATE),
+        observed("tea", "b1", text="The user likes tea.", category=Kind.PREFERENCE),
         events.ObservationSupported(observation="tea", source="b3"),
         events.ObservationReinforced(observation="tea", by_turn="a3", step=0.1, before=0.7, after=0.8),
         observed("anna-garden", "a1", text="She has a garden.", about=("anna",)),
         observed(
-            "boat-plan", "b1", text="The user plans a boat.", category=events.ObservationKind.PLAN, status="candidate",
+            "boat-plan", "b1", text="The user plans a boat.", category=Kind.PLAN, status="candidate",
             confidence=0.4,
         ),
         observed("nonsense", "b1", text="The user is a boat."),

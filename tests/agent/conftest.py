@@ -1,8 +1,8 @@
 """An Agent on a real memory in a temporary home, with a fake or a given model; and the same behind its socket."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import closing
-from typing import cast
+from contextlib import asynccontextmanager, closing
+from typing import Any, cast
 from zlib import crc32
 
 import pytest
@@ -70,6 +70,17 @@ async def make_agent(request: pytest.FixtureRequest) -> AsyncIterator[MakeAgent]
 
     yield make
     for agent in agents:
+        await agent.close()
+
+
+@asynccontextmanager
+async def opened(settings: Settings, loader: Any = None, embedders: Any = None, **parts: bool) -> AsyncIterator[Agent]:
+    """An agent on this test's home until this is left, with these loaders; of its `parts` those that are true."""
+    agent = Agent(Home.resolve(), settings, client="test", loader=loader, embedder_loader=embedders)
+    await agent.start(**parts)
+    try:
+        yield agent
+    finally:
         await agent.close()
 
 

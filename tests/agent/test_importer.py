@@ -14,7 +14,6 @@ from agent import importer
 from agent.agent import Agent
 from agent.errors import ExportUnreadable
 from agent.events import SessionsChanged
-from agent.home import Home
 from agent.importer import Importer, ImportProgress, ImportReport
 from agent.importing.locomo import sources_of
 from agent.settings import Settings
@@ -23,8 +22,8 @@ from graph.events import HeadMoved, SessionDeleted, SessionUnarchived, TurnDelet
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Turn
+from tests.agent.conftest import opened
 from tests.agent.test_importing_formats import locomo_value, node, said, tree
-from tests.fakes import FakeGenerator
 from tests.graph.talk import said as said_here
 
 NOW = 1_800_000_000_000
@@ -413,10 +412,8 @@ def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(memory: Mem
 
 @pytest.fixture
 async def agent() -> AsyncIterator[Agent]:
-    made = Agent(Home.resolve(), Settings(), client="test", loader=lambda name, progress: FakeGenerator())
-    await made.start(load_model=False, load_embedder=False, open_graph=False)
-    yield made
-    await made.close()
+    async with opened(Settings(), load_model=False, load_embedder=False, open_graph=False) as made:
+        yield made
 
 
 async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(agent: Agent, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.agent import Agent
 from agent.embedding import BATCH, TRIED, USELESS, Embedding
 from agent.events import EmbeddingProgress, Notice, RecallDone, ReplyEnded
 from agent.home import Home
@@ -19,7 +18,7 @@ from agent.served_embedders import KEPT, served_key
 from agent.settings import Server, Settings
 from graph.memory import Memory
 from models.errors import ModelError, ServerBroken, ServerLost, ServerRefused, ServerUnreachable
-from tests.agent.conftest import collect
+from tests.agent.conftest import collect, opened
 from tests.agent.test_embedding import missing, say
 from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.models.embedding_server import MODEL, EmbeddingServer, embedding_server
@@ -227,9 +226,7 @@ async def test_an_agent_whose_embedder_is_away_recalls_by_words() -> None:
         return LoadedEmbedder(served, KEY)
 
     served = Served(GONE)
-    agent = Agent(Home.resolve(), Settings(reflect=False), client="test", loader=load, embedder_loader=vectors)
-    await agent.start()
-    try:
+    async with opened(Settings(reflect=False), load, vectors) as agent:
         assert await agent.models.embedder_ready()
         await collect(agent.send(None, "My boat is called Heron."))
         events = await collect(agent.send(None, "What is my boat called?"))
@@ -238,8 +235,6 @@ async def test_an_agent_whose_embedder_is_away_recalls_by_words() -> None:
         assert (end.text, end.error) == ("Nice.", None)
         assert ["Heron" in hit.text for hit in recalled.hits] == [True]
         assert len(served.asked) <= 2
-    finally:
-        await agent.close()
 
 
 # -- loading, and keys

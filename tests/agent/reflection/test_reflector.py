@@ -21,7 +21,7 @@ from graph.events import Event, ObservationRetired, ReflectionDone, ReflectionFa
 from graph.memory import Memory
 from graph.values import Recorded, Unreflected, Wanted
 from models.errors import EngineClosed, UnknownModel
-from tests.agent.conftest import MakeAgent, collect
+from tests.agent.conftest import MakeAgent, collect, opened
 from tests.fakes import FakeGenerator, Reply
 
 from .told import no_vectors
@@ -465,9 +465,7 @@ async def test_another_fallback_is_tried_though_the_one_before_was_unusable_and_
         return models[name]
 
     settings = Settings(model="chat", fallback_model="first", reflect=False)
-    agent = Agent(Home.resolve(), settings, client="test", loader=load)
-    await agent.start(load_model=False)
-    try:
+    async with opened(settings, load, load_model=False) as agent:
         assert await agent.models.fallback() is models["first"]
         await agent.use_settings(settings.model_copy(update={"fallback_model": "gone"}))
         assert models["first"].closed
@@ -476,8 +474,6 @@ async def test_another_fallback_is_tried_though_the_one_before_was_unusable_and_
         for name in ("second", "gone"):
             await agent.use_settings(settings.model_copy(update={"fallback_model": name}))
             assert await agent.models.fallback() is models[name]
-    finally:
-        await agent.close()
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from textual.widgets import OptionList
 
 from agent.home import Home
 from agent.served import FoundServer, Served, ServedModel
-from agent.settings import Server, load_settings, write_server
+from agent.settings import Server, load_settings
 from models.servers import discovery
+from tests.agent.service.test_model_servers import configured
 from tests.models.discovered_server import Discovered, discovered, llama_server, ollama
 from tests.tui.acting import paste, perform, press
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
@@ -33,14 +34,6 @@ def served() -> Iterator[ExitStack]:
     """Servers that listen as long as the test goes on."""
     with ExitStack() as stack:
         yield stack
-
-
-def configured(**servers: Server) -> None:
-    """Have the settings of this test's home name these servers."""
-    config = Home.resolve().config
-    load_settings(config)
-    for name, server in servers.items():
-        write_server(config, name, server)
 
 
 class Scripted:

@@ -11,6 +11,7 @@ from textual.widgets import Input, TextArea
 
 from agent.story.cards import Card, read_card
 from tests.agent.story.cards import make
+from tests.agent.test_stories import JONAS, MARA
 from tests.examples import soaking
 from tests.tui.acting import enter, perform, press
 from tests.tui.conftest import Running, agree, here, screen_text, settled, status_line, wait_until
@@ -24,13 +25,6 @@ from tui.stories.witnesses import WitnessScreen
 from tui.text import one_line
 from tui.widgets.message import Aside, AssistantMessage, Message, UserMessage
 
-MARA = Card(
-    name="Mara",
-    description="A keeper of the lighthouse.",
-    greetings=("*looks up* You came, {{user}}.", "Who is there?"),
-    scenario="A storm at {{char}}'s tower.",
-)
-JONAS = Card(name="Jonas", description="A smuggler.")
 SIZES = ((40, 24), (72, 24), (104, 30), (160, 44))
 
 

@@ -14,6 +14,7 @@ from agent.references.quotes import ReferenceQuotes
 from agent.references.reader import Reading, ReferenceReader
 from graph.events.references import quoted_as
 from graph.values import Reference, Vector
+from tests.agent.reflection.told import no_vectors
 
 AT = "at://ada.example/app.bsky.feed.post/3k"
 NOW = datetime(2026, 11, 27, 6, tzinfo=UTC)
@@ -34,10 +35,6 @@ class Said(ReferenceReader):
 
 async def nothing(text: str) -> Vector | None:
     return None
-
-
-async def no_vectors(texts: object) -> list[Vector | None]:
-    return []
 
 
 def hosts() -> Hosts:

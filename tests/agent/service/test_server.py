@@ -61,14 +61,11 @@ class Raw:
         return None
 
     async def ask(self, method: str, id: int = 7, **params: Any) -> Any:
-        answer = await self.say(
-            json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
-        )
-        return answer
+        return await self.say(line_of(method, id, **params))
 
 
 def line_of(method: str, id: int, **params: Any) -> bytes:
-    return json.dumps({"id": id, "method": method, "params": params}).encode() + b"\n"
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
 
 
 async def raw(behind: Behind, *, greet: bool = True, **hello: Any) -> Raw:
@@ -229,8 +226,7 @@ async def test_what_came_of_a_request_is_told_before_its_answer(service: Behind)
     await client.idle()
     told = await raw(service)
     said: list[str] = []
-    named = {"id": 1, "method": "chats.rename", "params": {"session": session, "name": "Voyage"}}
-    told.writer.write(json.dumps(named).encode() + b"\n")
+    told.writer.write(line_of("chats.rename", 1, session=session, name="Voyage"))
     while not said or said[-1] != "answer":
         message = json.loads(await told.reader.readline())
         said.append("answer" if "id" in message else message["params"].get("k", message["method"]))

@@ -8,18 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.agent.references.test_reader import Clock
 from tests.tui.commands.conftest import Terminal
 from tui.output import LONG_S, SILENCE_S, Narration, colourful, fit, instant, put_json, say
-
-
-class Clock:
-    """A time that moves when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @given(st.text(), st.integers(min_value=4, max_value=80))

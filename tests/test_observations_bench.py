@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +103,7 @@ def test_terms_are_found_in_any_case_and_numbers_only_whole() -> None:
 def test_exchanges_hold_messages_and_their_replies(conversations: list[Conversation]) -> None:
     assert MOVED.exchanges() == [range(0, 2), range(2, 4)]
     for conversation in conversations:
-        assert [place for exchange in conversation.exchanges() for place in exchange] == [
-            *range(len(conversation.turns))
-        ]
+        assert [*chain.from_iterable(conversation.exchanges())] == [*range(len(conversation.turns))]
 
 
 # -- the figures ------------------------------------------------------------------------------------------------------

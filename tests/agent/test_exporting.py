@@ -70,9 +70,8 @@ def test_markdown_is_what_a_chat_shows(two: Two) -> None:
     )
     page = "".join(as_markdown(reader, session="s"))
     assert page.startswith("# Limpets and tides\n\n")
-    assert [line for line in page.splitlines() if line.startswith("**")] == [
-        line for line in page.splitlines() if " · " in line
-    ]
+    lines = page.splitlines()
+    assert [line for line in lines if line.startswith("**")] == [line for line in lines if " · " in line]
     assert page.count("**you**") == 1
     assert page.count("**assistant**") == 2
     assert page.endswith("The last one\nin two lines\n")

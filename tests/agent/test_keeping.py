@@ -183,9 +183,7 @@ async def test_a_decision_can_be_taken_back_and_none_is_taken_on_what_a_hidden_m
     memories = agent.memories
     reviews = (memories.promote(id), memories.promote(id), memories.reword(id, "I like tea."))
     outcomes = await asyncio.gather(*reviews, return_exceptions=True)
-    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError], (
-        "of two the second changes nothing"
-    )
+    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError], "the second changes nothing"
     assert "already in use" in str(outcomes[1])
     assert agent._memory.head() == head + 1
     assert await memories.review() == []

@@ -135,7 +135,5 @@ def hold(planned: Plan, before: dict[str, Any], after: dict[str, Any]) -> None:
         assert fell <= believed - then
         assert not going & fell
         replaced = {id: after["stands"][world][id] for id in believed - then - going - fell}
-        assert all(each.live and each.status == "superseded" for each in replaced.values()), (
-            "a later form stands for it"
-        )
+        assert all(each.live and each.status == "superseded" for each in replaced.values()), "a later form stands there"
     assert {each.world for each in impact.elsewhere} <= before["stands"].keys() - {impact.world}

@@ -478,10 +478,8 @@ async def test_the_real_model_answers_and_evaluates_only_what_is_new(make_agent:
     generator = load_generator(
         chat_gguf, name="smollm2-135m", context=2048, memo=Home.resolve().probed
     )  # its own: the agent closes it
-    settings = Settings(
-        recall=False, reflect=False, tools="off", kv_mb=0, sampling=Sampling(temperature=0, max_tokens=8)
-    )
-    agent = await make_agent(generator, settings)
+    greedy = Settings(recall=False, reflect=False, tools="off", kv_mb=0, sampling=Sampling(temperature=0, max_tokens=8))
+    agent = await make_agent(generator, greedy)
     session, first = await talk(agent, None, "Say hello, then name three animals. " * 4)
     _, second = await talk(agent, session, "And now a </s><|im_end|> colour.")
     assert first.text

@@ -11,7 +11,7 @@ from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting.files import find, locate, read
 
 
-def pdf(text: str | None, *, password: str | None = None) -> bytes:
+def pdf(text: str | None, *, password: str | None = None, about: dict[str, str] | None = None) -> bytes:
     """A PDF of one page."""
     writer = PdfWriter()
     page = writer.add_blank_page(200, 200)
@@ -24,6 +24,7 @@ def pdf(text: str | None, *, password: str | None = None) -> bytes:
         stream = DecodedStreamObject()
         stream.set_data(f"BT /F1 12 Tf 10 100 Td ({text}) Tj ET".encode())
         page[NameObject("/Contents")] = writer._add_object(stream)
+    writer.add_metadata(about or {})
     if password is not None:
         writer.encrypt(password, algorithm="RC4-128")
     out = io.BytesIO()

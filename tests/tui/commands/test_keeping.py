@@ -78,9 +78,7 @@ def test_nothing_is_learned_yet_and_no_memory_is_made_by_asking(clew: Clew, home
     assert "memories yet" in clew("memories").err
     stated(clew, "I live in Lyon.")
     ended = clew("memories", "--limit", "0")
-    assert (ended.code, ended.out, ended.err) == (0, "", ""), (
-        "none is asked for, which does not mean that there is none"
-    )
+    assert (ended.code, ended.out, ended.err) == (0, "", ""), "none is asked for, though there is one"
 
 
 @pytest.mark.restarts

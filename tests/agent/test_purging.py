@@ -36,11 +36,6 @@ QUIET = Settings(reflect=False)
 DAMAGED = b"SQLite format 3\0" + b"x" * 4096
 
 
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await make_agent(FakeGenerator(), QUIET)
-
-
 def holding(words: Forms = WORDS) -> set[str]:
     """The files of the home that hold a word, the models' left out."""
     home = Home.resolve()

@@ -19,11 +19,6 @@ from tests.graph.talk import said
 AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
 
 
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await make_agent(FakeGenerator(), QUIET)
-
-
 @pytest.mark.restarts
 async def test_what_was_run_and_saved_is_there_after_another_start(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator(), QUIET)

@@ -175,10 +175,8 @@ def test_marks_for_chatgpts_screen_stay_out_and_what_was_imported_with_them_is_k
         bring_in(value)
     assert counted(bring_in(value)) == (0, 0, 1, 0, 2)
     bring_in({**value, "conversation_id": "c2"})
-    assert sorted(str(turn.text) for turn in everything(memory))[:2] == [
-        "The moon.",
-        "The moon. \ue200cite\ue202turn0\ue201",
-    ]
+    found = sorted(str(turn.text) for turn in everything(memory))[:2]
+    assert found == ["The moon.", "The moon. \ue200cite\ue202turn0\ue201"]
 
 
 def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(memory: Memory, bring_in: Import) -> None:
@@ -279,12 +277,8 @@ def test_locomo_is_imported_with_its_evidence_findable(memory: Memory, bring_in:
     sources = sources_of(value)
     found = memory.readings.imported(list(sources.values()))
     turns = {dia: memory.readings.turn(found[source]) for dia, source in sources.items()}
-    assert {dia: turn.text for dia, turn in turns.items()} == {
-        "D1:1": "Look!\n[photo: a dog on a beach]",
-        "D1:2": "Nice.",
-        "D2:1": "Back again.",
-        "0": "No id.",
-    }
+    told = {dia: turn.text for dia, turn in turns.items()}
+    assert told == {"D1:1": "Look!\n[photo: a dog on a beach]", "D1:2": "Nice.", "D2:1": "Back again.", "0": "No id."}
     assert turns["D2:1"].speaker == "Ben"
     assert {session.name for session in memory.readings.sessions()} == {"Ana and Ben"}
     assert counted(bring_in(value))[:4] == (0, 0, 3, 0)

@@ -85,10 +85,8 @@ async def test_where_nothing_came_of_a_server_the_stand_in_answers(big: Callable
         assert (end.text, end.error) == ("Here I am.", None)
         assert {each.reply_turn for each in of(events, ReplyStarted)} == {end.reply_turn}
         path = await agent.chats.thread(end.session)
-        assert [(turn.role, turn.model, turn.host) for turn in path] == [
-            ("user", None, None),
-            ("assistant", "small", None),
-        ]
+        found = [(turn.role, turn.model, turn.host) for turn in path]
+        assert found == [("user", None, None), ("assistant", "small", None)]
     assert f"{GONE} small answers instead." in [each.message for each in told if isinstance(each, Warned)]
 
 

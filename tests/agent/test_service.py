@@ -73,11 +73,8 @@ async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_a
     said, reply = await agent.chats.thread(accepted.session)
     assert (said.id, said.text, said.role, said.parent) == (accepted.turn, "hello", "user", None)
     assert (reply.id, reply.text, reply.role, reply.parent) == (ended.reply_turn, ended.text, "assistant", said.id)
-    assert (reply.model, reply.prompt_tokens, reply.completion_tokens) == (
-        "fake",
-        len(model.prompts[0]),
-        ended.completion_tokens,
-    )
+    found = (reply.model, reply.prompt_tokens, reply.completion_tokens)
+    assert found == ("fake", len(model.prompts[0]), ended.completion_tokens)
     assert reply.prompt_hash
     assert started.prompt_tokens == ended.prompt_tokens
 

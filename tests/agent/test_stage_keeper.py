@@ -154,10 +154,8 @@ async def test_who_cannot_leave_it_unsaid_speaks_up_where_a_trusted_model_says_s
     model = Judge("The storm took it.", "That is a lie!", "Silence.", answers=answers)
     agent, session = await keeping(make_agent, model, guest=JONAS)
     await said(agent, session, "Mara, where is the boat?")
-    assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][2:] == [
-        ("Mara", "The storm took it."),
-        ("Jonas", "That is a lie!"),
-    ]
+    found = [(turn.speaker, turn.text) for turn in await thread(agent, session)][2:]
+    assert found == [("Mara", "The storm took it."), ("Jonas", "That is a lie!")]
     first = (await thread(agent, session))[2].id
     await collect(agent.regenerate(session, first))
     await agent.idle()

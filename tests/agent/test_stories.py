@@ -51,11 +51,8 @@ async def test_a_story_begins_with_its_greeting_and_the_alternatives(make_agent:
     assert (first.speaker, first.role, first.text) == ("Mara", "assistant", "*looks up* You came, Ada.")
     standing = await agent.branches.alternatives(session, [first.id])
     assert len(standing[first.id].turns) == 2
-    assert [(each.name, each.seat, each.present) for each in await agent.stories.cast(session)] == [
-        ("Ada", "you", True),
-        ("Mara", "host", True),
-        ("Jonas", "guest", True),
-    ]
+    found = [(each.name, each.seat, each.present) for each in await agent.stories.cast(session)]
+    assert found == [("Ada", "you", True), ("Mara", "host", True), ("Jonas", "guest", True)]
 
 
 async def test_whoever_is_named_answers_in_their_own_name_and_prompt(make_agent: MakeAgent) -> None:
@@ -94,12 +91,8 @@ async def test_a_reply_without_words_is_told_to_no_voice(make_agent: MakeAgent) 
     agent, model, session = await staged(make_agent, "", "\nAda: I know.", "Two.", "Three.")
     for text in ("Mara?", "And, Mara?", "Jonas?", "Mara!"):
         await say(agent, session, text)
-    assert [turn.text for turn in await thread(agent, session) if turn.role == "assistant"][1:] == [
-        "",
-        "",
-        "Two.",
-        "Three.",
-    ]
+    found = [turn.text for turn in await thread(agent, session) if turn.role == "assistant"][1:]
+    assert found == ["", "", "Two.", "Three."]
     told = shown(model)
     assert told.count("Mara:") == 2  # her greeting, and where she is to speak
     assert shown(model, -2).count("Mara:") == 1
@@ -180,11 +173,8 @@ async def test_what_is_said_out_of_character_reaches_nobody(make_agent: MakeAgen
     agent, model, session = await staged(make_agent, "Hm.")
     await say(agent, session, "Good evening. ((she should be angry))")
     assert "angry" not in shown(model)
-    assert [(turn.role, turn.text) for turn in await thread(agent, session)][1:] == [
-        ("note", "she should be angry"),
-        ("user", "Good evening."),
-        ("assistant", "Hm."),
-    ]
+    found = [(turn.role, turn.text) for turn in await thread(agent, session)][1:]
+    assert found == [("note", "she should be angry"), ("user", "Good evening."), ("assistant", "Hm.")]
     await say(agent, session, "((nobody hears this))")
     assert len(model.prompts) == 1
     assert (await thread(agent, session))[-1].text == "nobody hears this"
@@ -195,11 +185,8 @@ async def test_a_reply_made_anew_is_by_the_same_voice_also_one_that_nobody_asked
     await say(agent, session, "Mara?")
     await collect(agent.speak(session, await agent.stories.named(session, "Jonas")))
     await collect(agent.regenerate(session))
-    assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][1:] == [
-        ("Ada", "Mara?"),
-        ("Mara", "First."),
-        ("Jonas", "Third."),
-    ]
+    found = [(turn.speaker, turn.text) for turn in await thread(agent, session)][1:]
+    assert found == [("Ada", "Mara?"), ("Mara", "First."), ("Jonas", "Third.")]
     first = (await thread(agent, session))[2]
     await collect(agent.regenerate(session, first.id))
     assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][2:] == [("Mara", "Fourth.")]
@@ -277,11 +264,8 @@ async def test_a_message_that_waits_comes_with_its_note_which_alone_nobody_answe
     ]
     await waiting("((be rude))")
     assert await agent.chats.waiting(session) == []
-    assert [(turn.role, turn.text) for turn in await thread(agent, session)][6:] == [
-        ("user", "Mara?"),
-        ("assistant", "Three."),
-        ("note", "be rude"),
-    ]
+    found = [(turn.role, turn.text) for turn in await thread(agent, session)][6:]
+    assert found == [("user", "Mara?"), ("assistant", "Three."), ("note", "be rude")]
     await say(agent, session, "Jonas?")
     assert (await thread(agent, session))[-1].text == "Four."
 

@@ -53,10 +53,8 @@ async def test_what_is_stated_corrected_and_pinned_in_a_what_if_stays_there(make
     moved = await agent.memories.correct(known.id, "I live in Lisbon.", world=fork)
     await agent.memories.pin(moved.id, world=fork)
     await agent.chats.pin(told, world=fork)
-    assert {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))} == {
-        "I own a ship.",
-        "I live in Lisbon.",
-    }
+    found = {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))}
+    assert found == {"I own a ship.", "I live in Lisbon."}
     assert {each.text for each in await agent.memories.find(Wanted(plain=False))} == {"I live in Bremen."}
     assert [turn.id for turn in await agent.chats.pinned(world=fork)] == [told]
     assert await agent.chats.pinned() == []
@@ -74,9 +72,7 @@ async def test_a_model_in_a_what_if_changes_that_and_not_main(make_agent: MakeAg
     await answering(agent, model, "My name is Xantho.", block, allow=True, session=fork)
     await answering(agent, model, "My boat is called Argo.", boat, allow=True, session=fork)
     assert [each.text for each in await agent.memories.find()] == [REMEMBER["text"]]
-    assert {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))} == {
-        REMEMBER["text"],
-        boat["text"],
-    }
+    found = {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))}
+    assert found == {REMEMBER["text"], boat["text"]}
     assert await agent.memories.blocks() == []
     assert [each.text for each in await agent.memories.blocks(world=fork)] == [block["text"]]

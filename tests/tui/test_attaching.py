@@ -31,11 +31,8 @@ def test_a_named_file_is_attached_by_its_whole_path_once_and_an_address_bare_of_
     assert attached("read @a.md now", tmp_path, before="read @a.md") == (str(tmp_path / "a.md"),)
     assert attached("read @gone.md now", tmp_path, before="read @gone.md") == ()
     said = "sum up @https://example.org/a, @at://ada.example/app.bsky.feed.post/3k and @HTTP://localhost:8000/."
-    assert attached(said, tmp_path) == (
-        "https://example.org/a",
-        "at://ada.example/app.bsky.feed.post/3k",
-        "HTTP://localhost:8000/",
-    )
+    found = attached(said, tmp_path)
+    assert found == ("https://example.org/a", "at://ada.example/app.bsky.feed.post/3k", "HTTP://localhost:8000/")
     assert attached("see https://example.org/a", tmp_path) == (), "it is only mentioned"
 
 

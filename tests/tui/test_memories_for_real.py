@@ -1,6 +1,7 @@
 """The memory screen on the real agent, with a real log and graph; only the models are fakes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,7 +163,11 @@ async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "Perhaps I should learn the cello")
         turn = next(each.turn for each in app.view.transcript.messages if isinstance(each, UserMessage))
-        perhaps = {"category": ObservationKind.PLAN, "status": "candidate", "text": "Wants to learn the cello"}
+        perhaps: dict[str, Any] = {
+            "category": ObservationKind.PLAN,
+            "status": "candidate",
+            "text": "Wants to learn the cello",
+        }
         agent._memory.append(observed("01JCANDIDATE00000000000000", turn, confidence=0.6, **perhaps))
         await pilot.press("f4", "2")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "learn the cello" in words(app))

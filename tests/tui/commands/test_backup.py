@@ -123,10 +123,8 @@ def test_an_export_goes_to_another_and_back(clew: Clew, remember: Remember, reco
     other = ("--home", str(tmp_path / "other"))
     ended = clew("import", str(out), "--no-embed", *other)
     assert (ended.code, ended.err) == (ExitCode.OK, "")
-    assert ended.out.splitlines() == [
-        "Imported 2 messages in 1 chat (clew's export).",
-        "4 events in all; 0 known before.",
-    ]
+    found = ended.out.splitlines()
+    assert found == ["Imported 2 messages in 1 chat (clew's export).", "4 events in all; 0 known before."]
     again = clew("import", str(out), "--no-embed", "--json", *other).json
     assert (again["messages"]["new"], again["events"]["known"], again["events"]["refused"]) == (0, 4, {})
     page = clew("export", "--session", said.session[:20], "--format", "markdown", *other).out

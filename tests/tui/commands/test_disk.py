@@ -26,11 +26,8 @@ def test_every_file_of_the_home_is_in_one_part(home: Path, remember: Run) -> Non
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * size)
     parts = disk.parts_of(Home.resolve(home))
-    assert {name: parts[name] for name in (disk.BACKUPS, disk.QUERIES, disk.COPIES)} == {
-        disk.BACKUPS: 100,
-        disk.QUERIES: 500,
-        disk.COPIES: 600,
-    }
+    found = {name: parts[name] for name in (disk.BACKUPS, disk.QUERIES, disk.COPIES)}
+    assert found == {disk.BACKUPS: 100, disk.QUERIES: 500, disk.COPIES: 600}
     assert (parts[disk.STATES], parts[disk.MODELS]) == (300, 200)
     assert parts[disk.CACHES] >= 40
     assert parts[disk.OTHER] >= 700

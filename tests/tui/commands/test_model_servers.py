@@ -272,15 +272,11 @@ def test_the_list_names_the_servers_and_asks_none(clew: Clew, home: Path, serve:
     listed = clew("models", "list")
     lines = listed.out.splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("Servers"))
-    assert [line.split() for line in lines[at + 1 : at + 3]] == [
-        ["*", "den", server.address],
-        ["pool", "http://a:1,", "http://b:2"],
-    ]
+    found = [line.split() for line in lines[at + 1 : at + 3]]
+    assert found == [["*", "den", server.address], ["pool", "http://a:1,", "http://b:2"]]
     rows = [row for row in clew("models", "list", "--json").json if row["kind"] == "server"]
-    assert [(row["name"], row["in_use"], row["addresses"]) for row in rows] == [
-        ("den", True, [server.address]),
-        ("pool", False, ["http://a:1", "http://b:2"]),
-    ]
+    told = [(row["name"], row["in_use"], row["addresses"]) for row in rows]
+    assert told == [("den", True, [server.address]), ("pool", False, ["http://a:1", "http://b:2"])]
     assert server.asked == []
     models = next(row for row in clew("models", "list", "--json").json if row["kind"] == "chat")
     assert set(models) <= set(rows[0])

@@ -127,11 +127,8 @@ def test_a_hidden_turn_and_what_a_tool_quoted_of_it_keep_quiet(clew: Clew, remem
     item = clew("show", said.reply, "--json").json["context"][1]
     assert (item["id"], item["text"], item["hidden"]) == (old.turn, None, True)
     thread = clew("show", said.session, "--json").json["thread"]
-    assert [(turn["text"], turn["hidden"]) for turn in thread] == [
-        ("Which sea stars?", False),
-        (None, True),
-        ("The red ones.", False),
-    ]
+    found = [(turn["text"], turn["hidden"]) for turn in thread]
+    assert found == [("Which sea stars?", False), (None, True), ("The red ones.", False)]
     turn = clew("show", old.turn, "--json").json["turn"]
     assert (turn["text"], turn["hidden"]) == (None, True)
     record(TurnUnhidden(turn=old.turn))

@@ -74,7 +74,7 @@ def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Clew, re
 
 
 @pytest.mark.restarts
-def test_a_rewind_to_no_place_or_a_fork_is_refused(clew: Clew, remember: Remember, record: Record, home: Path) -> None:
+def test_a_rewind_or_fork_to_no_place_is_refused(clew: Clew, remember: Remember, record: Record, home: Path) -> None:
     said = remember("one", "I.")
     second = remember("two", "II.", session=said.session)
     foreign = remember("elsewhere")

@@ -105,7 +105,7 @@ def blank(tmp_path: Path, models_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path / "a home; touch 'x' $(y)"
 
 
-async def test_the_page_shows_the_chat_passes_over_what_is_none_and_they_go_together(blank: Path) -> None:
+async def test_the_page_shows_the_chat_passes_over_no_messages_and_they_go_together(blank: Path) -> None:
     async with serving(blank) as served:
         page = await served.enter()
         assert "token" not in str(page)

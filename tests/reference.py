@@ -8,40 +8,7 @@ story is what comes of playing its path again, from turn to turn.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from graph.events import (
-    SEATS,
-    CastReset,
-    CastSet,
-    CoreWritten,
-    Event,
-    HeadMoved,
-    ObservationDeleted,
-    ObservationMade,
-    ObservationPromoted,
-    ObservationRejected,
-    ObservationRetired,
-    ObservationReturned,
-    ObservationSupported,
-    PinCleared,
-    PinSet,
-    ReferenceAdded,
-    ReferenceDropped,
-    Role,
-    SessionDeleted,
-    SessionForked,
-    SessionStarted,
-    StageSet,
-    StoryBegun,
-    TextErased,
-    TurnDeleted,
-    TurnHidden,
-    TurnReleased,
-    TurnSaid,
-    TurnTaken,
-    TurnUnhidden,
-    TurnWithheld,
-    TurnWitnessed,
-)
+from graph import events as happened
 
 MAIN = "main"
 
@@ -53,8 +20,10 @@ class World:
     turns: frozenset[str] = frozenset()
     above: tuple[str, ...] = ()
     pins: dict[str, bool] = field(default_factory=dict)  # of turns and series, with its own
-    blocks: list[CoreWritten] = field(default_factory=list)  # all versions, with its own
-    lines: list[CastSet | CastReset | StageSet] = field(default_factory=list)  # what was set in it, with its own
+    blocks: list[happened.CoreWritten] = field(default_factory=list)  # all versions, with its own
+    lines: list[happened.CastSet | happened.CastReset | happened.StageSet] = field(
+        default_factory=list
+    )  # what was set in it, with its own
 
 
 @dataclass(frozen=True)
@@ -79,7 +48,7 @@ class Reference:
         self.hidden: set[str] = set()
         self.deleted: set[str] = set()  # turns, and series of observations
         self.withheld: set[str] = set()
-        self.made: dict[str, ObservationMade] = {}
+        self.made: dict[str, happened.ObservationMade] = {}
         self.judged: dict[str, str] = {}
         self.retired: dict[str, set[str]] = {}
         self.supports: dict[str, set[str]] = {}
@@ -89,79 +58,81 @@ class Reference:
         self.members: dict[str, str] = {}  # of all casts, and what they are called
         self.saw: dict[str, tuple[str, ...]] = {}  # of the turns of stories, who
         self.said: dict[str, int] = {}  # of turns, the event that said them
-        self.refers: dict[str, tuple[int, ReferenceAdded]] = {}  # what is attached, with the event that attached it
+        self.refers: dict[
+            str, tuple[int, happened.ReferenceAdded]
+        ] = {}  # what is attached, with the event that attached it
         self.erased: set[int] = set()
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: happened.Event) -> None:
         """Take in one event."""
         self.seq += 1
         match event:
-            case SessionStarted():
+            case happened.SessionStarted():
                 self.world[event.session], self.head[event.session] = event.world, None
-            case SessionForked():
+            case happened.SessionForked():
                 self._fork(event)
-            case SessionDeleted():
+            case happened.SessionDeleted():
                 self.head.pop(event.session, None)
-            case TurnSaid():
+            case happened.TurnSaid():
                 self.home[event.turn], self.said[event.turn] = event.session, self.seq
                 if event.witnesses is not None:
                     self.saw[event.turn] = event.witnesses
-                if event.role == Role.USER:
+                if event.role == happened.Role.USER:
                     self.asked.add(event.turn)
                 if not event.queued:
                     self._place(event.turn, event.session, event.parent)
-            case TurnTaken():
+            case happened.TurnTaken():
                 self._place(event.turn, event.session, event.parent)
-            case HeadMoved():
+            case happened.HeadMoved():
                 self._move(event.session, event.turn)
-            case TurnHidden():
+            case happened.TurnHidden():
                 self.hidden.add(event.turn)
-            case TurnUnhidden():
+            case happened.TurnUnhidden():
                 self.hidden.discard(event.turn)
-            case TurnWithheld():
+            case happened.TurnWithheld():
                 self.withheld.add(event.turn)
-            case TurnReleased():
+            case happened.TurnReleased():
                 self.withheld.discard(event.turn)
-            case TurnDeleted():
+            case happened.TurnDeleted():
                 self.deleted.add(event.turn)
-            case PinSet() | PinCleared():
+            case happened.PinSet() | happened.PinCleared():
                 self._pin(event)
-            case CoreWritten():
+            case happened.CoreWritten():
                 self.worlds[event.world].blocks.append(event)
-            case StoryBegun():
+            case happened.StoryBegun():
                 self.worlds[event.world], self.story[event.world] = World(), event.world
-            case CastSet() | CastReset() | StageSet():
+            case happened.CastSet() | happened.CastReset() | happened.StageSet():
                 self.worlds[event.world].lines.append(event)
-                if isinstance(event, CastSet) and event.text is not None:
+                if isinstance(event, happened.CastSet) and event.text is not None:
                     self.members[event.member] = event.text
-            case TurnWitnessed():
+            case happened.TurnWitnessed():
                 self.saw[event.turn] = event.witnesses
-            case ReferenceAdded():
+            case happened.ReferenceAdded():
                 self.refers[event.reference] = self.seq, event
-            case ReferenceDropped():
+            case happened.ReferenceDropped():
                 self.refers.pop(event.reference, None)
-            case TextErased():
+            case happened.TextErased():
                 self.erased.update(event.events)
             case _:
                 self._learn(event)
 
-    def _learn(self, event: Event) -> None:
+    def _learn(self, event: happened.Event) -> None:
         match event:
-            case ObservationMade():
+            case happened.ObservationMade():
                 self.made[event.observation], self.judged[event.observation] = event, event.status
-            case ObservationSupported():
+            case happened.ObservationSupported():
                 self.supports.setdefault(event.observation, set()).add(event.source)
-            case ObservationPromoted():
+            case happened.ObservationPromoted():
                 self.judged[event.observation] = "active"
-            case ObservationRejected() | ObservationRetired(by_turn=None):
+            case happened.ObservationRejected() | happened.ObservationRetired(by_turn=None):
                 self.judged[event.observation] = "invalid"
-            case ObservationRetired(by_turn=str() as turn):
+            case happened.ObservationRetired(by_turn=str() as turn):
                 self.retired.setdefault(event.observation, set()).add(turn)
                 self.accused.setdefault(event.observation, set()).add(turn)
-            case ObservationReturned():
+            case happened.ObservationReturned():
                 self.judged[event.observation] = event.status
                 self.retired.pop(event.observation, None)
-            case ObservationDeleted():
+            case happened.ObservationDeleted():
                 self._forget(event.series)
 
     def _forget(self, series: str) -> None:
@@ -276,29 +247,37 @@ class Reference:
 
     def stage(self, session: str) -> dict[tuple[str, str], str | None]:
         """What is on the stage of a session, by owner and aspect."""
-        return {(line.owner, line.aspect): line.text for line in self._played(session) if isinstance(line, StageSet)}
+        return {
+            (line.owner, line.aspect): line.text
+            for line in self._played(session)
+            if isinstance(line, happened.StageSet)
+        }
 
     def cast(self, session: str) -> list[tuple[str, str, str, int]]:
         """Who plays in a session: member, name, seat, and after which event it remembers."""
         seats: dict[str, str | None] = {}  # the last who took one comes last
         since: dict[str, int] = {}
         for line in self._played(session):
-            if isinstance(line, CastReset):
+            if isinstance(line, happened.CastReset):
                 since[line.member] = line.since
-            elif isinstance(line, CastSet):
+            elif isinstance(line, happened.CastSet):
                 seats.pop(line.member, None)
                 seats[line.member] = line.seat
         holders = {seat: member for member, seat in seats.items()}
-        found = [(holders[seat], seat) for seat in SEATS if seat in holders]
+        found = [(holders[seat], seat) for seat in happened.SEATS if seat in holders]
         return [(member, self.members.get(member, ""), seat, since.get(member, 0)) for member, seat in found]
 
     def view(self, session: str, member: str) -> list[str]:
         """What a member saw of a session, the oldest first, hidden turns too."""
-        resets = [line.since for line in self._played(session) if isinstance(line, CastReset) and line.member == member]
+        resets = [
+            line.since
+            for line in self._played(session)
+            if isinstance(line, happened.CastReset) and line.member == member
+        ]
         since = resets[-1] if resets else 0
         return [turn for turn in self.shown(session) if member in self.saw[turn] and self.said[turn] > since]
 
-    def _played(self, session: str) -> list[CastSet | CastReset | StageSet]:
+    def _played(self, session: str) -> list[happened.CastSet | happened.CastReset | happened.StageSet]:
         """What was set along a session's path and holds, in the order of the path."""
         path = self.path(self.head.get(session))
         standing = set(path) - self.hidden - self.deleted
@@ -312,7 +291,7 @@ class Reference:
 
     # -- changes --------------------------------------------------------------------------------------------------
 
-    def _fork(self, event: SessionForked) -> None:
+    def _fork(self, event: happened.SessionForked) -> None:
         parent = self.world[event.origin]
         self.world[event.session], self.head[event.session] = event.world, event.at
         if event.world == parent:
@@ -337,16 +316,16 @@ class Reference:
         if session in self.head:
             self.head[session] = turn
 
-    def _pin(self, event: PinSet | PinCleared) -> None:
+    def _pin(self, event: happened.PinSet | happened.PinCleared) -> None:
         if event.turn is not None:
             item, own = event.turn, self.world[self.home[event.turn]]
         else:
             made = self.made[event.observation or ""]
             item, own = made.series, made.world
-        self.worlds[event.world or own].pins[item] = isinstance(event, PinSet)
+        self.worlds[event.world or own].pins[item] = isinstance(event, happened.PinSet)
 
 
-def told(events: Iterable[Event]) -> Reference:
+def told(events: Iterable[happened.Event]) -> Reference:
     """The reference of some events."""
     reference = Reference()
     for event in events:

@@ -117,9 +117,7 @@ def whole_reply(memory: Path) -> str:
 
 
 @pytest.mark.parametrize("begun", ["suspended", "background"])
-def test_a_shell_ends_a_clew_that_is_stopped_or_was_begun_in_the_background(
-    environment: dict[str, str], begun: str
-) -> None:
+def test_a_shell_ends_a_clew_that_is_stopped_or_in_the_background(environment: dict[str, str], begun: str) -> None:
     with chat(environment | {"PS1": "$ "}, ["bash", "--norc", "--noprofile", "-i"]) as terminal:
         python = f"{sys.executable} -m tui --new"
         terminal.press(f"{python} {'&' if begun == 'background' else ''}\r".encode())

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,7 @@ def test_the_file_has_enough_of_every_class_and_no_field_that_nobody_reads(conve
     assert {key for item in items for key in item} <= {"terms", "status", "sources", "text", "revises", "by"}
 
 
-def test_what_should_be_known_is_in_the_words_of_its_sources_and_revises_the_same_without_hints(
-    conversations: list[Conversation],
-) -> None:
+def test_what_should_be_known_is_in_its_sources_and_revises_without_hints(conversations: list[Conversation]) -> None:
     for conversation in conversations:
         for item in conversation.known:
             assert item.said_in(conversation.sentence(item)), (conversation.id, item)
@@ -104,9 +103,7 @@ def test_terms_are_found_in_any_case_and_numbers_only_whole() -> None:
 def test_exchanges_hold_messages_and_their_replies(conversations: list[Conversation]) -> None:
     assert MOVED.exchanges() == [range(0, 2), range(2, 4)]
     for conversation in conversations:
-        assert [place for exchange in conversation.exchanges() for place in exchange] == [
-            *range(len(conversation.turns))
-        ]
+        assert [*chain.from_iterable(conversation.exchanges())] == [*range(len(conversation.turns))]
 
 
 # -- the figures ------------------------------------------------------------------------------------------------------

@@ -129,9 +129,7 @@ def test_another_commit_is_laid_out_and_taken_away_again(tmp_path: Path, monkeyp
 
 
 @pytest.mark.process
-def test_a_commit_that_is_not_there_and_a_folder_that_is_no_clone_are_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_commit_and_a_folder_with_no_clone_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick, "ROOT", tmp_path)
     with pytest.raises(CannotCompare, match="is no clone"), quick.laid_out("HEAD", tmp_path):
         pass

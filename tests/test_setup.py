@@ -147,9 +147,7 @@ def forget(project: Path) -> None:
     (project / ".venv" / "clew-setup.json").unlink()
 
 
-def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(
-    site: Site, bare: Path, environment: Path
-) -> None:
+def test_a_clone_is_made_ready_once_and_found_so_without_a_network(site: Site, bare: Path, environment: Path) -> None:
     project = bare
     first = set_up(project, site.environment)
     assert first.returncode == 0, first.stderr
@@ -171,9 +169,7 @@ def test_a_clone_is_made_ready_once_and_then_found_ready_without_any_network(
     assert len(builds(project)) == 1
 
 
-def test_a_build_that_fails_crashes_or_cannot_be_loaded_is_not_kept_and_a_plainer_or_a_new_one_is(
-    site: Site, project: Path
-) -> None:
+def test_a_build_that_fails_crashes_or_does_not_load_is_not_kept_but_a_plainer_one(site: Site, project: Path) -> None:
     failed = set_up(project, site.environment | {"BREAK_BUILD": "1"})
     assert failed.returncode == 1
     assert "no such header" in failed.stderr
@@ -210,9 +206,7 @@ def test_a_build_that_fails_crashes_or_cannot_be_loaded_is_not_kept_and_a_plaine
     assert not kept(project)
 
 
-def test_missing_tools_are_named_with_the_command_that_installs_them_before_anything_is_made(
-    bare: Path, tmp_path: Path
-) -> None:
+def test_missing_tools_are_named_with_how_to_install_them_before_anything_else(bare: Path, tmp_path: Path) -> None:
     missing = set_up(bare, {"PATH": tools(tmp_path, "apt-get", "sudo"), "CC": "", "CXX": ""})
     assert missing.returncode == 1
     assert "a C compiler and a C++ compiler could not be found" in missing.stderr
@@ -287,9 +281,7 @@ def test_a_kept_wheel_that_is_damaged_is_built_anew(bare: Path, pip: Pip, capsys
     assert pip.built == [best()] * 3
 
 
-def test_a_gpu_is_part_of_the_build_and_stays_chosen(
-    bare: Path, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_is_built_for_and_stays(bare: Path, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tools(tmp_path, "glslc")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
@@ -307,9 +299,7 @@ def test_a_gpu_is_part_of_the_build_and_stays_chosen(
     assert chosen("none") == (0, 1)
 
 
-def test_another_processor_under_the_same_home_gets_a_build_of_its_own(
-    bare: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_processor_gets_a_build_of_its_own(bare: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch) -> None:
     bootstrap.prepare(bare, models=False)
     here = bootstrap._processor_features()
     monkeypatch.setattr(bootstrap, "_processor_features", lambda: [*here, "new"])
@@ -331,9 +321,7 @@ def tools(folder: Path, *names: str) -> str:
     return str(folder / "bin")
 
 
-def test_a_gpu_that_cannot_be_built_for_is_told_before_anything_is_made(
-    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_that_has_no_build_is_told_at_once(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", tools(tmp_path, "cc", "c++"))
     monkeypatch.setattr(sys, "platform", "linux")
     for gpu, told in (
@@ -347,9 +335,7 @@ def test_a_gpu_that_cannot_be_built_for_is_told_before_anything_is_made(
     assert not (bare / ".venv").exists()
 
 
-def test_a_temporary_folder_without_room_is_told_before_anything_is_made(
-    bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_temporary_folder_without_room_is_told(bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: SimpleNamespace(free=300 << 20))
     with pytest.raises(bootstrap.SetupFailed, match=r"and 300 MB are free there.*TMPDIR=/path/with/room make chat"):
@@ -405,9 +391,7 @@ def test_the_builds_that_are_tried_are_each_plainer_than_the_one_before(monkeypa
         assert all("-DGGML_CUDA=ON" in level.arguments for level in bootstrap.build_levels("cuda"))
 
 
-def test_the_wheel_is_kept_apart_by_what_it_depends_on(
-    bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_wheel_is_kept_by_what_it_depends_on(bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     plain = bootstrap.wheel_folder(bare, "")
     assert plain == bootstrap.wheel_folder(bare, "")
@@ -487,9 +471,7 @@ def test_no_committed_file_holds_the_address_of_an_index() -> None:
         ),
     ],
 )
-def test_ci_ends_with_one_summary_of_all_and_its_verdict(
-    tmp_path: Path, outcome: str, summary: str, passes: bool
-) -> None:
+def test_ci_ends_with_a_summary_of_all_and_a_verdict(tmp_path: Path, outcome: str, summary: str, passes: bool) -> None:
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
     nothing = "" if "soak:" in outcome else "\n\nsoak:\n\t@true"

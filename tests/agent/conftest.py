@@ -1,7 +1,8 @@
 """An Agent on a real memory in a temporary home, with a fake or a given model; and the same behind its socket."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, closing
+from typing import Any, cast
 from zlib import crc32
 
 import pytest
@@ -10,10 +11,13 @@ from agent.agent import Agent
 from agent.events import AgentEvent
 from agent.home import Home
 from agent.settings import Settings
+from graph.memory import Memory
 from models.protocols import Generator
 from tests.agent.service.behind import Behind, agent_of
 from tests.examples import soaking
+from tests.fakes import FakeGenerator
 
+PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 MakeAgent = Callable[..., Awaitable[Agent]]
 
 # What is tested of the Agent here is tested of a client of it too, over the socket; in `ci` one test of two each way.
@@ -28,7 +32,7 @@ OVER_THE_SOCKET = frozenset(
 )  # fmt: skip
 BUT = frozenset(
     (
-        "test_a_bug_while_a_message_is_answered_reaches_whoever_sent_it",  # there it is told as an AgentError
+        "test_a_bug_while_answering_reaches_the_sender",  # there it is told as an AgentError
         # A stop takes its way over the socket; these hold the Agent to its very place in the code.
         "test_a_reply_stopped_after_a_word_is_kept_beside_the_other",
         "test_stop_keeps_the_partial_and_the_next_prompt_begins_with_it",
@@ -69,6 +73,36 @@ async def make_agent(request: pytest.FixtureRequest) -> AsyncIterator[MakeAgent]
         await agent.close()
 
 
+@asynccontextmanager
+async def opened(settings: Settings, loader: Any = None, embedders: Any = None, **parts: bool) -> AsyncIterator[Agent]:
+    """An agent on this test's home until this is left, with these loaders; of its `parts` those that are true."""
+    agent = Agent(Home.resolve(), settings, client="test", loader=loader, embedder_loader=embedders)
+    await agent.start(**parts)
+    try:
+        yield agent
+    finally:
+        await agent.close()
+
+
 async def collect(events: AsyncIterator[AgentEvent]) -> list[AgentEvent]:
     """All events of one message."""
     return [event async for event in events]
+
+
+@pytest.fixture
+def model() -> FakeGenerator:
+    return FakeGenerator("I see.")
+
+
+@pytest.fixture
+async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
+    """One that learns nothing by itself, once its graph is open."""
+    made = await make_agent(model, PLAIN)
+    await made.idle()
+    return made
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with closing(Memory.open(Home.resolve().memory, command="test")) as opened:
+        yield opened

@@ -387,9 +387,7 @@ async def test_killed_before_the_first_word_of_a_new_reply_the_chat_is_as_it_was
 
 
 @pytest.mark.restarts
-async def test_killed_after_the_first_words_of_a_new_reply_they_stand_beside_the_old_one(
-    make_agent: MakeAgent, home: Path, tmp_path: Path
-) -> None:
+async def test_a_killed_new_reply_stands_beside_the_old(make_agent: MakeAgent, home: Path, tmp_path: Path) -> None:
     agent = await make_agent(FakeGenerator("First.", "Second."), BARE)
     session = await talk(agent, "one", "two")
     turns = await path(agent, session)

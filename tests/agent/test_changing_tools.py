@@ -50,9 +50,7 @@ async def answering(
     return events
 
 
-async def test_with_leave_it_is_remembered_by_proof_of_the_message_corrected_and_forgotten(
-    make_agent: MakeAgent,
-) -> None:
+async def test_with_leave_it_is_remembered_by_proof_of_the_message_corrected_forgotten(make_agent: MakeAgent) -> None:
     agent, model = await started(make_agent)
     events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=True)
     wanted, done = only(events, ApprovalWanted), only(events, ToolDone)
@@ -90,9 +88,7 @@ async def test_without_leave_nothing_is_changed_and_the_model_is_told(make_agent
     assert only(events, ReplyEnded).text == "done"
     asked, text = kinds(agent), "Don't remember this: my boat is called Zephyrine."
     events = await answering(agent, model, text, REMEMBER, allow=True)
-    assert "out of memory" in (only(events, ToolDone).error or ""), (
-        "what is withheld is not remembered by a tool either"
-    )
+    assert "out of memory" in (only(events, ToolDone).error or ""), "nor is what is withheld remembered by a tool"
     assert (await agent.memories.find(EVERYTHING), kinds(agent)) == ([], asked)
 
 

@@ -6,14 +6,8 @@ import pytest
 
 from agent.agent import Agent
 from agent.errors import AgentError
-from agent.settings import Settings
-from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
-from tests.agent.test_recall import ready
-from tests.fakes import FakeGenerator
 from tests.graph.teach import observed
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
 
 
 @pytest.fixture
@@ -23,11 +17,6 @@ def folder(tmp_path: Path) -> Path:
     (folder / "tides.md").write_text("# Tides\n\nTwice a day.\n")
     (folder / "moon.md").write_text("# Moon\n\nIt pulls.\n")
     return folder
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
 async def pieces(agent: Agent) -> dict[str, dict[str, str]]:
@@ -51,11 +40,8 @@ async def test_an_ingest_is_one_change_that_is_undone_and_done_again(agent: Agen
     undone = await agent.history.undo()
     assert (undone.what, await held(agent)) == ("added 2 documents", {"Tides": [], "Moon": []})
     changes = await agent.history.changes()
-    assert [change.what for change in changes] == [
-        "undid a change (added 2 documents)",
-        "added 2 documents",
-        f"hid the message {one.turn}",
-    ]
+    found = [change.what for change in changes]
+    assert found == ["undid a change (added 2 documents)", "added 2 documents", f"hid the message {one.turn}"]
     await agent.history.undo(changes[0].seq)
     assert await held(agent) == before
     assert [change.undoable for change in (await agent.history.changes())[1:3]] == [False, True]

@@ -7,13 +7,7 @@ from agent.dossier import Dossier
 from agent.relations.stating import read
 from tests.agent.conftest import MakeAgent
 from tests.agent.relations.test_learning import started
-from tests.agent.test_recall import ready, say
-from tests.fakes import FakeGenerator
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("Fine.", "Good."))
+from tests.agent.test_recall import say
 
 
 async def relate(agent: Agent, *stated: str, world: str = "main") -> None:

@@ -1,7 +1,7 @@
 """The background embedder on a real memory: what is kept when, what is left out, and who need not wait for it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,12 +77,6 @@ class TroubledEmbedder(FakeEmbedder):
     def texts(self) -> list[str]:
         """Every text it was asked for."""
         return [text for batch in self.asked for text in batch]
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with closing(Memory.open(Home.resolve().memory, command="test")) as opened:
-        yield opened
 
 
 def say(memory: Memory, *texts: str, role: Role = Role.USER) -> None:
@@ -233,9 +227,7 @@ async def test_another_embedder_embeds_everything_anew_and_the_old_vectors_stay(
     assert second.closed
 
 
-async def test_a_missing_or_damaged_embedder_is_told_once_and_recall_does_without(
-    memory: Memory, tmp_path: Path
-) -> None:
+async def test_a_missing_or_damaged_embedder_is_told_once_recall_does_without(memory: Memory, tmp_path: Path) -> None:
     load, told = llama_embedder_loader(Home.resolve(), Settings()), list[Notice]()
     async with embedding(memory, load, told=told, name="minilm-l6") as running:
         assert not await running.ready()

@@ -10,16 +10,8 @@ from graph.errors import Ambiguous, NotFound
 from graph.events import EntityNoted, SessionStarted
 from graph.memory import Memory
 from graph.values import Filters, Wanted
-from tests.agent.conftest import MakeAgent
 from tests.agent.relations.test_relating import edges, relate
-from tests.agent.test_recall import ready
-from tests.fakes import FakeGenerator
 from tests.graph.talk import said
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator())
 
 
 def tell(memory: Memory) -> None:

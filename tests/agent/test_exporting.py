@@ -70,9 +70,8 @@ def test_markdown_is_what_a_chat_shows(two: Two) -> None:
     )
     page = "".join(as_markdown(reader, session="s"))
     assert page.startswith("# Limpets and tides\n\n")
-    assert [line for line in page.splitlines() if line.startswith("**")] == [
-        line for line in page.splitlines() if " · " in line
-    ]
+    lines = page.splitlines()
+    assert [line for line in lines if line.startswith("**")] == [line for line in lines if " · " in line]
     assert page.count("**you**") == 1
     assert page.count("**assistant**") == 2
     assert page.endswith("The last one\nin two lines\n")
@@ -167,9 +166,7 @@ def test_of_a_newer_clew_nothing_is_imported_and_of_an_export_with_a_broken_line
 
 @pytest.mark.parametrize("session", [None, "s"])
 @pytest.mark.parametrize("counted", [True, False])
-def test_an_export_that_was_cut_between_two_lines_says_how_much_is_missing(
-    two: Two, session: str | None, counted: bool
-) -> None:
+def test_an_export_cut_between_two_lines_says_how_much_is_missing(two: Two, session: str | None, counted: bool) -> None:
     talk(two.here, 6)
     lines = two.lines(session)
     if not counted:  # as clew wrote it before

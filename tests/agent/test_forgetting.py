@@ -80,9 +80,7 @@ async def test_a_kill_between_the_event_and_the_forgetting_is_made_good_at_the_n
 
 
 @pytest.mark.restarts
-async def test_a_start_keeps_what_may_be_quoted_and_tells_what_it_holds(
-    written: Written, make_agent: MakeAgent
-) -> None:
+async def test_a_start_keeps_what_may_be_quoted_and_says_what_it_holds(written: Written, make_agent: MakeAgent) -> None:
     written.save(QUOTING, LOGS["quoted by a tool"])
     states = KVStates(written.home.states, limit=1 << 20)
     assert states.save(OLD, "model", KVState((1,), memoryview(b"")), {"marks": "of another version"})

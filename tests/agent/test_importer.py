@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from agent import importer
 from agent.agent import Agent
 from agent.errors import ExportUnreadable
 from agent.events import SessionsChanged
-from agent.home import Home
 from agent.importer import Importer, ImportProgress, ImportReport
 from agent.importing.locomo import sources_of
 from agent.settings import Settings
@@ -23,19 +22,12 @@ from graph.events import HeadMoved, SessionDeleted, SessionUnarchived, TurnDelet
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Turn
+from tests.agent.conftest import opened
 from tests.agent.test_importing_formats import locomo_value, node, said, tree
-from tests.fakes import FakeGenerator
 from tests.graph.talk import said as said_here
 
 NOW = 1_800_000_000_000
 Import = Callable[..., ImportReport]
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    opened = Memory.open(Home.resolve().memory, command="test")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -183,10 +175,8 @@ def test_marks_for_chatgpts_screen_stay_out_and_what_was_imported_with_them_is_k
         bring_in(value)
     assert counted(bring_in(value)) == (0, 0, 1, 0, 2)
     bring_in({**value, "conversation_id": "c2"})
-    assert sorted(str(turn.text) for turn in everything(memory))[:2] == [
-        "The moon.",
-        "The moon. \ue200cite\ue202turn0\ue201",
-    ]
+    found = sorted(str(turn.text) for turn in everything(memory))[:2]
+    assert found == ["The moon.", "The moon. \ue200cite\ue202turn0\ue201"]
 
 
 def test_on_a_full_disk_it_says_what_is_stored_and_the_next_import_goes_on(memory: Memory, bring_in: Import) -> None:
@@ -287,12 +277,8 @@ def test_locomo_is_imported_with_its_evidence_findable(memory: Memory, bring_in:
     sources = sources_of(value)
     found = memory.readings.imported(list(sources.values()))
     turns = {dia: memory.readings.turn(found[source]) for dia, source in sources.items()}
-    assert {dia: turn.text for dia, turn in turns.items()} == {
-        "D1:1": "Look!\n[photo: a dog on a beach]",
-        "D1:2": "Nice.",
-        "D2:1": "Back again.",
-        "0": "No id.",
-    }
+    told = {dia: turn.text for dia, turn in turns.items()}
+    assert told == {"D1:1": "Look!\n[photo: a dog on a beach]", "D1:2": "Nice.", "D2:1": "Back again.", "0": "No id."}
     assert turns["D2:1"].speaker == "Ben"
     assert {session.name for session in memory.readings.sessions()} == {"Ana and Ben"}
     assert counted(bring_in(value))[:4] == (0, 0, 3, 0)
@@ -328,9 +314,7 @@ def test_files_without_ids_that_begin_alike_are_two_chats(memory: Memory, bring_
     assert counted(bring_in(*b[:3], lines=True)) == (0, 0, 1, 0, 3)  # a shortened export
 
 
-def test_files_that_differ_only_far_on_and_sessions_that_take_turns_are_two_chats(
-    memory: Memory, bring_in: Import
-) -> None:
+def test_files_that_differ_only_far_on_and_sessions_in_turns_are_two_chats(memory: Memory, bring_in: Import) -> None:
     apart = line("elsewhere", session="s", id="e")
     a = [*(line(f"m{at}") for at in range(5)), apart, line("one end")]
     b = [*a[:-1], line("another end")]
@@ -422,10 +406,8 @@ def test_a_message_without_a_usable_time_has_the_nearest_of_its_chat(memory: Mem
 
 @pytest.fixture
 async def agent() -> AsyncIterator[Agent]:
-    made = Agent(Home.resolve(), Settings(), client="test", loader=lambda name, progress: FakeGenerator())
-    await made.start(load_model=False, load_embedder=False, open_graph=False)
-    yield made
-    await made.close()
+    async with opened(Settings(), load_model=False, load_embedder=False, open_graph=False) as made:
+        yield made
 
 
 async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(agent: Agent, tmp_path: Path) -> None:
@@ -441,9 +423,7 @@ async def test_an_agent_tells_progress_on_its_loop_and_that_the_list_changed(age
     assert await anext(notices) == SessionsChanged(report.last_session)
 
 
-async def test_a_cancelled_import_keeps_what_it_has_and_the_next_goes_on(
-    agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_cancelled_import_is_resumed(agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "AT_ONCE", 5)
     chat = claude_chat(*(said(f"m{m}", "human", f"message {m}") for m in range(500)))
     path = tmp_path / "x.json"

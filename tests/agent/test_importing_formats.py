@@ -221,10 +221,8 @@ def test_locomos_sessions_are_chats_of_persons_in_their_order_and_evidence_is_fo
     value = locomo_value()
     chats = list(locomo.parse(value))
     assert [chat.id for chat in chats] == ["conv-1/session_1", "conv-1/session_2", "conv-1/session_10"]
-    assert told(chats[0]) == [
-        ("D1:1", None, "user", "Look!\n[photo: a dog on a beach]"),
-        ("D1:2", "D1:1", "user", "Nice."),
-    ]
+    found = told(chats[0])
+    assert found == [("D1:1", None, "user", "Look!\n[photo: a dog on a beach]"), ("D1:2", "D1:1", "user", "Nice.")]
     assert [each.speaker for each in chats[0].messages] == ["Ana", "you"]
     assert chats[0].skipped == {"a duplicate id": 1, "empty": 1}
     assert [chat.at for chat in chats] == [ms(2023, 5, 8, 13, 56), ms(2023, 9, 13, 0, 9), None]
@@ -252,17 +250,11 @@ def test_lines_are_chats_by_session_and_go_on_where_the_session_was() -> None:
         {"speaker": "Ben", "text": "b1", "session": "b", "time": "2024-01-01 10:00"},
         {"role": "user", "text": "a3", "session": "a"},
     )
-    assert [(chat.id, chat.continues, [each.text for each in chat.messages]) for chat in chats] == [
-        ("a", False, ["a1", "a2"]),
-        ("b", False, ["b1"]),
-        ("a", True, ["a3"]),
-    ]
+    found = [(chat.id, chat.continues, [each.text for each in chat.messages]) for chat in chats]
+    assert found == [("a", False, ["a1", "a2"]), ("b", False, ["b1"]), ("a", True, ["a3"])]
     assert chats[2].messages[0].parent == chats[0].messages[1].key
-    assert [(each.role, each.speaker) for chat in chats[:2] for each in chat.messages] == [
-        (Role.USER, "you"),
-        (Role.ASSISTANT, "assistant"),
-        (Role.USER, "Ben"),
-    ]
+    seen = [(each.role, each.speaker) for chat in chats[:2] for each in chat.messages]
+    assert seen == [(Role.USER, "you"), (Role.ASSISTANT, "assistant"), (Role.USER, "Ben")]
     assert (chats[0].title, chats[1].naive) == ("First", 1)
 
 

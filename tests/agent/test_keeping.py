@@ -1,47 +1,29 @@
 """What is kept by hand, on a real log and graph: stated, corrected, reviewed, forgotten, pinned, rated."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged
-from agent.settings import Settings
 from graph.errors import NotFound
 from graph.events import ObservationKind
 from graph.ids import new_id
 from graph.values import Wanted
-from tests.agent.conftest import MakeAgent
-from tests.agent.test_recall import ready, say
-from tests.fakes import FakeGenerator
+from tests.agent.test_recall import say
 from tests.graph.teach import observed
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
 async def candidate(agent: Agent, text: str = "The user may like tea", *, of: str | None = None) -> str:
     """A candidate that a message taught, maybe a revision `of` another one; its id."""
     _, _, ended = await say(agent, None, "Tea, perhaps.")
     after = (await agent.memories.story(of)).observation if of else None
-    agent._memory.append(
-        observed(
-            id := new_id(),
-            ended.turn,
-            *(after.sources if after else ()),
-            series=after.series if after else id,
-            supersedes=of,
-            category=ObservationKind.PREFERENCE,
-            status="candidate",
-            confidence=0.6,
-            text=text,
-        )
-    )
+    more: dict[str, Any] = {"series": after.series, "supersedes": of} if after else {}
+    sources = (ended.turn, *(after.sources if after else ()))
+    more |= {"category": ObservationKind.PREFERENCE, "status": "candidate", "confidence": 0.6}
+    agent._memory.append(observed(id := new_id(), *sources, text=text, **more))
     return id
 
 
@@ -103,10 +85,8 @@ async def test_a_correction_keeps_the_journey_and_what_it_puts_right_is_no_proof
     assert set(old.sources) < set(new.sources)
     assert (new.corrected, new.proof_count) == (old.sources, 1)
     story = await agent.memories.story(new.id)
-    assert [(each.text, each.status) for each in story.revisions] == [
-        ("I live in Lyon.", "superseded"),
-        ("I live in Porto.", "active"),
-    ]
+    found = [(each.text, each.status) for each in story.revisions]
+    assert found == [("I live in Lyon.", "superseded"), ("I live in Porto.", "active")]
     assert [each.id for each in await agent.memories.find()] == [new.id]
     with pytest.raises(AgentError, match="replaced by a later version"):
         await agent.memories.correct(old.id, "I live in Rome.")
@@ -201,9 +181,7 @@ async def test_a_decision_can_be_taken_back_and_none_is_taken_on_what_a_hidden_m
     memories = agent.memories
     reviews = (memories.promote(id), memories.promote(id), memories.reword(id, "I like tea."))
     outcomes = await asyncio.gather(*reviews, return_exceptions=True)
-    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError], (
-        "of two the second changes nothing"
-    )
+    assert [type(each) for each in outcomes] == [type(None), AgentError, AgentError], "the second changes nothing"
     assert "already in use" in str(outcomes[1])
     assert agent._memory.head() == head + 1
     assert await memories.review() == []

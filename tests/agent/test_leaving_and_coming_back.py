@@ -10,9 +10,7 @@ from tests.fakes import FakeGenerator
 
 
 @pytest.mark.restarts
-async def test_a_first_message_that_waited_for_another_chat_comes_back_and_can_be_answered(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_first_message_that_waited_for_another_chat_comes_back_to_be_answered(make_agent: MakeAgent) -> None:
     model = FakeGenerator("one two three four five six")
     agent = await make_agent(model)
     story = agent.send(None, "Write a long story about Miso the cat")

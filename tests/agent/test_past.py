@@ -9,25 +9,11 @@ import pytest
 
 from agent.agent import Agent
 from agent.past import PastView
-from agent.settings import Settings
 from graph.errors import GraphFailure, NotFound, NothingYet
 from graph.events import TurnDeleted
 from graph.history.past import FOLDER
 from graph.values import Wanted
-from tests.agent.conftest import MakeAgent
-from tests.agent.test_recall import ready, say
-from tests.fakes import FakeGenerator
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
-
-
-async def started(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await started(make_agent)
+from tests.agent.test_recall import say
 
 
 def files(agent: Agent) -> list[Path]:

@@ -9,28 +9,16 @@ import pytest
 from agent.agent import Agent
 from agent.errors import AgentError
 from agent.events import ReplyEnded
-from agent.settings import Settings
 from graph.errors import GraphFailure, NotFound
 from graph.events import HeadMoved, ObservationSupported, PinSet, Recalled, SessionForked, SessionRenamed, TurnHidden
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Progress, Turn
-from tests.agent.conftest import MakeAgent, collect
+from tests.agent.conftest import PLAIN, MakeAgent, collect
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator
 from tests.graph.talk import reply, said
 from tests.graph.teach import observed, read
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
-
-
-async def started(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await started(make_agent)
 
 
 async def chat(agent: Agent, *messages: str) -> tuple[str, list[ReplyEnded]]:

@@ -1,25 +1,23 @@
 """What a change does is told for every world that sees it, and of all that loses its words, in use or not."""
 
 from agent.agent import Agent
-from tests.agent.conftest import MakeAgent
-from tests.agent.test_plans import chat, started
+from tests.agent.test_plans import chat
 from tests.graph.teach import observed
 from tui.impact import lines_of
 
 
-async def moved(make_agent: MakeAgent) -> tuple[Agent, str, list[str], str]:
+async def moved(agent: Agent) -> tuple[list[str], str]:
     """Lyon, then Porto, learned in main; a what-if that left then, and main rewound to before Porto."""
-    agent = await started(make_agent)
     session, (one, two) = await chat(agent, "I live in Lyon.", "I moved to Porto.")
     first = observed("LYON", one.turn, text="lives in Lyon")
     agent._memory.append(first, observed("PORTO", two.turn, after=first, text="lives in Porto"))
     fork = await agent.branches.fork(session, what_if=True, name="elsewhere")
     await agent.branches.rewind(session, one.reply_turn)
-    return agent, session, [one.turn, two.turn], fork
+    return [one.turn, two.turn], fork
 
 
-async def test_what_falls_back_only_in_a_what_if_is_told_of_that_one(make_agent: MakeAgent) -> None:
-    agent, _, (_, two), fork = await moved(make_agent)
+async def test_what_falls_back_only_in_a_what_if_is_told_of_that_one(agent: Agent) -> None:
+    (_, two), fork = await moved(agent)
     impact = (await agent.plans.hide(two)).impact
     assert (impact.world, impact.lost, impact.fallen_back) == ("main", (), ())
     (other,) = impact.elsewhere
@@ -28,8 +26,8 @@ async def test_what_falls_back_only_in_a_what_if_is_told_of_that_one(make_agent:
     assert "In the what-if “elsewhere”: 1 memory will go back to an earlier version:" in lines_of(impact)
 
 
-async def test_what_is_erased_and_not_in_use_is_told_of(make_agent: MakeAgent) -> None:
-    agent, _, (one, two), _ = await moved(make_agent)
+async def test_what_is_erased_and_not_in_use_is_told_of(agent: Agent) -> None:
+    (one, two), _ = await moved(agent)
     off_path = (await agent.plans.delete(two)).impact
     assert (off_path.lost, [form.id for form in off_path.erased]) == ((), ["PORTO"])
     assert "1 memory that no longer applied will be deleted too:" in lines_of(off_path)
@@ -38,8 +36,7 @@ async def test_what_is_erased_and_not_in_use_is_told_of(make_agent: MakeAgent) -
     assert [form.id for form in both.erased] == ["LYON", "PORTO"]
 
 
-async def test_no_words_are_told_as_erased_and_as_believed_again(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_no_words_are_told_as_erased_and_as_believed_again(agent: Agent) -> None:
     _, (one, two) = await chat(agent, "I live in Lyon.", "I moved to Porto.")
     first = observed("LYON", one.turn, text="lives in Lyon")
     porto = observed("PORTO", one.turn, two.turn, after=first, text="lives in Porto")

@@ -31,9 +31,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 999), st.integers
 
 @histories(25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(LESSONS, CHANGES)
-def test_a_plan_tells_what_carrying_it_out_changes(
-    steps: list[tuple[int, int, int]], changes: list[tuple[int, int, int]]
-) -> None:
+def test_a_plan_tells_what_it_changes(steps: list[tuple[int, int, int]], changes: list[tuple[int, int, int]]) -> None:
     lessons = taught(steps)
     with tempfile.TemporaryDirectory() as folder, memory_of(folder) as memory:
         memory.append(*lessons.events)
@@ -137,7 +135,5 @@ def hold(planned: Plan, before: dict[str, Any], after: dict[str, Any]) -> None:
         assert fell <= believed - then
         assert not going & fell
         replaced = {id: after["stands"][world][id] for id in believed - then - going - fell}
-        assert all(each.live and each.status == "superseded" for each in replaced.values()), (
-            "a later form stands for it"
-        )
+        assert all(each.live and each.status == "superseded" for each in replaced.values()), "a later form stands there"
     assert {each.world for each in impact.elsewhere} <= before["stands"].keys() - {impact.world}

@@ -110,9 +110,7 @@ async def test_memory_that_is_freed_is_cleared_while_there_are_private_chats(mak
         libc.free(place)
 
 
-async def test_what_a_killed_clew_left_is_removed_and_what_one_that_runs_has_is_not(
-    make_agent: MakeAgent, ram: Path
-) -> None:
+async def test_what_a_killed_clew_left_is_removed_but_not_of_one_that_runs(make_agent: MakeAgent, ram: Path) -> None:
     left, used, other = (ram / f"{private.BEGINNING}{name}" for name in ("left", "used", "other"))
     Memory.open(left, command="test").close()
     running = Memory.open(used, command="test")

@@ -8,14 +8,9 @@ from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import Notice, Proposed
 from agent.proposals import CLIENT, MOST_WAITING, program_name
-from agent.settings import Settings
 from graph.events import ObservationKind
 from graph.values import Filters
-from tests.agent.conftest import MakeAgent
-from tests.agent.test_recall import ready
-from tests.fakes import FakeGenerator
 
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 SAID = "The user keeps bees on the roof."
 
 
@@ -25,11 +20,6 @@ async def until(notices: AsyncIterator[Notice], kind: type) -> AsyncIterator[Not
         yield notice
         if isinstance(notice, kind):
             return
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
 
 
 @pytest.mark.restarts

@@ -36,11 +36,6 @@ QUIET = Settings(reflect=False)
 DAMAGED = b"SQLite format 3\0" + b"x" * 4096
 
 
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await make_agent(FakeGenerator(), QUIET)
-
-
 def holding(words: Forms = WORDS) -> set[str]:
     """The files of the home that hold a word, the models' left out."""
     home = Home.resolve()
@@ -195,9 +190,7 @@ async def test_a_purge_that_is_broken_off_at_any_step_ends_clean_after_the_next_
 
 
 @pytest.mark.restarts
-async def test_trouble_with_the_memory_or_a_reader_of_the_log_leaves_the_end_of_a_purge_for_later(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_trouble_leaves_the_end_of_a_purge_for_later(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.erasure.AGAIN_S", (0.0,))
     session, turn = await say(agent, f"My neighbour is a {SECRET}.")
     _, other = await say(agent, "The other one is a bassoonist.", session)

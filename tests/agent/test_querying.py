@@ -7,22 +7,19 @@ import pytest
 
 from agent.agent import Agent
 from graph.errors import QueryFailed, QueryTimeout, Refused
-from tests.agent.conftest import MakeAgent
-from tests.agent.test_past import started
 
 pytestmark = pytest.mark.process
 
 ENDLESS = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b UNWIND range(1, 9) AS c RETURN count(a + b + c)"
 
 
-async def asked(make_agent: MakeAgent) -> Agent:
-    agent = await started(make_agent)
+@pytest.fixture
+async def agent(agent: Agent) -> Agent:
     await agent.memories.remember("I live in Lyon.")
     return agent
 
 
-async def test_the_first_rows_are_told_on_the_loop_before_the_answer(make_agent: MakeAgent) -> None:
-    agent = await asked(make_agent)
+async def test_the_first_rows_are_told_on_the_loop_before_the_answer(agent: Agent) -> None:
     cypher = "UNWIND range(1, 9) AS x RETURN x + $more"
     asking = agent.graph.console(cypher, parameters={"more": 1}, limit=2)
     told = [(len(answer.rows), answer.total) async for answer in asking]
@@ -31,8 +28,7 @@ async def test_the_first_rows_are_told_on_the_loop_before_the_answer(make_agent:
     assert (answer.rows, answer.total, answer.cut) == (((2,), (3,)), 9, "rows")
 
 
-async def test_cancelling_the_task_ends_the_query_and_the_next_is_answered(make_agent: MakeAgent) -> None:
-    agent = await asked(make_agent)
+async def test_cancelling_the_task_ends_the_query_and_the_next_is_answered(agent: Agent) -> None:
     counting = ENDLESS.replace("RETURN count(a + b + c)", "RETURN DISTINCT a % 1000 AS x, b % 10 AS y")
     query = agent.graph.console(counting, timeout_s=60, limit=2)
     async with aclosing(aiter(query)) as steps:
@@ -44,8 +40,7 @@ async def test_cancelling_the_task_ends_the_query_and_the_next_is_answered(make_
     assert (await agent.graph.console("RETURN 2")).rows == ((2,),)
 
 
-async def test_a_query_is_looked_at_and_refused_with_its_place(make_agent: MakeAgent) -> None:
-    agent = await asked(make_agent)
+async def test_a_query_is_looked_at_and_refused_with_its_place(agent: Agent) -> None:
     await agent.graph.validate("MATCH (o:Observation) WHERE o.text = $text RETURN o")
     with pytest.raises(Refused):
         await agent.graph.validate("MATCH (o:Observation) DELETE o")
@@ -56,8 +51,7 @@ async def test_a_query_is_looked_at_and_refused_with_its_place(make_agent: MakeA
         await agent.graph.console(ENDLESS, timeout_s=0.05)
 
 
-async def test_a_past_is_asked_in_the_same_way(make_agent: MakeAgent) -> None:
-    agent = await asked(make_agent)
+async def test_a_past_is_asked_in_the_same_way(agent: Agent) -> None:
     async with agent.past.at(await asyncio.to_thread(agent._memory.head)) as past:
         await past.graph.prepare()
         await past.graph.validate("MATCH (o:Observation) RETURN o.text")

@@ -6,11 +6,10 @@ import pytest
 
 from agent.agent import Agent
 from agent.events import ModelProgress
-from agent.home import Home
 from agent.quoting import HEADER
 from graph.values import Hit
 from models.protocols import Generator
-from tests.agent.conftest import MakeAgent
+from tests.agent.conftest import MakeAgent, opened
 from tests.agent.test_recall import PLAIN, ready, say, spelled, tell_facts
 from tests.fakes import FakeGenerator
 
@@ -27,9 +26,7 @@ async def read(agent: Agent, reply: str) -> list[str]:
     return texts((await agent.search.quotes([reply]))[reply])
 
 
-async def test_what_was_recalled_for_a_question_is_told_to_be_read_and_stands_before_it_in_the_prompt(
-    make_agent: MakeAgent,
-) -> None:
+async def test_what_was_recalled_is_told_to_be_read_and_stands_before_the_question(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)
     told = (await agent.chats.thread(await tell_facts(agent)))[0]
@@ -106,10 +103,8 @@ async def test_it_is_shown_again_before_model_and_graph_are_there(make_agent: Ma
     _, recalled, ended = await say(agent, None, "What is my boat called?")
     assert "My boat is called Skua." in texts(recalled.quotes)
     await agent.close()
-    agent = Agent(Home.resolve(), PLAIN, client="test", loader=no_model)
-    await agent.start(load_model=False, load_embedder=False, open_graph=False)
-    assert await read(agent, ended.reply_turn) == texts(recalled.quotes)
-    await agent.close()
+    async with opened(PLAIN, no_model, load_model=False, load_embedder=False, open_graph=False) as agent:
+        assert await read(agent, ended.reply_turn) == texts(recalled.quotes)
 
 
 def no_model(name: str, progress: Callable[[ModelProgress], None]) -> Generator:

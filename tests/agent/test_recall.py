@@ -23,7 +23,7 @@ from graph.recall.intent import read_intent
 from graph.recall.search import Recall
 from graph.values import Turn, Vector
 from models.protocols import Generator
-from tests.agent.conftest import MakeAgent, collect
+from tests.agent.conftest import MakeAgent, collect, opened
 from tests.fakes import FIRST_WORD, FakeGenerator
 
 E = TypeVar("E", bound=AgentEvent)
@@ -151,9 +151,7 @@ async def test_this_conversation_is_summarized_from_its_own_thread(make_agent: M
 
 
 @pytest.mark.restarts
-async def test_a_restart_builds_the_same_prompt_again_and_leaves_out_what_was_hidden_since(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_restart_builds_the_same_prompt_again_without_what_was_hidden_since(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)
     facts = await tell_facts(agent)
@@ -206,21 +204,17 @@ async def test_a_queued_message_is_looked_up_when_it_is_taken_up(make_agent: Mak
     assert accepted.turn in [hit.id for hit in recalled.hits]
 
 
-async def test_a_memory_is_looked_through_without_its_graph(make_agent: MakeAgent) -> None:
-    agent = Agent(Home.resolve(), PLAIN, client="test", loader=lambda name, progress: FakeGenerator("still here"))
-    await agent.start(open_graph=False)
-    first = await collect(agent.send(None, "My dog Biscuit is a brown beagle."))
-    events = await collect(agent.send(None, "What colour is my dog Biscuit?"))
+async def test_a_memory_is_looked_through_without_its_graph() -> None:
+    async with opened(PLAIN, lambda name, progress: FakeGenerator("still here"), open_graph=False) as agent:
+        first = await collect(agent.send(None, "My dog Biscuit is a brown beagle."))
+        events = await collect(agent.send(None, "What colour is my dog Biscuit?"))
     assert only(events, ReplyEnded).text == "still here"
     recalled = only(events, RecallDone)
     assert only(first, TurnAccepted).turn in [hit.id for hit in recalled.hits]
     assert recalled.note == ""
-    await agent.close()
 
 
-async def test_damage_that_is_found_while_reading_holds_up_no_reply(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_damage_found_in_reading_delays_no_reply(make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = await ready(make_agent, FakeGenerator("still here"))
     for error in (ValueError("cannot reshape"), LogDamaged("torn"), DatabaseError("malformed")):
 
@@ -243,9 +237,7 @@ async def test_with_recall_off_nothing_is_looked_for(make_agent: MakeAgent) -> N
     assert (recalled.route, recalled.hits, recalled.note) == ("none", (), "")
 
 
-async def test_stop_while_looking_back_keeps_the_message_for_later(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stop_while_looking_back_keeps_a_message(make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))
     facts = await tell_facts(agent)
     looking, never = asyncio.Event(), asyncio.Event()

@@ -43,9 +43,7 @@ async def agent_of(chat: Path, embedder: Path) -> tuple[Agent, LlamaGenerator]:
     return agent, generator
 
 
-async def test_what_was_told_in_one_chat_is_recalled_by_meaning_in_another_and_comes_back_after_a_restart(
-    chat_gguf: Path, embed_gguf: Path
-) -> None:
+async def test_what_one_chat_was_told_another_recalls_also_after_restarts(chat_gguf: Path, embed_gguf: Path) -> None:
     agent, generator = await agent_of(chat_gguf, embed_gguf)
     session: str | None = None
     for fact in FACTS:

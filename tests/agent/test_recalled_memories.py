@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from agent.agent import Agent
 from agent.quoting import quote_chunk, quote_hit
 from agent.relevance import relevant
-from graph.events import ObservationKind, ObservationMade, Strategy, TurnHidden
+from graph.events import Strategy, TurnHidden
 from graph.ids import new_id
 from graph.recall.intent import read_intent
 from graph.values import Hit, Kind, Reason, Step, place_of
 from tests.agent.conftest import MakeAgent
 from tests.agent.test_recall import ready, say
 from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 
@@ -20,9 +21,8 @@ NOW = datetime(2026, 5, 3, tzinfo=UTC)
 def hit(kind: Kind, text: str, cosine: float, *, score: float = 3.0, id: str = "o") -> Hit:
     strategy: Strategy = "observation" if kind == "observation" else "semantic"
     path = (Step("observation", id), Step("DERIVED_FROM", "t"))
-    return Hit(
-        kind, id, "s", "Manual › Brine", "user", "you", text, NOW, score, (Reason(strategy, 1, cosine),), (), path
-    )
+    why = (Reason(strategy, 1, cosine),)
+    return Hit(kind, id, "s", "Manual › Brine", "user", "you", text, NOW, score, why, (), path)
 
 
 def kept(message: str, *hits: Hit) -> list[str]:
@@ -55,19 +55,7 @@ async def learned(agent: Agent, text: str) -> tuple[str, str]:
     session, _, ended = await say(agent, None, "Biscuit, that beagle, sleeps on the sofa every night, believe me.")
     turn = (await agent.chats.thread(session))[0].id
     id = new_id()
-    agent._memory.append(
-        ObservationMade(
-            observation=id,
-            series=id,
-            category=ObservationKind.FACT,
-            status="active",
-            confidence=0.8,
-            grounded=True,
-            origin="model",
-            sources=(turn,),
-            text=text,
-        )
-    )  # fmt: skip
+    agent._memory.append(observed(id, turn, text=text, confidence=0.8))
     await agent.idle()
     assert ended.session == session
     return id, turn

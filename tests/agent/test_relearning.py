@@ -3,22 +3,9 @@
 import pytest
 
 from agent.agent import Agent
-from agent.settings import Settings
-from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
-from tests.agent.test_recall import ready
-from tests.fakes import FakeGenerator
 
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
-OSLO, ROME, TOKYO = (
-    "I live in Oslo.",
-    "I moved to Rome.",
-    "I moved to Tokyo.",
-)
-
-
-async def started(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
+OSLO, ROME, TOKYO = "I live in Oslo.", "I moved to Rome.", "I moved to Tokyo."
 
 
 def in_use(agent: Agent, world: str = "main") -> list[str]:
@@ -41,8 +28,7 @@ async def learn(agent: Agent) -> None:
 
 
 @pytest.mark.restarts
-async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(agent: Agent) -> None:
     session, (one, _) = await chat(agent, OSLO, ROME)
     await learn(agent)
     fork = await agent.branches.fork(session, what_if=True)
@@ -56,10 +42,7 @@ async def test_proof_that_is_left_only_in_a_what_if_is_reflected_on_there(make_a
 
 
 @pytest.mark.restarts
-async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_says_nothing_twice(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await started(make_agent)
+async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_is_said_once(agent: Agent) -> None:
     _, (one, _, _) = await chat(agent, OSLO, ROME, TOKYO)
     await learn(agent)
     assert in_use(agent) == [TOKYO]
@@ -74,8 +57,7 @@ async def test_a_journey_that_loses_its_beginning_keeps_its_order_and_says_nothi
     assert in_use(agent) == [TOKYO]
 
 
-async def test_so_does_a_journey_told_over_what_ifs_of_what_ifs(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_so_does_a_journey_told_over_what_ifs_of_what_ifs(agent: Agent) -> None:
     session, (one,) = await chat(agent, OSLO)
     await learn(agent)
     first = await agent.branches.fork(session, what_if=True)

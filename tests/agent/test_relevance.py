@@ -6,17 +6,7 @@ from functools import partial
 
 import pytest
 
-from agent.relevance import (
-    FEW,
-    LONGEST_READ,
-    about_oneself,
-    asks,
-    only_asks,
-    open_quotes,
-    relevant,
-    repeats,
-    roles_asked,
-)
+from agent import relevance
 from graph.recall.intent import read_intent
 from graph.values import Hit, Reason, Step
 from tests.agent.scored import score, tables
@@ -34,7 +24,9 @@ def hit(
 
 
 def kept(message: str, *hits: Hit, read: bool = False) -> list[str]:
-    return [each.text for each in relevant(hits, message, read_intent(message, now=NOW, timezone=UTC), read=read)]
+    return [
+        each.text for each in relevance.relevant(hits, message, read_intent(message, now=NOW, timezone=UTC), read=read)
+    ]
 
 
 def test_a_hit_is_near_in_meaning_or_shares_the_words_asked_for() -> None:
@@ -57,8 +49,8 @@ def test_what_the_message_says_itself_is_not_quoted_back() -> None:
         hit("Earlier I said that I like bees; give me one more reason.", 0.9),
     )
     assert kept("Is my dog Biscuit a beagle?", hit("My dog Biscuit is a brown beagle.", 0.9))
-    assert repeats("the dog", "my dog")
-    assert not repeats("the dog Biscuit", "my dog")
+    assert relevance.repeats("the dog", "my dog")
+    assert not relevance.repeats("the dog Biscuit", "my dog")
 
 
 ASKED, ANSWER = "where do I live?", "I'm Robin and I live in Lisbon."
@@ -86,7 +78,7 @@ def test_what_a_model_replied_to_a_question_about_oneself_proves_nothing_beside_
 def test_requests_that_tell_nothing_of_the_user_need_their_answer(text: str) -> None:
     ask = hit(text, 0.9)
     answer = hit("Here you are: a good one.", 0.6, role="assistant", id="a", led="t")
-    assert only_asks(ask)
+    assert relevance.only_asks(ask)
     assert kept("You suggested something about owls, Peru or a poem, what was it?", ask) == []
     assert kept("You suggested something about owls, Peru or a poem, what was it?", ask, answer) == [text, answer.text]
 
@@ -97,8 +89,8 @@ def test_what_the_assistant_said_counts_where_somebody_looks_back_or_it_is_very_
     assert not kept("Give my dog a nickname", said)
     assert not kept("If I had a dog, where should it walk?", said)
     assert kept("Give my dog a longer walk plan", hit("Walk to the lake and back, then rest.", 0.6, role="assistant"))
-    assert roles_asked("What did I say about the dog?") == {"user", "note"}
-    assert "assistant" in roles_asked("What did you say about the dog?")
+    assert relevance.roles_asked("What did I say about the dog?") == {"user", "note"}
+    assert "assistant" in relevance.roles_asked("What did you say about the dog?")
 
 
 def test_a_turn_that_a_kept_one_led_to_comes_along_if_it_is_close_to_the_best() -> None:
@@ -126,19 +118,19 @@ def test_where_it_is_read_a_question_about_oneself_is_answered_by_what_is_relate
 
 def test_beside_a_reply_stand_the_best_few_cut_around_what_was_asked_and_only_for_a_question() -> None:
     long = f"{'blah ' * 60}my bike is green {'blah ' * 60}"
-    hits = [hit(long, 0.6, id="a"), *(hit(f"Bike number {n}.", 0.5, id=str(n)) for n in range(FEW))]
-    first, *others = open_quotes(hits, "What colour is my bike?")
+    hits = [hit(long, 0.6, id="a"), *(hit(f"Bike number {n}.", 0.5, id=str(n)) for n in range(relevance.FEW))]
+    first, *others = relevance.open_quotes(hits, "What colour is my bike?")
     assert [each.id for each in (first, *others)] == ["a", "0", "1"]
     assert "my bike is green" in first.text
     assert first.text[0] == first.text[-1] == "…"
-    assert len(first.text) <= LONGEST_READ + 2
-    assert open_quotes(hits, "My bike is green.") == ()
+    assert len(first.text) <= relevance.LONGEST_READ + 2
+    assert relevance.open_quotes(hits, "My bike is green.") == ()
     pinned, dropped = (replace(hits[0], reasons=(Reason(way, 1, 0.0),)) for way in ("pin", "thread"))
-    assert open_quotes([pinned, dropped], "What colour is my bike?") == ()
+    assert relevance.open_quotes([pinned, dropped], "What colour is my bike?") == ()
 
 
 def test_messages_that_ask_are_told_from_those_that_tell() -> None:
-    score(TABLES["asks"], lambda text, does: asks(text) is does)
-    score(TABLES["tells_of_the_user"], lambda text: not only_asks(hit(text)))
+    score(TABLES["asks"], lambda text, does: relevance.asks(text) is does)
+    score(TABLES["tells_of_the_user"], lambda text: not relevance.only_asks(hit(text)))
     intents = partial(read_intent, now=NOW, timezone=UTC)
-    score(TABLES["about_oneself"], lambda text, is_it: about_oneself(text, intents(text)) is is_it)
+    score(TABLES["about_oneself"], lambda text, is_it: relevance.about_oneself(text, intents(text)) is is_it)

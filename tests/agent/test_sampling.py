@@ -9,9 +9,8 @@ from graph.events import Sampling
 
 def test_what_is_named_changes_and_the_rest_stays() -> None:
     now = Sampling(top_p=0.5, seed=3)
-    assert read_sampling("temperature=0.2, top_k=10 seed=random", now) == Sampling(
-        temperature=0.2, top_k=10, top_p=0.5, seed=None
-    )
+    changed = Sampling(temperature=0.2, top_k=10, top_p=0.5, seed=None)
+    assert read_sampling("temperature=0.2, top_k=10 seed=random", now) == changed
 
 
 def test_what_is_written_reads_back() -> None:

@@ -88,9 +88,7 @@ async def test_a_message_says_which_client_said_it(make_agent: MakeAgent) -> Non
     assert [said.client for said in await agent.chats.thread(session)] == ["phone", "phone", "test", "test"]
 
 
-async def test_a_bug_while_a_message_is_answered_reaches_whoever_sent_it(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_bug_while_answering_reaches_the_sender(make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = await make_agent(FakeGenerator("a reply"))
 
     def broken(*given: object) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agent.agent import Agent
 from agent.embedding import BATCH, TRIED, USELESS, Embedding
 from agent.events import EmbeddingProgress, Notice, RecallDone, ReplyEnded
 from agent.home import Home
@@ -19,7 +18,7 @@ from agent.served_embedders import KEPT, served_key
 from agent.settings import Server, Settings
 from graph.memory import Memory
 from models.errors import ModelError, ServerBroken, ServerLost, ServerRefused, ServerUnreachable
-from tests.agent.conftest import collect
+from tests.agent.conftest import collect, opened
 from tests.agent.test_embedding import missing, say
 from tests.fakes import FakeEmbedder, FakeGenerator
 from tests.models.embedding_server import MODEL, EmbeddingServer, embedding_server
@@ -84,13 +83,6 @@ class Held(Rest):
         then()
 
 
-@pytest.fixture
-def memory() -> Any:
-    opened = Memory.open(Home.resolve().memory, command="test")
-    yield opened
-    opened.close()
-
-
 @asynccontextmanager
 async def embedding(
     memory: Memory, load: EmbedderLoader, rest: Rest, told: list[Notice] | None = None
@@ -108,9 +100,7 @@ def failures(told: list[Notice]) -> list[str]:
 
 
 @pytest.mark.parametrize("error", [GONE, LOST, BROKEN], ids=["gone", "lost", "broken"])
-async def test_a_server_that_is_away_is_told_once_left_alone_and_gone_on_with(
-    memory: Memory, error: ModelError
-) -> None:
+async def test_a_server_that_is_away_is_told_once_left_and_gone_on_with(memory: Memory, error: ModelError) -> None:
     say(memory, *(f"number {number}" for number in range(BATCH + 1)))
     served, rest, told = Served(error), Held(), list[Notice]()
     async with embedding(memory, lambda name: LoadedEmbedder(served, KEY), rest, told) as running:
@@ -155,9 +145,7 @@ async def test_a_query_that_a_server_fails_leaves_it_alone_too(memory: Memory) -
 @pytest.mark.parametrize(
     "bad", [BROKEN, ServerRefused("den", "it refused (HTTP 400)", "Try again.", 400)], ids=["broken", "refused"]
 )
-async def test_texts_that_a_server_refuses_are_left_out_and_the_others_are_embedded(
-    memory: Memory, bad: ModelError
-) -> None:
+async def test_texts_that_a_server_refuses_are_left_out_others_embedded(memory: Memory, bad: ModelError) -> None:
     say(memory, *(f"number {number}" for number in range(BATCH)), *(f"bad {number}" for number in range(2 * USELESS)))
     served, rest, told = Served(bad=bad), Held(), list[Notice]()
     async with embedding(memory, lambda name: LoadedEmbedder(served, KEY), rest, told) as running:
@@ -238,9 +226,7 @@ async def test_an_agent_whose_embedder_is_away_recalls_by_words() -> None:
         return LoadedEmbedder(served, KEY)
 
     served = Served(GONE)
-    agent = Agent(Home.resolve(), Settings(reflect=False), client="test", loader=load, embedder_loader=vectors)
-    await agent.start()
-    try:
+    async with opened(Settings(reflect=False), load, vectors) as agent:
         assert await agent.models.embedder_ready()
         await collect(agent.send(None, "My boat is called Heron."))
         events = await collect(agent.send(None, "What is my boat called?"))
@@ -249,8 +235,6 @@ async def test_an_agent_whose_embedder_is_away_recalls_by_words() -> None:
         assert (end.text, end.error) == ("Nice.", None)
         assert ["Heron" in hit.text for hit in recalled.hits] == [True]
         assert len(served.asked) <= 2
-    finally:
-        await agent.close()
 
 
 # -- loading, and keys

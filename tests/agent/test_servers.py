@@ -15,7 +15,7 @@ from agent.model_host import llama_loader
 from agent.settings import Server, Settings, write_server
 from models.errors import ServerError, ServerLost, ServerUnreachable, UnknownModel
 from models.protocols import Finished, ModelInfo, Piece, ReadProgress, SamplingParams
-from tests.agent.conftest import collect
+from tests.agent.conftest import collect, opened
 from tests.fakes import FakeGenerator
 from tests.models.llama_server import serving
 
@@ -85,10 +85,8 @@ async def test_where_nothing_came_of_a_server_the_stand_in_answers(big: Callable
         assert (end.text, end.error) == ("Here I am.", None)
         assert {each.reply_turn for each in of(events, ReplyStarted)} == {end.reply_turn}
         path = await agent.chats.thread(end.session)
-        assert [(turn.role, turn.model, turn.host) for turn in path] == [
-            ("user", None, None),
-            ("assistant", "small", None),
-        ]
+        found = [(turn.role, turn.model, turn.host) for turn in path]
+        assert found == [("user", None, None), ("assistant", "small", None)]
     assert f"{GONE} small answers instead." in [each.message for each in told if isinstance(each, Warned)]
 
 
@@ -173,16 +171,11 @@ async def test_a_server_that_was_put_into_the_settings_meanwhile_is_known_by_its
         assert name != "tiny@den" or "den" in agent.settings.servers
         return FakeGenerator(name=name)
 
-    home = Home.resolve()
-    agent = Agent(home, Settings(model="chat", reflect=False), client="test", loader=load)
-    await agent.start()
-    try:
-        write_server(home.config, "den", Server(address="http://localhost:8080"))
+    async with opened(Settings(model="chat", reflect=False), load) as agent:
+        write_server(Home.resolve().config, "den", Server(address="http://localhost:8080"))
         await agent.models.use("tiny@den")
         assert loaded == ["chat", "tiny@den"]
         assert agent.settings.model == "tiny@den"
-    finally:
-        await agent.close()
 
 
 def test_a_server_that_is_none_is_told_by_its_name() -> None:
@@ -205,9 +198,7 @@ async def test_a_chat_by_a_real_server_is_kept_as_one_by_the_embedded_model(addr
         reflect=False,
         sampling={"max_tokens": 12, "temperature": 0},  # type: ignore[arg-type]
     )
-    agent = Agent(Home.resolve(), settings, client="test")
-    await agent.start()
-    try:
+    async with opened(settings) as agent:
         session, before = None, 0
         for said in ("My boat is called Heron.", "What is it called?", "Thank you."):
             (end,) = of(await collect(agent.send(session, said)), ReplyEnded)
@@ -221,5 +212,3 @@ async def test_a_chat_by_a_real_server_is_kept_as_one_by_the_embedded_model(addr
         assert [turn.role for turn in path] == ["user", "assistant"] * 3
         assert {turn.model for turn in path if turn.role == "assistant"} == {settings.model}
         assert {turn.host for turn in path} == {None}  # it is this machine
-    finally:
-        await agent.close()

@@ -8,28 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from agent import events as happened
 from agent import opening as running
 from agent.agent import Agent
 from agent.errors import AgentError
-from agent.events import (
-    AgentEvent,
-    Failed,
-    MemoryAwaited,
-    MemoryPreparing,
-    MemoryReady,
-    ModelFailed,
-    ModelProgress,
-    ModelReady,
-    Notice,
-    QueueHeld,
-    RecallDone,
-    ReplyEnded,
-    ReplyStarted,
-    SessionsChanged,
-    TokensArrived,
-    TurnAccepted,
-    TurnWithdrawn,
-)
 from agent.home import Home
 from agent.settings import Settings
 from graph.errors import MemoryHeld, NotFound
@@ -42,17 +24,19 @@ from tests.agent.conftest import MakeAgent, collect
 from tests.fakes import FakeGenerator, Reply
 
 
-async def talk(agent: Agent, session: str | None, text: str) -> tuple[str, ReplyEnded]:
-    ended = [event for event in await collect(agent.send(session, text)) if isinstance(event, ReplyEnded)]
+async def talk(agent: Agent, session: str | None, text: str) -> tuple[str, happened.ReplyEnded]:
+    ended = [event for event in await collect(agent.send(session, text)) if isinstance(event, happened.ReplyEnded)]
     assert len(ended) == 1
     return ended[0].session, ended[0]
 
 
-async def sent(agent: Agent, session: str | None, text: str) -> tuple[AsyncGenerator[AgentEvent, None], TurnAccepted]:
+async def sent(
+    agent: Agent, session: str | None, text: str
+) -> tuple[AsyncGenerator[happened.AgentEvent, None], happened.TurnAccepted]:
     """What comes of a message, and that it was taken up."""
     events = agent.send(session, text)
     accepted = await anext(events)
-    assert isinstance(accepted, TurnAccepted)
+    assert isinstance(accepted, happened.TurnAccepted)
     return events, accepted
 
 
@@ -65,7 +49,7 @@ def kept() -> LogReader:
     return LogReader.open(Home.resolve().memory)
 
 
-async def until(events: AsyncIterator[AgentEvent], kind: type) -> AgentEvent:
+async def until(events: AsyncIterator[happened.AgentEvent], kind: type) -> happened.AgentEvent:
     """The first event of a kind; those before it are passed over."""
     async for event in events:
         if isinstance(event, kind):
@@ -78,29 +62,24 @@ async def test_an_exchange_is_told_step_by_step_and_kept_with_its_figures(make_a
     agent = await make_agent(model)
     events = await collect(agent.send(None, " hello \n"))
     kinds = [type(event) for event in events]
-    assert kinds[:3] == [TurnAccepted, RecallDone, ReplyStarted]
-    assert set(kinds[3:-1]) == {TokensArrived}
+    assert kinds[:3] == [happened.TurnAccepted, happened.RecallDone, happened.ReplyStarted]
+    assert set(kinds[3:-1]) == {happened.TokensArrived}
     accepted, started, ended = events[0], events[2], events[-1]
-    assert isinstance(accepted, TurnAccepted)
-    assert isinstance(started, ReplyStarted)
-    assert isinstance(ended, ReplyEnded)
+    assert isinstance(accepted, happened.TurnAccepted)
+    assert isinstance(started, happened.ReplyStarted)
+    assert isinstance(ended, happened.ReplyEnded)
     assert (accepted.text, accepted.new_session, accepted.queued) == ("hello", True, False)
     assert (ended.text, ended.truncated, ended.stop_reason) == ("Nice to meet you.", False, "end")
     said, reply = await agent.chats.thread(accepted.session)
     assert (said.id, said.text, said.role, said.parent) == (accepted.turn, "hello", "user", None)
     assert (reply.id, reply.text, reply.role, reply.parent) == (ended.reply_turn, ended.text, "assistant", said.id)
-    assert (reply.model, reply.prompt_tokens, reply.completion_tokens) == (
-        "fake",
-        len(model.prompts[0]),
-        ended.completion_tokens,
-    )
+    found = (reply.model, reply.prompt_tokens, reply.completion_tokens)
+    assert found == ("fake", len(model.prompts[0]), ended.completion_tokens)
     assert reply.prompt_hash
     assert started.prompt_tokens == ended.prompt_tokens
 
 
-async def test_the_message_is_on_disk_before_the_first_token_is_asked_for_and_a_face_that_goes_away_loses_nothing(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_message_is_on_disk_before_the_first_token_and_a_leaving_face_loses_none(make_agent: MakeAgent) -> None:
     model = FakeGenerator("a long answer that nobody reads")
     model.gate.clear()
     agent = await make_agent(model)
@@ -113,19 +92,17 @@ async def test_the_message_is_on_disk_before_the_first_token_is_asked_for_and_a_
     assert said[:2] == ["remember this", "a long answer that nobody reads"]
 
 
-async def test_a_message_that_is_blank_and_a_retry_where_all_is_answered_are_refused_and_store_nothing(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_blank_message_and_a_retry_of_what_is_answered_store_nothing(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator())
     session, _ = await talk(agent, None, "hello")
     await agent.idle()
     head = (await agent.status()).log_head
     for blank in ("", "  \n\t"):
         (failed,) = await collect(agent.send(None, blank))
-        assert isinstance(failed, Failed)
+        assert isinstance(failed, happened.Failed)
         assert "empty" in failed.message
     (failed,) = await collect(agent.retry(session))
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, happened.Failed)
     assert (await agent.status()).log_head == head
 
 
@@ -134,14 +111,14 @@ async def test_stop_keeps_the_partial_and_the_next_prompt_begins_with_it(make_ag
     agent = await make_agent(model)
     events = agent.send(None, "count")
     session = ""
-    ended: AgentEvent | None = None
+    ended: happened.AgentEvent | None = None
     async for event in events:
-        if isinstance(event, TokensArrived):
+        if isinstance(event, happened.TokensArrived):
             session = event.session
             assert agent.answering == session
             assert agent.stop()
         ended = event
-    assert isinstance(ended, ReplyEnded)
+    assert isinstance(ended, happened.ReplyEnded)
     assert (ended.truncated, ended.stop_reason) == (True, "stopped")
     assert 0 < len(ended.text) < len("one two three four five")
     await talk(agent, session, "go on")
@@ -175,15 +152,15 @@ async def test_a_stop_holds_what_is_queued_and_a_new_message_is_answered_before_
     agent = await make_agent(model)
     first, accepted = await sent(agent, None, "first")
     session = accepted.session
-    await until(first, TokensArrived)
+    await until(first, happened.TokensArrived)
     model.gate.clear()
     await model.waiting.wait()
     later = [agent.send(session, text) for text in ("second", "third")]
     queued = [(await anext(events)).turn or "" for events in later]  # type: ignore[union-attr]
     notices = agent.notices()
     assert agent.stop()
-    held = await notices_until(notices, QueueHeld)
-    assert held == QueueHeld(session, tuple(queued))
+    held = await notices_until(notices, happened.QueueHeld)
+    assert held == happened.QueueHeld(session, tuple(queued))
     model.gate.set()
     await collect(first)
     await agent.opened(session)
@@ -192,7 +169,7 @@ async def test_a_stop_holds_what_is_queued_and_a_new_message_is_answered_before_
     await talk(agent, session, "no: this")
     assert (await said_in(agent, session))[2:] == ["no: this", "right"]
     assert agent.go_on(session)
-    assert await notices_until(notices, QueueHeld) == QueueHeld(session, ())
+    assert await notices_until(notices, happened.QueueHeld) == happened.QueueHeld(session, ())
     for events in later:
         await collect(events)
     assert (await said_in(agent, session))[4:] == ["second", "later", "third", "last"]
@@ -212,7 +189,7 @@ async def test_a_message_that_waits_is_withdrawn_and_is_neither_answered_nor_for
     with pytest.raises(AgentError, match="being answered"):
         await agent.withdraw(session, accepted.turn)
     assert await agent.withdraw(session, turn) == "second"
-    assert await anext(second) == TurnWithdrawn(session, turn)
+    assert await anext(second) == happened.TurnWithdrawn(session, turn)
     assert [each.id for each in await agent.chats.waiting(session)] == [last]
     with pytest.raises(AgentError, match="being answered"):
         await agent.withdraw(session, turn)
@@ -271,7 +248,7 @@ async def test_closing_in_the_middle_keeps_the_partial_and_the_queued_message(ma
     agent = await make_agent(model)
     first, accepted = await sent(agent, None, "count")
     session = accepted.session
-    await until(first, TokensArrived)
+    await until(first, happened.TokensArrived)
     model.gate.clear()
     await anext(agent.send(session, "and then?"))
     await model.waiting.wait()
@@ -283,7 +260,7 @@ async def test_closing_in_the_middle_keeps_the_partial_and_the_queued_message(ma
     assert turns[1].text
     assert turns[2].text == "and then?"
     events = await collect(again.retry(session))
-    assert isinstance(events[-1], ReplyEnded)
+    assert isinstance(events[-1], happened.ReplyEnded)
     assert (await again.chats.thread(session))[-1].text == "yes"
 
 
@@ -306,13 +283,13 @@ class Shelf:
     def __init__(self, **replies: str) -> None:
         self.replies = replies
 
-    def __call__(self, name: str, progress: Callable[[ModelProgress], None]) -> Generator:
+    def __call__(self, name: str, progress: Callable[[happened.ModelProgress], None]) -> Generator:
         if name not in self.replies:
             raise NotGguf(Home.resolve().models / name, "plain text")
         return FakeGenerator(self.replies[name], name=name)
 
 
-async def notices_until(notices: AsyncIterator[Notice], kind: type) -> Notice:
+async def notices_until(notices: AsyncIterator[happened.Notice], kind: type) -> happened.Notice:
     async for notice in notices:
         if isinstance(notice, kind):
             return notice
@@ -324,26 +301,30 @@ async def test_a_model_that_does_not_load_leaves_the_message_safe_and_a_session_
     agent = Agent(Home.resolve(), Settings(model="broken"), client="test", loader=shelf)
     notices, changes = agent.notices(), agent.notices()
     await agent.start()
-    failed = await notices_until(notices, ModelFailed)
-    assert isinstance(failed, ModelFailed)
+    failed = await notices_until(notices, happened.ModelFailed)
+    assert isinstance(failed, happened.ModelFailed)
     assert "plain text" in failed.message
     accepted, refused = await collect(agent.send(None, "Miso the cat"))
-    assert isinstance(accepted, TurnAccepted)
-    assert isinstance(refused, Failed)
+    assert isinstance(accepted, happened.TurnAccepted)
+    assert isinstance(refused, happened.Failed)
     assert refused.turn == accepted.turn
     session = accepted.session
-    assert await notices_until(changes, SessionsChanged) == SessionsChanged(session), "it is told before any reply"
+    assert await notices_until(changes, happened.SessionsChanged) == happened.SessionsChanged(session), (
+        "it is told before any reply"
+    )
     assert (await agent.chats.get(session)).name == "Miso the cat"
     await agent.models.use("good")
-    assert isinstance((await collect(agent.retry(session)))[-1], ReplyEnded)
+    assert isinstance((await collect(agent.retry(session)))[-1], happened.ReplyEnded)
     assert await said_in(agent, session) == ["Miso the cat", "here I am"]
     await agent.models.use("large", session=session)
     assert [(await talk(agent, each, "hello"))[1].text for each in (session, None)] == ["large", "here I am"]
     notices = agent.notices()
     with pytest.raises(NotGguf):
         await agent.models.use("broken")
-    assert isinstance(await notices_until(notices, ModelFailed), ModelFailed)
-    assert isinstance(await notices_until(notices, ModelReady), ModelReady), "the one that answers stays"
+    assert isinstance(await notices_until(notices, happened.ModelFailed), happened.ModelFailed)
+    assert isinstance(await notices_until(notices, happened.ModelReady), happened.ModelReady), (
+        "the one that answers stays"
+    )
     await agent.close()
 
 
@@ -372,7 +353,7 @@ async def test_sessions_are_listed_newest_first_archived_and_deleted(make_agent:
     await agent.chats.delete(one)
     assert [session.id for session in await agent.chats.all()] == [two]
     (failed,) = await collect(agent.send(one, "anyone?"))
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, happened.Failed)
     with pytest.raises(NotFound):
         await agent.chats.archive("nothing")
 
@@ -383,7 +364,7 @@ async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAge
     agent = await make_agent(model)
     first, accepted = await sent(agent, None, "count")
     session = accepted.session
-    await until(first, TokensArrived)
+    await until(first, happened.TokensArrived)
     model.gate.clear()
     queued = agent.send(session, "and then?")
     await anext(queued)
@@ -391,9 +372,9 @@ async def test_deleting_a_chat_ends_what_is_being_said_there(make_agent: MakeAge
     await agent.chats.delete(session)
     head = (await agent.status()).log_head
     model.gate.set()
-    assert isinstance((await collect(first))[-1], ReplyEnded)
+    assert isinstance((await collect(first))[-1], happened.ReplyEnded)
     (refused,) = await collect(queued)
-    assert isinstance(refused, Failed)
+    assert isinstance(refused, happened.Failed)
     assert refused.message == "This chat was deleted before the message was answered."
     await agent.idle()
     assert (await agent.status()).log_head == head
@@ -416,9 +397,7 @@ async def test_a_system_prompt_of_its_own_reaches_the_model_in_the_middle_of_a_c
     assert "rhymes" in model.detokenize(model.prompts[-1])
 
 
-async def test_short_commands_take_turns_and_a_wait_for_the_memory_is_told_bounded_and_can_be_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_short_commands_take_turns_and_waiting_is_told_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "TOLD_S", 0.0)
     agents = [Agent(Home.resolve(), Settings(), client=name, brief=True) for name in ("ask", "import", "remember")]
     first, *others = agents
@@ -432,7 +411,7 @@ async def test_short_commands_take_turns_and_a_wait_for_the_memory_is_told_bound
     turns = [asyncio.create_task(turn(other)) for other in others]
     for notices in heard:
         told = await anext(notices)
-        assert isinstance(told, MemoryAwaited)
+        assert isinstance(told, happened.MemoryAwaited)
         assert told.message.startswith("waiting for `clew (ask)` (process ")
     await first.close()
     await asyncio.gather(*turns)
@@ -442,7 +421,7 @@ async def test_short_commands_take_turns_and_a_wait_for_the_memory_is_told_bound
     second = Agent(Home.resolve(), Settings(), client="ask", brief=True)
     told_second = second.notices()
     waiting = asyncio.create_task(second.start())
-    assert isinstance(await anext(told_second), MemoryAwaited)
+    assert isinstance(await anext(told_second), happened.MemoryAwaited)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -453,9 +432,7 @@ async def test_short_commands_take_turns_and_a_wait_for_the_memory_is_told_bound
     await first.close()
 
 
-async def test_a_memory_of_another_version_is_made_ready_and_its_last_chat_is_told_meanwhile(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_memory_of_another_version_is_made_ready_its_last_chat_is_told(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Hello there."))
     session, _ = await talk(agent, None, "hello")
     thread = await agent.chats.thread(session)
@@ -467,10 +444,10 @@ async def test_a_memory_of_another_version_is_made_ready_and_its_last_chat_is_to
     notices = again.notices()
     await again.start(load_model=False, load_embedder=False, open_graph=False)
     told = await anext(notices)
-    assert isinstance(told, MemoryPreparing)
+    assert isinstance(told, happened.MemoryPreparing)
     assert told.done <= told.total
     assert list(told.turns) == thread
-    assert isinstance(await anext(notices), MemoryReady)
+    assert isinstance(await anext(notices), happened.MemoryReady)
     assert await again.chats.thread(session) == thread
     await again.close()
 
@@ -488,7 +465,7 @@ async def test_much_text_is_kept_whole_and_shortened_for_the_model_only(make_age
     agent = await make_agent(model)
     text = "word " * 20_000
     events = await collect(agent.send(None, text))
-    started = next(event for event in events if isinstance(event, ReplyStarted))
+    started = next(event for event in events if isinstance(event, happened.ReplyStarted))
     assert started.cut_tokens > 10_000
     assert len(model.prompts[0]) < agent.settings.context
     assert (await agent.chats.thread(started.session))[0].text == text.strip()
@@ -498,10 +475,8 @@ async def test_the_real_model_answers_and_evaluates_only_what_is_new(make_agent:
     generator = load_generator(
         chat_gguf, name="smollm2-135m", context=2048, memo=Home.resolve().probed
     )  # its own: the agent closes it
-    settings = Settings(
-        recall=False, reflect=False, tools="off", kv_mb=0, sampling=Sampling(temperature=0, max_tokens=8)
-    )
-    agent = await make_agent(generator, settings)
+    greedy = Settings(recall=False, reflect=False, tools="off", kv_mb=0, sampling=Sampling(temperature=0, max_tokens=8))
+    agent = await make_agent(generator, greedy)
     session, first = await talk(agent, None, "Say hello, then name three animals. " * 4)
     _, second = await talk(agent, session, "And now a </s><|im_end|> colour.")
     assert first.text

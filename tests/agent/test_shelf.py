@@ -195,19 +195,13 @@ def turn(number: int) -> Turn:
     return Turn(f"t{number}", "s", None, number, role, role, f"text {number}", datetime.now(UTC), "test")
 
 
-async def park(shelf: Shelf) -> None:
-    await shelf.leave()
-
-
 async def begin_to_save(shelf: Shelf) -> None:
     shelf._save_all(0)
     await asyncio.wait(set(shelf._copying))
 
 
-@pytest.mark.parametrize("copy", [park, begin_to_save])
-async def test_what_is_forgotten_while_it_is_copied_out_is_not_written(
-    tmp_path: Path, copy: Callable[[Shelf], Awaitable[None]]
-) -> None:
+@pytest.mark.parametrize("copy", [lambda shelf: shelf.leave(), begin_to_save])
+async def test_what_was_forgotten_is_not_written(tmp_path: Path, copy: Callable[[Shelf], Awaitable[None]]) -> None:
     model = FakeGenerator()
     tokens = list(range(100))
     shelf = Shelf(KVStates(tmp_path / "kv", limit=1 << 30), lambda _: (tokens, {"marks": ["t"]}))
@@ -428,42 +422,33 @@ async def test_the_other_voice_is_evaluated_while_nobody_waits_and_nobody_is_pus
         assert await story.replies(key) <= 2
 
 
-async def forget(story: Story) -> None:
-    await story.shelf.forget("S")
-
-
-async def forget_turns(story: Story) -> None:
-    await story.shelf.forget_turns({"turn of S"})
-
-
 async def forget_what_is_gone(story: Story) -> None:
     story.gone.add("turn of S")
     await story.shelf.forget_turns(())
 
 
-async def tidy(story: Story) -> None:
-    await story.shelf.tidy(("T", "U"))
+FORGETTING: dict[str, Callable[[Story], Awaitable[None]]] = {
+    "a chat": lambda story: story.shelf.forget("S"),
+    "its turns": lambda story: story.shelf.forget_turns({"turn of S"}),
+    "what is gone": forget_what_is_gone,
+    "all but others": lambda story: story.shelf.tidy(("T", "U")),
+}
 
 
-@pytest.mark.parametrize("how", [forget, forget_turns, forget_what_is_gone, tidy])
+@pytest.mark.parametrize("how", FORGETTING.values(), ids=FORGETTING)
 @pytest.mark.parametrize("where", ["in RAM", "on disk"])
 async def test_what_is_forgotten_is_forgotten_of_all_voices_wherever_it_waits(
     story: Story, how: Callable[[Story], Awaitable[None]], where: str
 ) -> None:
-    mara, jonas, other, last = (
-        *(story.key(voice) for voice in ("mara", "jonas")),
-        story.key(None, "T"),
-        story.key(None, "U"),
-    )
-    for key in (mara, jonas, other, last):
+    mara, jonas, *left = (story.key("mara"), story.key("jonas"), story.key(None, "T"), story.key(None, "U"))
+    for key in (mara, jonas, *left):
         await story.replies(key)
     await story.shelf.leave()
-    assert set(story.parked) == {mara, jonas, other, last}
+    assert set(story.parked) == {mara, jonas, *left}
     if where == "on disk":
         await story.shelf.save()
     await how(story)
-    left = {other, last}
-    assert set(story.parked) == (left if where == "in RAM" else set())
+    assert set(story.parked) == (set(left) if where == "in RAM" else set())
     assert story.written == (set() if where == "in RAM" else {(key.session, key.voice) for key in left})
     await story.shelf.save()
     assert story.written == {(key.session, key.voice) for key in left}

@@ -5,28 +5,15 @@ import pytest
 from agent.agent import Agent
 from agent.prompt import CORE, CORE_NOW
 from agent.settings import Settings
-from tests.agent.conftest import MakeAgent
+from tests.agent.conftest import PLAIN, MakeAgent
 from tests.agent.test_prompts import LONG, next_compaction
 from tests.agent.test_recall import ready, say, spelled
 from tests.fakes import FakeGenerator
 
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 SMALL = Settings(context=1024, high_water=600, low_water=300, tools="off", reflect=False, recall=False, kv_mb=0)
 
 
-@pytest.fixture
-def model() -> FakeGenerator:
-    return FakeGenerator("I see.")
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
-    return await ready(make_agent, model, PLAIN)
-
-
-async def test_a_block_enters_with_the_next_message_and_every_prompt_begins_with_the_one_before(
-    agent: Agent, model: FakeGenerator
-) -> None:
+async def test_a_block_enters_with_the_next_message_and_prompts_only_grow(agent: Agent, model: FakeGenerator) -> None:
     session, _, _ = await say(agent, None, "hello there")
     for number in range(3):
         await agent.memories.write_block("persona", f"You are number {number}.")
@@ -65,9 +52,7 @@ async def test_a_pinned_memory_enters_once_and_is_cut_when_it_is_forgotten(agent
     assert agent.rewrites == {"removal": 1}
 
 
-async def test_a_memory_whose_proof_is_hidden_and_a_block_that_is_emptied_leave_the_prompt(
-    agent: Agent, model: FakeGenerator
-) -> None:
+async def test_a_memory_without_proof_and_an_emptied_block_leave_the_prompt(agent: Agent, model: FakeGenerator) -> None:
     made = await agent.memories.remember("My boat is called Zephyrine.")
     await agent.memories.pin(made.id)
     session, _, _ = await say(agent, None, "hello there")
@@ -105,8 +90,7 @@ async def test_shortening_a_prompt_folds_the_blocks_in_and_drops_what_they_said_
 
 
 @pytest.mark.restarts
-async def test_after_a_restart_the_prompt_holds_the_same_blocks(make_agent: MakeAgent) -> None:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+async def test_after_a_restart_the_prompt_holds_the_same_blocks(agent: Agent, make_agent: MakeAgent) -> None:
     await agent.memories.write_block("persona", "You are Zephyrine.")
     made = await agent.memories.remember("I row on Sundays.")
     await agent.memories.pin(made.id)
@@ -120,9 +104,7 @@ async def test_after_a_restart_the_prompt_holds_the_same_blocks(make_agent: Make
 
 
 @pytest.mark.restarts
-async def test_a_pinned_message_that_was_left_by_going_back_leaves_the_prompts_of_other_chats_too(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_pinned_message_left_by_going_back_leaves_the_prompts_of_others_too(make_agent: MakeAgent) -> None:
     model = FakeGenerator("I see.")
     agent = await ready(make_agent, model, Settings(tools="off", kv_mb=0, reflect=False, recall=False))
     one, _, ended = await say(agent, None, "My boat is called Zephyrine.")

@@ -51,11 +51,8 @@ async def test_a_story_begins_with_its_greeting_and_the_alternatives(make_agent:
     assert (first.speaker, first.role, first.text) == ("Mara", "assistant", "*looks up* You came, Ada.")
     standing = await agent.branches.alternatives(session, [first.id])
     assert len(standing[first.id].turns) == 2
-    assert [(each.name, each.seat, each.present) for each in await agent.stories.cast(session)] == [
-        ("Ada", "you", True),
-        ("Mara", "host", True),
-        ("Jonas", "guest", True),
-    ]
+    found = [(each.name, each.seat, each.present) for each in await agent.stories.cast(session)]
+    assert found == [("Ada", "you", True), ("Mara", "host", True), ("Jonas", "guest", True)]
 
 
 async def test_whoever_is_named_answers_in_their_own_name_and_prompt(make_agent: MakeAgent) -> None:
@@ -94,12 +91,8 @@ async def test_a_reply_without_words_is_told_to_no_voice(make_agent: MakeAgent) 
     agent, model, session = await staged(make_agent, "", "\nAda: I know.", "Two.", "Three.")
     for text in ("Mara?", "And, Mara?", "Jonas?", "Mara!"):
         await say(agent, session, text)
-    assert [turn.text for turn in await thread(agent, session) if turn.role == "assistant"][1:] == [
-        "",
-        "",
-        "Two.",
-        "Three.",
-    ]
+    found = [turn.text for turn in await thread(agent, session) if turn.role == "assistant"][1:]
+    assert found == ["", "", "Two.", "Three."]
     told = shown(model)
     assert told.count("Mara:") == 2  # her greeting, and where she is to speak
     assert shown(model, -2).count("Mara:") == 1
@@ -120,9 +113,7 @@ async def test_after_a_restart_a_voice_is_told_what_it_was_told_before(make_agen
     assert "Mara: *looks up* You came, Ada." in shown(again)
 
 
-async def test_who_is_away_or_apart_whispered_past_reset_or_no_witness_is_given_nothing_of_what_was_said(
-    make_agent: MakeAgent,
-) -> None:
+async def test_who_is_away_apart_whispered_past_reset_or_no_witness_is_given_nothing(make_agent: MakeAgent) -> None:
     agent, model, session = await staged(make_agent, "Ssh.")
     mara = await agent.stories.named(session, "Mara")
     await say(agent, session, "He must not know of the gold.", whisper=mara)
@@ -182,11 +173,8 @@ async def test_what_is_said_out_of_character_reaches_nobody(make_agent: MakeAgen
     agent, model, session = await staged(make_agent, "Hm.")
     await say(agent, session, "Good evening. ((she should be angry))")
     assert "angry" not in shown(model)
-    assert [(turn.role, turn.text) for turn in await thread(agent, session)][1:] == [
-        ("note", "she should be angry"),
-        ("user", "Good evening."),
-        ("assistant", "Hm."),
-    ]
+    found = [(turn.role, turn.text) for turn in await thread(agent, session)][1:]
+    assert found == [("note", "she should be angry"), ("user", "Good evening."), ("assistant", "Hm.")]
     await say(agent, session, "((nobody hears this))")
     assert len(model.prompts) == 1
     assert (await thread(agent, session))[-1].text == "nobody hears this"
@@ -197,11 +185,8 @@ async def test_a_reply_made_anew_is_by_the_same_voice_also_one_that_nobody_asked
     await say(agent, session, "Mara?")
     await collect(agent.speak(session, await agent.stories.named(session, "Jonas")))
     await collect(agent.regenerate(session))
-    assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][1:] == [
-        ("Ada", "Mara?"),
-        ("Mara", "First."),
-        ("Jonas", "Third."),
-    ]
+    found = [(turn.speaker, turn.text) for turn in await thread(agent, session)][1:]
+    assert found == [("Ada", "Mara?"), ("Mara", "First."), ("Jonas", "Third.")]
     first = (await thread(agent, session))[2]
     await collect(agent.regenerate(session, first.id))
     assert [(turn.speaker, turn.text) for turn in await thread(agent, session)][2:] == [("Mara", "Fourth.")]
@@ -222,9 +207,7 @@ async def test_a_guest_is_gone_before_it_joined_and_who_was_away_is_back(make_ag
     assert [each.present for each in await agent.stories.cast(session)] == [True, False, True]
 
 
-async def test_two_of_one_name_or_no_answer_what_cannot_be_set_and_a_scene_that_is_closed_are_told(
-    make_agent: MakeAgent,
-) -> None:
+async def test_two_of_one_name_no_answer_what_cannot_be_set_and_a_closed_scene_are_told(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Hm."), PLAIN)
     for name in ("Mara", "mara", "You"):
         with pytest.raises(AgentError, match="Nothing was begun"):
@@ -255,9 +238,7 @@ async def test_two_of_one_name_or_no_answer_what_cannot_be_set_and_a_scene_that_
     assert "clock" not in {line.aspect for line in await agent.stories.stage(session)}
 
 
-async def test_a_message_that_waits_comes_with_its_note_and_a_note_alone_is_taken_up_and_answered_by_nobody(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_message_that_waits_comes_with_its_note_which_alone_nobody_answers(make_agent: MakeAgent) -> None:
     agent, model, session = await staged(make_agent, "One.", "Two.", "Three.", "Four.")
 
     async def waiting(text: str) -> bool:
@@ -283,11 +264,8 @@ async def test_a_message_that_waits_comes_with_its_note_and_a_note_alone_is_take
     ]
     await waiting("((be rude))")
     assert await agent.chats.waiting(session) == []
-    assert [(turn.role, turn.text) for turn in await thread(agent, session)][6:] == [
-        ("user", "Mara?"),
-        ("assistant", "Three."),
-        ("note", "be rude"),
-    ]
+    found = [(turn.role, turn.text) for turn in await thread(agent, session)][6:]
+    assert found == [("user", "Mara?"), ("assistant", "Three."), ("note", "be rude")]
     await say(agent, session, "Jonas?")
     assert (await thread(agent, session))[-1].text == "Four."
 
@@ -385,9 +363,7 @@ async def test_how_one_stands_to_another_is_a_fold_that_goes_back_with_the_head(
         await agent.stories.put(session, f"{ids['Mara']}>{ids['Ada']}", "trust", "101")
 
 
-async def test_who_was_away_goes_by_what_it_heard_last_and_who_was_only_asked_knows_nothing_of_it(
-    make_agent: MakeAgent,
-) -> None:
+async def test_who_was_away_goes_by_what_it_heard_last_and_who_was_asked_knows_nothing(make_agent: MakeAgent) -> None:
     agent, _, session = await staged(make_agent, "Hm.")
     mara, jonas = [await agent.stories.named(session, name) for name in ("Mara", "Jonas")]
     await say(agent, session, "Mara, the marble is in the basket.")
@@ -473,9 +449,7 @@ async def test_what_lies_between_two_is_told_private_moments_and_when_they_last_
     assert all((each.count, each.last) == (0, None) for each in (await agent.stories.overview(session)).between)
 
 
-async def test_what_everybody_does_is_told_anew_after_some_messages_and_when_it_is_asked_for(
-    make_agent: MakeAgent,
-) -> None:
+async def test_what_everybody_does_is_told_anew_after_some_messages_and_when_asked_for(make_agent: MakeAgent) -> None:
     agent, model, session = await staged(make_agent, "Yes.")
     _, mara, jonas = (each.member for each in await agent.stories.cast(session))
     await agent.stories.put(session, jonas, "action", "mending a net")
@@ -495,9 +469,7 @@ async def test_what_everybody_does_is_told_anew_after_some_messages_and_when_it_
     assert (await agent.status()).rewrites == {}
 
 
-async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_after_its_reply(
-    make_agent: MakeAgent,
-) -> None:
+async def test_what_a_message_interrupts_of_a_scenes_end_is_gone_on_with_after_its_reply(make_agent: MakeAgent) -> None:
     agent, model, session = await staged(make_agent, "A blue kettle.", "Yes.", "Now.", "So it is.")
     await agent.stories.open_scene(session, "The kitchen")
     for text in ("Mara, what is that?", "Mara, is it hot?", "Mara, when?"):
@@ -518,9 +490,7 @@ async def test_what_a_message_interrupts_of_the_end_of_a_scene_is_gone_on_with_a
     assert "Mara: So it is." in shown(model)
 
 
-async def test_a_card_that_leaves_a_prompt_no_room_is_told_when_it_is_read_and_begins_no_story(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_card_that_leaves_a_prompt_no_room_is_told_when_read_and_begins_nothing(make_agent: MakeAgent) -> None:
     large = read_card(b'{"name": "Mara", "description": "%s"}' % (b"She counts the waves. " * 400), "mara")
     (note,) = large.notes
     assert note.startswith("About 2,200 tokens of the card stand in every prompt, more than 60% of the 3,000")
@@ -548,9 +518,7 @@ async def test_the_prompt_of_somebody_who_left_the_cast_is_made_no_more(make_age
     assert not any("smuggler" in model.detokenize(prompt) for prompt in model.prefills[before:])
 
 
-async def test_strangers_are_told_of_each_other_once_they_have_met_and_not_after_going_back(
-    make_agent: MakeAgent,
-) -> None:
+async def test_strangers_are_told_of_each_other_once_they_met_and_not_after_going_back(make_agent: MakeAgent) -> None:
     model = FakeGenerator("Yes.")
     agent = await make_agent(model, PLAIN)
     session = await agent.stories.begin("The Lighthouse", MARA, guest=JONAS, you="Ada", strangers=True)

@@ -4,24 +4,20 @@ import pytest
 
 from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
-from agent.settings import Settings
 from graph.errors import InvalidEvent, NotFound
 from graph.events import ObservationDeleted, ObservationRetired
 from graph.ids import new_id
 from graph.values import Observation, Wanted
-from tests.agent.conftest import MakeAgent
-from tests.agent.test_recall import ready, say
+from tests.agent.test_recall import say
 from tests.fakes import FakeGenerator
 from tests.graph.teach import observed
 
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 LYON, BOAT, BOTH = "I live in Lyon.", "I own a boat.", "I live in Lyon and own a boat."
 EVERYTHING = Wanted(everything=True, dead=True)
 
 
-async def two(make_agent: MakeAgent) -> tuple[Agent, Observation, Observation]:
-    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
-    return agent, await agent.memories.remember(LYON), await agent.memories.remember(BOAT)
+async def two(agent: Agent) -> tuple[Observation, Observation]:
+    return await agent.memories.remember(LYON), await agent.memories.remember(BOAT)
 
 
 async def learned(agent: Agent, text: str, *, project: str | None = None) -> tuple[str, str]:
@@ -51,8 +47,8 @@ async def refused(agent: Agent, one: str, other: str, match: str, text: str = BO
     assert agent._memory.head() == head
 
 
-async def test_it_says_what_both_say_its_proof_shows_both_and_undoing_takes_it_back(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_it_says_what_both_say_its_proof_shows_both_and_undoing_takes_it_back(agent: Agent) -> None:
+    lyon, boat = await two(agent)
     made = await agent.syntheses.make(lyon.id[:12], boat.id, BOTH)
     assert (await agent.history.changes(limit=1))[0].what == f"made a memory from two others: “{BOTH}”"
     await agent.history.undo()
@@ -71,8 +67,8 @@ async def test_it_says_what_both_say_its_proof_shows_both_and_undoing_takes_it_b
     assert not other.grounded
 
 
-async def test_what_hides_or_rewinds_a_word_of_either_takes_it_along_and_back(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_what_hides_or_rewinds_a_word_of_either_takes_it_along_and_back(agent: Agent) -> None:
+    lyon, boat = await two(agent)
     turn, tea = await learned(agent, "I drink tea.")
     made = await agent.syntheses.make(tea, boat.id, "I drink tea on a boat.")
     above = await agent.syntheses.make(made.id, lyon.id, "I drink tea on a boat in Lyon.")
@@ -92,9 +88,9 @@ async def test_what_hides_or_rewinds_a_word_of_either_takes_it_along_and_back(ma
     assert await in_use(agent, above.id)
 
 
-async def test_it_is_out_of_use_while_a_parent_is_retired_superseded_or_under_review(make_agent: MakeAgent) -> None:
+async def test_it_is_out_of_use_while_a_parent_is_retired_superseded_or_under_review(agent: Agent) -> None:
     """Invariant 3: what is believed follows what proves it; nothing outdated is told as present."""
-    agent, lyon, boat = await two(make_agent)
+    lyon, boat = await two(agent)
     made = await agent.syntheses.make(lyon.id, boat.id, BOTH)
     for change in (
         agent.memories.reject(lyon.id),
@@ -117,8 +113,8 @@ async def test_it_is_out_of_use_while_a_parent_is_retired_superseded_or_under_re
 
 
 @pytest.mark.restarts
-async def test_forgetting_a_parent_erases_it_for_good_with_all_its_forms(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_forgetting_a_parent_erases_it_for_good_with_all_its_forms(agent: Agent) -> None:
+    lyon, boat = await two(agent)
     made = await agent.syntheses.make(lyon.id, boat.id, BOTH)
     later = await agent.memories.correct(made.id, "I live in Lyon, on my boat.")
     assert later.parents == made.parents
@@ -137,8 +133,8 @@ async def test_forgetting_a_parent_erases_it_for_good_with_all_its_forms(make_ag
         await agent.memories.story(made.id)
 
 
-async def test_a_what_if_makes_its_own_and_judges_by_its_own(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_a_what_if_makes_its_own_and_judges_by_its_own(agent: Agent) -> None:
+    lyon, boat = await two(agent)
     made = await agent.syntheses.make(lyon.id, boat.id, BOTH)
     session, _, ended = await say(agent, None, "What then?")
     await agent.branches.fork(session, at=ended.turn, what_if=True)
@@ -156,8 +152,8 @@ async def test_a_what_if_makes_its_own_and_judges_by_its_own(make_agent: MakeAge
     assert damage(agent) == []
 
 
-async def test_it_is_seen_only_where_both_its_parents_are(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_it_is_seen_only_where_both_its_parents_are(agent: Agent) -> None:
+    lyon, boat = await two(agent)
     for project in ("rowing", "pots"):
         await agent.projects.make(project)
     _, oars = await learned(agent, "The oars are short.", project="rowing")
@@ -179,10 +175,8 @@ async def test_it_is_seen_only_where_both_its_parents_are(make_agent: MakeAgent)
     await refused(agent, lyon.id, other, "not seen in this chat's project", project="rowing")
 
 
-async def test_what_cannot_be_made_or_leaves_out_a_word_of_its_parents_is_refused_and_nothing_is_stored(
-    make_agent: MakeAgent,
-) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_what_cannot_be_made_or_leaves_out_a_word_of_its_parents_is_refused(agent: Agent) -> None:
+    lyon, boat = await two(agent)
     made = observed(new_id(), *lyon.sources, *boat.sources, text=BOTH, parents=(lyon.id, boat.id))
     for bad, why in (
         (made.model_copy(update={"sources": lyon.sources}), "leaves out the source"),
@@ -216,8 +210,8 @@ async def test_what_cannot_be_made_or_leaves_out_a_word_of_its_parents_is_refuse
     await refused(agent, there.id, old.id, "is not in use", "Something else.")
 
 
-async def test_without_a_text_both_wait_for_review_as_they_are(make_agent: MakeAgent) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_without_a_text_both_wait_for_review_as_they_are(agent: Agent) -> None:
+    lyon, boat = await two(agent)
     made = await agent.syntheses.make(lyon.id, boat.id)
     assert (made.text, made.status) == (f"{LYON} {BOAT}", "candidate")
     await agent.memories.promote(made.id)
@@ -227,10 +221,8 @@ async def test_without_a_text_both_wait_for_review_as_they_are(make_agent: MakeA
         await agent.syntheses.make(long.id, boat.id)
 
 
-async def test_a_trusted_model_proposes_what_keeps_to_both(
-    make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent, lyon, boat = await two(make_agent)
+async def test_a_trusted_model_proposes_what_both_say(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    lyon, boat = await two(agent)
     model = agent._host.current
     assert isinstance(model, FakeGenerator)
     for answer, trusted, kept in (

@@ -59,10 +59,8 @@ async def test_the_model_names_each_community_and_sums_up_the_whole() -> None:
     model = large(GOOD, BREAD_TOO, {"overview": "These conversations were about tide pools and sourdough bread."})
     steps: list[tuple[int, int]] = []
     overview = await maker(POOLS, BREAD).overview(model, limit=6, progress=lambda done, all: steps.append((done, all)))
-    assert [(theme.title, theme.turns) for theme in overview.themes] == [
-        ("Crabs in tide pools", POOLS.turns),
-        ("Sourdough bread", BREAD.turns),
-    ]
+    found = [(theme.title, theme.turns) for theme in overview.themes]
+    assert found == [("Crabs in tide pools", POOLS.turns), ("Sourdough bread", BREAD.turns)]
     assert overview.text == "These conversations were about tide pools and sourdough bread."
     assert steps == [(0, 2), (1, 2), (2, 2)]
 
@@ -116,9 +114,7 @@ def test_what_a_model_says_must_be_in_its_source() -> None:
 
 
 @pytest.mark.restarts
-async def test_a_question_for_themes_is_answered_by_a_tools_turn_that_comes_back_after_a_restart(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_question_for_themes_is_answered_by_a_tools_turn_even_after_a_restart(make_agent: MakeAgent) -> None:
     said = ["The tide pools are full of crabs.", "Crabs hide in tide pools.", "Tide pools warm up, crabs say."]
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)

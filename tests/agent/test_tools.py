@@ -51,9 +51,7 @@ async def with_a_fact(make_agent: MakeAgent, *replies: Any) -> tuple[Agent, Fake
     return agent, model, only(events, TurnAccepted).turn
 
 
-async def test_a_call_is_shown_kept_as_a_turn_and_put_before_the_model_as_quoted_data_until_that_is_hidden(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_call_is_shown_kept_as_a_turn_and_quoted_to_the_model_until_hidden(make_agent: MakeAgent) -> None:
     agent, model, told = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", SEARCH)
     kinds = [type(event) for event in events]
@@ -87,9 +85,7 @@ async def test_a_call_is_shown_kept_as_a_turn_and_put_before_the_model_as_quoted
     assert agent.rewrites == {"removal": 1}
 
 
-async def test_a_model_calls_at_most_six_tools_and_none_twice_and_what_is_no_call_of_one_calls_nothing(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_model_calls_at_most_six_tools_none_twice_and_by_real_calls_only(make_agent: MakeAgent) -> None:
     agent, model, _ = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", *[SEARCH | {"limit": limit} for limit in range(1, 11)])
     assert calls(events) == ["search_memory"] * MOST_STEPS
@@ -122,9 +118,7 @@ async def test_a_reply_that_looks_like_a_call_is_only_text(make_agent: MakeAgent
     assert [(turn.role, turn.text) for turn in thread] == [("user", "hello there"), ("assistant", claim)]
 
 
-async def test_the_other_tools_answer_with_quotes_and_what_one_cannot_do_is_told_to_the_model(
-    make_agent: MakeAgent,
-) -> None:
+async def test_the_other_tools_answer_with_quotes_and_the_model_is_told_what_fails(make_agent: MakeAgent) -> None:
     agent, model, told = await with_a_fact(make_agent)
     events = await ask(agent, model, "hello there", {"tool": "recent_conversations", "limit": 5, "since": "2020-01-01"})
     assert only(events, ToolDone).result.count("My dog Biscuit") == 1

@@ -8,35 +8,12 @@ from agent import marks
 from agent.agent import Agent
 from agent.errors import AgentError, EmptyMessage
 from agent.events import MemoriesChanged, SessionsChanged
-from agent.settings import Settings
+from graph import events
 from graph.errors import NotFound
-from graph.events import (
-    CoreWritten,
-    HeadMoved,
-    ObservationMade,
-    PinCleared,
-    PinSet,
-    SessionForked,
-    TurnRated,
-)
 from graph.ids import new_id
-from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
-from tests.agent.test_recall import ready
 from tests.examples import soaking
-from tests.fakes import FakeGenerator
 from tests.graph.teach import observed
-
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False, recall=False)
-
-
-async def started(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator("I see."), PLAIN)
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await started(make_agent)
 
 
 async def said(agent: Agent, session: str) -> list[str | None]:
@@ -56,8 +33,8 @@ async def test_undo_goes_back_one_change_at_a_time_and_undoing_that_makes_it_aga
     assert agent._memory.head() == head
 
     _, (one,) = await chat(agent, "The ferry leaves at nine.")
-    made: ObservationMade = observed("FERRY", one.turn)
-    agent._memory.append(made, TurnRated(turn=one.turn, significance=3, by="rule"))
+    made: events.ObservationMade = observed("FERRY", one.turn)
+    agent._memory.append(made, events.TurnRated(turn=one.turn, significance=3, by="rule"))
     assert await agent.history.changes() == []
 
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
@@ -113,11 +90,9 @@ async def test_faces_hear_of_what_is_undone(agent: Agent) -> None:
     assert heard.count(MemoriesChanged()) == 2
 
 
-async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there_and_a_fork_with_what_it_kept_alive(
-    agent: Agent,
-) -> None:
+async def test_a_rewind_is_undone_though_the_chat_went_on_and_a_fork_with_what_it_kept_alive(agent: Agent) -> None:
     session, (one, _) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
-    agent._memory.append(HeadMoved(session=session, turn=one.reply_turn))
+    agent._memory.append(events.HeadMoved(session=session, turn=one.reply_turn))
     async for _ in agent.send(session, "Rather walk."):
         pass
     assert await said(agent, session) == ["The ferry leaves at nine.", "Rather walk."]
@@ -129,8 +104,8 @@ async def test_a_rewind_is_undone_also_when_the_chat_went_on_from_there_and_a_fo
 
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     fork = new_id()
-    agent._memory.append(SessionForked(session=fork, origin=session, at=two.reply_turn, client="test"))
-    agent._memory.append(HeadMoved(session=session, turn=one.reply_turn))
+    agent._memory.append(events.SessionForked(session=fork, origin=session, at=two.reply_turn, client="test"))
+    agent._memory.append(events.HeadMoved(session=session, turn=one.reply_turn))
     agent._memory.append(observed("TICKETS", two.turn))
     assert [each.id for each in await agent.memories.find()] == ["TICKETS"]
     forked = next(change for change in await agent.history.changes() if change.what.startswith("forked"))
@@ -164,9 +139,7 @@ async def test_a_delete_cannot_be_undone_and_what_was_before_it_can(agent: Agent
         await agent.history.undo(hidden.seq)
 
 
-async def test_what_was_stated_corrected_and_reviewed_pinned_rated_or_kept_out_is_undone_to_what_it_was(
-    agent: Agent,
-) -> None:
+async def test_what_was_stated_corrected_reviewed_pinned_rated_or_kept_out_is_as_it_was(agent: Agent) -> None:
     old = await agent.memories.remember("I live in Lyon.")
     new = await agent.memories.correct(old.id, "I live in Porto.")
     assert (await agent.history.undo()).what == "corrected a memory: “I live in Porto.”"
@@ -182,7 +155,7 @@ async def test_what_was_stated_corrected_and_reviewed_pinned_rated_or_kept_out_i
     assert await agent.memories.find() == []
 
     _, (one,) = await chat(agent, "The ferry leaves at nine.")
-    agent._memory.append(TurnRated(turn=one.turn, significance=1, by="rule"))
+    agent._memory.append(events.TurnRated(turn=one.turn, significance=1, by="rule"))
     await agent.memories.write_block("human", "Sails.")
     await agent.memories.write_block("human", "Sails and rows.")
     await agent.memories.write_block("human", "")
@@ -206,11 +179,11 @@ async def test_what_was_stated_corrected_and_reviewed_pinned_rated_or_kept_out_i
     await agent.memories.write_block("human", "Sails.")
     what_if = new_id()
     agent._memory.append(
-        SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test"),
-        PinSet(turn=one.turn),
+        events.SessionForked(session=what_if, origin=session, at=one.reply_turn, world=what_if, client="test"),
+        events.PinSet(turn=one.turn),
     )
-    agent._memory.append(CoreWritten(block="human", world=what_if, by="user", text="Rows."))
-    agent._memory.append(PinCleared(turn=one.turn, world="main"))
+    agent._memory.append(events.CoreWritten(block="human", world=what_if, by="user", text="Rows."))
+    agent._memory.append(events.PinCleared(turn=one.turn, world="main"))
     await agent.history.undo()
     assert agent._memory.readings.turn(one.turn).pinned, "a pin without a world is one of the message's own"
     await agent.history.undo()

@@ -5,9 +5,8 @@ import pytest
 from agent.agent import Agent
 from agent.errors import AgentError
 from graph.events import Undone
-from tests.agent.conftest import MakeAgent
 from tests.agent.test_plans import chat
-from tests.agent.test_undoing import said, started
+from tests.agent.test_undoing import said
 
 
 async def edited(agent: Agent, session: str, turn: str, text: str) -> None:
@@ -16,10 +15,7 @@ async def edited(agent: Agent, session: str, turn: str, text: str) -> None:
 
 
 @pytest.mark.restarts
-async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_counts_as_an_edit_nor_comes_a_chat_back(
-    make_agent: MakeAgent,
-) -> None:
-    agent = await started(make_agent)
+async def test_a_reply_made_anew_is_undone_and_after_a_deletion_nothing_is_an_edit(agent: Agent) -> None:
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     await agent.plans.carry_out(await agent.plans.delete(two.turn, exchange=True))
     async for _ in agent.send(session, "Rather walk."):
@@ -42,15 +38,12 @@ async def test_a_reply_made_anew_is_undone_and_no_message_after_a_deleted_one_co
     assert "permanently gone" not in str(refused.value)
 
 
-async def test_what_was_said_in_the_place_of_another_is_undone_and_made_again(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_was_said_in_the_place_of_another_is_undone_and_made_again(agent: Agent) -> None:
     session, _ = await chat(agent, "Hello there.")
     await agent.chats.rename(session, "Voyage")
     agent._memory.append(Undone(events=(1,)))
-    assert [change.what for change in await agent.history.changes()] == [
-        "undid an automatic change",
-        "named a chat “Voyage”",
-    ]
+    found = [change.what for change in await agent.history.changes()]
+    assert found == ["undid an automatic change", "named a chat “Voyage”"]
     assert (await agent.history.undo()).what == "named a chat “Voyage”"
 
     session, (one, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
@@ -78,8 +71,7 @@ async def test_what_was_said_in_the_place_of_another_is_undone_and_made_again(ma
 
 
 @pytest.mark.restarts
-async def test_what_was_done_to_what_is_deleted_since_is_not_offered_for_undoing(make_agent: MakeAgent) -> None:
-    agent = await started(make_agent)
+async def test_what_was_done_to_what_is_deleted_since_is_not_offered_for_undoing(agent: Agent) -> None:
     session, (_, two) = await chat(agent, "The ferry leaves at nine.", "Buy the tickets.")
     await agent.chats.rename(session, "Voyage")
     await agent.chats.hide(two.turn)

@@ -10,9 +10,7 @@ from tests.agent.test_recall import only
 from tests.agent.test_tools import SEARCH, ask, with_a_fact
 
 
-async def test_a_chat_and_the_tools_of_a_what_if_go_by_what_it_left_with_and_nothing_later(
-    make_agent: MakeAgent,
-) -> None:
+async def test_a_chat_and_the_tools_of_a_what_if_go_by_what_it_left_with_only(make_agent: MakeAgent) -> None:
     agent, model, told = await with_a_fact(make_agent)
     home = (await agent.chats.exchange(told)).turn.session
     fork = await agent.branches.fork(home, what_if=True)
@@ -55,10 +53,8 @@ async def test_what_is_stated_corrected_and_pinned_in_a_what_if_stays_there(make
     moved = await agent.memories.correct(known.id, "I live in Lisbon.", world=fork)
     await agent.memories.pin(moved.id, world=fork)
     await agent.chats.pin(told, world=fork)
-    assert {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))} == {
-        "I own a ship.",
-        "I live in Lisbon.",
-    }
+    found = {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))}
+    assert found == {"I own a ship.", "I live in Lisbon."}
     assert {each.text for each in await agent.memories.find(Wanted(plain=False))} == {"I live in Bremen."}
     assert [turn.id for turn in await agent.chats.pinned(world=fork)] == [told]
     assert await agent.chats.pinned() == []
@@ -76,9 +72,7 @@ async def test_a_model_in_a_what_if_changes_that_and_not_main(make_agent: MakeAg
     await answering(agent, model, "My name is Xantho.", block, allow=True, session=fork)
     await answering(agent, model, "My boat is called Argo.", boat, allow=True, session=fork)
     assert [each.text for each in await agent.memories.find()] == [REMEMBER["text"]]
-    assert {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))} == {
-        REMEMBER["text"],
-        boat["text"],
-    }
+    found = {each.text for each in await agent.memories.find(Wanted(world=fork, plain=False))}
+    assert found == {REMEMBER["text"], boat["text"]}
     assert await agent.memories.blocks() == []
     assert [each.text for each in await agent.memories.blocks(world=fork)] == [block["text"]]

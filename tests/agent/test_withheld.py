@@ -4,28 +4,13 @@ import pytest
 
 from agent.agent import Agent
 from agent.events import RecallDone
-from agent.settings import Settings
 from graph.ids import new_id
-from tests.agent.conftest import MakeAgent, collect
+from tests.agent.conftest import PLAIN, MakeAgent, collect
 from tests.agent.test_recall import only, ready, say, spelled
 from tests.fakes import FakeGenerator
 
-PLAIN = Settings(tools="off", kv_mb=0, reflect=False)
 
-
-@pytest.fixture
-def model() -> FakeGenerator:
-    return FakeGenerator("I see.")
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent, model: FakeGenerator) -> Agent:
-    return await ready(make_agent, model, PLAIN)
-
-
-async def test_a_message_that_asks_for_it_is_withheld_with_its_reply_from_its_first_moment(
-    agent: Agent, model: FakeGenerator
-) -> None:
+async def test_a_message_that_asks_so_is_withheld_with_its_reply_at_once(agent: Agent, model: FakeGenerator) -> None:
     session, _, _ = await say(agent, None, "My dog Biscuit is ill. Don't remember this!")
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
     kinds = [row["withheld"] for row in agent._memory.query("MATCH (t:Turn) RETURN t.withheld AS withheld")]
@@ -78,9 +63,7 @@ async def test_a_message_can_be_kept_out_by_hand_and_let_in_again(agent: Agent) 
     assert ended.turn in [hit.id for hit in recalled.hits]
 
 
-async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answer(
-    agent: Agent, model: FakeGenerator
-) -> None:
+async def test_what_is_forgotten_while_answered_is_kept_out_with_its_answer(agent: Agent, model: FakeGenerator) -> None:
     session, _, _ = await say(agent, None, "hello there")
     model.gate.clear()
     first = agent.send(session, "My dog Biscuit is a beagle.")
@@ -99,9 +82,7 @@ async def test_what_is_forgotten_while_it_is_answered_is_kept_out_with_its_answe
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [False, False, True, True, True, True]
 
 
-async def test_a_wish_alone_keeps_itself_out_and_please_forget_that_the_message_before_and_its_reply(
-    agent: Agent,
-) -> None:
+async def test_a_wish_alone_keeps_itself_out_please_forget_that_the_exchange_before(agent: Agent) -> None:
     session, _, _ = await say(agent, None, "Don't remember that.")
     assert [turn.withheld for turn in await agent.chats.thread(session)] == [True, True]
 

@@ -13,9 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from agent.events import ModelProgress, Warned
-from agent.home import Home
-from agent.model_host import EmbedderLoader, LoadedEmbedder, Loader
-from agent.settings import Settings
+from agent.model_host import LoadedEmbedder, Loader
 from models.protocols import Generator
 from tests.fakes import FakeEmbedder, FakeGenerator, Reply
 from tests.tui.commands.conftest import Ended
@@ -42,8 +40,8 @@ def living_in(root: Path) -> Iterator[None]:
     others = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
     with (
         patch.dict(os.environ, others | {"CLEW_HOME": str(root)}, clear=True),
-        patch("agent.agent.llama_loader", _loader),
-        patch("agent.agent.llama_embedder_loader", _embedder_loader),
+        patch("agent.agent.llama_loader", lambda home, settings, *, fetching=False: fake_model(REPLY)),
+        patch("agent.agent.llama_embedder_loader", lambda home, settings: fake_embedder),
         patch("models.quiet.guard_descriptors", lambda log_file: None),  # they are of the program that runs this
     ):
         try:
@@ -74,11 +72,3 @@ def fake_model(*replies: str | Reply) -> Loader:
 def fake_embedder(name: str) -> LoadedEmbedder:
     """A fake, whichever embedder is asked for."""
     return LoadedEmbedder(FakeEmbedder(), KEY)
-
-
-def _loader(home: Home, settings: Settings, *, fetching: bool = False) -> Loader:
-    return fake_model(REPLY)
-
-
-def _embedder_loader(home: Home, settings: Settings) -> EmbedderLoader:
-    return fake_embedder

@@ -18,24 +18,7 @@ from agent.events import AgentEvent, Failed, ModelProgress, Notice, Warned
 from agent.home import Home
 from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
-from graph.events import (
-    ChunkRead,
-    DocumentRead,
-    EntityNoted,
-    Event,
-    ObservationKind,
-    ObservationMade,
-    ObservationSupported,
-    PinSet,
-    ProjectMade,
-    Recalled,
-    Role,
-    SessionStarted,
-    SessionTitled,
-    StopReason,
-    TextErased,
-    TurnSaid,
-)
+from graph import events as happened
 from graph.ids import as_ms
 from graph.log.log import Log
 from models.errors import ModelError
@@ -106,16 +89,18 @@ class ScriptedAgent(Agent):
     ) -> str:
         """A chat that was had before, a day before the one that was added last."""
         session = f"S{len(self.turns):03}"
-        self._script.add(session, SessionStarted(session=session, client="chat", project=project, source=source))
+        self._script.add(
+            session, happened.SessionStarted(session=session, client="chat", project=project, source=source)
+        )
         self.turns[session] = []
         if name is not None:
-            self._script.add(session, SessionTitled(session=session, sources=(), text=name))
+            self._script.add(session, happened.SessionTitled(session=session, sources=(), text=name))
         for question, answer in exchanges:
             self.add_turn(session, question)
-            self.add_turn(session, answer, role=Role.ASSISTANT)
+            self.add_turn(session, answer, role=happened.Role.ASSISTANT)
         return session
 
-    def add_turn(self, session: str, text: str, *, role: Role = Role.USER, **more: Any) -> str:
+    def add_turn(self, session: str, text: str, *, role: happened.Role = happened.Role.USER, **more: Any) -> str:
         """A message, a reply or what a tool said, at the end of a chat (or after `parent`); its id."""
         turns = self.turns[session]
         turn = f"T{sum(map(len, self.turns.values())) + 1:06}"
@@ -124,25 +109,25 @@ class ScriptedAgent(Agent):
             "session": session,
             "parent": turns[-1] if turns else None,
             "role": role,
-            "speaker": {Role.USER: "you", Role.ASSISTANT: "assistant"}.get(role, "tool"),
+            "speaker": {happened.Role.USER: "you", happened.Role.ASSISTANT: "assistant"}.get(role, "tool"),
             "client": "chat",
             "text": text,
-            **({"stop_reason": StopReason.END, "model": MODEL} if role == Role.ASSISTANT else {}),
+            **({"stop_reason": happened.StopReason.END, "model": MODEL} if role == happened.Role.ASSISTANT else {}),
             **more,
         }
-        self._script.add(session, TurnSaid.model_validate(fields))
+        self._script.add(session, happened.TurnSaid.model_validate(fields))
         turns.append(turn)
         return turn
 
-    def add_recalled(self, *turns: str) -> tuple[Recalled, ...]:
+    def add_recalled(self, *turns: str) -> tuple[happened.Recalled, ...]:
         """What a reply says was put before the model, for `add_turn(…, recalled=…)`."""
-        return tuple(Recalled(id=turn, score=1.0, ranks={"lexical": 1}) for turn in turns)
+        return tuple(happened.Recalled(id=turn, score=1.0, ranks={"lexical": 1}) for turn in turns)
 
     def learn(
         self,
         text: str | None,
         *sources: str,
-        kind: ObservationKind = ObservationKind.FACT,
+        kind: happened.ObservationKind = happened.ObservationKind.FACT,
         supports: tuple[str, ...] = (),
         about: tuple[str, ...] = (),
         supersedes: str | None = None,
@@ -173,9 +158,9 @@ class ScriptedAgent(Agent):
             **more,
         }
         self._script.then(
-            ObservationMade.model_validate(fields),
-            *(ObservationSupported(observation=id, source=each, reflection=REFLECTION) for each in supports),
-            *([PinSet(observation=id)] if pinned else []),
+            happened.ObservationMade.model_validate(fields),
+            *(happened.ObservationSupported(observation=id, source=each, reflection=REFLECTION) for each in supports),
+            *([happened.PinSet(observation=id)] if pinned else []),
         )
         return id
 
@@ -200,7 +185,7 @@ class ScriptedAgent(Agent):
         document = f"D{self._script.documents + 1}"
         self._script.documents += 1
         chunks = tuple(f"{document}C{number + 1:03}" for number in range(len(passages)))
-        read = DocumentRead(
+        read = happened.DocumentRead(
             document=document,
             category=kind,
             project=project,
@@ -213,15 +198,15 @@ class ScriptedAgent(Agent):
         with self._script.moment():
             for id, text in pieces:
                 whole = "\n".join((*headings, text))
-                self._script.then(ChunkRead(chunk=id, document=document, headings=len(headings), text=whole))
+                self._script.then(happened.ChunkRead(chunk=id, document=document, headings=len(headings), text=whole))
             self._script.then(read)
         return document
 
     def add_project(self, name: str, description: str = "") -> None:
         """A project that chats and memories can belong to."""
-        self._script.then(ProjectMade(project=name, text=description))
+        self._script.then(happened.ProjectMade(project=name, text=description))
 
-    def add_events(self, *events: Event) -> None:
+    def add_events(self, *events: happened.Event) -> None:
         """Anything else that happened, behind all that was said."""
         self._script.then(*events)
 
@@ -367,15 +352,15 @@ class Script:
     def __init__(self) -> None:
         self.learned: dict[str, str] = {}  # the series of each observation
         self.documents = 0
-        self._sessions: dict[str, list[Event]] = {}
-        self._rest: list[tuple[Event, ...]] = []
+        self._sessions: dict[str, list[happened.Event]] = {}
+        self._rest: list[tuple[happened.Event, ...]] = []
         self._names: dict[str, str] = {}
 
-    def add(self, session: str, event: Event) -> None:
+    def add(self, session: str, event: happened.Event) -> None:
         """What happened in a chat."""
         self._sessions.setdefault(session, []).append(event)
 
-    def then(self, *events: Event) -> None:
+    def then(self, *events: happened.Event) -> None:
         """What happened after all chats, one after the other."""
         self._rest.extend((event,) for event in events)
 
@@ -390,7 +375,7 @@ class Script:
         """The id of who or what is named."""
         if name not in self._names:
             self._names[name] = f"E{len(self._names):03}"
-            self.then(EntityNoted(entity=self._names[name], category="person", by_turn=turn, text=name))
+            self.then(happened.EntityNoted(entity=self._names[name], category="person", by_turn=turn, text=name))
         return self._names[name]
 
     def write(self, home: Home) -> None:
@@ -413,9 +398,11 @@ class Script:
             now += timedelta(minutes=1)
             stored = log.append(together)
             erased += [
-                each.seq for each in stored if isinstance(each.event, ObservationMade) and each.event.text == ERASED
+                each.seq
+                for each in stored
+                if isinstance(each.event, happened.ObservationMade) and each.event.text == ERASED
             ]
         if erased:
-            log.append([TextErased(events=tuple(erased))])
+            log.append([happened.TextErased(events=tuple(erased))])
         log.close()
         self._sessions, self._rest = {}, []

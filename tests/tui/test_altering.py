@@ -49,9 +49,7 @@ async def test_x_asks_with_the_impact_only_its_button_deletes_and_tab_takes_the_
         assert [turn.text for turn in plan.impact.gone] == ["And then?", "Sleep."]
 
 
-async def test_however_long_the_list_is_its_keys_and_what_is_for_good_stay_in_sight_on_a_small_screen_too(
-    chat: Running, tmp_path: Path
-) -> None:
+async def test_the_keys_of_a_long_list_and_what_is_for_good_stay_in_sight(chat: Running, tmp_path: Path) -> None:
     agent = ScriptedAgent()
     _, reply = agent.turns[agent.add_session("Here", ("What now?", "Whatever you like."))]
     for text in ("Lives in Munich", "Moved to Berlin", "Has a sister called Ada"):
@@ -136,9 +134,7 @@ async def test_restoring_a_mark_tells_what_becomes_of_chats_before_all_else(chat
         await sees(pilot, "3 chats are archived.", "[ Restore ]")
 
 
-async def test_a_mark_at_which_everything_stands_already_says_so_and_undo_takes_the_number_of_an_earlier_change(
-    chat: Running,
-) -> None:
+async def test_a_mark_where_everything_stands_says_so_and_undo_takes_an_earlier_number(chat: Running) -> None:
     agent = crete()
     first, *_, newest = agent.turns["S000"]
     now = MarkSet(mark="01JMARKJUSTNOW", reason="named", text="just now")
@@ -164,9 +160,7 @@ async def test_a_mark_at_which_everything_stands_already_says_so_and_undo_takes_
         await sees(pilot, "before going back to the start of “Trip”")
 
 
-async def test_marks_are_set_by_name_listed_with_what_restoring_changes_and_restored_after_asking(
-    chat: Running,
-) -> None:
+async def test_marks_are_set_by_name_listed_with_what_they_would_change_and_restored_if_so(chat: Running) -> None:
     agent = crete()
     carried = agent.watch_calls("plans.carry_out")
 

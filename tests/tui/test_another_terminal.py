@@ -45,9 +45,7 @@ async def behind() -> AsyncIterator[Behind]:
     await service.end()
 
 
-async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once_in_a_story_too(
-    behind: Behind, tmp_path: Path
-) -> None:
+async def test_what_is_said_elsewhere_is_shown_as_it_comes_once_in_stories_too(behind: Behind, tmp_path: Path) -> None:
     mine = AgentClient(behind.connect, Settings(reflect=False), name="chat")
     theirs: Served = await behind.client()
     app = make_app(cast(Any, mine), tmp_path)
@@ -92,9 +90,7 @@ async def test_what_is_said_elsewhere_is_shown_as_it_comes_and_once_in_a_story_t
         await app.leave()
 
 
-async def test_a_connection_that_is_lost_in_mid_reply_is_made_anew_and_the_reply_is_whole_in_both(
-    behind: Behind, tmp_path: Path
-) -> None:
+async def test_a_connection_lost_in_mid_reply_is_made_anew_the_reply_is_whole(behind: Behind, tmp_path: Path) -> None:
     model = cast(FakeGenerator, behind.agent._loader("fake", lambda step: None))
     clients = [AgentClient(behind.connect, Settings(reflect=False), name="chat") for _ in range(2)]
     one = make_app(cast(Any, clients[0]), tmp_path / "one")

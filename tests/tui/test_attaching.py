@@ -23,9 +23,7 @@ from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attached, b
 PHRASES = tomllib.loads(Path(__file__).with_name("attaching.toml").read_text(encoding="utf-8"))
 
 
-def test_a_named_file_is_attached_by_its_whole_path_once_and_an_address_without_what_closes_the_sentence(
-    tmp_path: Path,
-) -> None:
+def test_a_named_file_is_attached_by_its_whole_path_once_and_an_address_bare_of_marks(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("one", encoding="utf-8")
     assert attached("read @a.md twice: @a.md", tmp_path) == (str(tmp_path / "a.md"),)
     assert attached(f"@{tmp_path}/a.md", Path("/")) == (str(tmp_path / "a.md"),)
@@ -33,11 +31,8 @@ def test_a_named_file_is_attached_by_its_whole_path_once_and_an_address_without_
     assert attached("read @a.md now", tmp_path, before="read @a.md") == (str(tmp_path / "a.md"),)
     assert attached("read @gone.md now", tmp_path, before="read @gone.md") == ()
     said = "sum up @https://example.org/a, @at://ada.example/app.bsky.feed.post/3k and @HTTP://localhost:8000/."
-    assert attached(said, tmp_path) == (
-        "https://example.org/a",
-        "at://ada.example/app.bsky.feed.post/3k",
-        "HTTP://localhost:8000/",
-    )
+    found = attached(said, tmp_path)
+    assert found == ("https://example.org/a", "at://ada.example/app.bsky.feed.post/3k", "HTTP://localhost:8000/")
     assert attached("see https://example.org/a", tmp_path) == (), "it is only mentioned"
 
 
@@ -47,9 +42,7 @@ def test_words_that_begin_with_an_at_are_left_as_they_are(text: str, tmp_path: P
 
 
 @pytest.mark.parametrize(("text", "says"), PHRASES["no_file"])
-def test_what_was_meant_for_a_file_and_is_none_is_told_and_may_be_words_after_all(
-    text: str, says: str, tmp_path: Path
-) -> None:
+def test_what_was_meant_for_a_file_and_is_none_is_told_or_words(text: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(NoFile, match=says):
@@ -205,9 +198,7 @@ async def web() -> AsyncIterator[Web]:
 
 
 @pytest.mark.process
-async def test_an_address_in_a_message_is_offered_and_read_after_a_yes_and_listed_added_and_dropped_by_ref(
-    chat: Running, web: Web
-) -> None:
+async def test_an_address_is_offered_read_after_a_yes_listed_added_and_dropped_by_ref(chat: Running, web: Web) -> None:
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
         said = f"What colour does {web.url('/a')} say?"
@@ -237,9 +228,7 @@ async def test_an_address_in_a_message_is_offered_and_read_after_a_yes_and_liste
         await enter(pilot, "/undo", "dropped")
 
 
-async def test_a_message_goes_without_what_it_mentions_where_that_is_not_wanted_or_cannot_be_meant(
-    chat: Running, web: Web
-) -> None:
+async def test_a_message_goes_without_what_it_mentions_where_that_is_not_meant(chat: Running, web: Web) -> None:
     agent = ScriptedAgent()
     async with chat(agent, size=(120, 30)) as (app, pilot):
         await enter(pilot, "Read @at://ada.example/nothing", "is no post")

@@ -20,9 +20,7 @@ def crete() -> ScriptedAgent:
     return agent
 
 
-async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tree_shows_every_branch(
-    chat: Running,
-) -> None:
+async def test_r_gives_another_reply_left_and_right_turn_between_them_the_tree_shows_all(chat: Running) -> None:
     agent = crete()
     async with chat(agent) as (app, pilot):
         last(app, AssistantMessage).focus()
@@ -62,9 +60,7 @@ async def test_r_gives_another_reply_left_and_right_turn_between_them_and_the_tr
         await wait_until(pilot, lambda: agent.answering is None and "or wait for it." not in words(app))
 
 
-async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and_what_was_there_comes_back(
-    chat: Running,
-) -> None:
+async def test_e_puts_a_message_into_the_composer_enter_branches_and_what_was_there_is_back(chat: Running) -> None:
     agent = crete()
     async with chat(agent) as (app, pilot):
         await paste(pilot, "half a thought")
@@ -109,9 +105,7 @@ async def test_e_puts_a_message_into_the_composer_enter_makes_a_branch_of_it_and
         await wait_until(pilot, lambda: app.view.composer.text == refused and app.parts.composer.editing.under_way)
 
 
-async def test_escape_twice_shows_ones_messages_enter_goes_back_to_before_one_and_a_to_after_its_reply(
-    chat: Running,
-) -> None:
+async def test_escape_twice_shows_ones_messages_enter_goes_back_before_one_a_after_it(chat: Running) -> None:
     agent = crete()
     notes = agent.add_session("Notes")
     agent.add_turn(notes, "I like coriander.", role=Role.NOTE, speaker="you")
@@ -200,9 +194,7 @@ async def test_a_fork_has_the_same_past_and_a_what_if_is_named_in_the_title_and_
         await enter(pilot, "/rename Mu", "Mu what-if of “Trip”")
 
 
-async def test_what_leaves_a_chat_with_what_was_learned_from_it_is_told_in_a_line_and_pagedown_shows_the_rest(
-    chat: Running,
-) -> None:
+async def test_what_leaves_a_chat_and_was_learned_is_told_in_a_line_pagedown_shows_the_rest(chat: Running) -> None:
     agent = crete()
     said = [agent.add_turn("S000", f"Message number {number}") for number in range(9)]
     for number in range(5):

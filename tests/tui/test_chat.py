@@ -79,9 +79,7 @@ async def test_no_text_is_markup_no_escape_reaches_the_screen_and_a_huge_paste_i
         await press(pilot, "enter", until=lambda: len(app.screen_stack) == 2)
 
 
-async def test_messages_typed_while_it_answers_are_queued_and_on_hold_once_it_is_stopped_until_enter_sends_them(
-    chat: Running,
-) -> None:
+async def test_messages_typed_while_it_answers_are_queued_and_once_stopped_held_until_enter(chat: Running) -> None:
     agent = ScriptedAgent()
     agent.go.clear()
     async with chat(agent, size=(120, 30)) as (app, pilot):
@@ -108,9 +106,7 @@ async def test_messages_typed_while_it_answers_are_queued_and_on_hold_once_it_is
         await press(pilot, "enter", shows="message is empty")
 
 
-async def test_a_queued_message_is_taken_back_into_the_composer_of_its_own_chat_and_is_not_answered(
-    chat: Running,
-) -> None:
+async def test_a_queued_message_is_taken_back_into_the_composer_of_its_chat_not_answered(chat: Running) -> None:
     agent = ScriptedAgent()
     agent.go.clear()
     other = agent.add_session("Other", ("q", "a"))
@@ -236,9 +232,7 @@ async def test_a_memory_that_cannot_be_opened_ends_the_chat_with_its_words(chat:
     held.release()
 
 
-async def test_a_reply_is_copied_through_the_terminal_and_its_code_blocks_one_after_the_other(
-    chat: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reply_is_copied_and_its_code_blocks_one_by_one(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tui.clipboard.native_tool", lambda: None)
     agent = ScriptedAgent()
     agent.add_session("Old", ("q", "Text\n\n```sh\nls -l\n```\n"))

@@ -132,9 +132,7 @@ async def test_name_system_prompt_and_sampling_are_those_of_this_chat(chat: Runn
             assert await sampling_of(agent, "S000") == own
 
 
-async def test_what_is_wrong_or_cannot_be_loaded_changes_nothing_and_what_is_chosen_begins_a_chat(
-    chat: Running,
-) -> None:
+async def test_what_is_wrong_or_does_not_load_changes_nothing_and_what_is_chosen_begins_a_chat(chat: Running) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):
         await perform(pilot, "sampling", "heat=3", shows="“heat=3” is not a sampling setting")
@@ -167,9 +165,7 @@ async def test_what_is_wrong_or_cannot_be_loaded_changes_nothing_and_what_is_cho
         assert [turn.text for turn in await agent.chats.thread(here(app))] == ["hi", "Hello there."]
 
 
-async def test_a_model_is_chosen_fetched_after_asking_and_kept_and_one_asked_for_meanwhile_comes_after_the_reply(
-    chat: Running,
-) -> None:
+async def test_a_model_is_chosen_fetched_after_asking_and_kept_and_comes_after_the_reply(chat: Running) -> None:
     agent = ScriptedAgent()
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):
@@ -207,9 +203,7 @@ async def test_a_model_for_this_chat_only_is_shown_there_and_one_for_all_answers
         assert agent.settings.model == "/m/every.gguf"
 
 
-async def test_a_model_that_is_there_later_leaves_the_chat_that_is_on_the_screen_by_then_as_it_is(
-    chat: Running,
-) -> None:
+async def test_a_model_that_is_there_later_leaves_the_chat_on_the_screen_by_then_as_it_is(chat: Running) -> None:
     agent = ScriptedAgent()
     for name in ("Old", "Other"):
         agent.add_session(name, ("q", "a"))

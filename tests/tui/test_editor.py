@@ -25,9 +25,7 @@ with open(sys.argv[1], "a") as file:
 
 
 @pytest.mark.process
-async def test_a_signal_of_the_terminal_is_the_editors_and_clew_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_signal_is_the_editors_and_clew_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "editor.py"
     script.write_text(EDITOR)
     monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
@@ -40,9 +38,7 @@ async def test_a_signal_of_the_terminal_is_the_editors_and_clew_goes_on(
 
 
 @pytest.mark.process
-async def test_an_editor_that_is_ended_leaves_what_it_had_saved_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_editor_that_is_ended_leaves_what_it_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = tmp_path / "begun"
     os.mkfifo(begun)
     script = tmp_path / "editor.sh"
@@ -60,9 +56,7 @@ async def test_an_editor_that_is_ended_leaves_what_it_had_saved_and_nothing_else
 
 
 @pytest.mark.process
-async def test_an_editor_is_ended_that_runs_already_and_has_not_been_noted_yet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_editor_that_is_not_noted_yet_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started, asked = threading.Event(), threading.Event()
 
     class Late(subprocess.Popen[bytes]):

@@ -71,9 +71,7 @@ def quiz(count: int) -> list[tuple[str, str]]:
     return [(f"Question {number}", f"Answer {number}") for number in range(count)]
 
 
-async def test_a_message_leads_to_its_chat_its_speaker_and_back_and_more_of_many_neighbours_comes_on_demand(
-    chat: Running,
-) -> None:
+async def test_a_message_leads_to_its_chat_its_speaker_and_back_and_more_comes_on_demand(chat: Running) -> None:
     agent = ScriptedAgent()
     sailing = agent.add_session("Sailing", (ADA, "A fine name."), ("When do we sail?", "At dawn."))
     long = agent.add_session("Quiz", *quiz(30))
@@ -173,9 +171,7 @@ async def test_from_a_memory_the_way_leads_down_to_its_words_and_o_goes_where_a_
         await closes(pilot, "o")
 
 
-async def test_a_hidden_message_is_there_without_its_words_and_one_that_is_deleted_while_it_is_shown_is_said_to_be(
-    chat: Running,
-) -> None:
+async def test_a_hidden_message_has_no_words_and_one_deleted_while_it_is_shown_is_said_to_be(chat: Running) -> None:
     agent = ScriptedAgent()
     gone = agent.add_session("Gone", ("my secret is xyzzy", "Noted."))
     hidden = agent.add_session("Hidden", ("my secret is xyzzy", "Fine."))

@@ -25,9 +25,7 @@ def test_bare_words_are_commands_and_known_options_are_the_chat_which_resumes_by
     assert Options() == Options(home=None, model=None, session=None, project=None, new=False)
 
 
-def test_the_version_is_printed_and_without_a_terminal_the_chat_says_what_to_use(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_version_is_printed_and_without_a_terminal_it_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("clew ")
     assert main([]) == ExitCode.USAGE

@@ -19,9 +19,7 @@ from tui.widgets.message import UserMessage
 BROKEN = NotGguf(Path("notes.gguf"), "text")
 
 
-async def test_a_message_without_a_model_says_so_below_it_until_another_model_and_retry_answer_it(
-    chat: Running,
-) -> None:
+async def test_a_message_without_a_model_says_so_below_until_another_model_and_retry_answer(chat: Running) -> None:
     agent = ScriptedAgent(failure=BROKEN)
     async with chat(agent) as (app, pilot):
         await wait_until(pilot, lambda: "● no model" in status_line(app))
@@ -52,9 +50,7 @@ async def test_the_next_message_takes_the_place_of_one_that_was_not_answered(cha
         assert not any(message.failed for message in app.view.transcript.query(UserMessage))
 
 
-async def test_a_model_that_cannot_be_fetched_and_a_reply_that_broke_off_are_told_also_from_another_chat(
-    chat: Running,
-) -> None:
+async def test_a_model_that_cannot_be_fetched_and_a_broken_reply_are_told_from_another_chat(chat: Running) -> None:
     agent = ScriptedAgent()
     used = agent.watch_calls("models.use")
     async with chat(agent) as (app, pilot):

@@ -82,10 +82,6 @@ class Leave:
         return [how["allowed"] for _, how in self._calls]
 
 
-async def remembers_walnuts(agent: ScriptedAgent) -> bool:
-    return WALNUTS in [each.text for each in await agent.memories.find()]
-
-
 async def asked(app: ClewApp, pilot: Pilot[int], text: str = "hi") -> Approval:
     await enter(pilot, text)
     shown = app.screen_stack[0].query_one(Approval)
@@ -118,7 +114,7 @@ async def test_a_model_waits_for_leave_a_button_gives_or_refuses_it_and_no_lette
                 lambda before=before: app.view.state.last is not before and app.view.state.reply is None,  # type: ignore[misc]
             )
             assert leave.answers == [*answered, allowed]
-            assert await remembers_walnuts(agent) == allowed
+            assert (WALNUTS in [each.text for each in await agent.memories.find()]) == allowed
             assert not shown.display
             assert app.view.composer.has_focus
         assert app.view.composer.text == "yes"
@@ -155,9 +151,7 @@ def test_a_question_goes_when_its_tool_is_done_or_its_reply_begins() -> None:
     assert fold(state, ReplyStarted("S", "T", "R", "m", 1)).approval is None
 
 
-async def test_documents_are_read_in_beside_the_chat_and_esc_stops_it(
-    chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_documents_are_read_in_until_esc(chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = learned_agent()
     notes = tmp_path / "notes"
     notes.mkdir()

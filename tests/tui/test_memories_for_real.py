@@ -1,10 +1,13 @@
 """The memory screen on the real agent, with a real log and graph; only the models are fakes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from graph.events import ObservationKind
 from tests.fakes import FakeGenerator
+from tests.graph.teach import observed
 from tests.tui.conftest import agree, wait_until
 from tests.tui.seeing import words
 from tests.tui.test_memories_screen import listed, observations
@@ -157,23 +160,15 @@ def contents(folder: Path) -> list[bytes]:
 
 
 async def test_the_review_works_on_a_real_candidate(tmp_path: Path) -> None:
-    from graph.events import ObservationKind, ObservationMade
-
     async with running(tmp_path, FakeGenerator("Fine."), reflect=False) as (app, pilot, agent):
         await say(app, pilot, "Perhaps I should learn the cello")
         turn = next(each.turn for each in app.view.transcript.messages if isinstance(each, UserMessage))
-        made = ObservationMade(
-            observation="01JCANDIDATE00000000000000",
-            series="01JCANDIDATE00000000000000",
-            category=ObservationKind.PLAN,
-            status="candidate",
-            confidence=0.6,
-            grounded=True,
-            origin="model",
-            sources=(turn,),
-            text="Wants to learn the cello",
-        )
-        agent._memory.append(made)
+        perhaps: dict[str, Any] = {
+            "category": ObservationKind.PLAN,
+            "status": "candidate",
+            "text": "Wants to learn the cello",
+        }
+        agent._memory.append(observed("01JCANDIDATE00000000000000", turn, confidence=0.6, **perhaps))
         await pilot.press("f4", "2")
         await wait_until(pilot, lambda: isinstance(app.screen, MemoriesScreen) and "learn the cello" in words(app))
         await wait_until(pilot, lambda: "Perhaps I should learn the cello" in words(app))

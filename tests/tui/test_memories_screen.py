@@ -80,9 +80,7 @@ async def chosen(app: ClewApp, pilot: Pilot[int], identity: str) -> None:
     await wait_until(pilot, lambda: detail.story is not None and detail.story.observation.id == identity, identity)
 
 
-async def test_it_lists_what_is_current_tells_all_about_one_and_enter_goes_to_the_source_that_is_chosen(
-    chat: Running,
-) -> None:
+async def test_it_lists_what_is_current_tells_all_about_one_and_enter_goes_to_its_source(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
@@ -105,9 +103,7 @@ async def test_it_lists_what_is_current_tells_all_about_one_and_enter_goes_to_th
         assert app.focused is app.view.composer
 
 
-async def test_while_the_graph_is_rebuilt_it_says_so_then_every_filter_has_a_key_and_backspace_clears_them(
-    chat: Running,
-) -> None:
+async def test_of_a_rebuilt_graph_it_says_so_every_filter_has_a_key_and_backspace_clears(chat: Running) -> None:
     agent = learned_agent()
     mend = agent.fail("memories.find", GraphFailure("The graph is behind [now]."))
     async with chat(agent, size=(80, 24)) as (app, pilot):
@@ -251,9 +247,7 @@ async def test_the_review_keeps_rejects_edits_and_undoes_by_one_key_each(chat: R
         await sees(pilot, "is already in use. Nothing was changed")
 
 
-async def test_blocks_are_written_edited_and_taken_away_and_turns_are_rated_anew_alone_and_in_bulk(
-    chat: Running,
-) -> None:
+async def test_blocks_are_written_edited_and_taken_away_and_turns_rated_anew_alone_and_in_bulk(chat: Running) -> None:
     agent = learned_agent()
     first, second, third, fourth = agent.turns["S001"]
     async with chat(agent, size=(80, 24)) as (app, pilot):
@@ -292,9 +286,7 @@ async def test_blocks_are_written_edited_and_taken_away_and_turns_are_rated_anew
         await sees(pilot, "Field notes")
 
 
-async def test_thousands_are_read_piece_by_piece_and_what_changes_meanwhile_does_not_move_the_mark(
-    chat: Running,
-) -> None:
+async def test_thousands_are_read_piece_by_piece_and_changes_meanwhile_do_not_move_the_mark(chat: Running) -> None:
     agent, count = ScriptedAgent(), few(3_000)
     agent.add_session("Here", ("What now?", "Whatever you like."))
     agent.learn_many(f"fact {number}" for number in range(count))

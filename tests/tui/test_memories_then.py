@@ -22,9 +22,7 @@ def last_world(asked: Calls) -> str:
     return str(wanted.world)
 
 
-async def test_w_shows_the_next_world_says_which_and_what_is_corrected_by_hand_in_a_what_if_is_corrected_there(
-    chat: Running,
-) -> None:
+async def test_w_shows_the_next_world_says_which_and_what_is_corrected_there_stays_there(chat: Running) -> None:
     agent = learned_agent()
     agent.add_events(
         SessionForked(session="S009", origin="S000", at=agent.turns["S000"][-1], world="S009", client="chat"),

@@ -19,9 +19,7 @@ def marked(app: ClewApp) -> str | None:
     return found.text if found is not None else None
 
 
-async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_the_mark_goes_with_what_changes(
-    chat: Running,
-) -> None:
+async def test_the_cursor_stands_behind_what_is_corrected_and_the_mark_goes_with_what_changes(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, shows="Has a sister called Ada")
@@ -52,9 +50,7 @@ async def test_the_cursor_stands_behind_what_is_to_be_corrected_and_the_mark_goe
             await wait_until(pilot, lambda: marked(app) == "Moved to Berlin")
 
 
-async def test_what_was_reviewed_is_the_chosen_one_again_when_that_is_taken_back_where_it_was_done(
-    chat: Running,
-) -> None:
+async def test_what_was_reviewed_is_chosen_again_when_that_is_taken_back_where_it_was_done(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         await opened(app, pilot, "2", shows="Ulysses")
@@ -80,9 +76,7 @@ async def test_what_was_reviewed_is_the_chosen_one_again_when_that_is_taken_back
         await wait_until(pilot, lambda: any(each.has_class("-flash") for each in app.view.transcript.messages))
 
 
-async def test_keys_that_come_quickly_open_one_dialog_and_none_leaves_the_screen_while_a_deed_is_under_way(
-    chat: Running,
-) -> None:
+async def test_quick_keys_open_one_dialog_and_none_leaves_the_screen_while_a_deed_goes_on(chat: Running) -> None:
     async with chat(learned_agent(), size=(80, 24)) as (app, pilot):
         screen = await opened(app, pilot, "3", shows="I am Noor.")
         for deed in ("edit", "new", "delete"):
@@ -100,9 +94,7 @@ async def test_keys_that_come_quickly_open_one_dialog_and_none_leaves_the_screen
         await closes(pilot, "q")
 
 
-async def test_tabs_filters_and_keys_have_words_as_far_as_they_fit_and_all_of_it_can_be_used_at_any_size(
-    chat: Running,
-) -> None:
+async def test_tabs_filters_and_keys_have_words_as_they_fit_and_all_works_at_any_size(chat: Running) -> None:
     async with chat(learned_agent(), size=(120, 40)) as (app, pilot):
         await opened(app, pilot, shows="1 Memories 4")
         await press(pilot, "S", shows="1 Memories 2")

@@ -148,9 +148,7 @@ async def test_a_chat_is_put_into_a_project_that_is_made_after_asking(chat: Runn
         assert (await agent.chats.get("S000")).project is None
 
 
-async def test_a_private_chat_is_marked_its_draft_touches_no_disk_and_o_keeps_messages_of_others_out_of_memory(
-    chat: Running,
-) -> None:
+async def test_a_private_chat_is_marked_its_draft_touches_no_disk_and_o_keeps_messages_out(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(80, 24)) as (app, pilot):
         first = app.view.transcript.messages[0]

@@ -301,9 +301,7 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
         await press(pilot, "end", "enter", opens=Reader, shows="/notes/crete.md")
 
 
-async def test_of_stored_replies_huge_and_hostile_words_are_harmless_and_that_nothing_was_said_is_said_still(
-    chat: Running,
-) -> None:
+async def test_of_stored_replies_hostile_words_are_harmless_and_that_nothing_was_said_stays(chat: Running) -> None:
     agent = ScriptedAgent()
     here = agent.add_session("Packing")
     old = agent.add_session("Old")

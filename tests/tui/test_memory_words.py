@@ -6,6 +6,7 @@ from typing import Any
 
 from graph.events import ObservationKind
 from graph.values import Observation, Proof, Story, Wanted
+from tests.agent.reflection.told import known
 from tui.memories import observations, words
 from tui.memory_controller import looks_like_id
 
@@ -15,34 +16,8 @@ NOW = datetime(2026, 6, 11, 12, 0, tzinfo=UTC)
 def belief(number: int, text: str | None, **more: Any) -> Observation:
     """An observation in use, said once; `more` changes any part of it."""
     at = NOW - timedelta(days=365, minutes=-number)
-    identity = f"OBS{number:07}"
-    plain = Observation(
-        id=identity,
-        series=identity,
-        text=text,
-        kind=ObservationKind.FACT,
-        status="active",
-        confidence=0.8,
-        grounded=True,
-        origin="model",
-        world="main",
-        project=None,
-        scope="global",
-        at=at,
-        first_seen=at,
-        live=True,
-        current=True,
-        pinned=False,
-        proof_count=1,
-        trend="stable",
-        times=(at,),
-        sources=(),
-        supports=(),
-        about=(),
-        reference_count=0,
-        last_referenced_at=None,
-    )
-    return replace(plain, **more)
+    plain = known(f"OBS{number:07}", text, origin="model", trend="stable", sources=(), about=())
+    return replace(plain, **{"at": at, "first_seen": at, "times": (at,), **more})
 
 
 def ago(days: float) -> datetime:

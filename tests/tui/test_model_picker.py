@@ -11,8 +11,9 @@ from textual.widgets import OptionList
 
 from agent.home import Home
 from agent.served import FoundServer, Served, ServedModel
-from agent.settings import Server, load_settings, write_server
+from agent.settings import Server, load_settings
 from models.servers import discovery
+from tests.agent.service.test_model_servers import configured
 from tests.models.discovered_server import Discovered, discovered, llama_server, ollama
 from tests.tui.acting import paste, perform, press
 from tests.tui.conftest import Running, screen_text, status_line, wait_until
@@ -33,14 +34,6 @@ def served() -> Iterator[ExitStack]:
     """Servers that listen as long as the test goes on."""
     with ExitStack() as stack:
         yield stack
-
-
-def configured(**servers: Server) -> None:
-    """Have the settings of this test's home name these servers."""
-    config = Home.resolve().config
-    load_settings(config)
-    for name, server in servers.items():
-        write_server(config, name, server)
 
 
 class Scripted:
@@ -86,9 +79,7 @@ async def marks(app: ClewApp, pilot: Pilot[Any], row: str, *keys: str) -> None:
     await wait_until(pilot, lambda: row in marked(app), row)
 
 
-async def test_servers_are_asked_in_the_background_each_has_its_models_or_why_not_and_typing_finds_them(
-    chat: Running,
-) -> None:
+async def test_servers_are_asked_in_the_background_have_models_or_why_not_typing_finds_them(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
         servers = Scripted(FAR, Served("attic", ("localhost:1",), (), error="attic: nobody answers at localhost:1."))
         chosen = await opened(app, pilot, servers)
@@ -132,9 +123,7 @@ async def test_servers_are_asked_in_the_background_each_has_its_models_or_why_no
         await wait_until(pilot, lambda: "● ready" in status_line(app))
 
 
-async def test_ports_are_asked_once_that_is_chosen_a_second_enter_chooses_nothing_and_the_mark_stays_in_view(
-    chat: Running,
-) -> None:
+async def test_ports_are_asked_when_chosen_a_second_enter_is_nothing_the_mark_stays_in_view(chat: Running) -> None:
     async with chat(ScriptedAgent()) as (app, pilot):
         servers = Scripted(found=(FOUND,))
         chosen = await opened(app, pilot, servers)

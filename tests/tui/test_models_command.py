@@ -37,9 +37,7 @@ def clew(*arguments: str) -> int:
     return commands.run(["models", *arguments])
 
 
-def test_the_list_shows_every_model_and_which_are_in_use_and_there(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_list_shows_every_model_if_used_and_if_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / entry(DEFAULT_CHAT).file).write_bytes(GGUF)
     (folder / "mine\x1b[31m.gguf").write_bytes(GGUF)
     assert clew("list") == ExitCode.OK
@@ -68,9 +66,7 @@ def test_the_list_as_json_is_one_list_of_objects_in_spite_of_a_wrong_setting_whi
 
 
 @pytest.mark.process
-def test_pulling_prints_the_path_and_narrates_on_stderr(
-    folder: Path, site: Site, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pulling_prints_the_path_and_tells_stderr(folder: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     site.put_hub("owner/repo", "tiny.gguf", GGUF)
     assert clew("pull", "hf:owner/repo/tiny.gguf") == ExitCode.OK
     said = capsys.readouterr()

@@ -73,9 +73,7 @@ async def test_the_key_alone_fetches_nothing_and_a_failure_leaves_the_model_ther
 
 
 @pytest.mark.process
-def test_what_fits_is_found_without_the_network_and_fetched_when_it_is_asked_for(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fits_is_found_offline_and_fetched_when_asked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLEW_MODELS", raising=False)
     monkeypatch.setattr(fitting, "memory_for_a_model", lambda: 2 * 10**9)
     monkeypatch.setattr(fitting, "has_disk", lambda folder, size: True)

@@ -11,9 +11,9 @@ from agent.home import Home
 from agent.served import ModelServer, ModelServers
 from agent.service.client import AgentClient
 from agent.settings import Server, Settings
-from models.protocols import ModelInfo
 from models.servers.state import ServerState
 from tests.agent.service.behind import Behind, agent_of
+from tests.agent.service.test_model_servers import Away
 from tests.fakes import FakeGenerator
 from tests.tui.acting import perform
 from tests.tui.conftest import Running, make_app, screen_text, status_line, wait_until
@@ -36,14 +36,6 @@ POOL = ModelServer(
         ServerState("four:4", away=True, why="gpu: nobody answers at four:4."),
     ),
 )
-
-
-class Away(FakeGenerator):
-    """A model on another machine."""
-
-    def __init__(self, name: str = "big@gpu") -> None:
-        super().__init__("Far.", name=name)
-        self._info = ModelInfo(name, Path(name), "fake", 0, 8192, "fake", away=GPU)
 
 
 def test_the_host_is_on_the_line_however_narrow_it_is_and_whatever_else_is_shown() -> None:
@@ -107,7 +99,7 @@ async def test_the_page_asks_the_servers_of_the_model_once(chat: Running, monkey
 
 @pytest.mark.ui
 async def test_the_first_words_on_the_screen_are_true_and_the_page_of_a_model_here_asks_nobody(chat: Running) -> None:
-    agent = ScriptedAgent(model=Away())
+    agent = ScriptedAgent(model=Away("big@gpu", GPU))
     async with chat(agent) as (app, pilot):
         await wait_until(pilot, lambda: f"⇅ {GPU} · ● ready" in status_line(app))
         assert "Everything stays on this computer." not in screen_text(app)
@@ -124,7 +116,7 @@ async def test_the_first_words_on_the_screen_are_true_and_the_page_of_a_model_he
 async def test_a_second_terminal_shows_it_and_no_more_after_a_change_to_a_model_here(tmp_path: Path) -> None:
     home = Home.resolve()
     settings = Settings(model="big@gpu", servers={"gpu": Server(address=f"https://{GPU}")}, reflect=False, recall=False)
-    service = Behind(home, agent_of(home, Away(), settings))
+    service = Behind(home, agent_of(home, Away("big@gpu", GPU), settings))
     await service.start()
     first = await service.client()
     await first.models.ready()

@@ -127,9 +127,7 @@ async def test_what_is_wrong_is_told_while_one_types_and_never_kept(chat: Runnin
         await wait_until(pilot, lambda: screen.chosen is not None and screen.chosen.value == "smollm2-135m")
 
 
-async def test_what_the_command_line_or_the_environment_asked_for_is_named_and_wins(
-    chat: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_the_shell_asked_for_is_named_and_wins(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEW_THEME", "light")
     agent = ScriptedAgent()
     agent.settings = agent.settings.model_copy(update={"model": "asked-for"})
@@ -145,9 +143,7 @@ async def test_what_the_command_line_or_the_environment_asked_for_is_named_and_w
         assert config_of(app).kept == {}
 
 
-async def test_a_broken_file_stays_and_one_that_is_not_written_takes_a_change_back(
-    chat: Running, tmp_path: Path
-) -> None:
+async def test_a_broken_file_stays_and_one_not_written_takes_a_change_back(chat: Running, tmp_path: Path) -> None:
     config, agent = tmp_path / "config.toml", ScriptedAgent(reflect=True)
     async with chat(agent) as (app, pilot):
         config.write_text("theme = \n")

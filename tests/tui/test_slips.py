@@ -50,12 +50,6 @@ def ready(app: ClewApp) -> bool:
     return isinstance(app.screen, ImpactScreen) and app.screen.plan is not None
 
 
-async def pressed_alone(app: ClewApp, clock: Clock, key: str) -> None:
-    await strike(app, key)
-    clock.pass_(LONG)
-    await strike(app)
-
-
 async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_composer_with_a_word(chat: Running) -> None:
     agent, clock = crete(), Clock()
 
@@ -128,7 +122,9 @@ async def test_enter_or_any_other_key_after_a_letter_leaves_everything_as_it_is(
         for key, answer in pairs if soaking() else pairs[::2]:  # which still has every key and every answer
             last(app, AssistantMessage).focus()
             await pilot.pause()
-            await pressed_alone(app, clock, key)
+            await strike(app, key)
+            clock.pass_(LONG)
+            await strike(app)
             await wait_until(pilot, lambda: isinstance(app.screen, (Confirm, ImpactScreen)))
             await press(pilot, answer, until=lambda: len(app.screen_stack) == 1)
         await pilot.pause()

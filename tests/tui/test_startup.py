@@ -72,9 +72,7 @@ async def test_the_theme_it_begins_in_looks_as_one_chosen_later_and_has_the_shee
         assert unknown_theme("nord", app.available_themes) == unknown_theme("", app.available_themes) == ""
 
 
-async def test_the_last_chat_can_be_read_while_the_memory_is_made_ready_for_this_version(
-    chat: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_last_chat_is_read_while_memory_is_made_ready(chat: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = ScriptedAgent()
     agent.add_session("Tides", ("When is high tide?", "At noon."))
     async with chat(agent):

@@ -11,6 +11,7 @@ from textual.widgets import Input, TextArea
 
 from agent.story.cards import Card, read_card
 from tests.agent.story.cards import make
+from tests.agent.test_stories import JONAS, MARA
 from tests.examples import soaking
 from tests.tui.acting import enter, perform, press
 from tests.tui.conftest import Running, agree, here, screen_text, settled, status_line, wait_until
@@ -24,13 +25,6 @@ from tui.stories.witnesses import WitnessScreen
 from tui.text import one_line
 from tui.widgets.message import Aside, AssistantMessage, Message, UserMessage
 
-MARA = Card(
-    name="Mara",
-    description="A keeper of the lighthouse.",
-    greetings=("*looks up* You came, {{user}}.", "Who is there?"),
-    scenario="A storm at {{char}}'s tower.",
-)
-JONAS = Card(name="Jonas", description="A smuggler.")
 SIZES = ((40, 24), (72, 24), (104, 30), (160, 44))
 
 
@@ -385,9 +379,7 @@ def fill(screen: StoryScreen, **fields: str) -> None:
             field.text = text
 
 
-async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets_the_stage(
-    chat: Running, tmp_path: Path
-) -> None:
+async def test_a_story_begins_from_cards_that_are_shown_and_its_stage_is_set(chat: Running, tmp_path: Path) -> None:
     dry = card_file(tmp_path, "dry", name="Mara", description="Keeps {{user}} dry.", tags="sea")
     jonas = card_file(tmp_path, "jonas", name="Jonas", description="A smuggler.")
     greetings: dict[str, Any] = {"first_mes": "You came, {{user}}.", "alternate_greetings": ["Who is there?"]}
@@ -431,9 +423,7 @@ async def test_a_story_is_begun_from_cards_that_are_shown_and_its_beginning_sets
         await tells(app, pilot, "the lighthouse · ● you ● Mara")
 
 
-async def test_the_page_says_what_is_wrong_keeps_what_was_typed_and_completes_paths(
-    chat: Running, tmp_path: Path
-) -> None:
+async def test_the_page_says_what_is_wrong_keeps_what_was_typed_completes_paths(chat: Running, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{nope")
     (tmp_path / "cards").mkdir()
     card_file(tmp_path / "cards", "mara", name="Mara", description="A keeper.")

@@ -35,7 +35,7 @@ from graph.memory import Memory
 from graph.projection.schema import NODES, RELS
 from models.errors import EngineClosed, StructuredOutputError
 from tests.agent.asking.scripted import RIGHT, Writing
-from tests.agent.conftest import MakeAgent, collect
+from tests.agent.conftest import MakeAgent, collect, opened
 from tests.fakes import FakeGenerator
 
 if TYPE_CHECKING:
@@ -191,17 +191,13 @@ async def test_without_a_model_the_common_questions_are_what_there_is() -> None:
 
         raise ModelMissing(Path(name))
 
-    agent = Agent(Home.resolve(), QUIET, client="test", loader=none)
-    await agent.start(load_model=False)
-    try:
+    async with opened(QUIET, none, load_model=False) as agent:
         await agent.idle()
         assert (await agent.queries.translate("How many chats are there?")).how == "template"
         assert (await agent.queries.translate(QUESTION)).how == "nearest"
         with pytest.raises(NotUnderstood) as told:
             await agent.queries.translate(NO_QUESTION)
         assert str(told.value) == NOT_RECOGNISED
-    finally:
-        await agent.close()
 
 
 # -- the probe ------------------------------------------------------------------------------------------------------

@@ -11,17 +11,12 @@ from agent.asking.shelf import Ran
 from agent.errors import NotUnderstood
 from agent.home import Home
 from tests.agent.asking.told import noted, tell
-from tests.agent.conftest import MakeAgent
+from tests.agent.conftest import MakeAgent, opened
 from tests.agent.test_purging import QUIET, SECRET, delete, holding, say, warnings_of
 from tests.fakes import FakeGenerator
 from tests.graph.talk import said
 
 AT = datetime(2026, 11, 22, 2, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await make_agent(FakeGenerator(), QUIET)
 
 
 @pytest.mark.restarts
@@ -120,9 +115,5 @@ async def test_names_are_those_of_live_messages_of_the_world_that_is_asked_of(ag
 
 
 async def test_a_question_is_translated_while_the_graph_is_still_being_opened() -> None:
-    agent = Agent(Home.resolve(), QUIET, client="test")
-    await agent.start(load_model=False, load_embedder=False, open_graph=False)
-    try:
+    async with opened(QUIET, load_model=False, load_embedder=False, open_graph=False) as agent:
         assert (await agent.queries.translate("How often did I mention Anna?")).parameters == {"what": "Anna"}
-    finally:
-        await agent.close()

@@ -11,19 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.asking import shelf
 from agent.asking.matching import COUNT
 from agent.asking.readings import LONGEST, MOST_WORDS, NONE, STANDS, languages
-from agent.asking.shelf import (
-    PIECES,
-    Translation,
-    _one,
-    fill,
-    of_entities,
-    of_relationship,
-    of_speaker,
-    of_time,
-    ready_queries,
-)
 from graph import relations
 from graph.console import parameters
 from graph.console.console import Answer
@@ -48,7 +38,7 @@ def parameters_for(asking: Asking, question: str, *, sure: bool = True, **known:
     return found.parameters
 
 
-def rows_for(memory: Memory, found: Translation | None) -> Answer:
+def rows_for(memory: Memory, found: shelf.Translation | None) -> Answer:
     """What the memory says to a question that was understood."""
     assert found is not None
     return memory.console.run(found.cypher, parameters=found.parameters)
@@ -74,20 +64,20 @@ def test_there_are_enough_phrasings_and_in_every_language_examples_of_every_read
     asked = {kind for _, wanted in (*TODAY, *FRESH) for kind in wanted}
     assert len(TODAY) >= 60
     assert [wanted for _, wanted in TODAY].count([]) >= 20
-    assert asked <= set(ready_queries())
+    assert asked <= set(shelf.ready_queries())
     assert len(asked) >= 34
     for language in languages():
-        assert set(language.examples) == {*ready_queries(), NONE}
+        assert set(language.examples) == {*shelf.ready_queries(), NONE}
         assert all(len(found) >= 3 for found in language.examples.values())
 
 
 def test_an_example_has_the_subjects_that_its_query_asks_for() -> None:
     for example in EVERY_PHRASING:
         if example.query != NONE:
-            cypher = fill(ready_queries()[example.query].filled(), PIECES)
+            cypher = shelf.fill(shelf.ready_queries()[example.query].filled(), shelf.PIECES)
             wanted = {name for name in ("what", "one", "other") if f"${name}" in cypher}
             wanted |= {"what"} if example.query == STANDS else set()
-            mine = {ready_queries()[example.query].mine}
+            mine = {shelf.ready_queries()[example.query].mine}
             asked = {"what" if slot == "name" else slot for slot in example.slots} - {"who"}
             assert asked in (wanted, wanted - mine), example
 
@@ -98,7 +88,7 @@ def test_every_example_is_understood_as_its_own_query(by_words: Asking) -> None:
         of_language = list(language.examples.items())
         of_language += [(STANDS, (*told.who, *told.whom)) for told in language.relations.values()]
         for query, text in some([(query, text) for query, texts in of_language for text in texts]):
-            found = by_words.matches(fill(text, said_for), ("Ben", "Oslo", "Cyd"))
+            found = by_words.matches(shelf.fill(text, said_for), ("Ben", "Oslo", "Cyd"))
             assert query in [match.example.query for match in found if match.score > 0.99], text
 
 
@@ -247,15 +237,15 @@ def unlimited(cypher: str) -> str:
 
 def statements() -> set[str]:
     """All statements that there can be, whatever is asked."""
-    kinds = [of_entities(kind) for kind in languages()[0].entities]
-    speakers = [of_speaker("you"), of_speaker("assistant"), "", " AND lower(t.speaker) = lower($who)"]
+    kinds = [shelf.of_entities(kind) for kind in languages()[0].entities]
+    speakers = [shelf.of_speaker("you"), shelf.of_speaker("assistant"), "", " AND lower(t.speaker) = lower($who)"]
     bounds = (("since", ">="), ("until", "<"))
-    edges = [of_relationship("", "", over=None)]
+    edges = [shelf.of_relationship("", "", over=None)]
     for kind, over in itertools.product(relations.kinds(), (False, True)):
-        edges += [of_relationship(kind, "who", over=over), of_relationship(kind, "whom", over=over)]
+        edges += [shelf.of_relationship(kind, "who", over=over), shelf.of_relationship(kind, "whom", over=over)]
     return {
-        unlimited(query.filled(by=by, entities=kind, related=edge, time=of_time(query.time, *bounds[first:last])))
-        for query in ready_queries().values()
+        unlimited(query.filled(by=by, entities=kind, related=edge, time=shelf.of_time(query.time, *bounds[first:last])))
+        for query in shelf.ready_queries().values()
         for by, kind, first, last in itertools.product(speakers, kinds, (0, 1), (0, 1, 2))
         for edge in (edges if query.id == STANDS else ("",))
     }
@@ -299,6 +289,6 @@ def test_what_is_asked_of_several_is_looked_for_as_one_too(told: Memory) -> None
         "boat": "boat", "news": "news", "bus": "bus", "glass": "glass", "this": "this", "paris": "paris", "tea": "tea",
     }  # fmt: skip
     asked = told.console.run(
-        f"UNWIND $words AS wanted RETURN wanted, {_one('wanted')}", parameters={"words": list(ones)}
+        f"UNWIND $words AS wanted RETURN wanted, {shelf._one('wanted')}", parameters={"words": list(ones)}
     )
     assert dict(asked.rows) == ones

@@ -29,9 +29,7 @@ async def test_who_stands_how_to_whom_and_what_changed_is_told(make_agent: MakeA
     for each in lines("stated.txt"):
         await agent.memories.relate(read(each))
     expected = answers("relationships")
-    found = {
-        question: [[as_told(each) for each in row] for row in await asked(agent, question)] for question in expected
-    }
+    found = {each: [[as_told(value) for value in row] for row in await asked(agent, each)] for each in expected}
     for question in expected:
         if "related" in question:  # longer ways are told after it
             del found[question][len(expected[question]) :]

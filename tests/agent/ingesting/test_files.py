@@ -11,7 +11,7 @@ from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting.files import find, locate, read
 
 
-def pdf(text: str | None, *, password: str | None = None) -> bytes:
+def pdf(text: str | None, *, password: str | None = None, about: dict[str, str] | None = None) -> bytes:
     """A PDF of one page."""
     writer = PdfWriter()
     page = writer.add_blank_page(200, 200)
@@ -24,6 +24,7 @@ def pdf(text: str | None, *, password: str | None = None) -> bytes:
         stream = DecodedStreamObject()
         stream.set_data(f"BT /F1 12 Tf 10 100 Td ({text}) Tj ET".encode())
         page[NameObject("/Contents")] = writer._add_object(stream)
+    writer.add_metadata(about or {})
     if password is not None:
         writer.encrypt(password, algorithm="RC4-128")
     out = io.BytesIO()
@@ -31,18 +32,26 @@ def pdf(text: str | None, *, password: str | None = None) -> bytes:
     return out.getvalue()
 
 
-def test_a_markdown_file_has_the_title_of_its_first_heading(tmp_path: Path) -> None:
-    path = tmp_path / "notes.md"
-    path.write_text("# Tides\n\nTwice a day.\n", encoding="utf-8")
-    reading = read(path)
-    assert (reading.kind, reading.title, reading.pieces[0].text) == ("markdown", "Tides", "Tides\nTwice a day.")
+READ = {
+    "a title from the heading": (
+        "notes.md",
+        b"# Tides\n\nTwice a day.\n",
+        {"kind": "markdown", "title": "Tides"},
+    ),
+    "the words of a PDF under their page": ("tides.pdf", pdf("Twice a day"), {"kind": "pdf"}),
+    "UTF-16 and the line ends of Windows": ("notes.txt", "one\r\n\r\ntwo".encode("utf-16"), {}),
+    "the western code pages": ("latin.txt", "Größe: 3 €\r\n".encode("cp1252"), {"guessed": True}),
+}
+WORDS = ("Tides\nTwice a day.", "page 1\nTwice a day", "one\n\ntwo", "Größe: 3 €")
 
 
-def test_the_words_of_a_pdf_stand_under_their_page(tmp_path: Path) -> None:
-    path = tmp_path / "tides.pdf"
-    path.write_bytes(pdf("Twice a day"))
-    reading = read(path)
-    assert (reading.kind, reading.pieces[0].text) == ("pdf", "page 1\nTwice a day")
+@pytest.mark.parametrize(("file", "words"), zip(READ.values(), WORDS, strict=True), ids=READ)
+def test_what_a_file_says_is_read(tmp_path: Path, file: tuple[str, bytes, dict[str, object]], words: str) -> None:
+    name, data, about = file
+    (tmp_path / name).write_bytes(data)
+    reading = read(tmp_path / name)
+    assert reading.pieces[0].text == words
+    assert {key: getattr(reading, key) for key in about} == about
 
 
 @pytest.mark.parametrize(
@@ -97,16 +106,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
         read(path)
 
 
-def test_utf_16_and_windows_line_ends_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_bytes("one\r\n\r\ntwo".encode("utf-16"))
-    assert read(path).pieces[0].text == "one\n\ntwo"
-
-
 def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path) -> None:
     (tmp_path / "a" / "node_modules").mkdir(parents=True)
     (tmp_path / ".git").mkdir()
-    for name in (
+    for name in [
         "a/notes.md",
         "a/main.py",
         "a/photo.png",
@@ -114,7 +117,7 @@ def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path)
         "a/node_modules/x.js",
         ".git/y.md",
         "a/.hidden.md",
-    ):
+    ]:
         (tmp_path / name).write_text("words")
     (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "again.md").symlink_to(tmp_path / "a" / "notes.md")
@@ -131,10 +134,3 @@ def test_a_path_that_is_none_is_refused_with_why(tmp_path: Path, path: str) -> N
     (tmp_path / "notes.md").write_text("words")
     with pytest.raises(DocumentUnreadable, match=r"Nothing was changed|It was not added"):
         locate(Path(path) if path.startswith("~") else tmp_path / path)
-
-
-def test_text_of_the_western_code_pages_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "latin.txt"
-    path.write_bytes("Größe: 3 €\r\n".encode("cp1252"))
-    reading = read(path)
-    assert (reading.pieces[0].text, reading.guessed) == ("Größe: 3 €", True)

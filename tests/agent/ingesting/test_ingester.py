@@ -75,9 +75,7 @@ def test_a_folder_is_taken_in_once_and_what_is_gone_since_is_named_and_stays(mem
     assert {(each.title, each.chunks) for each in memory.readings.documents()} == {("Tides", 2), ("boat.py", 1)}
 
 
-def test_a_changed_file_keeps_the_pieces_that_stayed_the_same_and_changed_back_is_what_it_was(
-    memory: Memory, folder: Path
-) -> None:
+def test_a_changed_file_keeps_the_pieces_that_stay_and_changed_back_is_as_it_was(memory: Memory, folder: Path) -> None:
     ingest(memory, folder)
     tides = next(each for each in memory.readings.documents() if each.title == "Tides")
     before = memory.readings.document_chunks(tides.id)
@@ -115,9 +113,7 @@ def test_a_document_keeps_its_project_and_tags_when_it_is_read_again_without_the
     ]
 
 
-def test_what_is_passed_over_guessed_or_unreadable_is_named_and_the_others_are_read(
-    memory: Memory, folder: Path
-) -> None:
+def test_what_is_passed_over_guessed_or_unreadable_is_named_the_others_are_read(memory: Memory, folder: Path) -> None:
     (folder / "plan.docx").write_bytes(b"PK\3\4\0")
     (folder / "alt.txt").write_bytes("Größe: 3 €".encode("cp1252"))
     (folder / "rows.csv").write_text("tide,high\n")
@@ -146,9 +142,7 @@ def test_a_folder_without_documents_says_so(memory: Memory, tmp_path: Path) -> N
         ingest(memory, tmp_path / "empty")
 
 
-def test_what_was_stopped_is_done_by_the_same_command(
-    memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_stopped_is_done_by_another_run(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 4)
     (folder / "long.md").write_text("".join(f"# Part {n}\n\n{n} words\n\n" for n in range(20)))
     asked = iter([False, False, False] + [True] * 100)

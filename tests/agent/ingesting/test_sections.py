@@ -22,11 +22,8 @@ def test_a_hash_inside_a_code_block_is_no_heading() -> None:
 def test_a_definition_at_the_margin_begins_a_section_with_its_decorators() -> None:
     tide = "@cache\n@other\ndef tide(day: int) -> int:\n    def inner(): ...\n    return day\n"
     source = f"import os\n\n{tide}\nclass Boat:\n    x = 1\n"
-    assert [(each.headings, each.paragraphs[0].split("\n")[0]) for each in code(source)] == [
-        ((), "import os"),
-        (("def tide(day: int) -> int",), "@cache"),
-        (("class Boat",), "class Boat:"),
-    ]
+    found = [(each.headings, each.paragraphs[0].split("\n")[0]) for each in code(source)]
+    assert found == [((), "import os"), (("def tide(day: int) -> int",), "@cache"), (("class Boat",), "class Boat:")]
 
 
 def test_words_that_begin_like_a_definition_are_none() -> None:

@@ -1,12 +1,11 @@
 """What pages, PDFs, feeds and texts say, and what is told of what says nothing: in the process that reads them."""
 
-import io
-
 import pytest
 
 from agent.errors import Unreadable
 from agent.references import extraction
 from agent.references.extraction import LONGEST, Page, decoded, read, read_apart
+from tests.agent.ingesting.test_files import pdf
 
 ARTICLE = """<!doctype html><html><head><title>On limpets - The Tide</title><meta name="author" content="Ada Byron">
 <meta property="article:published_time" content="2026-03-04T10:00:00Z"></head><body><nav><a href="/">Home</a> Menu</nav>
@@ -17,29 +16,7 @@ RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>The Tide</title
 <item><title>Spring tide</title><link>https://tide.example/1</link><pubDate>Wed, 04 Mar 2026 10:00:00 GMT</pubDate>
 <description>&lt;p&gt;The &lt;b&gt;highest&lt;/b&gt; of the year.&lt;/p&gt;</description></item>
 <item><title>Neap tide</title><link>https://tide.example/2</link></item></channel></rss>"""
-
-
-def pdf(words: str) -> bytes:
-    """A PDF of one page."""
-    content = f"BT /F1 12 Tf 50 700 Td ({words}) Tj ET".encode()
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
-        b"/Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        b"<< /Title (On tides) /Author (Ada) /CreationDate (D:20260304120000Z) >>",
-    ]
-    out, places = io.BytesIO(), []
-    out.write(b"%PDF-1.4\n")
-    for number, each in enumerate(objects, start=1):
-        places.append(out.tell())
-        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, each))
-    start = out.tell()
-    out.write(b"xref\n0 7\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places))
-    out.write(b"trailer << /Size 7 /Root 1 0 R /Info 6 0 R >>\nstartxref\n%d\n%%%%EOF" % start)
-    return out.getvalue()
+ABOUT = {"/Title": "On tides", "/Author": "Ada", "/CreationDate": "D:20260304120000Z"}
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/xhtml+xml", "", "application/octet-stream"])
@@ -65,7 +42,7 @@ def test_a_feed_is_its_entries(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["application/pdf", ""])
 def test_a_pdf_is_its_pages(kind: str) -> None:
-    page = read(pdf("The tide comes at nine"), kind, "")
+    page = read(pdf("The tide comes at nine", about=ABOUT), kind, "")
     assert page == Page("The tide comes at nine", "On tides", "Ada", "2026-03-04")
 
 

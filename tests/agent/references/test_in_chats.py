@@ -121,9 +121,7 @@ async def test_a_page_that_changed_is_quoted_again_and_the_old_one_stays_until_i
     assert asked.told == ["127.0.0.1 has nothing at that address any more (410). The chat goes on without it."]
 
 
-async def test_a_post_that_was_deleted_leaves_the_prompt_with_the_next_message(
-    chat: Chat, web: Web, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_deleted_post_goes_with_the_next_message(chat: Chat, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     def serve(*replies: Any) -> None:
         web.put_json(THREAD, {"thread": post("The light is out.", replies=replies)})
 
@@ -142,9 +140,7 @@ async def test_a_post_that_was_deleted_leaves_the_prompt_with_the_next_message(
     assert "> (deleted)" in chat.shown
 
 
-async def test_a_server_that_is_busy_leaves_what_was_read_where_it_stands(
-    asked: Chat, web: Web, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_busy_server_leaves_what_was_read_there(asked: Chat, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     age(monkeypatch)
     web.put("/page", "", status=503)
     for _ in range(2):  # the second time it rests
@@ -175,9 +171,7 @@ async def test_a_file_is_read_again_when_it_changed(chat: Chat, tmp_path: Path) 
 # -- what is slow, away or not allowed --------------------------------------------------------------------------------
 
 
-async def test_a_message_waits_for_what_is_slow_only_a_while(
-    chat: Chat, web: Web, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_message_waits_for_what_is_slow_a_while(chat: Chat, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quotes.ReferenceQuotes.bring, "__kwdefaults__", {"patience_s": 0.05})
     going = asyncio.Event()
 
@@ -263,9 +257,7 @@ async def test_what_is_no_host_no_address_or_too_much_is_told_and_nothing_is_cha
 # -- attached, dropped, forked ----------------------------------------------------------------------------------------
 
 
-async def test_what_is_dropped_by_any_of_its_names_leaves_the_prompt_and_comes_back_when_that_is_undone(
-    asked: Chat, web: Web
-) -> None:
+async def test_what_is_dropped_by_any_name_leaves_the_prompt_until_that_is_undone(asked: Chat, web: Web) -> None:
     agent, url = asked.agent, web.url("/page")
     (first,) = await agent.references.all(asked.session or "")
     for name in (first.reference.id, f" {url[:4].upper()}{url[4:]}#top", url, "1"):
@@ -298,9 +290,7 @@ async def test_who_goes_back_leaves_what_was_attached_since(chat: Chat, web: Web
 
 
 @pytest.mark.restarts
-async def test_an_edited_message_attaches_in_its_own_place_and_a_deleted_one_says_which_addresses_go_with_it(
-    chat: Chat, web: Web
-) -> None:
+async def test_an_edit_attaches_in_its_own_place_and_a_deletion_says_what_addresses_go(chat: Chat, web: Web) -> None:
     agent = chat.agent
     first = await chat.say("Who keeps the light?", web.url("/page"))
     await collect(agent.edit(first.session, first.turn, "Who kept the light?", references=[web.url("/page")]))

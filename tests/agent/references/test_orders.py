@@ -24,18 +24,14 @@ ORDERS = tomllib.loads(Path(__file__).with_name("orders.toml").read_text(encodin
 TOGETHER = 5  # orders of one page, and in `soak` one alone
 
 
-def obedient(leak: str) -> FakeGenerator:
-    """A model that says all that it reads, and calls whatever it can."""
-    return FakeGenerator(lambda prompt: prompt[-1500:] + f"\nMy name is {NAME}. See {leak} for more.")
-
-
 @pytest.mark.parametrize("how", ["page", "post"])
 async def test_nothing_comes_of_an_order_that_others_wrote(make_agent: MakeAgent, how: str) -> None:
     assert len(set(ORDERS)) == 40
     together = 1 if soaking() else TOGETHER
     async with serving() as web:
         leak = web.url("/leak")
-        model = obedient(leak)
+        # It says all that it reads, and calls whatever it can.
+        model = FakeGenerator(lambda prompt: prompt[-1500:] + f"\nMy name is {NAME}. See {leak} for more.")
         agent = (await chat_of(make_agent, web, model, tools="on", reflect=True)).agent
         for number in range(0, len(ORDERS), together):
             orders = [each.replace("{name}", NAME).replace("{leak}", leak) for each in ORDERS[number:][:together]]

@@ -14,6 +14,7 @@ from agent.references.quotes import ReferenceQuotes
 from agent.references.reader import Reading, ReferenceReader
 from graph.events.references import quoted_as
 from graph.values import Reference, Vector
+from tests.agent.reflection.told import no_vectors
 
 AT = "at://ada.example/app.bsky.feed.post/3k"
 NOW = datetime(2026, 11, 27, 6, tzinfo=UTC)
@@ -34,10 +35,6 @@ class Said(ReferenceReader):
 
 async def nothing(text: str) -> Vector | None:
     return None
-
-
-async def no_vectors(texts: object) -> list[Vector | None]:
-    return []
 
 
 def hosts() -> Hosts:
@@ -68,9 +65,7 @@ async def version(read: ReferenceQuotes, said: Said, says: str, of: Reference) -
     return quoted_as(of.id, reading.hash)
 
 
-async def test_a_thread_that_grows_takes_nothing_back_and_one_that_loses_a_line_does(
-    read: ReferenceQuotes, said: Said
-) -> None:
+async def test_a_thread_that_grows_takes_nothing_back_one_that_shrinks_does(read: ReferenceQuotes, said: Said) -> None:
     first = await version(read, said, "one", reference())
     second = await version(read, said, "one\ntwo", reference())
     assert (read.taken_back([first, second]), list(read.quotes([first, second]))) == (set(), [second])
@@ -100,16 +95,12 @@ async def test_what_cannot_be_read_goes_only_where_it_is_not_there_any_more(
     assert list(read.quotes([name])) == ([] if gone else [name])
 
 
-async def test_of_a_thread_that_changes_all_day_only_the_last_versions_are_known(
-    read: ReferenceQuotes, said: Said
-) -> None:
+async def test_of_a_thread_that_changes_all_day_the_last_versions_are_known(read: ReferenceQuotes, said: Said) -> None:
     names = [await version(read, said, "\n".join(map(str, range(each + 1))), reference()) for each in range(30)]
     assert read.taken_back(names) == set(names[: -quotes.VERSIONS])
 
 
-async def test_no_more_is_kept_than_there_is_room_for(
-    read: ReferenceQuotes, said: Said, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_more_is_kept_than_fits(read: ReferenceQuotes, said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quotes, "MOST_TEXT", 3000)
     there = [reference(f"R{each}", f"https://example.org/{each}") for each in range(6)]
     names = [await version(read, said, f"{each.id} {'x' * 990}", each) for each in there]

@@ -48,9 +48,7 @@ def page(web: Web, path: str = "/") -> Address:
     return read_address(web.url(path))
 
 
-async def test_what_was_read_is_not_asked_for_again_for_five_minutes(
-    web: Web, reader: ReferenceReader, clock: Clock
-) -> None:
+async def test_what_was_read_is_not_asked_for_for_five_minutes(web: Web, reader: ReferenceReader, clock: Clock) -> None:
     web.put("/", "one", ETag='"1"')
     first = await reader.read(page(web))
     assert (first.text, len(first.hash)) == ("one", 64)
@@ -92,9 +90,7 @@ async def test_who_stops_waiting_leaves_the_reading_to_who_asks_next(web: Web, r
     assert web.count("/") == 1
 
 
-async def test_who_cannot_answer_rests_and_is_asked_again_later(
-    web: Web, reader: ReferenceReader, clock: Clock
-) -> None:
+async def test_who_cannot_answer_rests_and_is_asked_later(web: Web, reader: ReferenceReader, clock: Clock) -> None:
     web.put("/", "no", status=503)
     with pytest.raises(Unreadable, match="is busy or broken"):
         await reader.read(page(web))

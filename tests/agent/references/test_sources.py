@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from agent.agent import Agent
 from agent.references import quotes
 from tests.agent.conftest import MakeAgent
+from tests.agent.ingesting.test_files import pdf
 from tests.agent.references.chats import NONCE, THREAD, at, chat_of, files_with, read_here
-from tests.agent.references.test_extraction import ARTICLE, RSS, pdf
+from tests.agent.references.test_extraction import ARTICLE, RSS
 from tests.agent.references.test_threads import ADA, BOB, DEFS, gone, post, quoting
 from tests.agent.references.web import Asked, Web, head, serving
 
@@ -208,7 +208,7 @@ async def test_a_reply_comes_whatever_a_source_does(
     async with serving() as web:
         chat = await chat_of(make_agent, web, reflect=True)
         for number, case in enumerate(cases):
-            await rested(chat.agent)
+            chat.agent.references._quotes._reader._pace.answered("127.0.0.1")  # no host rests: here all are one
             case.serve(web)
             with monkeypatch.context() as here:
                 if not case.apart:
@@ -232,8 +232,3 @@ async def test_a_reply_comes_whatever_a_source_does(
             assert len(await chat.agent.references.all(session)) == 1, "nothing is lost"
         await chat.agent.close()
     assert files_with(NONCE) == []
-
-
-async def rested(agent: Agent) -> None:
-    """Forget whose hosts rest: here all of them are one."""
-    agent.references._quotes._reader._pace.answered("127.0.0.1")

@@ -10,7 +10,7 @@ from agent.reflection.likeness import Embed
 from agent.reflection.making import Draft, Review
 from agent.reflection.material import Material, Outcome
 from graph.events import ObservationKind, ObservationMade, ObservationRetired, ObservationSupported
-from graph.values import NearObservation, Observation
+from graph.values import NearObservation, Observation, Turn
 
 from .told import Shelf, known, material, no_vectors, said
 
@@ -150,16 +150,18 @@ async def test_a_change_that_is_only_supposed_waits_for_a_review() -> None:
     assert {each.status for each in made(outcome)} <= {"candidate"}
 
 
-async def test_an_update_that_says_nothing_new_changes_nothing() -> None:
-    chat = material(said("t1", "ok thanks!"))
-    outcome = await applied(chat, update("The user lives in Oslo."), shown=[OSLO])
-    assert outcome.events == []
+MOVED = "I moved, I live in Bergen now, no longer in Oslo."
+RETIRES = Delete(memory=1, sources=[1])
+IDLE = {
+    "nothing new": (said("t1", "ok thanks!"), update("The user lives in Oslo.")),
+    "what was said earlier": (said("t1", MOVED, days=-100), update("The user lives in Bergen."), RETIRES),
+    "other people": (said("t1", MOVED, speaker="Ana"), RETIRES, update("Ana lives in Bergen now.")),
+}
 
 
-async def test_what_was_said_earlier_never_revises_or_retires_what_was_said_later() -> None:
-    before = material(said("t1", "I moved, I live in Bergen now, no longer in Oslo.", days=-100))
-    outcome = await applied(before, update("The user lives in Bergen."), Delete(memory=1, sources=[1]), shown=[OSLO])
-    assert outcome.events == []
+@pytest.mark.parametrize(("turn", "actions"), [(turn, actions) for turn, *actions in IDLE.values()], ids=IDLE)
+async def test_what_is_known_of_the_user_is_neither_revised_nor_retired(turn: Turn, actions: list[Action]) -> None:
+    assert (await applied(material(turn), *actions, shown=[OSLO])).events == []
 
 
 @pytest.mark.model
@@ -189,12 +191,6 @@ async def test_nothing_is_taken_from_who_speaks_as_somebody_else() -> None:
 
     await Applier(draft, [], near=near, embed=no_vectors, foreign={"t1"}).apply([create("The user bought a red boat.")])
     assert (draft.outcome.events, draft.outcome.skipped) == ([], 1)
-
-
-async def test_other_people_do_not_change_what_is_known_of_the_user() -> None:
-    ana = material(said("t1", "I moved, I live in Bergen now, no longer in Oslo.", speaker="Ana"))
-    outcome = await applied(ana, Delete(memory=1, sources=[1]), update("Ana lives in Bergen now."), shown=[OSLO])
-    assert outcome.events == []
 
 
 def test_a_sentence_is_one_line() -> None:

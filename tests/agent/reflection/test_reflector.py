@@ -21,7 +21,7 @@ from graph.events import Event, ObservationRetired, ReflectionDone, ReflectionFa
 from graph.memory import Memory
 from graph.values import Recorded, Unreflected, Wanted
 from models.errors import EngineClosed, UnknownModel
-from tests.agent.conftest import MakeAgent, collect
+from tests.agent.conftest import MakeAgent, collect, opened
 from tests.fakes import FakeGenerator, Reply
 
 from .told import no_vectors
@@ -126,9 +126,7 @@ async def test_what_a_message_tells_is_known_soon_after_its_reply(make_agent: Ma
 
 
 @pytest.mark.model
-async def test_a_change_told_in_ones_own_words_revises_a_real_memory(
-    make_agent: MakeAgent, tmp_path: Path, embed: Embed
-) -> None:
+async def test_a_change_in_ones_own_words_revises_a_memory(make_agent: MakeAgent, tmp_path: Path, embed: Embed) -> None:
     agent = await make_agent(FakeGenerator("Oh."), QUIET)
     store = Kept(agent._memory)
     floor = reflector(agent, store, tmp_path, embed=embed)
@@ -167,9 +165,7 @@ async def test_a_trusted_model_is_asked_and_its_file_probed_once(make_agent: Mak
     assert model.answers == []
 
 
-async def test_what_a_crash_interrupts_is_found_again_and_learned_once_in_one_append(
-    make_agent: MakeAgent, tmp_path: Path
-) -> None:
+async def test_what_a_crash_interrupts_is_learned_once_in_one_append(make_agent: MakeAgent, tmp_path: Path) -> None:
     agent = await make_agent(FakeGenerator("Nice!"), QUIET)
     await say(agent, OSLO)
     store = Kept(agent._memory)
@@ -228,9 +224,7 @@ async def test_nothing_is_kept_of_words_that_were_hidden_meanwhile(make_agent: M
     assert await texts(agent) == [OSLO]
 
 
-async def test_a_model_that_is_swapped_meanwhile_is_asked_no_more_and_the_next_one_is(
-    make_agent: MakeAgent, tmp_path: Path
-) -> None:
+async def test_a_model_that_was_swapped_is_asked_no_more_and_the_next_is(make_agent: MakeAgent, tmp_path: Path) -> None:
     class Closed(FakeGenerator):
         async def structured(self, prompt: Any, schema: Any, *, max_tokens: int = 512) -> Any:
             raise EngineClosed
@@ -279,9 +273,7 @@ async def test_a_reply_does_not_wait_for_a_reflection_that_is_stuck(make_agent: 
     await agent.close()  # and neither does the end
 
 
-async def test_what_survives_of_a_hidden_exchange_is_reflected_on_anew_and_nothing_is_there_twice_after(
-    make_agent: MakeAgent,
-) -> None:
+async def test_what_is_left_of_a_hidden_exchange_is_reflected_on_and_nothing_comes_twice(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Nice!"))
     session, first = await say(agent, OSLO)
     _, second = await say(agent, OSLO, session)
@@ -384,9 +376,7 @@ async def status(agent: Agent) -> list[tuple[str | None, str]]:
     return sorted((memory.text, memory.status) for memory in found)
 
 
-async def test_an_exchange_that_is_reflected_on_again_teaches_nothing_twice_whatever_became_of_it(
-    make_agent: MakeAgent,
-) -> None:
+async def test_an_exchange_reflected_on_again_teaches_nothing_twice_whatever_came_of_it(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("Ok."), QUIET)
     session, turns = None, []
     for text in JOURNEY:
@@ -475,9 +465,7 @@ async def test_another_fallback_is_tried_though_the_one_before_was_unusable_and_
         return models[name]
 
     settings = Settings(model="chat", fallback_model="first", reflect=False)
-    agent = Agent(Home.resolve(), settings, client="test", loader=load)
-    await agent.start(load_model=False)
-    try:
+    async with opened(settings, load, load_model=False) as agent:
         assert await agent.models.fallback() is models["first"]
         await agent.use_settings(settings.model_copy(update={"fallback_model": "gone"}))
         assert models["first"].closed
@@ -486,8 +474,6 @@ async def test_another_fallback_is_tried_though_the_one_before_was_unusable_and_
         for name in ("second", "gone"):
             await agent.use_settings(settings.model_copy(update={"fallback_model": name}))
             assert await agent.models.fallback() is models[name]
-    finally:
-        await agent.close()
 
 
 @pytest.mark.parametrize(
@@ -497,9 +483,7 @@ async def test_another_fallback_is_tried_though_the_one_before_was_unusable_and_
         ("gone", [], ["The fallback model cannot be used: There is no such model."]),
     ],
 )
-async def test_the_fallback_is_loaded_at_the_first_refusal_and_once(
-    fallback: str, learned: list[str], told: list[str]
-) -> None:
+async def test_the_fallback_is_loaded_once_when_one_refuses(fallback: str, learned: list[str], told: list[str]) -> None:
     right = [task.right for task in TASKS]
     said: dict[str, Any] = {"action": "create", "category": "fact", "confidence": 0.9, "sources": [1]}
     sorry = {"actions": [said | {"text": "I'm sorry, I can't help with that."}]}

@@ -20,7 +20,7 @@ def said(id: str, text: str, *, speaker: str = "you", role: str = "user", days: 
     return Turn(id, "chat", None, 0, role, speaker, text, at, "test")
 
 
-def known(id: str, text: str, **changes: Any) -> Observation:
+def known(id: str, text: str | None, **changes: Any) -> Observation:
     """An active observation of the user's, made from turn `old`, said on DAY."""
     whole = Observation(
         id=id,

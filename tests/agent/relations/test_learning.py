@@ -96,9 +96,7 @@ async def test_it_does_not_end_before_it_begins(make_agent: MakeAgent) -> None:
     assert "2019" not in str(found["you", "lives_in", "Rome"])
 
 
-async def test_the_same_pair_twice_is_one_and_what_was_said_beside_one_does_not_end_with_it(
-    make_agent: MakeAgent,
-) -> None:
+async def test_the_same_pair_twice_is_one_and_what_is_beside_one_does_not_end_with_it(make_agent: MakeAgent) -> None:
     agent = await learned(
         make_agent,
         "Ada is Bob's mother. Bob is Ada's son. Bob is married to Eva.",

@@ -9,9 +9,8 @@ from agent.relations.stating import read
 from graph.events.codec import SELECT_EVENT
 from graph.values import Observation, Wanted
 from tests.agent.conftest import MakeAgent
-from tests.agent.test_recall import only, ready
+from tests.agent.test_recall import only
 from tests.agent.test_tools import ask, with_a_fact
-from tests.fakes import FakeGenerator
 
 EDGES = """
 MATCH (a:Entity)-[r:RELATES]->(b:Entity) WHERE r.world = $world
@@ -26,11 +25,6 @@ async def relate(agent: Agent, text: str, **scope: str) -> Observation:
 async def edges(agent: Agent, world: str = "main") -> list[tuple[object, ...]]:
     """The edges of the graph itself: who, how, whom, whether it holds, until when."""
     return [tuple(row.values()) for row in agent._memory.query(EDGES, {"world": world})]
-
-
-@pytest.fixture
-async def agent(make_agent: MakeAgent) -> Agent:
-    return await ready(make_agent, FakeGenerator())
 
 
 async def test_what_is_stated_is_an_edge_with_its_proof(agent: Agent) -> None:
@@ -55,10 +49,8 @@ async def test_said_again_it_is_proof_whichever_way_round_where_that_is_the_same
 async def test_one_at_a_time_a_new_one_ends_the_one_before_and_nothing_is_lost(agent: Agent) -> None:
     await relate(agent, "Ada works_for Siemens since 2020")
     await relate(agent, "Ada works_for Bosch since 2023-05")
-    assert await edges(agent) == [
-        ("Ada", "works_for", "Bosch", True, None),
-        ("Ada", "works_for", "Siemens", True, "2023-05"),
-    ]
+    found = await edges(agent)
+    assert found == [("Ada", "works_for", "Bosch", True, None), ("Ada", "works_for", "Siemens", True, "2023-05")]
     await relate(agent, "Ada works_for Zeiss since 2015 until 2020")  # told later, and over
     assert [until for *_, until in await edges(agent)] == [None, "2023-05", "2020"]
     await relate(agent, "Bob is married to Eva")

@@ -44,9 +44,7 @@ def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path, monkeypatch: 
     assert not answered(Home.resolve())
 
 
-async def test_it_is_found_by_who_is_told_of_another_runtime_directory(
-    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_is_told_of_another_folder_finds_it(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
     service = await behind(FakeGenerator("Hello."))
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/shm")
     assert answered(service.home)

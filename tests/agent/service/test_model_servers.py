@@ -108,9 +108,7 @@ async def test_a_server_that_was_added_elsewhere_since_is_known_to_all_faces(ser
         assert other.settings.servers == {"den": FAR}
 
 
-async def test_what_runs_here_is_found_only_when_asked_for_and_added_once(
-    served: ExitStack, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_runs_here_is_found_when_asked_for_once(served: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
     server = served.enter_context(discovered(ollama()))
     port = int(server.address.rpartition(":")[2])
     monkeypatch.setattr(discovery, "USUAL_PORTS", {port: "Ollama"})

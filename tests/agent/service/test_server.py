@@ -61,14 +61,11 @@ class Raw:
         return None
 
     async def ask(self, method: str, id: int = 7, **params: Any) -> Any:
-        answer = await self.say(
-            json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
-        )
-        return answer
+        return await self.say(line_of(method, id, **params))
 
 
 def line_of(method: str, id: int, **params: Any) -> bytes:
-    return json.dumps({"id": id, "method": method, "params": params}).encode() + b"\n"
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode() + b"\n"
 
 
 async def raw(behind: Behind, *, greet: bool = True, **hello: Any) -> Raw:
@@ -121,9 +118,7 @@ async def to_the_end(events: AsyncGenerator[AgentEvent, None]) -> list[AgentEven
     return heard
 
 
-async def test_the_socket_is_this_users_alone_has_the_memory_alone_and_is_gone_in_the_end(
-    service: Behind, behind: MakeBehind
-) -> None:
+async def test_the_socket_is_one_users_has_the_memory_and_goes_in_the_end(service: Behind, behind: MakeBehind) -> None:
     path = socket_of(service.home)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -140,9 +135,7 @@ async def test_the_socket_is_this_users_alone_has_the_memory_alone_and_is_gone_i
     assert not path.exists()
 
 
-async def test_who_does_not_say_hello_is_told_why_and_sent_away(
-    service: Behind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_says_no_hello_is_told_why_and_sent_away(service: Behind, monkeypatch: pytest.MonkeyPatch) -> None:
     for line, code in (
         (b"garbage\n", Code.UNREADABLE),
         (b'{"method": 5}\n', Code.NO_REQUEST),
@@ -188,9 +181,7 @@ async def test_what_cannot_be_asked_is_told_by_a_code_and_the_next_is_answered(s
     assert "\ud800x" in [each["name"] for each in (await odd.ask("health"))["result"]["clients"]]
 
 
-async def test_half_a_line_and_a_line_without_end_harm_nobody(
-    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_half_a_line_and_an_endless_one_harm_nobody(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "LONGEST_LINE", 10_000)
     service = await behind(FakeGenerator("Hello."))
     half = await raw(service)
@@ -205,9 +196,7 @@ async def test_half_a_line_and_a_line_without_end_harm_nobody(
     assert await (await service.client()).chats.all() == []
 
 
-async def test_settings_cross_as_they_are_whatever_the_environment_says(
-    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_settings_cross_unchanged_by_the_environment(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
     service = await behind(FakeGenerator("Hello."), Settings(recall_limit=7))
     monkeypatch.setenv("CLEW_RECALL_LIMIT", "9")
     client = await service.client()
@@ -237,8 +226,7 @@ async def test_what_came_of_a_request_is_told_before_its_answer(service: Behind)
     await client.idle()
     told = await raw(service)
     said: list[str] = []
-    named = {"id": 1, "method": "chats.rename", "params": {"session": session, "name": "Voyage"}}
-    told.writer.write(json.dumps(named).encode() + b"\n")
+    told.writer.write(line_of("chats.rename", 1, session=session, name="Voyage"))
     while not said or said[-1] != "answer":
         message = json.loads(await told.reader.readline())
         said.append("answer" if "id" in message else message["params"].get("k", message["method"]))
@@ -272,9 +260,7 @@ async def test_a_face_that_goes_away_in_mid_reply_loses_nothing(service: Behind,
     assert [turn.text for turn in await staying.chats.thread(accepted.session)] == ["tell me", "a reply"]
 
 
-async def test_a_reply_that_nobody_looks_at_gives_way_to_a_message_that_somebody_waits_for(
-    service: Behind, model: FakeGenerator
-) -> None:
+async def test_a_reply_nobody_looks_at_gives_way_to_one_that_is_awaited(service: Behind, model: FakeGenerator) -> None:
     leaving, waiting = await service.client(), await service.client()
     model.gate.clear()
     events, accepted = await asked(leaving)
@@ -288,10 +274,8 @@ async def test_a_reply_that_nobody_looks_at_gives_way_to_a_message_that_somebody
         await waiting.chats.all()
     model.gate.set()
     assert isinstance((await said)[-1], ReplyEnded)
-    assert [(turn.text, turn.truncated) for turn in await waiting.chats.thread(session)] == [
-        ("tell me", False),
-        ("", True),
-    ]
+    found = [(turn.text, turn.truncated) for turn in await waiting.chats.thread(session)]
+    assert found == [("tell me", False), ("", True)]
     await events.aclose()
 
 
@@ -368,9 +352,7 @@ async def test_leave_that_nobody_can_give_any_more_is_refused(behind: MakeBehind
     assert only(heard, ReplyEnded).text == "done"
 
 
-async def test_other_programs_may_ask_so_often_and_health_always(
-    behind: MakeBehind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_programs_may_ask_so_often_and_health_always(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CALLS", 3)
     service = await behind(FakeGenerator("Hello."))
     program = AgentClient(service.connect, Settings(), name="editor", kind="foreign")
@@ -408,9 +390,7 @@ async def test_it_ends_by_itself_when_nobody_is_there(behind: MakeBehind) -> Non
     assert not socket_of(service.home).exists()
 
 
-async def test_asked_to_retire_it_finishes_the_reply_takes_up_nothing_more_and_the_face_is_told(
-    service: Behind, model: FakeGenerator
-) -> None:
+async def test_asked_to_retire_it_finishes_the_reply_and_tells_the_face(service: Behind, model: FakeGenerator) -> None:
     client = await service.client()
     heard = client.notices()
     model.gate.clear()
@@ -501,9 +481,7 @@ async def test_a_home_that_is_deleted_ends_it(behind: MakeBehind, monkeypatch: p
     await service.ended()
 
 
-async def test_a_full_disk_is_told_as_the_agent_tells_it_and_the_service_goes_on(
-    service: Behind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_is_told_and_the_service_goes_on(service: Behind, monkeypatch: pytest.MonkeyPatch) -> None:
     client = await service.client()
 
     def full(*events: object) -> None:
@@ -548,9 +526,7 @@ async def test_faces_are_told_where_the_agent_is_only_when_it_is_elsewhere(servi
     assert [each["settings"]["recall_limit"] for each in states] == [7]
 
 
-async def test_lost_in_mid_reply_the_message_is_there_once_and_the_face_is_told(
-    service: Behind, model: FakeGenerator
-) -> None:
+async def test_lost_in_mid_reply_the_message_is_there_once_which_is_told(service: Behind, model: FakeGenerator) -> None:
     client = await service.client()
     model.gate.clear()
     events, accepted = await asked(client)

@@ -435,9 +435,7 @@ def test_any_bytes_are_imported_or_refused(start: bytes, rest: bytes) -> None:
     st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=4),
     st.floats(0, 1),
 )
-def test_files_with_bytes_changed_or_missing_are_imported_or_refused(
-    data: bytes, changes: list[tuple[float, int]], length: float
-) -> None:
+def test_damaged_files_are_imported_or_refused(data: bytes, changes: list[tuple[float, int]], length: float) -> None:
     file = bytearray(data)
     for at, byte in changes:
         file[int(at * len(file))] = byte

@@ -51,10 +51,8 @@ def test_each_thing_found_has_the_sentence_it_stands_in() -> None:
     kickoff = read("It is dusk. Mara, the keeper, mends a net. Jonas is in the cellar.\nPlace: the lighthouse")
     assert kickoff.daytime == Found("dusk", "It is dusk.")
     assert kickoff.place == Found("the lighthouse", "Place: the lighthouse")
-    assert [(person.id, person.sentence) for person in kickoff.people] == [
-        ("mara", "Mara, the keeper, mends a net."),
-        ("jonas", "Jonas is in the cellar."),
-    ]
+    found = [(person.id, person.sentence) for person in kickoff.people]
+    assert found == [("mara", "Mara, the keeper, mends a net."), ("jonas", "Jonas is in the cellar.")]
     assert [activity.sentence for activity in kickoff.activities] == ["Mara, the keeper, mends a net."]
 
 

@@ -91,9 +91,7 @@ def test_no_voice_is_given_a_word_that_it_did_not_see(steps: list[tuple[str, int
 
 @given(STEPS, st.sampled_from(("Mara", "Jonas")), st.booleans())
 @histories(25, excused=[HealthCheck.function_scoped_fixture], phases=PHASES)
-def test_what_a_voice_is_given_is_the_same_without_what_it_did_not_see(
-    steps: list[tuple[str, int]], who: str, recall: bool
-) -> None:
+def test_a_voice_is_given_the_same_without_what_it_missed(steps: list[tuple[str, int]], who: str, recall: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = asyncio.run(twins(making.of("steps", steps, CAST), Path(folder), b=who, recall=recall))
         assert (found.difference, found.undone) == (None, "")

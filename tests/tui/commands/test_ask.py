@@ -58,9 +58,7 @@ def test_what_is_piped_follows_the_argument_whatever_its_bytes_or_is_enough_alon
     assert answering("log", "--json").json[0]["said"] == "Say hello."
 
 
-def test_bad_input_and_what_is_no_chat_model_are_named_and_store_nothing(
-    answering: Clew, tmp_path: Path, models_folder: Path
-) -> None:
+def test_bad_input_and_what_is_no_model_store_nothing(answering: Clew, tmp_path: Path, models_folder: Path) -> None:
     (tmp_path / "text.gguf").write_text("no model at all")
     embedder = models_folder / entry(DEFAULT_EMBEDDER).file
     refused(answering, (("ask",), 2, "The message is empty"), (("ask", "  \n"), 2, "empty"), stdin=b"\n \t")
@@ -88,9 +86,7 @@ def test_a_wrong_setting_is_78_with_its_line(answering: Clew, home: Path) -> Non
     assert "config.toml:3" in ended.err
 
 
-def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_can_be_answered_later(
-    answering: Clew, tmp_path: Path
-) -> None:
+def test_a_model_of_the_settings_that_is_none_is_69_and_the_message_waits(answering: Clew, tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("no model at all")
     ended = answering("ask", "hi", CLEW_MODEL=str(tmp_path / "text.gguf"))
     assert ended.code == 69
@@ -151,9 +147,7 @@ def test_a_log_of_a_newer_clew_is_65_and_is_not_touched(answering: Clew, home: P
     assert log.read_bytes() == before
 
 
-def test_what_was_asked_while_the_graph_was_damaged_is_kept_like_any_other(
-    answering: Clew, home: Path, remember: Remember
-) -> None:
+def test_what_was_asked_beside_a_damaged_graph_is_kept(answering: Clew, home: Path, remember: Remember) -> None:
     remember("one")
     (home / "memory" / "graph.kuzu").write_bytes(b"this is no graph" * 1000)
     (home / "memory" / "graph.kuzu").chmod(0o600)

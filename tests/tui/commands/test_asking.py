@@ -244,9 +244,7 @@ def test_the_answer_is_out_before_anything_is_learned_and_what_takes_too_long_is
 
 
 @pytest.mark.restarts
-def test_without_a_session_a_new_one_begins_last_goes_on_and_what_is_not_there_or_not_clear_stores_nothing(
-    ask: Clew, place: Home
-) -> None:
+def test_without_a_session_one_begins_last_goes_on_and_what_is_not_clear_stores_nothing(ask: Clew, place: Home) -> None:
     for wanted in ("last", "01NOSUCH"):
         with pytest.raises(NotFound):
             ask("Hello?", session=wanted)
@@ -281,9 +279,7 @@ def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Clew, place: H
     assert session.system_prompt == "Talk like a pirate."
 
 
-def test_a_reply_that_breaks_off_is_kept_and_ends_1_and_one_cut_at_its_longest_is_no_failure_but_said(
-    ask: Clew, place: Home
-) -> None:
+def test_a_reply_that_breaks_off_is_kept_and_ends_1_and_one_that_was_cut_is_said_so(ask: Clew, place: Home) -> None:
     asked = ask("Hello?", Reply("This goes on and on and on.", error=DecodeFailed(-3), fail_after=3))
     _, reply = replied(place)
     assert reply.stop_reason == StopReason.FAILED
@@ -365,18 +361,14 @@ def test_a_signal_stops_the_reply_and_keeps_what_came(ask: Clew, place: Home, nu
 
 
 @pytest.mark.restarts
-def test_what_the_model_says_is_data_in_a_pipe_and_harmless_on_a_terminal(
-    ask: Clew, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_model_says_is_data_in_a_pipe_and_harmless_else(ask: Clew, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "a \x1b[31mred\x07 [bold]word[/bold]"
     assert ask("Hello?", said).out == f"{said}\n"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert ask("Hello?", said).out == "a ␛[31mred␇ [bold]word[/bold]\n"
 
 
-def test_a_reader_that_goes_away_stops_the_reply_and_keeps_it(
-    ask: Clew, place: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_reader_stops_the_reply_and_keeps_it(ask: Clew, place: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(*_: object, **__: object) -> None:
         raise BrokenPipeError
 

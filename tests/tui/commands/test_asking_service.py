@@ -72,9 +72,7 @@ async def test_the_reply_is_on_stdout_and_nothing_of_an_agent_is_imported_for_it
     assert (said.text, said.client) == ("hello", "ask")
 
 
-async def test_figures_a_chat_and_a_system_prompt_and_what_cannot_be_asked_is_said_as_without_a_service(
-    shell: Shell,
-) -> None:
+async def test_figures_a_chat_a_system_prompt_and_refusals_are_as_without_a_service(shell: Shell) -> None:
     first = (await shell.ask("hello", "--json")).json
     assert set(first) == {"reply", *FIGURES}
     second = (await shell.ask("--session", "last", "--system", "Be brief.", "--json", "and on")).json

@@ -27,9 +27,7 @@ def said_now() -> list[str | None]:
         return [turn.text for session in memory.readings.sessions() for turn in memory.readings.thread(session.id)]
 
 
-def test_a_backup_is_made_beside_a_running_clew_and_listed(
-    clew: Clew, remember: Remember, file: Path, home: Path
-) -> None:
+def test_a_backup_is_made_beside_a_clew_and_listed(clew: Clew, remember: Remember, file: Path, home: Path) -> None:
     remember("Where do limpets go?")
     with held(home):
         ended = clew("backup", str(file))
@@ -44,9 +42,7 @@ def test_a_backup_is_made_beside_a_running_clew_and_listed(
     assert str(file) in clew("backup", "--list").out
 
 
-def test_a_target_that_cannot_be_one_is_told_and_nothing_is_left(
-    clew: Clew, remember: Remember, file: Path, tmp_path: Path
-) -> None:
+def test_a_target_that_is_none_is_told_of_and_left(clew: Clew, remember: Remember, file: Path, tmp_path: Path) -> None:
     assert clew("backup", "--list", "--json").json == []
     remember("Where do limpets go?")
     file.write_text("mine")
@@ -62,9 +58,7 @@ def test_a_target_that_cannot_be_one_is_told_and_nothing_is_left(
 
 
 @pytest.mark.restarts
-def test_a_restore_shows_what_it_changes_asks_and_keeps_what_was_there(
-    clew: Clew, remember: Remember, record: Record, file: Path
-) -> None:
+def test_a_restore_shows_asks_and_keeps_what_was(clew: Clew, remember: Remember, record: Record, file: Path) -> None:
     first = remember("the first one")
     clew("backup", str(file))
     remember("the second one")
@@ -118,9 +112,7 @@ def test_a_file_that_is_no_backup_is_refused_and_any_while_another_clew_has_the_
     assert "Where do limpets go?" in said_now()
 
 
-def test_an_export_goes_to_another_memory_and_back(
-    clew: Clew, remember: Remember, record: Record, tmp_path: Path
-) -> None:
+def test_an_export_goes_to_another_and_back(clew: Clew, remember: Remember, record: Record, tmp_path: Path) -> None:
     said = remember("Where do limpets go?", "Home.")
     record(SessionRenamed(session=said.session, text="Limpets"))
     out = tmp_path / "all.jsonl"
@@ -131,10 +123,8 @@ def test_an_export_goes_to_another_memory_and_back(
     other = ("--home", str(tmp_path / "other"))
     ended = clew("import", str(out), "--no-embed", *other)
     assert (ended.code, ended.err) == (ExitCode.OK, "")
-    assert ended.out.splitlines() == [
-        "Imported 2 messages in 1 chat (clew's export).",
-        "4 events in all; 0 known before.",
-    ]
+    found = ended.out.splitlines()
+    assert found == ["Imported 2 messages in 1 chat (clew's export).", "4 events in all; 0 known before."]
     again = clew("import", str(out), "--no-embed", "--json", *other).json
     assert (again["messages"]["new"], again["events"]["known"], again["events"]["refused"]) == (0, 4, {})
     page = clew("export", "--session", said.session[:20], "--format", "markdown", *other).out
@@ -164,9 +154,7 @@ def test_what_the_import_cannot_take_is_told_and_an_export_is_no_way_to_overwrit
 
 
 @pytest.mark.restarts
-def test_deletions_that_an_export_brings_are_made_and_purged(
-    clew: Clew, remember: Remember, record: Record, tmp_path: Path
-) -> None:
+def test_deletions_an_export_brings_are_purged(clew: Clew, remember: Remember, record: Record, tmp_path: Path) -> None:
     said = remember("The word is zugspitze.")
     out, other, home = tmp_path / "all.jsonl", tmp_path / "other", str(Home.resolve().root)
     clew("export", "-o", str(out))

@@ -74,9 +74,7 @@ def test_a_rewind_says_first_what_changes_and_how_to_take_it_back(clew: Clew, re
 
 
 @pytest.mark.restarts
-def test_a_rewind_to_what_is_no_place_and_a_fork_from_there_are_refused_by_name(
-    clew: Clew, remember: Remember, record: Record, home: Path
-) -> None:
+def test_a_rewind_or_fork_to_no_place_is_refused(clew: Clew, remember: Remember, record: Record, home: Path) -> None:
     said = remember("one", "I.")
     second = remember("two", "II.", session=said.session)
     foreign = remember("elsewhere")
@@ -96,9 +94,7 @@ def test_a_rewind_to_what_is_no_place_and_a_fork_from_there_are_refused_by_name(
 
 
 @pytest.mark.restarts
-def test_a_fork_is_a_chat_of_its_own_and_a_what_if_a_world_of_its_own(
-    clew: Clew, remember: Remember, home: Path
-) -> None:
+def test_a_fork_is_a_chat_of_its_own_and_a_what_if_a_world(clew: Clew, remember: Remember, home: Path) -> None:
     said = remember("one", "I.", title="Numbers")
     remember("two", "II.", session=said.session)
     fork = clew("fork", said.session, "--at", said.reply, "--name", "Another way")
@@ -140,9 +136,7 @@ def test_what_stands_in_a_turns_place_is_shown_with_it_and_drawn_in_a_tree_with_
 
 
 @pytest.mark.restarts
-def test_ids_that_several_chats_share_name_the_chat_they_were_said_in(
-    clew: Clew, remember: Remember, record: Record, home: Path
-) -> None:
+def test_shared_ids_name_the_chat_they_were_said_in(clew: Clew, remember: Remember, record: Record, home: Path) -> None:
     said = remember("one", "I.")
     remember("two", "II.", session=said.session)
     record(SessionForked(session="FORK", origin=said.session, at=said.reply, client="test"))

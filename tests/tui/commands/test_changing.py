@@ -52,9 +52,7 @@ def test_delete_shows_first_and_erases_a_message_and_what_was_learned_only_by_ye
     assert texts(home) == {"Noted.", "At ten."}
 
 
-def test_delete_of_an_exchange_takes_the_replies_and_what_was_looked_up(
-    clew: Clew, remember: Remember, home: Path
-) -> None:
+def test_delete_of_an_exchange_takes_replies_and_what_was_found(clew: Clew, remember: Remember, home: Path) -> None:
     one = remember("The ferry leaves at nine.", "Noted.", tool="recall()\nnothing")
     remember("Another chat.", "Yes.")
     ended = clew("delete", one.reply, "--exchange", "--yes", "--json")
@@ -126,9 +124,7 @@ def test_undo_of_a_delete_says_why_not_and_what_can_be_undone(clew: Clew, rememb
     assert clew("undo", "1").code == ExitCode.NOT_FOUND
 
 
-def test_marks_are_set_by_a_name_of_their_own_listed_shown_restored_and_taken_off(
-    clew: Clew, remember: Remember
-) -> None:
+def test_marks_are_set_by_names_of_their_own_listed_shown_restored_taken_off(clew: Clew, remember: Remember) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     assert clew("marks", "--add", "").err == "clew: A mark needs a name. No mark was set.\n"
     mark = clew("marks", "--add", "before the trip", "--json").json
@@ -152,9 +148,7 @@ def test_marks_are_set_by_a_name_of_their_own_listed_shown_restored_and_taken_of
     assert clew("marks", "--add", "x", "--rm", "y").code == ExitCode.USAGE
 
 
-def test_what_comes_back_is_shown_in_its_words_and_what_is_only_shown_says_that_nothing_was_changed(
-    clew: Clew, remember: Remember
-) -> None:
+def test_what_comes_back_is_shown_in_words_and_only_shown_it_changes_nothing(clew: Clew, remember: Remember) -> None:
     one = remember("The ferry leaves at nine.", "Noted.")
     mark = clew("marks", "--add", "before", "--json").json["id"]
     for asked in (("hide", one.turn, "--dry-run"), ("delete", one.turn, "--dry-run")):

@@ -30,9 +30,7 @@ def said(turn: str, session: str, *, client: str = "ask", said_at: int | None = 
     return talk.said(turn, session, client=client, said_at=said_at)
 
 
-def test_a_whole_id_beats_the_longer_ones_and_the_beginning_is_enough_in_any_case_where_it_fits_one(
-    reader: LogReader, record: Record
-) -> None:
+def test_a_whole_id_beats_longer_ones_and_a_beginning_of_just_one_is_enough(reader: LogReader, record: Record) -> None:
     for wanted in ("01JAA", "01jaab", "01JAAAZZZ", "01JAAA", " 01jaaa "):
         whole = wanted.strip().upper()
         assert reader.session_named(wanted).id == (whole if whole in SESSIONS else "01JAAAZZZ")

@@ -157,9 +157,7 @@ def test_closed_streams_are_no_reason_to_fail(environment: dict[str, str], remem
 
 
 @pytest.mark.process
-def test_reading_imports_neither_the_graph_nor_models_nor_a_screen(
-    environment: dict[str, str], remember: Remember
-) -> None:
+def test_reading_imports_no_graph_no_models_and_no_screen(environment: dict[str, str], remember: Remember) -> None:
     remember("one")
     heavy = {"kuzu", "llama_cpp", "textual", "numpy", "pyarrow", "huggingface_hub", "agent.agent", "models.generator"}
     for argv in (("log",), ("sessions", "--json"), ("show", "last")):

@@ -13,9 +13,7 @@ def named(report: Any) -> dict[str, Any]:
     return {check["name"]: check for check in report["checks"]}
 
 
-def test_a_healthy_clew_is_well_with_its_models_tried_which_leaves_no_trace_in_the_history(
-    answering: Clew, remember: Remember
-) -> None:
+def test_a_healthy_clew_is_well_and_trying_its_models_leaves_no_trace(answering: Clew, remember: Remember) -> None:
     said = remember("one")
     ended = answering("doctor", "--json")
     assert ended.code == 0, ended.out
@@ -58,9 +56,7 @@ def test_whatever_is_wrong_is_named_with_what_to_do(clew: Clew, home: Path, reme
     assert "\x1b" not in people.out
 
 
-def test_models_that_are_none_are_found_out_and_one_not_fetched_yet_is_no_illness_but_nothing_fetches_an_embedder(
-    answering: Clew, tmp_path: Path
-) -> None:
+def test_models_that_are_none_are_found_and_one_not_fetched_yet_is_no_illness(answering: Clew, tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("no model at all")
     ended = answering("doctor", "--json", CLEW_MODEL=str(tmp_path / "text.gguf"), CLEW_EMBEDDER="smollm2-135m")
     assert ended.code == 1
@@ -76,9 +72,7 @@ def test_models_that_are_none_are_found_out_and_one_not_fetched_yet_is_no_illnes
     assert "clew models pull minilm-l6" in checks["embedder"]["advice"]
 
 
-def test_a_damaged_log_is_found_and_the_rest_is_looked_at_all_the_same(
-    clew: Clew, home: Path, remember: Remember
-) -> None:
+def test_a_damaged_log_is_found_and_the_rest_looked_at_all_the_same(clew: Clew, home: Path, remember: Remember) -> None:
     remember("one")
     (home / "memory" / "log.sqlite").write_bytes(b"this is no database" * 1000)
     ended = clew("doctor", "--json", "--no-model")

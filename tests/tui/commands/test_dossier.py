@@ -14,20 +14,15 @@ def test_about_tells_relationships_beliefs_and_times_before_the_words(clew: Clew
     assert clew("correct", first["id"], "Ada can eat peanuts again").code == 0
     found = clew("about", "ada", "--json").json
     assert found["name"] == "Ada"
-    assert [(each["kind"], each["object"], each["until"]) for each in found["relationships"]] == [
-        ("works_with", "Bob", None),
-        ("works_for", "Bosch", None),
-        ("works_for", "Siemens", "2023-05"),
-    ]
+    told = [(each["kind"], each["object"], each["until"]) for each in found["relationships"]]
+    assert told == [("works_with", "Bob", None), ("works_for", "Bosch", None), ("works_for", "Siemens", "2023-05")]
     assert all(len(each["proofs"]) >= 1 for each in found["relationships"])
     assert [each["text"] for each in found["believed"]] == ["Ada can eat peanuts again"]
     assert [(each["text"], each["instead"]) for each in found["was"]] == [
         ("Ada is allergic to peanuts", found["believed"][0]["id"])
     ]
-    assert [(each["when"], each["what"]) for each in found["timeline"]][2:4] == [
-        ("2023-05", "no longer: Ada works for Siemens"),
-        ("2023-05", "Ada works for Bosch"),
-    ]
+    seen = [(each["when"], each["what"]) for each in found["timeline"]][2:4]
+    assert seen == [("2023-05", "no longer: Ada works for Siemens"), ("2023-05", "Ada works for Bosch")]
     page = clew("about", "Ada").out
     order = ["Ada —works with→ Bob", "Ada —worked for→ Siemens", "Believed now", "Believed before", "Timeline"]
     assert [page.index(each) for each in order] == sorted(page.index(each) for each in order)

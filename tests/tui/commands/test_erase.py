@@ -97,9 +97,7 @@ def test_only_the_word_erases(clew: Clew, lived_in: Path) -> None:
     assert not lived_in.exists()
 
 
-def test_a_link_or_a_folder_under_a_name_of_clews_goes_whole_but_nothing_it_points_at(
-    clew: Clew, lived_in: Path, tmp_path: Path
-) -> None:
+def test_a_link_or_folder_with_clews_name_goes_but_not_its_target(clew: Clew, lived_in: Path, tmp_path: Path) -> None:
     elsewhere, outside = tmp_path / "elsewhere.log", tmp_path / "outside"
     outside.mkdir()
     for path in (elsewhere, outside / "thesis.md"):
@@ -118,9 +116,7 @@ def test_a_link_or_a_folder_under_a_name_of_clews_goes_whole_but_nothing_it_poin
     assert not lived_in.exists()
 
 
-def test_one_file_that_cannot_go_does_not_keep_the_others(
-    clew: Clew, lived_in: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_file_that_cannot_go_keeps_no_others(clew: Clew, lived_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unlink = Path.unlink
 
     def refuse(path: Path, missing_ok: bool = False) -> None:

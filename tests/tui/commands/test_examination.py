@@ -60,9 +60,7 @@ def test_the_advice_fits_the_cause(home: Path, remember: Remember, monkeypatch: 
 
 
 @pytest.mark.restarts
-def test_on_a_full_disk_nothing_is_advised_that_refuses_there(
-    home: Path, remember: Remember, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_full_disk_no_advice_is_refused(home: Path, remember: Remember, monkeypatch: pytest.MonkeyPatch) -> None:
     remember("one")
     (home / "backups").mkdir()
     (home / "backups" / "clew-2026.sqlite").write_bytes(b"x" * 900_000)

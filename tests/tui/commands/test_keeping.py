@@ -78,9 +78,7 @@ def test_nothing_is_learned_yet_and_no_memory_is_made_by_asking(clew: Clew, home
     assert "memories yet" in clew("memories").err
     stated(clew, "I live in Lyon.")
     ended = clew("memories", "--limit", "0")
-    assert (ended.code, ended.out, ended.err) == (0, "", ""), (
-        "none is asked for, which does not mean that there is none"
-    )
+    assert (ended.code, ended.out, ended.err) == (0, "", ""), "none is asked for, though there is one"
 
 
 @pytest.mark.restarts
@@ -131,10 +129,8 @@ def test_a_correction_has_a_story(clew: Clew) -> None:
     new = clew("correct", old["id"][:14], "I live in Porto.", "--json").json
     assert (new["supersedes"], set(old["sources"]) < set(new["sources"])) == (old["id"], True)
     story = clew("show", new["id"], "--json").json
-    assert [(each["text"], each["status"]) for each in story["revisions"]] == [
-        ("I live in Lyon.", "superseded"),
-        ("I live in Porto.", "active"),
-    ]
+    found = [(each["text"], each["status"]) for each in story["revisions"]]
+    assert found == [("I live in Lyon.", "superseded"), ("I live in Porto.", "active")]
     proof = [[proof["text"] for proof in each["proof"]] for each in story["revisions"]]
     assert proof == [["I live in Lyon."], ["I live in Porto."]], "the words that it corrects prove what it corrects"
     page = clew("show", new["id"].lower()).out
@@ -205,9 +201,7 @@ def test_projects_are_made_listed_archived_and_named_in_any_case_of_letters(clew
 
 
 @pytest.mark.restarts
-def test_a_stand_in_for_what_came_back_is_labelled_as_not_in_use(
-    clew: Clew, remember: Remember, record: Record
-) -> None:
+def test_a_stand_in_for_what_is_back_is_labelled_as_not_in_use(clew: Clew, remember: Remember, record: Record) -> None:
     one, two = remember("I drink tea."), remember("Tea it is, always.")
     first, second = new_id(), new_id()
     made = observed(first, one.turn, two.turn, text="The user drinks tea")

@@ -157,9 +157,7 @@ def test_a_key_of_a_variable_is_used_and_not_written(clew: Clew, home: Path, wan
     assert not (home / "keys").exists()
 
 
-def test_another_machine_is_refused_without_https_and_a_key_which_is_asked_for_before_anything_is_sent(
-    clew: Clew, home: Path, typed: Typed
-) -> None:
+def test_another_machine_needs_https_and_a_key_that_is_asked_for_first(clew: Clew, home: Path, typed: Typed) -> None:
     refused(  # that nothing is sent is the tests' own rule: no network
         clew,
         (("models", "add", "http://10.0.0.1:8080"), ExitCode.UNAVAILABLE, "over http"),
@@ -212,9 +210,7 @@ def test_a_name_that_cannot_be_is_wrong_usage(clew: Clew, home: Path, serve: Ser
     assert server.asked == []
 
 
-def test_servers_without_a_name_get_one_each_and_the_same_server_keeps_its_own(
-    clew: Clew, home: Path, serve: Serve
-) -> None:
+def test_servers_without_a_name_get_one_and_the_same_one_keeps_it(clew: Clew, home: Path, serve: Serve) -> None:
     first, second = serve(llama_server()), serve(ollama())
     for server in (first, second, first):
         assert clew("models", "add", server.address).code == ExitCode.OK
@@ -276,15 +272,11 @@ def test_the_list_names_the_servers_and_asks_none(clew: Clew, home: Path, serve:
     listed = clew("models", "list")
     lines = listed.out.splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("Servers"))
-    assert [line.split() for line in lines[at + 1 : at + 3]] == [
-        ["*", "den", server.address],
-        ["pool", "http://a:1,", "http://b:2"],
-    ]
+    found = [line.split() for line in lines[at + 1 : at + 3]]
+    assert found == [["*", "den", server.address], ["pool", "http://a:1,", "http://b:2"]]
     rows = [row for row in clew("models", "list", "--json").json if row["kind"] == "server"]
-    assert [(row["name"], row["in_use"], row["addresses"]) for row in rows] == [
-        ("den", True, [server.address]),
-        ("pool", False, ["http://a:1", "http://b:2"]),
-    ]
+    told = [(row["name"], row["in_use"], row["addresses"]) for row in rows]
+    assert told == [("den", True, [server.address]), ("pool", False, ["http://a:1", "http://b:2"])]
     assert server.asked == []
     models = next(row for row in clew("models", "list", "--json").json if row["kind"] == "chat")
     assert set(models) <= set(rows[0])

@@ -8,18 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.agent.references.test_reader import Clock
 from tests.tui.commands.conftest import Terminal
 from tui.output import LONG_S, SILENCE_S, Narration, colourful, fit, instant, put_json, say
-
-
-class Clock:
-    """A time that moves when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @given(st.text(), st.integers(min_value=4, max_value=80))
@@ -44,9 +35,7 @@ def test_json_for_a_terminal_holds_nothing_that_a_terminal_obeys(monkeypatch: py
     assert json.loads(terminal.getvalue()) == {"said": "\x1b[2J\x9b31m \u202e é"}
 
 
-def test_json_for_a_pipe_keeps_letters_and_an_instant_always_has_its_milliseconds_and_its_offset(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_json_keeps_letters_and_instants_their_milliseconds_and_offset(capsys: pytest.CaptureFixture[str]) -> None:
     put_json({"said": "é", "at": datetime(2025, 3, 1, 12, 0, 0, 123000, tzinfo=UTC)})
     assert capsys.readouterr().out == '{"said": "é", "at": "2025-03-01T12:00:00.123+00:00"}\n'
     assert instant(datetime(2025, 3, 1, tzinfo=UTC)) == "2025-03-01T00:00:00.000+00:00"

@@ -22,9 +22,7 @@ def file(tmp_path: Path) -> str:
     return str(tmp_path / "model.gguf")
 
 
-def test_an_embedder_is_well_if_the_memory_would_keep_its_vectors(
-    home: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_embedder_is_well_if_its_vectors_are_kept(home: Path, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Constant(FakeEmbedder):
         value = 0.0
 
@@ -40,9 +38,7 @@ def test_an_embedder_is_well_if_the_memory_would_keep_its_vectors(
         assert check.ok or "clew models use" in check.advice
 
 
-def test_a_build_that_crashes_is_not_mended_by_fetching_the_model(
-    home: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fetching_the_model_mends_no_build_crash(home: Path, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(path: Path, **_: object) -> None:
         raise CrashingBuild(path, "make rebuild-llama")
 
@@ -56,9 +52,7 @@ def test_a_build_that_crashes_is_not_mended_by_fetching_the_model(
         assert "pull" not in check.advice
 
 
-def test_a_model_that_runs_in_a_slower_way_is_well_and_says_so(
-    home: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_runs_slower_is_well_and_says_so(home: Path, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def load(path: Path, *, warn: Callable[[str], None], **_: object) -> FakeGenerator:
         warn("It runs in a slower way.")
         return FakeGenerator()

@@ -55,9 +55,7 @@ def test_a_summary_says_why_rows_are_missing() -> None:
 
 
 @pytest.mark.process
-def test_a_query_that_ends_its_engine_has_failed_and_an_unknown_name_is_told_with_the_one_that_was_meant(
-    clew: Clew, remember: Remember
-) -> None:
+def test_one_that_ends_its_engine_failed_and_unknown_names_get_the_one_meant(clew: Clew, remember: Remember) -> None:
     remember("The boat is at Whitby", "Noted.")
     years = "RETURN date('2020-01-01') + interval('100000 years')"
     refused(
@@ -72,9 +70,7 @@ def test_a_query_that_ends_its_engine_has_failed_and_an_unknown_name_is_told_wit
 
 
 @pytest.mark.restarts
-def test_the_schema_lists_every_table_and_property_with_a_line_of_meaning_and_is_all_there_as_json(
-    clew: Clew, remember: Remember
-) -> None:
+def test_the_schema_lists_every_table_and_property_with_its_meaning_as_json_too(clew: Clew, remember: Remember) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("schema")
     assert ended.code == 0

@@ -15,9 +15,7 @@ def _no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.process
-def test_a_common_question_is_told_as_a_query_and_answered_and_what_may_not_be_meant_is_shown_and_not_run(
-    clew: Clew, remember: Remember
-) -> None:
+def test_a_common_question_is_told_and_run_and_what_may_not_be_meant_only_shown(clew: Clew, remember: Remember) -> None:
     remember("The boat is at Whitby", "Noted.")
     ended = clew("query", "--ask", "How often did I mention the boat?", "--json")
     assert (ended.code, ended.json["rows"][0]["messages"]) == (0, 1)

@@ -78,9 +78,7 @@ def test_any_words_may_be_recalled_for(clew: Clew, crete: Said) -> None:
 
 
 @pytest.mark.restarts
-def test_without_a_memory_and_with_an_empty_one_it_says_so_and_makes_none(
-    clew: Clew, record: Record, home: Path
-) -> None:
+def test_without_a_memory_and_with_an_empty_one_it_says_so_only(clew: Clew, record: Record, home: Path) -> None:
     asked = (("recall", "tide"), ("recent",), ("recent", "--kind", "observation"), ("about", "Ada"), ("themes",))
     for command in asked:
         ended = clew(*command)

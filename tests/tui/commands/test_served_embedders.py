@@ -55,9 +55,7 @@ def name_server(home: Path, address: str = "http://localhost:1") -> Path:
     return config
 
 
-def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said_and_offered_where_not(
-    clew: Clew, home: Path
-) -> None:
+def test_an_embedding_model_on_a_server_is_chosen_where_that_is_said_else_offered(clew: Clew, home: Path) -> None:
     config = name_server(home)
     ended = clew("models", "use", "--embedder", f"{MODEL}@den")
     assert ended.code == ExitCode.OK

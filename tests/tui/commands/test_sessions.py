@@ -16,9 +16,7 @@ def test_the_newest_activity_comes_first(clew: Clew, remember: Remember) -> None
     assert [each["id"] for each in clew("sessions", "--limit", "1", "--json").json] == [older.session]
 
 
-def test_archived_ones_are_listed_apart_and_deleted_ones_nowhere(
-    clew: Clew, remember: Remember, record: Record
-) -> None:
+def test_archived_ones_are_listed_apart_and_no_deleted_ones(clew: Clew, remember: Remember, record: Record) -> None:
     kept, archived, deleted = remember("one"), remember("two"), remember("three")
     record(SessionArchived(session=archived.session), SessionDeleted(session=deleted.session))
     assert [each["id"] for each in clew("sessions", "--json").json] == [kept.session]

@@ -11,9 +11,7 @@ from tests.graph import talk
 from tests.tui.commands.conftest import FIGURES, Clew, Record, Remember, Said, refused
 
 
-def test_an_exchange_is_shown_whole_by_either_of_its_turns_and_people_see_every_figure_and_words_as_words(
-    clew: Clew, remember: Remember
-) -> None:
+def test_an_exchange_is_shown_by_either_turn_with_all_figures_and_words_as_such(clew: Clew, remember: Remember) -> None:
     said = remember("What is \x1b[31mbread?", "Baked\ndough.", project="kitchen")
     whole = clew("show", said.turn, "--json").json
     assert whole == clew("show", said.reply, "--json").json == clew("show", said.turn[:25].lower(), "--json").json
@@ -112,9 +110,7 @@ def test_what_tools_found_before_any_reply_is_told(clew: Clew, remember: Remembe
         assert [each["tool"] for each in whole["tools"]] == ["themes", "about"]
 
 
-def test_a_hidden_turn_keeps_its_words_to_itself_and_so_does_what_a_tool_quoted_of_it(
-    clew: Clew, remember: Remember, record: Record
-) -> None:
+def test_a_hidden_turn_and_what_a_tool_quoted_of_it_keep_quiet(clew: Clew, remember: Remember, record: Record) -> None:
     old, said = looked_up(remember)
     record(TurnHidden(turn=old.turn))
     shown = [
@@ -131,11 +127,8 @@ def test_a_hidden_turn_keeps_its_words_to_itself_and_so_does_what_a_tool_quoted_
     item = clew("show", said.reply, "--json").json["context"][1]
     assert (item["id"], item["text"], item["hidden"]) == (old.turn, None, True)
     thread = clew("show", said.session, "--json").json["thread"]
-    assert [(turn["text"], turn["hidden"]) for turn in thread] == [
-        ("Which sea stars?", False),
-        (None, True),
-        ("The red ones.", False),
-    ]
+    found = [(turn["text"], turn["hidden"]) for turn in thread]
+    assert found == [("Which sea stars?", False), (None, True), ("The red ones.", False)]
     turn = clew("show", old.turn, "--json").json["turn"]
     assert (turn["text"], turn["hidden"]) == (None, True)
     record(TurnUnhidden(turn=old.turn))
@@ -148,9 +141,7 @@ def test_a_hidden_turn_keeps_its_words_to_itself_and_so_does_what_a_tool_quoted_
 
 
 @pytest.mark.restarts
-def test_a_reply_names_the_document_and_the_memory_that_it_was_given(
-    clew: Clew, remember: Remember, home: Path, tmp_path: Path
-) -> None:
+def test_a_reply_names_what_it_was_given_to_read(clew: Clew, remember: Remember, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "cheese.md"
     path.write_text("# Cheese\n\n## Salt\n\nBrine keeps it.\n")
     assert clew("ingest", str(path), "--no-embed").code == 0

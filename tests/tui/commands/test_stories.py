@@ -78,9 +78,7 @@ def test_a_story_is_begun_listed_and_found_by_its_name(clew: Clew, begun: str) -
 
 
 @pytest.mark.restarts
-def test_it_is_played_with_ask_and_a_whisper_is_heard_by_one_and_a_note_by_nobody(
-    clew: Clew, ask: Clew, begun: str
-) -> None:
+def test_it_is_played_with_ask_a_whisper_is_heard_by_one_a_note_by_none(clew: Clew, ask: Clew, begun: str) -> None:
     told = ask("Good evening, Jonas.", "Evening.")
     assert (told.code, told.out) == (ExitCode.OK, "Evening.\n")
     assert told.err.endswith("Jonas:\n")
@@ -106,9 +104,7 @@ def test_it_is_played_with_ask_and_a_whisper_is_heard_by_one_and_a_note_by_nobod
 
 
 @pytest.mark.restarts
-def test_a_story_is_exported_as_somebody_saw_it_and_scene_by_scene(
-    clew: Clew, ask: Clew, begun: str, tmp_path: Path
-) -> None:
+def test_a_story_is_exported_as_one_saw_it_scene_by_scene(clew: Clew, ask: Clew, begun: str, tmp_path: Path) -> None:
     assert clew("story", "scene", begun, "The cellar").code == 0
     ask("The gold is here.", "Ssh.", whisper="mara")
     ask("Good evening, Jonas.", "Evening.")

@@ -146,9 +146,7 @@ def test_nothing_that_was_said_is_obeyed_by_a_terminal(clew: Clew, remember: Rem
         assert "alert" in out
 
 
-def test_the_past_is_asked_without_opening_the_graph_of_today(
-    clew: Clew, boats: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_past_is_asked_without_todays_graph(clew: Clew, boats: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(*args: object) -> None:
         raise AssertionError("the graph of today was opened")
 

@@ -36,9 +36,7 @@ ASKED = (
 
 
 @pytest.mark.restarts
-def test_a_command_says_which_what_if_it_shows_and_programs_read_the_world_with_what_is_shown(
-    clew: Clew, wreck: str
-) -> None:
+def test_a_command_says_which_what_if_it_shows_and_programs_read_its_world_too(clew: Clew, wreck: str) -> None:
     for asked, words in ASKED:
         ended = clew(*asked, "--world", wreck[:12])
         assert ended.code == 0, ended.err
@@ -57,9 +55,7 @@ def test_a_command_says_which_what_if_it_shows_and_programs_read_the_world_with_
 
 
 @pytest.mark.restarts
-def test_what_is_recalled_of_a_chat_is_of_its_world_and_a_block_is_written_in_the_one_that_is_named(
-    clew: Clew, wreck: str
-) -> None:
+def test_what_a_chat_recalls_is_of_its_world_and_a_block_of_the_one_that_is_named(clew: Clew, wreck: str) -> None:
     ended = clew("recall", "boat", "--session", wreck, "--json")
     assert {hit["world"] for hit in ended.json} == {wreck}
     assert "In the what-if “Shipwreck”" in ended.err

@@ -72,9 +72,7 @@ def test_a_file_is_for_the_owner_only_and_nothing_else_is_left(tmp_path: Path) -
 
 
 @pytest.mark.process
-def test_words_that_no_font_here_has_and_a_picture_that_is_too_large_become_an_svg_and_that_is_said(
-    tmp_path: Path,
-) -> None:
+def test_words_that_no_font_has_and_a_picture_that_is_too_large_become_an_svg_which_is_said(tmp_path: Path) -> None:
     made = layout(graph(2, [(0, 1)], titles=("Oslo \U0010fffd", "Anna")), kind="force", width=80, height=22)
     kept = save(made, tmp_path / "drawing.png")
     assert kept.path == tmp_path / "drawing.svg"

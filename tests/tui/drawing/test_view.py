@@ -123,9 +123,7 @@ async def test_zooming_draws_more_keeps_the_chosen_node_in_view_and_nought_fits_
 
 
 @pytest.mark.process
-async def test_s_writes_a_picture_and_says_where_or_that_it_could_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_s_writes_a_picture_and_says_where_or_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with drawn(CROSS) as (app, pilot):
         await pilot.press("s")
@@ -182,9 +180,7 @@ async def test_a_view_that_was_given_nothing_yet_does_not_say_that_there_is_noth
 
 
 @pytest.mark.parametrize("no_color", [False, True])
-async def test_without_colour_everything_can_still_be_told_apart(
-    monkeypatch: pytest.MonkeyPatch, *, no_color: bool
-) -> None:
+async def test_without_colour_all_can_still_be_told_apart(monkeypatch: pytest.MonkeyPatch, *, no_color: bool) -> None:
     if no_color:
         monkeypatch.setenv("NO_COLOR", "1")
     nodes = (*CROSS.nodes, Node(Ref("Observation", "x"), "an old memory", mark="superseded"))
@@ -221,9 +217,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     return held
 
 
-async def test_one_types_on_while_a_graph_is_laid_out_and_a_view_that_is_removed_meanwhile_is_let_go(
-    held: Held,
-) -> None:
+async def test_one_types_on_while_a_graph_is_laid_out_and_a_view_removed_meanwhile_is_let_go(held: Held) -> None:
     app = Drawing()
     async with app.run_test(size=(80, 27)) as pilot:
         app.view.show(SHAPES["tree"])

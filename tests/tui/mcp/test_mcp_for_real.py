@@ -14,9 +14,7 @@ from tests.agent.test_recall import say
 from tests.tui.mcp.conftest import Chat, Connect, ask, refused, words_of
 
 
-async def test_a_client_finds_six_tools_that_say_what_they_are_for_and_asking_them_makes_no_memory(
-    connect: Connect, home: Path
-) -> None:
+async def test_a_client_finds_six_tools_that_say_what_for_and_make_no_memory(connect: Connect, home: Path) -> None:
     async with connect() as client:
         assert (await ask(client, "recall", query="bees"))["hits"] == []
         assert (await ask(client, "recent"))["exchanges"] == []
@@ -84,9 +82,7 @@ SECRETS = ("zeppelin", "quartz", "marmalade", "obelisk", "walrus", "trombone")
 
 
 @pytest.mark.process
-async def test_nothing_that_is_hidden_deleted_kept_out_or_of_a_what_if_is_in_any_answer(
-    visit: Connect, chat: Chat
-) -> None:
+async def test_nothing_hidden_deleted_kept_out_or_of_a_what_if_is_in_any_answer(visit: Connect, chat: Chat) -> None:
     async with chat() as agent:
         session, _, _ = await say(agent, None, "My friend Ada likes tea.")
         said = []
@@ -126,9 +122,7 @@ async def test_nothing_that_is_hidden_deleted_kept_out_or_of_a_what_if_is_in_any
 
 
 @pytest.mark.restarts
-async def test_about_and_relations_tell_who_stands_how_to_whom_and_a_word_of_relationship_is_whom_it_means(
-    visit: Connect, chat: Chat
-) -> None:
+async def test_about_and_relations_tell_who_stands_how_to_whom_also_by_its_word(visit: Connect, chat: Chat) -> None:
     async with chat() as agent:
         await agent.memories.relate(Stated("Ada", "sibling_of", "you", word="sister"))
         await agent.memories.relate(Stated("Ada", "works_with", "Bob", since="2024"))

@@ -104,9 +104,7 @@ async def told(chat: Chat) -> None:
 
 
 @pytest.mark.usefixtures("told")
-async def test_what_is_no_message_is_answered_or_passed_over_and_a_call_is_given_up_and_the_server_goes_on(
-    home: Path,
-) -> None:
+async def test_what_is_no_message_is_answered_or_passed_over_and_a_call_given_up_harmlessly(home: Path) -> None:
     async with wired(home) as wire:
         for line in (
             *(b"", b"no json", b"{", b"[]", b"{}", b"null", b"5", b'"text"', b"\xff\xfe\x00", b"[" * 100_000),
@@ -163,9 +161,7 @@ async def test_it_ends_with_its_client_and_lets_go_of_the_memory(home: Path, cha
         assert len(await agent.search.recent()) == 1
 
 
-async def test_on_a_terminal_it_says_who_is_to_start_it_and_from_a_file_it_answers_all_of_it(
-    home: Path, tmp_path: Path
-) -> None:
+async def test_on_a_terminal_it_says_who_is_to_start_it_and_it_answers_a_file(home: Path, tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     process = await started(home, theirs)
     out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)

@@ -397,9 +397,7 @@ async def test_a_query_after_the_slash_is_there_and_the_tables_are_written_into_
         assert not screen.tables.display
 
 
-async def test_the_desk_stays_and_the_text_outlives_a_crash_but_of_a_private_chat(
-    chat: Running, tmp_path: Path
-) -> None:
+async def test_the_desk_stays_and_the_text_outlives_a_crash_if_not_private(chat: Running, tmp_path: Path) -> None:
     agent, drafts = agent_with_rows(), Drafts(tmp_path / "drafts")
     kept = agent.watch_calls("queries.keep")
     async with chat(agent) as (app, pilot):

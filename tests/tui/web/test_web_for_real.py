@@ -105,9 +105,7 @@ def blank(tmp_path: Path, models_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path / "a home; touch 'x' $(y)"
 
 
-async def test_the_page_shows_the_chat_passes_over_what_is_no_message_and_the_chat_goes_with_the_page_or_the_server(
-    blank: Path,
-) -> None:
+async def test_the_page_shows_the_chat_passes_over_no_messages_and_they_go_together(blank: Path) -> None:
     async with serving(blank) as served:
         page = await served.enter()
         assert "token" not in str(page)
@@ -142,9 +140,7 @@ async def test_the_page_shows_the_chat_passes_over_what_is_no_message_and_the_ch
     assert [path.name for path in blank.parent.iterdir() if path.name == "x"] == []
 
 
-async def test_a_second_page_says_who_holds_the_memory_one_loaded_again_has_it_back_and_ctrl_c_ends_all(
-    blank: Path,
-) -> None:
+async def test_a_second_page_says_who_holds_the_memory_reloaded_it_has_it_ctrl_c_ends_all(blank: Path) -> None:
     async with serving(blank) as served:
         page = await served.enter()
         first = await served.open(page)
@@ -162,9 +158,7 @@ async def test_a_second_page_says_who_holds_the_memory_one_loaded_again_has_it_b
         await ended(chat)
 
 
-async def test_only_who_was_given_the_loopback_address_gets_in_and_the_page_may_load_from_no_other_place(
-    blank: Path,
-) -> None:
+async def test_only_who_has_the_loopback_address_gets_in_and_the_page_loads_from_nowhere_else(blank: Path) -> None:
     async with serving(blank) as served:
         page = await served.enter()
         place, host = page.path, served.address.authority

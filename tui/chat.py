@@ -99,6 +99,12 @@ class Chat(ChatReader):
         assert self.session is not None
         self._spawn(self._follow(self._from_here(self.service.speak(self.session, member)), "", self.session))
 
+    async def spoke_last(self) -> str | None:
+        """Which of a story's cast spoke last; what is on the screen follows what was said a moment later."""
+        assert self.session is not None
+        turns = await self.service.chats.thread(self.session, limit=EXCHANGE)
+        return next((turn.member for turn in reversed(turns) if turn.role == "assistant"), None)
+
     def send(self, text: str, *, project: str | None = None, references: Sequence[str] = ()) -> None:
         """Hand a message to the agent, with what it attaches; what comes of it arrives as events."""
         from graph.ids import new_id

@@ -182,19 +182,13 @@ async def speak(parts: Parts, argument: str) -> None:
     if name:
         member = await chat.service.stories.named(scene.session, name)
     else:
-        other = next_voice(parts.view, scene)
+        last = await chat.spoke_last()
+        other = next((each for each in scene.voices if each.id != last), None)
         if other is None:
             parts.ui.say(NOBODY_ELSE)
             return
         member = other.id
     chat.speak(member)
-
-
-def next_voice(view: ChatView, scene: Scene) -> CastMember | None:
-    """Who of those present did not speak last; None where there is nobody."""
-    turns = view.transcript.window.turns
-    last = next((turn.member for turn in reversed(turns) if turn.role == "assistant"), None)
-    return next((each for each in scene.voices if each.id != last), None)
 
 
 # Who saw it

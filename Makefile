@@ -30,7 +30,7 @@ soak: setup ## what takes hours: full lengths, mutation, other Pythons and machi
 	@$(BIN)/python scripts/soak.py $(ARGS)
 
 check: setup lint ## lint, check types and run the quick tests, for while you work
-	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful or restarts) and (not ui or sample)" $(ARGS)
+	$(PYTEST) --hypothesis-profile=dev -m "not (process or model or stateful or restarts) and (sample or not (ui or opens))" $(ARGS)
 
 lint:
 	$(BIN)/ruff check

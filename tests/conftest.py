@@ -42,9 +42,8 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as there are cores: some tests wait for a screen or a process."""
-    cores = os.cpu_count() or 1
-    return cores + cores // 2
+    """Twice as many as there are cores: tests wait for a screen, a process or the disk."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(optionalhook=True)

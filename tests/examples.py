@@ -44,6 +44,11 @@ def soaking() -> bool:
     return settings.get_current_profile_name() == "soak"
 
 
+def hurrying() -> bool:
+    """Whether only a tenth is tried."""
+    return settings.get_current_profile_name() == "dev"
+
+
 def few(count: int) -> int:
     """How many of `count` examples, kills or seeds are tried in the profile that runs."""
     return max(1, count // SHARES[settings.get_current_profile_name()])

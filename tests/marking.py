@@ -7,10 +7,11 @@ A test is marked by what it uses where that can be seen, and by hand where it ca
 - `stateful` is a long random search.
 - `restarts` opens a graph again and again: begins anew with the same memory, deletes for good, or gives many commands.
   One test in ten does, and they take two fifths of the time of all that run no process.
-- `ui` runs an app, and `sample` are the first two in each file of those: together they show every screen.
+- `ui` runs an app, `opens` opens an agent or a memory by one of their fixtures. Of these `make check` runs those marked
+  `sample`: pictures of the screens, one test in each file that opens something, and some that are marked so by hand.
 - `soak` is run by `make soak` alone, where it takes long and shows no more than others do that are always run.
 - `cases` is of a test whose many cases take long. Of those, and of all the kinds above, `make test` runs a quarter of
-  the cases, the first and the last among them, and `make soak` all.
+  the cases, the first and the last among them, and `make soak` all; `make check` runs two cases of any test.
 
 A test that starts a process, runs an app or opens a third graph without the mark fails, so that the marks stay true.
 """
@@ -23,11 +24,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import few, soaking
+from tests.examples import few, hurrying, soaking
 
 PROCESSES = {"spawn", "background", "connect", "told"}
 MODELS = {"generator", "chat_gguf", "embed_gguf", "of_models", "answering"}
-SAMPLES = 2  # of each file
+OPENS = {"agent", "make_agent", "clew", "memory", "opening", "whole"}
 SLOW = ("stateful", "process")
 SAMPLED = ("process", "model", "stateful", "restarts", "ui", "cases")
 ALLOWED = {"restarts": 2}  # times without the mark: whether a second graph is opened can be a matter of luck
@@ -40,14 +41,16 @@ FAILED = pytest.StashKey[bool]()
 
 def mark(items: list[pytest.Item]) -> None:
     """Mark the tests, and put first what takes longest, so that all workers end together."""
-    sampled: Counter[Path] = Counter()
+    sampled: set[Path] = set()
     for item in items:
         for kind in _kinds(item):
             item.add_marker(kind)
         if _is(item, "model"):
             item.add_marker(pytest.mark.xdist_group("model"))
-        if _has_usual_app(item) and not _is(item, *SLOW, "model") and sampled[item.path] < SAMPLES:
-            sampled[item.path] += 1
+        if _is(item, "opens") and not _is(item, *SLOW, "model", "restarts") and item.path not in sampled:
+            sampled.add(item.path)
+            item.add_marker("sample")
+        if "snap_compare" in getattr(item, "fixturenames", ()):
             item.add_marker("sample")
     items.sort(key=lambda item: [not _is(item, kind) for kind in SLOW])
 
@@ -62,14 +65,15 @@ def leave_out(items: list[pytest.Item]) -> list[pytest.Item]:
     kept: set[pytest.Item] = set()
     for group in cases.values():
         lasting = [item for item in group if not _is(item, "soak")]
-        kept.update(_spread(lasting) if any(_is(item, *SAMPLED) for item in lasting) else lasting)
+        sampled = hurrying() or any(_is(item, *SAMPLED) for item in lasting)
+        kept.update(_spread(lasting) if sampled else lasting)
     left_out = [item for item in items if item not in kept]
     items[:] = [item for item in items if item in kept]
     return left_out
 
 
 def _spread(cases: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """A quarter of them, or two, with the first and the last, and the others as far from each other as can be."""
+    """A quarter of them (in a hurry a tenth), or two: the first, the last, and others as far apart as can be."""
     most = min(len(cases), max(2, few(len(cases))))
     return [cases[round(place * (len(cases) - 1) / max(1, most - 1))] for place in range(most)]
 
@@ -106,6 +110,8 @@ def _kinds(item: pytest.Item) -> Iterator[str]:
         yield "process"
     if used & MODELS:
         yield "model"
+    if used & OPENS:
+        yield "opens"
     if _has_usual_app(item):
         yield "ui"
     if issubclass(getattr(item, "cls", None) or object, unittest.TestCase):  # as hypothesis makes of a state machine

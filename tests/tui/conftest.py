@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual._compositor import Compositor
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from tests import marking
+from tests.examples import soaking
 from tests.tui.fake_backstage import FakeBackstage
 from tests.tui.scripted import ScriptedAgent
 from tui.app import ClewApp
@@ -43,6 +45,21 @@ def _styles_are_parsed_once() -> Iterator[None]:
         monkeypatch.setattr(Stylesheet, "_parse_rules", once)
         monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)  # the same, and not written in Python
         yield
+
+
+@pytest.fixture(autouse=True)
+def _painted_when_it_is_read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody sees what an app without a terminal paints: a screen is painted when a test reads it, in soak always."""
+    paint = Compositor.render_update
+
+    def later(self: Compositor, full: bool = False, **how: Any) -> Any:
+        if full:
+            return paint(self, full, **how)
+        self._dirty_regions.clear()
+        return None
+
+    if not soaking() and "snap_compare" not in request.fixturenames:
+        monkeypatch.setattr(Compositor, "render_update", later)
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,7 @@ def copied(app: ClewApp, text: str) -> bool:
     return app.clipboard == text
 
 
+@pytest.mark.sample
 async def test_enter_sends_the_reply_streams_in_and_what_is_not_sent_stays_in_the_composer(chat: Running) -> None:
     agent = ScriptedAgent(reply="Hello **there**.")
     agent.add_session("Old", ("first", "a"), ("second", "b"))

@@ -32,6 +32,7 @@ async def sampling_of(agent: ScriptedAgent, session: str) -> Sampling | None:
     return Sampling.model_validate(own) if own is not None else None
 
 
+@pytest.mark.sample
 async def test_a_slash_opens_the_list_enter_runs_what_is_chosen_and_escape_keeps_the_text(chat: Running) -> None:
     agent = ScriptedAgent()
     async with chat(agent) as (app, pilot):

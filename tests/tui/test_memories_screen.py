@@ -80,6 +80,7 @@ async def chosen(app: ClewApp, pilot: Pilot[int], identity: str) -> None:
     await wait_until(pilot, lambda: detail.story is not None and detail.story.observation.id == identity, identity)
 
 
+@pytest.mark.sample
 async def test_it_lists_what_is_current_tells_all_about_one_and_enter_goes_to_its_source(chat: Running) -> None:
     agent = learned_agent()
     async with chat(agent, size=(120, 40)) as (app, pilot):

@@ -1,5 +1,6 @@
 """The list of chats: search, open, rename, archive, delete after asking."""
 
+import pytest
 from textual.widgets import Input
 
 from tests.tui.acting import perform, press
@@ -23,6 +24,7 @@ async def is_archived(agent: ScriptedAgent, archived: bool = True) -> bool:
     return (await agent.chats.get("S001")).archived is archived
 
 
+@pytest.mark.sample
 async def test_the_list_searches_switches_renames_archives_and_takes_the_place_of_the_chat(chat: Running) -> None:
     agent = agent_with_chats()
     async with chat(agent) as (app, pilot):

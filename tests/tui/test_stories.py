@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
@@ -101,6 +102,7 @@ def stories_of(app: ClewApp) -> Any:
 # The chat
 
 
+@pytest.mark.sample
 async def test_a_storys_chat_says_who_speaks_to_whom_a_message_goes_and_who_saw_a_whisper(chat: Running) -> None:
     agent = storyteller("*nods* Fine.")
     async with chat(agent, size=(100, 30)) as (app, pilot):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import soaking
 from tests.graph.console.hostile import CANARY, FILES, GROUPS, HOSTILE
 from tests.graph.console.ordinary import READS
 from tests.tui.commands.conftest import Clew, Remember
@@ -32,7 +33,8 @@ def test_none_is_run_by_the_headless_twin(clew: Clew, remember: Remember, home: 
     remember("The boat is at Whitby", "Noted.")
     assert clew("query", "RETURN 1").code == 0
     before = files(home), files(outside)
-    for statement in HOSTILE:
+    some = [each for group in GROUPS.values() for each in (group[0], group[-1])]
+    for statement in HOSTILE if soaking() else some:  # all of them meet the wall in tests/graph/console
         ended = clew("query", "--param", "flag=true", "--", statement.replace("{outside}", str(outside)))
         assert (statement, ended.code, ended.out) == (statement, 2, "")
         assert NOTHING_RUN.match(ended.err), (statement, ended.err)
@@ -44,7 +46,7 @@ def test_none_is_run_by_a_process_of_its_own(spawn: Clew, remember: Remember, ho
     remember("The boat is at Whitby", "Noted.")
     assert spawn("query", "RETURN 1", CLEW_EMBEDDER="nothing-here").code == 0
     before = files(home), files(outside)
-    for group in list(GROUPS.values())[::2]:
+    for group in list(GROUPS.values())[:: 2 if soaking() else 6]:
         statement = next(each for each in group if "\x00" not in each and "\ud800" not in each)
         ended = spawn("query", "-", stdin=statement.replace("{outside}", str(outside)).encode())
         assert (statement, ended.code, ended.out) == (statement, 2, "")
@@ -54,7 +56,7 @@ def test_none_is_run_by_a_process_of_its_own(spawn: Clew, remember: Remember, ho
 
 def test_ordinary_reads_are_answered_by_the_headless_twin(clew: Clew, remember: Remember) -> None:
     remember("The boat is at Whitby", "Noted.")
-    for query in list(READS)[::20]:
+    for query in list(READS)[:: 20 if soaking() else 50]:
         ended = clew("query", "--json", "--", query)
         assert (query, ended.code) == (query, 0)
         assert ended.json["total"] == len(ended.json["rows"])

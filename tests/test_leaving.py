@@ -1,6 +1,7 @@
 """A terminal that goes away takes clew with it, and one that does not read holds nothing up."""
 
 import os
+import shlex
 import signal
 import sys
 import time
@@ -119,7 +120,7 @@ def whole_reply(memory: Path) -> str:
 @pytest.mark.parametrize("begun", ["suspended", "background"])
 def test_a_shell_ends_a_clew_that_is_stopped_or_in_the_background(environment: dict[str, str], begun: str) -> None:
     with chat(environment | {"PS1": "$ "}, ["bash", "--norc", "--noprofile", "-i"]) as terminal:
-        python = f"{sys.executable} -m tui --new"
+        python = f"{shlex.quote(sys.executable)} -m tui --new"
         terminal.press(f"{python} {'&' if begun == 'background' else ''}\r".encode())
         if begun == "suspended":
             terminal.until(b"ready")

@@ -1,4 +1,4 @@
-"""Takes from this process, for good, what a query has no use for: files, room, other processes, endless memory.
+"""Takes from this process, for good, what a query has no use for: files, room, endless memory.
 
 `confine_to` keeps its threads, also those that begin later, to one folder (of Linux, where the kernel has it: elsewhere
 nothing happens). `confine` is for when everything is open that will be needed: from then on no file or connection can
@@ -51,7 +51,10 @@ def confine_to(folder: Path) -> bool:
 
 
 def confine() -> None:
-    """Open nothing, write nothing, begin nothing more, and take `MEMORY_BYTES` more at most."""
+    """Open nothing more, write nothing, and take `MEMORY_BYTES` more at most.
+
+    Threads are not counted (RLIMIT_NPROC): the engine begins one for shortest paths, as only root may where they are.
+    """
     if sys.platform == "win32":
         return
     import resource
@@ -60,7 +63,6 @@ def confine() -> None:
         _limit(resource.RLIMIT_AS, size + MEMORY_BYTES)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NPROC, 0)  # no thread or process more, but for root
     _limit(resource.RLIMIT_NOFILE, 0)  # what is open stays open
 
 

@@ -1,5 +1,6 @@
 """What tells builds and processors apart is found without loading llama.cpp."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ def test_the_build_is_found_without_loading_it() -> None:
     code = "import sys; from models import machine as build; build.identity(); print('llama_cpp' in sys.modules); "
     code += "print(build.library_folder())"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    loaded, folder = said.split()
+    loaded, folder = said.splitlines()
     assert loaded == "False"
     assert (Path(folder) / "libllama.so").exists() or (Path(folder) / "libllama.dylib").exists()
 
@@ -50,7 +51,7 @@ def test_a_build_for_a_gpu_is_known_by_its_parts(tmp_path: Path, monkeypatch: py
 def test_the_command_that_rebuilds_fits_how_clew_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clone = Path(machine.__file__).parents[1]
     monkeypatch.setattr(sys, "prefix", str(clone / ".venv"))
-    assert machine.rebuild_command() == f"make -C {clone} rebuild-llama"
+    assert machine.rebuild_command() == f"make -C {shlex.quote(str(clone))} rebuild-llama"
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/of a tool/bin/python")
     monkeypatch.setattr(machine, "processor_flags", lambda: ["avx", "avx2"])

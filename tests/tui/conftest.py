@@ -63,6 +63,19 @@ def _painted_when_it_is_read(request: pytest.FixtureRequest, monkeypatch: pytest
 
 
 @pytest.fixture(autouse=True)
+def _in_utc(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Days and hours on a screen are those of where one is: tests that name them are in Greenwich."""
+    if not {"chat", "snap_compare"} & set(request.fixturenames):
+        yield
+        return
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.fixture(autouse=True)
 def _apps_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which test runs an app is noted."""
     run_test = App.run_test

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -28,7 +29,7 @@ with open(sys.argv[1], "a") as file:
 async def test_a_signal_is_the_editors_and_clew_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "editor.py"
     script.write_text(EDITOR)
-    monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
+    monkeypatch.setenv("VISUAL", shlex.join([sys.executable, str(script)]))
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGQUIT)]
     with editor.keys_belong_to_it():
         outcome = await asyncio.to_thread(editor.Editor().edit, "draft", tmp_path / "drafts")

@@ -240,7 +240,7 @@ async def test_the_bar_and_the_chips_follow_presence_and_the_other_one_answers_n
         await wait_until(pilot, lambda: app.view.state.reply is None and "Third." in words(app), "anew")
         await settled(pilot, app)
         assert [each.text for each in app.view.transcript.messages[1:]] == ["Mara?", "First.", "Third."]
-        assert app.view.transcript.messages[-1].alternatives is not None
+        await wait_until(pilot, lambda: app.view.transcript.messages[-1].alternatives is not None, "its versions")
         agent.reply = "Fourth."
         await perform(pilot, "speak", "mara", until=lambda: "Fourth." in words(app) and app.view.state.reply is None)
         assert cues(app)[-1] == "Mara"

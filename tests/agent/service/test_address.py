@@ -1,6 +1,8 @@
 """Where the socket is: this user's alone, short enough for the system, and there without a runtime directory."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,16 @@ from tests.fakes import FakeGenerator
 FALLBACK = Path(f"/tmp/clew-{os.getuid()}")
 
 
-def test_it_is_in_the_runtime_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/shm")
-    assert socket_of(Home.resolve()).parent == Path("/dev/shm/clew")
+@pytest.fixture
+def runtime() -> Iterator[Path]:
+    """A runtime directory with a short name."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
+def test_it_is_in_the_runtime_directory(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    assert socket_of(Home.resolve()).parent == runtime / "clew"
 
 
 @pytest.mark.parametrize("there", [None, "/nowhere/at/all", "long"])
@@ -44,14 +53,16 @@ def test_a_folder_that_others_may_enter_is_refused(tmp_path: Path, monkeypatch: 
     assert not answered(Home.resolve())
 
 
-async def test_who_is_told_of_another_folder_finds_it(behind: MakeBehind, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_is_told_of_another_folder_finds_it(
+    behind: MakeBehind, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     service = await behind(FakeGenerator("Hello."))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/shm")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     assert answered(service.home)
     assert found(service.home).parent == FALLBACK
     await service.end()
     assert not answered(service.home)
-    assert found(service.home).parent == Path("/dev/shm/clew")
+    assert found(service.home).parent == runtime / "clew"
 
 
 def test_two_homes_have_two_sockets(tmp_path: Path) -> None:

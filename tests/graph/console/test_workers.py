@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from graph.console.console import Answer
@@ -117,6 +118,8 @@ def test_one_process_answers_while_the_graph_stands_and_another_when_it_moved(sp
     (first,) = spoken._apart.pids()
     assert spoken.console.run(COUNT).rows == ((6,),)
     assert spoken._apart.pids() == [first]
+    if sys.platform == "linux":  # shortest paths begin a thread, and none would begin for who is not root
+        assert psutil.Process(first).rlimit(psutil.RLIMIT_NPROC) == psutil.Process().rlimit(psutil.RLIMIT_NPROC)
     assert copies(folder) == []  # nothing lies on the disk of a copy that is open
     spoken.append(said("more", parent="s5"))
     assert spoken.console.run(COUNT).rows == ((7,),)

@@ -98,10 +98,11 @@ async def test_without_turns_there_are_no_themes() -> None:
 def test_themes_are_told_with_marks_of_every_turn_they_rest_on() -> None:
     text, cited = told([Theme("Tide\npools", "They are\x1b[0m full.", (*POOLS.turns, turn(4, "More.")))])
     assert cited == tuple(f"0000000000TURN{number}" for number in (1, 2, 4))
+    days = [f"{each.at.astimezone():%Y-%m-%d}" for each in POOLS.turns]
     assert text.split("\n") == [
         "1. Tide pools: They are [0m full.",
-        '  - #0TURN1 2026-05-03, user: "The tide pools are full of crabs."',
-        '  - #0TURN2 2026-05-03, user: "Anemones live in tide pools."',
+        f'  - #0TURN1 {days[0]}, user: "The tide pools are full of crabs."',
+        f'  - #0TURN2 {days[1]}, user: "Anemones live in tide pools."',
         "  also #0TURN4",
     ]
 

@@ -67,7 +67,7 @@ TOLD = {  # the code, signals and what is told of them, and how it ends
         130,
     ),
     "everything is kept": (
-        PATIENT.replace("flush=True)\nwith", "flush=True)\n    termination.kept()\nwith"),
+        PATIENT.replace("\nwith Term", "\n    termination.kept()\nwith Term"),
         (signal.SIGTERM, "told 143"),
         143,
     ),

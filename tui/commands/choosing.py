@@ -62,8 +62,8 @@ def end_of(text: str, *, now: datetime) -> datetime:
         return parse_since(text, now=now)
     try:
         return datetime.combine(day + timedelta(days=1), time.min).astimezone(UTC) - TICK
-    except (OverflowError, OSError, ValueError):
-        return parse_since(text, now=now)
+    except (OverflowError, OSError, ValueError):  # at either end of time; what is the last day, Pythons disagree
+        return max(EARLIEST, datetime.combine(day, time.max, UTC))
 
 
 def moment(text: str | None) -> datetime | None:

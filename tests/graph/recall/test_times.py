@@ -32,7 +32,9 @@ def days(text: str, now: datetime = NOW) -> tuple[str | None, str | None]:
 SAID = tomllib.loads((Path(__file__).parent / "times.toml").read_text("utf-8"))
 
 
-def test_a_time_is_the_range_that_people_mean_and_what_is_none_is_left_alone() -> None:
+def test_a_time_is_the_range_that_people_mean_and_what_is_none_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+
     def means(row: tuple[str, list[str]]) -> None:
         text, ends = row
         assert [end or "" for end in days(text)] == ends

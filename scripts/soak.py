@@ -196,7 +196,7 @@ def as_stranger(name: str, who: Stranger) -> int:
     if python is None:
         say(f"There is no Python {who.python} here.")
         return LEFT_OUT
-    with tempfile.TemporaryDirectory(prefix="clew soak ") as folder:
+    with tempfile.TemporaryDirectory(prefix="clew-soak-") as folder:
         place = Path(folder)
         clone, home = place / "a cløne" / "clew", place / "somebody's höme"
         home.mkdir()
@@ -205,6 +205,7 @@ def as_stranger(name: str, who: Stranger) -> int:
         variables |= {key: value for key, value in os.environ.items() if key.startswith("PIP_")}
         variables |= who.variables | {"PYTHON": str(python)}
         if "FAKETIME" in variables:
+            # In no path with a space: nothing there can be preloaded.
             clock = next(iter(unpacked("libfaketime", place / "clock").rglob("libfaketime.so.1")), None)
             if clock is None:
                 say("There is no false clock to be had here: the true one is used.")

@@ -3,7 +3,6 @@
 What is patched here is all that this package knows of how the parts of clew come to their models.
 """
 
-import gc
 import io
 import os
 import tarfile
@@ -56,7 +55,6 @@ def call(*argv: str, stdin: bytes | None = None) -> Ended:
     given = io.TextIOWrapper(io.BytesIO(stdin)) if stdin is not None else None
     with patch("sys.stdin", given), redirect_stdout(out), redirect_stderr(err):
         code = run(argv)
-    gc.collect()  # the readers that a command leaves open end with its process, and here with this
     return Ended(code, out.getvalue(), err.getvalue())
 
 

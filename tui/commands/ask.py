@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.choosing import aim, complete_session, complete_shown, home_of
+from tui.commands.choosing import aim, complete_session, complete_shown, home_of, reader_of
 from tui.commands.replies import AskRequest, ReplyPrinter
 from tui.exit_codes import ExitCode
 from tui.joining import may_run
@@ -165,12 +165,11 @@ def regenerate(
     If you stop it before the first word (Ctrl+C), the chat is unchanged. `clew tree` shows all versions.
     """
     from agent.settings import load_settings
-    from graph.reader import LogReader
     from models.quiet import guard_descriptors
     from tui.commands.answering import run_answer
 
     home = home_of(ctx)
-    reader = LogReader.open(home.memory)
+    reader = reader_of(ctx, home)
     of, turn = aim(reader, id, session)
     reader.close()
     settings = load_settings(home.config)
@@ -208,13 +207,12 @@ def edit(
     from agent.settings import load_settings
     from agent.text import clean_message
     from graph.errors import NotFound
-    from graph.reader import LogReader
     from models.quiet import guard_descriptors
     from tui.commands.answering import allow, run_answer
 
     clean_message(words)  # nothing to say is refused before anything is opened
     home = home_of(ctx)
-    reader = LogReader.open(home.memory)
+    reader = reader_of(ctx, home)
     of, meant = aim(reader, turn, session)
     reader.close()
     if meant is None:

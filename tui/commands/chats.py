@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.errors import MemoryMissing
-from tui.commands.choosing import aim, complete_session, complete_shown, home_of
+from tui.commands.choosing import aim, complete_session, complete_shown, home_of, reader_of
 from tui.commands.learned import has_memory, with_agent
 from tui.impact import as_json as impact_json
 from tui.impact import lines_of
@@ -34,10 +34,9 @@ def sessions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
     """List the chats, newest activity first."""
-    from graph.reader import LogReader
 
     try:
-        known = LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=archived)
+        known = reader_of(ctx).sessions(archived=archived)
     except MemoryMissing:
         known = []
     found = [each for each in known if each.archived == archived]
@@ -153,10 +152,9 @@ def rewind(
     `clew undo` undoes it.
     """
     from graph.errors import NotFound
-    from graph.reader import LogReader
 
     home = home_of(ctx)
-    reader = LogReader.open(home.memory)
+    reader = reader_of(ctx, home)
     of, meant = aim(reader, None if turn == START else turn, session)
     reader.close()
     if meant is None and turn != START:
@@ -202,10 +200,9 @@ def fork(
     Prints the new chat's id: `clew --session ID` opens it, `clew ask --session ID` continues it.
     """
     from graph.errors import NotFound
-    from graph.reader import LogReader
 
     home = home_of(ctx)
-    reader = LogReader.open(home.memory)
+    reader = reader_of(ctx, home)
     origin, turn = aim(reader, at, session) if at is not None else aim(reader, session)
     reader.close()
     if turn is None and at is not None:
@@ -257,9 +254,7 @@ def tree(
 
     ● is on the current path, ○ on another branch; forks are listed where they leave.
     """
-    from graph.reader import LogReader
-
-    reader = LogReader.open(home_of(ctx, writing=False).memory)
+    reader = reader_of(ctx)
     of, _ = aim(reader, session)
     lines = tree_lines(reader.tree(of.id))
     if as_json:

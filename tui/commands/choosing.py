@@ -87,6 +87,16 @@ def home_of(ctx: typer.Context, *, writing: bool = True, make: bool | None = Non
     return Home.resolve(Path(named) if named else None, writing=writing, make=writing if make is None else make)
 
 
+def reader_of(ctx: typer.Context, home: "Home | None" = None) -> "LogReader":
+    """A reader of the log of `home`, or of that which is named, closed with the command. Raises as `home_of`, and
+    MemoryMissing where there is none.
+    """
+    from graph.reader import LogReader
+
+    there = home if home is not None else home_of(ctx, writing=False)
+    return ctx.with_resource(closing(LogReader.open(there.memory)))
+
+
 OFFERED = 50
 SHORTEST_PREFIX = 6
 SHORT = "Ids can be shortened to 6 characters or more. "
@@ -160,9 +170,9 @@ def complete_shown(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]
     from graph.reader import LogReader
 
     try:
-        reader = LogReader.open(home_of(ctx, writing=False).memory)
-        said = reader.in_view(each.turn for each in reader.exchanges(limit=500))
-        turns = [(turn.id, _harmless(turn.text)) for turn in said]
+        with closing(LogReader.open(home_of(ctx, writing=False).memory)) as reader:
+            said = reader.in_view(each.turn for each in reader.exchanges(limit=500))
+            turns = [(turn.id, _harmless(turn.text)) for turn in said]
     except (MemoryFailure, AgentError):
         return []
     return [each for each in turns if each[0].startswith(incomplete)][:OFFERED] + complete_session(ctx, incomplete)
@@ -178,7 +188,8 @@ def _offered(ctx: typer.Context) -> "list[Session]":
     from graph.reader import LogReader
 
     try:
-        return LogReader.open(home_of(ctx, writing=False).memory).sessions(archived=True)
+        with closing(LogReader.open(home_of(ctx, writing=False).memory)) as reader:
+            return reader.sessions(archived=True)
     except (MemoryFailure, AgentError):
         return []
 

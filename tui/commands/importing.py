@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.choosing import home_of, session_of
+from tui.commands.choosing import home_of, reader_of, session_of
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
 from tui.output import Narration, put, put_json, say
@@ -287,31 +287,26 @@ def export(
     and what is hidden or deleted. Vectors are not exported. With --as or --scene it is to be read: the messages of a
     story as they were seen, which nothing imports.
     """
-    from graph.reader import LogReader
-
     if session is not None and all_:
         say("clew: use either --session or --all, not both.")
         raise typer.Exit(ExitCode.USAGE)
     if (seer is not None or scene is not None) and session is None:
         say("clew: --as and --scene need the chat of a story: --session ID. `clew story list` names them.")
         raise typer.Exit(ExitCode.USAGE)
-    reader = LogReader.open(home_of(ctx, writing=False).memory)
-    try:
-        if session is not None and (seer is not None or scene is not None):
-            pieces = _script(reader, session, format_, seer, scene)
-        else:
-            pieces = _pieces(reader, session, format_)
-        if output is None:
-            safe = sys.stdout.isatty()  # a terminal obeys control characters
-            for piece in pieces:
-                put(shown(piece) if safe else piece, end="")
-        else:
-            from agent.exporting import into_file
+    reader = reader_of(ctx)
+    if session is not None and (seer is not None or scene is not None):
+        pieces = _script(reader, session, format_, seer, scene)
+    else:
+        pieces = _pieces(reader, session, format_)
+    if output is None:
+        safe = sys.stdout.isatty()  # a terminal obeys control characters
+        for piece in pieces:
+            put(shown(piece) if safe else piece, end="")
+    else:
+        from agent.exporting import into_file
 
-            into_file(output.absolute(), pieces, replace=force)
-            say(f"Written to {output}.")
-    finally:
-        reader.close()
+        into_file(output.absolute(), pieces, replace=force)
+        say(f"Written to {output}.")
 
 
 def _pieces(reader: "LogReader", session: str | None, form: ExportFormat) -> "Iterator[str]":

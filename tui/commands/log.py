@@ -21,6 +21,7 @@ from tui.commands.choosing import (
     moment,
     outside,
     project_in,
+    reader_of,
     session_of,
     world_in,
 )
@@ -72,11 +73,9 @@ def log(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
     """List exchanges, newest first."""
-    from graph.reader import LogReader
-
     from_then, before = moment(since), moment(until)
     try:
-        reader = LogReader.open(home_of(ctx, writing=False).memory)
+        reader = reader_of(ctx)
         of = session_of(reader, session).id if session is not None else None
         told = reader.exchanges(
             session=of,
@@ -179,15 +178,13 @@ def recent(
 
     Unlike `log`, imported chats come by their own time. With --kind, list other parts of the memory.
     """
-    from graph.reader import LogReader
-
     kinds = [cast("NodeKind", one_of(each, KINDS, "kind")) for each in kind or []]
     within: NewestFilter = {"since": moment(since), "until": moment(until), "world": MAIN}
     home, limit, elsewhere = home_of(ctx, writing=False), min(limit, MOST), ""
     exchanges: list[Exchange] = []
     nodes: list[NewestItem] = []
     try:
-        reader = LogReader.open(home.memory)
+        reader = reader_of(ctx, home)
         within["world"] = world_in(reader, world)
         within["project"] = of_project = project_in(reader, project)
         if not kinds:
@@ -230,9 +227,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show an exchange, a chat or a memory in full."""
-    from graph.reader import LogReader
-
-    reader = LogReader.open(home_of(ctx, writing=False).memory)
+    reader = reader_of(ctx)
     try:
         _show_exchange(reader, reader.exchange(clean(id)), as_json=as_json)
     except NotFound as missing:

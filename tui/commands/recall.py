@@ -22,6 +22,7 @@ from tui.commands.choosing import (
     moment,
     outside,
     project_in,
+    reader_of,
     said_by,
     session_of,
     stamped,
@@ -84,12 +85,11 @@ def recall(
     if by is not None:
         before = min(before, by + TICK) if before is not None else by + TICK
     roles = _roles(role or [])
-    from graph.reader import LogReader
     from graph.values import Filters
     from graph.visibility import EVERYONE
 
     try:
-        reader = LogReader.open(home_of(ctx, writing=False).memory)
+        reader = reader_of(ctx)
     except MemoryMissing:
         if at is not None:
             raise
@@ -221,12 +221,11 @@ def about(
         raise typer.BadParameter("Give a name: clew about Ada")
     from agent.dossier import Dossier, dossier
     from graph.beside import readings_beside
-    from graph.reader import LogReader
     from graph.values import About
 
     of, elsewhere = MAIN, ""
     try:
-        reader = LogReader.open(home_of(ctx, writing=False).memory)
+        reader = reader_of(ctx)
         of = world_in(reader, world)
         of_project = project_in(reader, project)
         elsewhere = outside(reader, of_project)
@@ -346,10 +345,8 @@ def themes(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Find the themes across all chats. Each comes with the messages it is based on."""
-    from graph.reader import LogReader
-
     try:
-        reader = LogReader.open(home_of(ctx, writing=False).memory)
+        reader = reader_of(ctx)
     except MemoryMissing:
         _about_put(None, as_json=as_json)
         return

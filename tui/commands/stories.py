@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from tui.commands.choosing import complete_session, home_of
+from tui.commands.choosing import complete_session, home_of, reader_of
 from tui.commands.learned import with_agent
 from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.text import clean, counted, one_line, shown
@@ -43,10 +43,9 @@ story = typer.Typer(
 def list_stories(ctx: typer.Context, as_json: Json = False) -> None:
     """List the stories, newest last."""
     from graph.errors import MemoryMissing
-    from graph.reader import LogReader
 
     try:
-        found = LogReader.open(home_of(ctx, writing=False).memory).stories()
+        found = reader_of(ctx).stories()
     except MemoryMissing:
         found = []
     if as_json:

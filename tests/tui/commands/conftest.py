@@ -1,6 +1,5 @@
 """Running clew: in this process for the quick tests, in one of its own where processes are the point."""
 
-import gc
 import io
 import json
 import os
@@ -60,7 +59,6 @@ def clew(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
             if stdin is not None:
                 given.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
             code = run(argv)
-        gc.collect()  # the readers that a command leaves open end with its process, and here with this
         out, err = capsys.readouterr()
         return Ended(code, out, err)
 

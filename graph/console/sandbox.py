@@ -53,7 +53,7 @@ def confine_to(folder: Path) -> bool:
 def confine() -> None:
     """Open nothing more, write nothing, and take `MEMORY_BYTES` more at most.
 
-    Threads are not counted (RLIMIT_NPROC): the engine begins one for shortest paths, as only root may where they are.
+    RLIMIT_NPROC stays as it is: the engine starts a thread for shortest paths, which a limit forbids to all but root.
     """
     if sys.platform == "win32":
         return

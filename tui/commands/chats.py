@@ -34,7 +34,6 @@ def sessions(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list.")] = False,
 ) -> None:
     """List the chats, newest activity first."""
-
     try:
         known = reader_of(ctx).sessions(archived=archived)
     except MemoryMissing:

@@ -62,7 +62,7 @@ def end_of(text: str, *, now: datetime) -> datetime:
         return parse_since(text, now=now)
     try:
         return datetime.combine(day + timedelta(days=1), time.min).astimezone(UTC) - TICK
-    except (OverflowError, OSError, ValueError):  # at either end of time; what is the last day, Pythons disagree
+    except (OverflowError, OSError, ValueError):  # the first or last days of the calendar, which differ between Pythons
         return max(EARLIEST, datetime.combine(day, time.max, UTC))
 
 

@@ -23,7 +23,7 @@ demo: setup ## chat in the memory of an invented person, kept in build/demo and 
 	@CLEW_MODELS="$${CLEW_MODELS:-$$($(BIN)/python -c 'from agent.home import Home; print(Home.resolve().models)')}" \
 		$(BIN)/clew --home build/demo $(ARGS)
 
-test: setup lint ## lint, check types and run all tests (ARGS="tests/graph" runs only those)
+test: setup lint ## lint, check types and run all kinds of tests (ARGS="tests/graph" runs only those)
 	$(PYTEST) --durations=30 $(ARGS)
 
 soak: setup ## what takes hours: full lengths, mutation, other Pythons and machines (ARGS="--list" tells the parts)

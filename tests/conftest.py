@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import examples, machine, marking, rooms
+from tests import examples, machine, marking, phrases, rooms
 
 if TYPE_CHECKING:
     from models.generator import LlamaGenerator
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    with machine.never_stuck(item.config.stash[STDERR]):
+    with machine.never_stuck(item.config.stash[STDERR], float(item.config.getini("timeout"))):
         return (yield)
 
 
@@ -79,6 +79,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         if isinstance(home, Path) and (tail := machine.log_tail(home)):
             report.sections.append(("the log's last events", tail))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How rules do on tables of phrases is told where they pass, too: with the rows they miss in `make soak`."""
+    told = (report.capstdout for report in terminalreporter.getreports("passed"))
+    for line in (line for text in sorted(told) if text.startswith(phrases.REPORT) for line in text.splitlines()):
+        if line.startswith(phrases.REPORT) or examples.soaking():
+            terminalreporter.write_line(line)
 
 
 def pytest_collection_finish() -> None:

@@ -20,7 +20,7 @@ KEPT_FAMILIES = (
     *("PYTHON", "PYTEST_", "TEXTUAL_SNAPSHOT_", "COV", "HYPOTHESIS", "CLEW_TEST_"),
 )
 HOME = "somebody\N{RIGHT SINGLE QUOTATION MARK}s höme"
-STUCK_S = 900.0  # three times what a test may take: whoever is not back from native code by then never will be
+STUCK = 3  # times what a test may take: whoever is not back from native code by then never will be
 
 
 def models_here() -> Path:
@@ -65,9 +65,9 @@ def log_tail(home: Path, most: int = 25) -> str:
 
 
 @contextmanager
-def never_stuck(stderr: int) -> Iterator[None]:
-    """End this process, with the stacks of its threads on `stderr`, where the test's own limit cannot end the test."""
-    faulthandler.dump_traceback_later(STUCK_S, exit=True, file=stderr)
+def never_stuck(stderr: int, limit_s: float) -> Iterator[None]:
+    """End this process, with the stacks of its threads on `stderr`, where the limit of a test cannot end the test."""
+    faulthandler.dump_traceback_later(STUCK * limit_s, exit=True, file=stderr)
     try:
         yield
     finally:

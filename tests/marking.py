@@ -11,7 +11,8 @@ A test is marked by what it uses where that can be seen, and by hand where it ca
   `sample`: pictures of the screens, one test in each file that opens something, and some that are marked so by hand.
 - `soak` is run by `make soak` alone, where it takes long and shows no more than others do that are always run.
 - `cases` is of a test whose many cases take long. Of those, and of all the kinds above, `make test` runs a quarter of
-  the cases, the first and the last among them, and `make soak` all; `make check` runs two cases of any test.
+  the cases, the first and the last among them, and `make soak` all; `make check` runs a tenth of the
+  cases of any test, two at least.
 
 A test that starts a process, runs an app or opens a third graph without the mark fails, so that the marks stay true.
 """

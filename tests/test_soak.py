@@ -1,8 +1,14 @@
 """The long run: whose turn it is with a commit, and who is left out."""
 
 import re
+import sys
+from argparse import ArgumentParser
 from hashlib import sha1
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from scripts import soak
 
@@ -31,6 +37,23 @@ def test_every_python_that_is_promised_is_tried() -> None:
     tried = {who.python for who in soak.STRANGERS.values()}
     assert tried >= {f"3.{minor}" for minor in range(int(promised[1]) + 1, 14)}
     assert any(version.startswith(f"3.{promised[1]}") for version in tried)
+
+
+def test_what_kills_is_given_options_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Understood(Exception):
+        """It would begin."""
+
+    parse = ArgumentParser.parse_args
+
+    def parsed(self: ArgumentParser, *given: Any) -> None:
+        parse(self, *given)
+        raise Understood
+
+    monkeypatch.setattr(ArgumentParser, "parse_args", parsed)
+    for _, _, module, *arguments in soak.PARTS["kills"].commands:
+        monkeypatch.setattr(sys, "argv", [module, *arguments])
+        with pytest.raises(Understood):
+            import_module(module).main()
 
 
 def test_the_modules_of_the_mutation_runs_are_those_there_are() -> None:

@@ -49,7 +49,10 @@ def _styles_are_parsed_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _painted_when_it_is_read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody sees what an app without a terminal paints: a screen is painted when a test reads it, in soak always."""
+    """Nobody sees what an app without a terminal paints: a screen is painted when a test reads it.
+
+    It is painted as in life, region by region, in soak always and else in those marked `sample`.
+    """
     paint = Compositor.render_update
 
     def later(self: Compositor, full: bool = False, **how: Any) -> Any:
@@ -58,7 +61,7 @@ def _painted_when_it_is_read(request: pytest.FixtureRequest, monkeypatch: pytest
         self._dirty_regions.clear()
         return None
 
-    if not soaking() and "snap_compare" not in request.fixturenames:
+    if not soaking() and request.node.get_closest_marker("sample") is None:
         monkeypatch.setattr(Compositor, "render_update", later)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tests.agent.asking.asked import NAMES, Asking, lines
+from tests.phrases import REPORT
 
 Phrasing = tuple[str, list[str]]  # a question, and the ready queries that would do
 
@@ -16,13 +17,13 @@ def phrasings(table: str) -> list[Phrasing]:
 
 
 def score(
-    asking: Asking, rows: Sequence[Phrasing], names: Sequence[str] = NAMES, *, right: float, wrong: int, sure: float = 0
+    asking: Asking, rows: Sequence[Phrasing], names: Sequence[str] = NAMES, *, right: float, sure: float, wrong: int
 ) -> None:
     """Put the questions. Fails, and prints those that missed, where too few become a query that would do.
 
     `right` is of all, `sure` of those that have a query; `wrong` are surely taken for another one, at most.
     """
-    counted = {"right": 0, "sure": 0, "wrong": 0}
+    counted, misses = {"right": 0, "sure": 0, "wrong": 0}, []
     for question, wanted in rows:
         found = asking.put(question, names=names)
         query, is_sure = (None, False) if found is None else (found.ready, found.how == "template")
@@ -31,7 +32,9 @@ def score(
         counted["sure"] += is_right and is_sure
         counted["wrong"] += is_sure and not is_right
         if not is_right:
-            print(f"{question!r} is {query}{', surely' if is_sure else ''}, and not {' or '.join(wanted) or 'none'}")
+            how = ", surely" if is_sure else ""
+            misses.append(f"{question!r} is {query}{how}, and not {' or '.join(wanted) or 'none'}")
+    print(f"{REPORT}of {len(rows)} questions: {counted}", *misses, sep="\n")
     assert counted["right"] >= right * len(rows), counted
     assert counted["sure"] >= sure * sum(bool(wanted) for _, wanted in rows), counted
     assert counted["wrong"] <= wrong, counted

@@ -250,10 +250,13 @@ def test_texts_are_of_the_question_of_the_schema_or_dates_and_only_what_is_live_
 
 def test_the_schema_in_the_prompt_is_that_of_the_graph() -> None:
     tables = {table.name: set(table.names) for table in NODES}
-    for name, listed in re.findall(r"^(\w+)\(([^)]*)\)", SCHEMA, re.MULTILINE):
+    nodes = re.findall(r"^(\w+)\(([^)]*)\)", SCHEMA, re.MULTILINE)
+    edges = re.findall(r"^\((\w+)\)-\[:`?(\w+)`?\]->\(([\w|]+)\)", SCHEMA, re.MULTILINE)
+    assert len(nodes) + len(edges) == len(SCHEMA.strip().splitlines())
+    for name, listed in nodes:
         assert set(listed.split(", ")) <= tables[name]
     rels = {rel.name: rel for rel in RELS}
-    for start, name, ends in re.findall(r"^\((\w+)\)-\[:`?(\w+)`?\]->\(([\w|]+)\)", SCHEMA, re.MULTILINE):
+    for start, name, ends in edges:
         assert rels[name].start == start
         assert set(ends.split("|")) <= set(rels[name].ends)
 

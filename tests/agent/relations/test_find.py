@@ -5,6 +5,7 @@ where it is said not to hold, "ended", ">2021" since when, "<2021" until when. W
 stands there alone is more than nothing only where it is sure. All texts of nothing.txt tell nothing.
 """
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -15,10 +16,10 @@ from agent.relations.find import find_relations
 from agent.relations.naming import End, Kin
 from agent.relations.words import LANGUAGES, language
 from graph.relations import kinds
-from tests.phrases import scored
+from tests.phrases import Rows, rows, scored
 
 SAID_AT = date(2024, 8, 20)
-FLOORS = {"english.txt": 0.79, "others.txt": None, "nothing.txt": 0.97}  # of the held-out tables, where there are any
+FLOORS = {"english.txt": 0.8, "others.txt": 0.28, "nothing.txt": 0.97}  # of the held-out tables
 
 
 def found(text: str) -> list[str]:
@@ -37,9 +38,23 @@ def end(which: End) -> str:
     return f"{which.owner}/{which.word}" if isinstance(which, Kin) else which
 
 
+def in_order(tells: str) -> str:
+    """A row's relationship as `written` has it; of a symmetric one whoever comes first in the alphabet is the first."""
+    told = re.fullmatch(rf"(.+) ({'|'.join(kinds())}) (.+?)((?: not| ended| [<>]\S+)*)", tells)
+    assert told is not None, tells
+    subject, kind, object_, more = told.groups()
+    if kinds()[kind].symmetric:
+        subject, object_ = sorted((subject, object_))
+    return f"{subject} {kind} {object_}{more}"
+
+
+def table(path: Path) -> Rows[str]:
+    return [(said, [in_order(each) for each in tells]) for said, tells in rows(path)]
+
+
 @pytest.mark.parametrize(("name", "held_out"), FLOORS.items())
-def test_what_is_told_is_found_and_nothing_else(name: str, held_out: float | None) -> None:
-    scored(Path(__file__).with_name(name), found, 1, held_out)
+def test_what_is_told_is_found_and_nothing_else(name: str, held_out: float) -> None:
+    scored(Path(__file__).with_name(name), lambda said: map(in_order, found(said)), 1, held_out, read=table)
 
 
 def test_the_word_of_relationship_is_told_and_the_sentence_that_tells_it() -> None:

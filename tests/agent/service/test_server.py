@@ -289,10 +289,8 @@ async def test_what_waits_is_told_to_all_and_goes_on_when_asked(service: Behind,
     heard = one.notices(), other.notices()
     one.stop()
     for notices in heard:
-        async for notice in notices:
-            if isinstance(notice, QueueHeld):
-                assert (notice.session, len(notice.turns)) == (session, 1)
-                break
+        held = await anext(each async for each in notices if isinstance(each, QueueHeld))
+        assert (held.session, len(held.turns)) == (session, 1)
     model.gate.set()
     await running
     assert one.go_on(session)
@@ -328,11 +326,12 @@ async def test_leave_is_asked_of_the_face_whose_message_it_is(behind: MakeBehind
     model.structured_replies = [REMEMBER, ANSWER, REMEMBER, ANSWER]
     refused = await collect(other.send(None, "My boat is called Zephyrine."))
     assert only(refused, ToolDone).error == REFUSED, "that one cannot be asked, whoever else can"
+    told: list[AgentEvent] = []
     async for event in one.send(None, "My boat is called Zephyrine."):
+        told.append(event)
         if isinstance(event, ApprovalWanted):
             await one.approvals.answer(event.approval, allowed=True)
-        if isinstance(event, ToolDone):
-            assert event.error is None
+    assert only(told, ToolDone).error is None
 
 
 async def test_leave_that_nobody_can_give_any_more_is_refused(behind: MakeBehind) -> None:
@@ -404,10 +403,8 @@ async def test_asked_to_retire_it_finishes_the_reply_and_tells_the_face(service:
     model.gate.set()
     assert isinstance((await collect(events))[-1], ReplyEnded)
     await service.ended()
-    async for notice in heard:
-        if isinstance(notice, Warned):
-            assert "It was ended from elsewhere" in notice.message
-            break
+    warned = await anext(each async for each in heard if isinstance(each, Warned))
+    assert "It was ended from elsewhere" in warned.message
     assert client._wire.lost.done(), "another one is started by what is asked next, and not by the face itself"
 
 

@@ -13,7 +13,6 @@ from graph.console.console import Answer
 from graph.errors import QueryFailed
 from graph.kuzu import engine
 from graph.memory import Memory
-from tests.examples import few
 
 pytestmark = pytest.mark.process
 
@@ -99,7 +98,7 @@ def test_a_query_without_measure_ends_in_its_bounds_and_takes_nothing_of_ours(st
     standing.console.run(COUNT)
     before = _resident()
     with pytest.raises(QueryFailed, match=r"more memory than one may take|took too long|ended its engine"):
-        standing.console.run(query, timeout_s=few(20))
+        standing.console.run(query, timeout_s=20)
     assert _resident() - before < 20 << 20
     assert standing.query("MATCH (t:Turn) RETURN count(*) AS n") == [{"n": 6}]
     assert standing.console.run(COUNT).rows == ((6,),)

@@ -12,9 +12,11 @@ user's cache, by everything that it was built of, so that another processor or s
 from __future__ import annotations
 
 import argparse
+import codecs
 import contextlib
 import hashlib
 import json
+import locale
 import os
 import platform
 import re
@@ -419,7 +421,12 @@ def _install(project: Path, python: Path, wheel: Path) -> None:
     _step("Installing llama.cpp", [*pip, "--force-reinstall", "--no-deps", str(wheel)])
     groups = tomllib.loads((project / "pyproject.toml").read_text()).get("dependency-groups", {})
     rest = ["-c", str(project / "constraints.txt"), "--config-settings", "editable_mode=compat"]
-    _step("Installing the dependencies", [*pip, *rest, *groups.get("dev", []), "-e", str(project)])
+    # Where the locale is not installed, or is C, setuptools could write no path that has more than ASCII.
+    plain = codecs.lookup(locale.getencoding()).name == "ascii"
+    environment = os.environ | {"LC_ALL": "C.UTF-8"} if plain else dict(os.environ)
+    _step("Installing the dependencies", [*pip, *rest, *groups.get("dev", []), "-e", str(project)], environment)
+    for path in python.parents[1].glob("lib/python*/site-packages/__editable__*.pth"):
+        path.write_text(os.path.relpath(project, path.parent) + "\n")  # which every locale can read
 
 
 def _pull_models(environment: Path) -> list[str]:

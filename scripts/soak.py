@@ -43,10 +43,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Stranger:
-    """Somebody else's machine. `python` is how its version begins; `fonts` are none, more, or the usual."""
+    """Somebody else's machine. `python` is how its version begins; `fonts` are none, more, or the usual.
+
+    `locale` is one that is installed for them, and `ahead_s` how much their clock is ahead.
+    """
 
     python: str
     variables: dict[str, str] = field(default_factory=dict)
+    locale: str = ""
+    ahead_s: int = 0
     fonts: str = "usual"
     umask: int = 0o022
     cores: int = 2
@@ -57,6 +62,8 @@ class Stranger:
     def words(self) -> str:
         told = [f"as an ordinary user on Python {self.python}", f"umask {self.umask:03o}", f"{self.fonts} fonts"]
         told += [f"{name}={value}" for name, value in self.variables.items()]
+        told += [f"locale {self.locale}"] if self.locale else []
+        told += [f"a clock {self.ahead_s / 86400:.1f} days ahead"] if self.ahead_s else []
         return ", ".join([*told, *([] if self.shm else ["no /dev/shm"]), *(["one core"] if self.cores == 1 else [])])
 
 
@@ -95,13 +102,14 @@ STRANGERS = {
     ),
     "python-3.12": Stranger(
         "3.12",
-        {"LANG": "de_DE.UTF-8", "TZ": "America/St_Johns", "COLORFGBG": "0;15", "EDITOR": "false", "NO_COLOR": "1"},
+        {"TZ": "America/St_Johns", "COLORFGBG": "0;15", "EDITOR": "false", "NO_COLOR": "1"},
+        locale="de_DE",
         fonts="more",
         umask=0o002,
     ),
-    "python-3.13": Stranger("3.13", {"LANG": "C.UTF-8", "TZ": "Asia/Kathmandu", "FAKETIME": "@2027-12-31 23:55:00"}),
+    "python-3.13": Stranger("3.13", {"TZ": "Asia/Kathmandu"}, locale="tr_TR", ahead_s=399 * 86400 + 36_000),
     "python-3.14": Stranger("3.14", {"LANG": "en_US.UTF-8", "TZ": "UTC"}),
-    "machine": Stranger("3.", {"LC_ALL": "tr_TR.UTF-8", "TZ": "Pacific/Apia"}, shm=False, cores=1, target="check"),
+    "machine": Stranger("3.", {"LC_ALL": "xx_XX.UTF-8", "TZ": "Pacific/Apia"}, shm=False, cores=1, target="check"),
 }
 
 
@@ -206,13 +214,8 @@ def as_stranger(name: str, who: Stranger) -> int:
         variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "CI": os.environ.get("CI", "")}
         variables |= {key: value for key, value in os.environ.items() if key.startswith("PIP_")}
         variables |= who.variables | {"PYTHON": str(python)}
-        if "FAKETIME" in variables:
-            # In no path with a space: nothing there can be preloaded.
-            clock = next(iter(unpacked("libfaketime", place / "clock").rglob("libfaketime.so.1")), None)
-            if clock is None:
-                say("There is no false clock to be had here: the true one is used.")
-            else:
-                variables |= {"LD_PRELOAD": str(clock), "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        variables |= false_clock(place / "clock", who.ahead_s) if who.ahead_s else {}
+        variables |= installed_locale(place / "locales", who.locale) if who.locale else {}
         fonts = place / "fonts"
         if who.fonts == "more":
             for package in ("fonts-liberation", "fonts-wqy-microhei"):
@@ -256,6 +259,36 @@ def _in_a_name_space(who: Stranger, place: Path, clone: Path, variables: dict[st
     drop += [*(f"{name}={value}" for name, value in variables.items()), "bash", "-c", script]
     whole = " && ".join([*steps, f"cd {shlex.quote(str(clone))}", f"exec {shlex.join(drop)}"])
     return subprocess.run(["unshare", "-m", "bash", "-c", whole], check=False).returncode
+
+
+def false_clock(folder: Path, ahead_s: int) -> dict[str, str]:
+    """What lets a process take it for later than it is; nothing, which is said, where that cannot be had.
+
+    libfaketime, without what it makes of sleeping: Python's own would be refused. `folder` has no space in its path, as
+    nothing that has can be preloaded.
+    """
+    pip = [str(PYTHON), "-m", "pip", "download", "-q", "--no-deps", "--no-binary=:all:", "libfaketime"]
+    folder.mkdir()
+    if subprocess.run(pip, cwd=folder, check=False).returncode == 0:
+        for archive in folder.glob("*.tar.gz"):
+            shutil.unpack_archive(archive, folder)
+        library, source = folder / "clock.so", next(folder.rglob("libfaketime.c"))
+        command = ["cc", "-shared", "-fPIC", "-w", "-DFAKE_PTHREAD", "-DFAKE_INTERNAL_CALLS", '-DPREFIX=""']
+        command += ['-DLIBDIRNAME=""', str(source), "-o", str(library), "-ldl", "-lm", "-lrt", "-lpthread"]
+        command.append(f"-Wl,--version-script={source.with_suffix('.map')}")
+        if subprocess.run(command, cwd=source.parent, check=False).returncode == 0:
+            return {"LD_PRELOAD": str(library), "FAKETIME": f"+{ahead_s}", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    say("There is no false clock to be had here: the true one is used.")
+    return {}
+
+
+def installed_locale(folder: Path, name: str) -> dict[str, str]:
+    """What makes a locale the one in use; where it cannot be made, which is said, it is one that is not installed."""
+    source, made = unpacked("locales", folder / "source") / "usr/share/i18n", folder / f"{name}.UTF-8"
+    command = ["localedef", "-i", name, "-f", "UTF-8", str(made)]
+    if subprocess.run(command, env=os.environ | {"I18NPATH": str(source)}, check=False).returncode:
+        say(f"The locale {name} is not to be had here.")
+    return {"LC_ALL": made.name, "LOCPATH": str(folder)}
 
 
 def unpacked(package: str, folder: Path) -> Path:

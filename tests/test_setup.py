@@ -27,7 +27,7 @@ NATIVE = "llama_cpp_python"
 # A build backend that needs nothing: it makes a wheel of one module, and notes what it was built with. The proof of the
 # stand-in clone imports that module, which does what CRASH_IF or FAIL_IF say of the arguments it was built with.
 BACKEND = '''
-import os, pathlib, zipfile
+import locale, os, pathlib, zipfile
 NAME = {name!r}
 def _build(folder, config_settings=None, metadata_directory=None):
     if NAME == "llama_cpp_python":
@@ -44,6 +44,8 @@ def _build(folder, config_settings=None, metadata_directory=None):
         if NAME == "llama_cpp_python":
             archive.writestr("llama_stand_in.py", MODULE.format(arguments=os.environ["CMAKE_ARGS"]))
         else:
+            here = os.getcwd().encode(locale.getencoding())  # as setuptools does it
+            archive.writestr("__editable__.clew_stand_in-1.0.pth", here)
             archive.writestr("models/__init__.py", "")
             archive.writestr("models/proof.py", "import llama_stand_in")
     return wheel
@@ -85,7 +87,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
     """A small clone in which nothing was made yet."""
-    project = tmp_path / "a clone"
+    project = tmp_path / "a cløne"
     project.mkdir()
     for name, text in _files("clew_stand_in").items():
         (project / name).write_text(text)
@@ -149,7 +151,7 @@ def forget(project: Path) -> None:
 
 def test_a_clone_is_made_ready_once_and_found_so_without_a_network(site: Site, bare: Path, environment: Path) -> None:
     project = bare
-    first = set_up(project, site.environment)
+    first = set_up(project, site.environment | {"LC_ALL": "xx_XX.UTF-8"})  # which no machine has
     assert first.returncode == 0, first.stderr
     assert (project / ".venv" / "bin" / "python").exists()
     assert "Building llama.cpp" in first.stderr

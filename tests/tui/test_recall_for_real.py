@@ -45,7 +45,7 @@ async def running(
     async def connect() -> Backstage:
         return backstage
 
-    app = ClewApp(connect, tmp_path / "cache", later=later)
+    app = ClewApp(connect, Home.resolve().cache, later=later)
     async with app.run_test(size=size) as pilot:
         await there(pilot, app)
         assert app.view.state.graph is not None

@@ -1,4 +1,7 @@
-"""A title is shown while every turn it was made from is live; else the one before it, else the first words that are."""
+"""A title is shown while every turn it was made from is live; else the one before it, else the first words that are.
+
+Where its own words are erased, the first words that are live are shown in its place.
+"""
 
 from typing import Any
 
@@ -101,5 +104,7 @@ def _expected(db: Any, session: str, world: str) -> str | None:
     if by_hand and by_hand[0] is not None:
         return str(by_hand[0])
     titles = [(text, turn) for text, turn, kind in made if kind == "session.titled"]
-    found = titles + db.execute(words, (session,)).fetchall() if titles else []
-    return next((text for text, turn in found if text is not None and paths.sees(turn, world)), None)
+    found = [text for text, turn in titles if paths.sees(turn, world)][:1]  # no other takes the place of an erased one
+    if titles:
+        found += [text for text, turn in db.execute(words, (session,)) if paths.sees(turn, world)]
+    return next((text for text in found if text is not None), None)

@@ -7,7 +7,10 @@ tests/graph/kuzu/test_conformance.py holds what it has to answer.
 Both libraries are imported when they are first used: every start would pay for them.
 """
 
+import ctypes
+import locale
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,8 +29,16 @@ class SeveralStatements(Exception):
 
 
 def load() -> None:
-    """Bring the engine in, for whoever can open no file afterwards."""
+    """Bring the engine in, for whoever can open no file afterwards.
+
+    It finds its functions in capitals, as the locale has them: in Turkish that of "i" is not "I", and it finds few.
+    """
     import kuzu  # noqa: F401
+
+    if ctypes.CDLL(None).toupper(ord("i")) != ord("I"):
+        for plain in ("C", "C.UTF-8"):  # the latter is not everywhere
+            with suppress(locale.Error):
+                locale.setlocale(locale.LC_CTYPE, plain)
 
 
 def why(error: BaseException) -> Literal["time", "memory", "query"]:
@@ -72,6 +83,7 @@ class Database:
     def __init__(
         self, path: Path, *, pool_bytes: int, most_bytes: int, threads: int = 0, read_only: bool = False
     ) -> None:
+        load()
         import kuzu
 
         self._database = kuzu.Database(

@@ -26,6 +26,7 @@ is found is told, and it exits 1. What episodes are is in episodes.py.
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
@@ -72,7 +73,7 @@ T = TypeVar("T")
 def run(play: Callable[[Path], Coroutine[Any, Any, T]]) -> T:
     """Play something in a folder of its own, in RAM where there is any."""
     ram = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=ram if ram.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=ram if os.access(ram, os.W_OK) else None) as folder:
         return asyncio.run(play(Path(folder) / "home"))
 
 

@@ -1,6 +1,7 @@
 """Events survive their way into a row and back, and every byte of a row is hashed."""
 
 import json
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
 from graph.events import Event, HeadMoved, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid, TurnTaken
-from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_text
+from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_link, hash_text
 from tests.graph.talk import said
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates included
@@ -53,6 +54,14 @@ def test_a_structure_holds_no_text_and_the_same_words_hash_differently_each_time
     assert row.salt is not None
     assert row.text_hash == hash_text("private words", row.salt)
     assert row.text_hash != other.text_hash
+
+
+def test_the_chain_of_a_log_that_was_written_once_is_the_same_for_ever() -> None:
+    link = '[7,"e",9,"turn.said",2,"{\\"speaker\\":\\"Zoë\\"}","0aff"]'
+    assert (
+        hash_link(b"before", 7, "e", 9, "turn.said", 2, '{"speaker":"Zoë"}', b"\n\xff")
+        == sha256(b"before" + link.encode()).digest()
+    )
 
 
 def test_every_kind_of_event_is_known_and_a_relationship_in_one_is_called_as_the_graph_calls_it_now() -> None:

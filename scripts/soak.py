@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,13 +46,13 @@ class Part:
 class Stranger:
     """Somebody else's machine. `python` is how its version begins; `fonts` are none, more, or the usual.
 
-    `locale` is one that is installed for them, and `ahead_s` how much their clock is ahead.
+    `locale` is one that is installed for them, and `begins` what their clock says at first.
     """
 
     python: str
     variables: dict[str, str] = field(default_factory=dict)
     locale: str = ""
-    ahead_s: int = 0
+    begins: datetime | None = None
     fonts: str = "usual"
     umask: int = 0o022
     cores: int = 2
@@ -63,7 +64,7 @@ class Stranger:
         told = [f"as an ordinary user on Python {self.python}", f"umask {self.umask:03o}", f"{self.fonts} fonts"]
         told += [f"{name}={value}" for name, value in self.variables.items()]
         told += [f"locale {self.locale}"] if self.locale else []
-        told += [f"a clock {self.ahead_s / 86400:.1f} days ahead"] if self.ahead_s else []
+        told += [f"on {self.begins:%Y-%m-%d}"] if self.begins is not None else []
         return ", ".join([*told, *([] if self.shm else ["no /dev/shm"]), *(["one core"] if self.cores == 1 else [])])
 
 
@@ -107,7 +108,9 @@ STRANGERS = {
         fonts="more",
         umask=0o002,
     ),
-    "python-3.13": Stranger("3.13", {"TZ": "Asia/Kathmandu"}, locale="tr_TR", ahead_s=399 * 86400 + 36_000),
+    "python-3.13": Stranger(
+        "3.13", {"TZ": "Asia/Kathmandu"}, locale="tr_TR", begins=datetime(2027, 12, 31, 18, 8, tzinfo=UTC)
+    ),
     "python-3.14": Stranger("3.14", {"LANG": "en_US.UTF-8", "TZ": "UTC"}),
     "machine": Stranger("3.", {"LC_ALL": "xx_XX.UTF-8", "TZ": "Pacific/Apia"}, shm=False, cores=1, target="check"),
 }
@@ -214,7 +217,7 @@ def as_stranger(name: str, who: Stranger) -> int:
         variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "CI": os.environ.get("CI", "")}
         variables |= {key: value for key, value in os.environ.items() if key.startswith("PIP_")}
         variables |= who.variables | {"PYTHON": str(python)}
-        variables |= false_clock(place / "clock", who.ahead_s) if who.ahead_s else {}
+        variables |= false_clock(place / "clock", who.begins) if who.begins is not None else {}
         variables |= installed_locale(place / "locales", who.locale) if who.locale else {}
         fonts = place / "fonts"
         if who.fonts == "more":
@@ -261,23 +264,15 @@ def _in_a_name_space(who: Stranger, place: Path, clone: Path, variables: dict[st
     return subprocess.run(["unshare", "-m", "bash", "-c", whole], check=False).returncode
 
 
-def false_clock(folder: Path, ahead_s: int) -> dict[str, str]:
-    """What lets a process take it for later than it is; nothing, which is said, where that cannot be had.
+def false_clock(folder: Path, now: datetime) -> dict[str, str]:
+    """What lets a process take another moment for now; nothing, which is said, where that cannot be had.
 
-    libfaketime, without what it makes of sleeping: Python's own would be refused. `folder` has no space in its path, as
-    nothing that has can be preloaded.
+    `folder` has no space in its path: nothing that has can be preloaded.
     """
-    pip = [str(PYTHON), "-m", "pip", "download", "-q", "--no-deps", "--no-binary=:all:", "libfaketime"]
     folder.mkdir()
-    if subprocess.run(pip, cwd=folder, check=False).returncode == 0:
-        for archive in folder.glob("*.tar.gz"):
-            shutil.unpack_archive(archive, folder)
-        library, source = folder / "clock.so", next(folder.rglob("libfaketime.c"))
-        command = ["cc", "-shared", "-fPIC", "-w", "-DFAKE_PTHREAD", "-DFAKE_INTERNAL_CALLS", '-DPREFIX=""']
-        command += ['-DLIBDIRNAME=""', str(source), "-o", str(library), "-ldl", "-lm", "-lrt", "-lpthread"]
-        command.append(f"-Wl,--version-script={source.with_suffix('.map')}")
-        if subprocess.run(command, cwd=source.parent, check=False).returncode == 0:
-            return {"LD_PRELOAD": str(library), "FAKETIME": f"+{ahead_s}", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    library, source = folder / "clock.so", ROOT / "scripts" / "clock.c"
+    if subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=False).returncode == 0:
+        return {"LD_PRELOAD": str(library), "CLOCK_AHEAD_S": str(round(now.timestamp() - time.time()))}
     say("There is no false clock to be had here: the true one is used.")
     return {}
 

@@ -17,7 +17,7 @@ from platformdirs import user_data_path
 KEPT = ("PATH", "LANG", "LOCPATH", "TZ", "TMPDIR", "VIRTUAL_ENV", "GLIBC_TUNABLES")
 KEPT_FAMILIES = (
     *("LC_", "LD_", "DYLD_", "OPENBLAS_", "MALLOC_"),
-    *("FAKETIME", "PYTHON", "PYTEST_", "TEXTUAL_SNAPSHOT_", "COV", "HYPOTHESIS", "CLEW_TEST_"),
+    *("CLOCK_AHEAD_S", "PYTHON", "PYTEST_", "TEXTUAL_SNAPSHOT_", "COV", "HYPOTHESIS", "CLEW_TEST_"),
 )
 HOME = "somebody\N{RIGHT SINGLE QUOTATION MARK}s höme"
 STUCK = 3  # times what a test may take: whoever is not back from native code by then never will be

@@ -119,7 +119,7 @@ def whole_reply(memory: Path) -> str:
 
 @pytest.mark.parametrize("begun", ["suspended", "background"])
 def test_a_shell_ends_a_clew_that_is_stopped_or_in_the_background(environment: dict[str, str], begun: str) -> None:
-    with chat(environment | {"PS1": "$ "}, ["bash", "--norc", "--noprofile", "-i"]) as terminal:
+    with chat(environment | {"PS1": "$ ", "LC_ALL": "C.UTF-8"}, ["bash", "--norc", "--noprofile", "-i"]) as terminal:
         python = f"{shlex.quote(sys.executable)} -m tui --new"
         terminal.press(f"{python} {'&' if begun == 'background' else ''}\r".encode())
         if begun == "suspended":

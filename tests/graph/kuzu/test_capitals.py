@@ -30,7 +30,7 @@ def test_functions_are_found_where_capitals_are_turkish(tmp_path: Path) -> None:
     source.write_text(f"escape_char /\nLC_CTYPE\ntoupper {pairs}\nEND LC_CTYPE\n")
     subprocess.run(["localedef", "-c", "-f", known, "-i", source, made], capture_output=True, check=False)
     environment = {name: value for name, value in os.environ.items() if name != "LC_ALL"}
-    environment |= {"LOCPATH": str(tmp_path), "LC_CTYPE": made.name}
+    environment |= {"LOCPATH": str(tmp_path), "LC_CTYPE": made.name, "PYTHONUTF8": "1"}
     command = [sys.executable, "-c", ASKED, str(tmp_path / "graph")]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (ended.stdout, ended.returncode) == ("[[True, '2026-01-02']]\n", 0), ended.stderr

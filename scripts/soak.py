@@ -7,7 +7,7 @@
 A stranger is an ordinary user, in a clone whose path has a space, with a home, a locale, a time zone, a terminal and
 fonts of their own. Where this is run as root, they are one in a name space of its own, so that nothing of it stays;
 else, and where a container forbids that, they are whoever runs it. What a machine has not (a Python, a font, a false
-clock) is said and left out.
+clock) is said and left out. Exit status 1: a part failed; 77: none could be run.
 """
 
 from __future__ import annotations

@@ -81,17 +81,13 @@ def let_go(path: Path) -> None:
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that only reads, also where the folder cannot be written. Raises as `reading` does."""
     with reading(path):
-        db = _connect_readonly(path, "mode=ro")
         try:
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            return _proven(_connect_readonly(path, "mode=ro"))
         except sqlite3.OperationalError:
-            db.close()
             if not _is_whole_without_wal(path):
                 raise
             # A reader of a WAL file has to create its -shm beside it; where it cannot, nobody else can write either.
-            db = _connect_readonly(path, "immutable=1")
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        return db
+            return _proven(_connect_readonly(path, "immutable=1"))
 
 
 def open_at_rest(path: Path, *, but_wal: bool = False) -> sqlite3.Connection:
@@ -133,6 +129,16 @@ def reading(path: Path) -> Iterator[None]:
 def _connect_readonly(path: Path, how: str) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?{how}"
     return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+
+
+def _proven(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The connection, if it can read; else it is closed. Raises sqlite3.DatabaseError."""
+    try:
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
+    return db
 
 
 def _is_whole_without_wal(path: Path) -> bool:

@@ -44,9 +44,9 @@ async def said_in(agent: Agent, session: str) -> list[str]:
     return [turn.text or "" for turn in await agent.chats.thread(session)]
 
 
-def kept() -> LogReader:
+def kept() -> closing[LogReader]:
     """The log of this test, as another process reads it."""
-    return LogReader.open(Home.resolve().memory)
+    return closing(LogReader.open(Home.resolve().memory))
 
 
 async def until(events: AsyncIterator[happened.AgentEvent], kind: type) -> happened.AgentEvent:
@@ -84,7 +84,8 @@ async def test_a_message_is_on_disk_before_the_first_token_and_a_leaving_face_lo
     model.gate.clear()
     agent = await make_agent(model)
     events, accepted = await sent(agent, None, "remember this")
-    assert [turn.text for turn in kept().thread(accepted.session)] == ["remember this"]
+    with kept() as log:
+        assert [turn.text for turn in log.thread(accepted.session)] == ["remember this"]
     model.gate.set()
     await events.aclose()
     await collect(agent.send(accepted.session, "still there?"))
@@ -239,7 +240,8 @@ async def test_closing_with_messages_on_hold_ends_and_keeps_them(make_agent: Mak
     agent.stop()
     await collect(first)
     await agent.close()
-    assert [turn.text for turn in kept().waiting(session)] == ["second"]
+    with kept() as log:
+        assert [turn.text for turn in log.waiting(session)] == ["second"]
 
 
 @pytest.mark.restarts

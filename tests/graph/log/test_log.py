@@ -16,8 +16,8 @@ from tests.graph.talk import reply, said, talk
 from tests.tables import each
 
 
-def raw(folder: Path) -> sqlite3.Connection:
-    return sqlite3.connect(folder / "log.sqlite", isolation_level=None)
+def raw(folder: Path) -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None))
 
 
 def test_events_are_numbered_without_gap_all_or_nothing_each_with_the_hash_before(memory: Memory, folder: Path) -> None:
@@ -28,7 +28,8 @@ def test_events_are_numbered_without_gap_all_or_nothing_each_with_the_hash_befor
         memory.append(said("good", parent="s1"), said("bad", session="nowhere"))
     assert memory.head() == 6
     memory.append(said("good", parent="s1"))  # and the chain goes on from where it was
-    assert check_chain(raw(folder)) == 7
+    with raw(folder) as db:
+        assert check_chain(db) == 7
 
 
 def test_no_two_appends_have_the_same_time_though_the_clock_stands_still_or_goes_back(folder: Path) -> None:
@@ -86,7 +87,7 @@ def test_no_event_can_be_changed_unnoticed(memory: Memory, folder: Path) -> None
         db.execute("ROLLBACK")
 
     talk(memory, 5)
-    with closing(raw(folder)) as db:
+    with raw(folder) as db:
         each(CHANGES, is_noticed)
         assert check_chain(db) == 6
 
@@ -94,7 +95,8 @@ def test_no_event_can_be_changed_unnoticed(memory: Memory, folder: Path) -> None
 def test_a_log_whose_last_events_do_not_chain_is_not_written_on(opening: Open, folder: Path) -> None:
     talk(opening(), 5)
     opening().close()
-    raw(folder).execute("UPDATE events SET at = at + 1 WHERE seq = 4")
+    with raw(folder) as db:
+        db.execute("UPDATE events SET at = at + 1 WHERE seq = 4")
     with pytest.raises(LogDamaged, match=r"Event 4 .* backup"):
         Log.open(folder)
 
@@ -129,7 +131,7 @@ def test_deleting_a_turn_erases_it_the_titles_made_of_it_and_the_results_of_tool
 
 def test_a_salt_hides_what_was_erased_from_guessing(memory: Memory, folder: Path) -> None:
     memory.append(begin("s"), said("a", text="yes"), said("b", parent="a", text="yes"))
-    with closing(raw(folder)) as db:
+    with raw(folder) as db:
         one, other = db.execute("SELECT text_hash FROM events WHERE text IS NOT NULL").fetchall()
         assert one != other
         memory.append(delete("a"))
@@ -141,7 +143,7 @@ def test_a_side_row_grows_with_its_reply_and_outlives_a_crash(memory: Memory, fo
     talk(memory, 1)
     for text in ("Once", "Once upon", "Once upon a time"):
         memory.stream("r", session="s", parent="s0", model="m", text=text)
-    with closing(raw(folder)) as db:
+    with raw(folder) as db:
         assert db.execute("SELECT turn, text FROM streams").fetchall() == [("r", "Once upon a time")]
         memory.append(reply("r", parent="s0", text="Once upon a time."), ends_stream="r")
         assert db.execute("SELECT count(*) FROM streams").fetchone() == (0,)

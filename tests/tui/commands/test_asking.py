@@ -111,7 +111,8 @@ def test_json_is_one_object_with_exactly_the_promised_keys(ask: Clew, place: Hom
     assert (answer["session"], answer["turn"]) == (exchange.turn.session, exchange.turn.id)
     for name in FIGURES[4:]:
         assert answer[name] == getattr(reply, name)
-    (session,) = LogReader.open(place.memory).sessions()
+    with closing(LogReader.open(place.memory)) as reader:
+        (session,) = reader.sessions()
     assert session.name == "What is the sea made of?", "it has a title when the process ends"
 
 
@@ -275,7 +276,8 @@ def test_a_system_prompt_of_its_own_is_kept_with_the_session(ask: Clew, place: H
     ask("two", answer, session="last")
     assert "Talk like a pirate." in seen[0]
     assert "Talk like a pirate." in seen[-1]
-    (session,) = LogReader.open(place.memory).sessions()
+    with closing(LogReader.open(place.memory)) as reader:
+        (session,) = reader.sessions()
     assert session.system_prompt == "Talk like a pirate."
 
 
@@ -382,7 +384,8 @@ def test_a_lost_reader_stops_the_reply_and_keeps_it(ask: Clew, place: Home, monk
 def test_a_session_with_a_model_of_its_own_changes_to_the_one_named(ask: Clew, place: Home, settings: Settings) -> None:
     loader = OneModel(lambda: FakeGenerator("Yes."))
     ask("one", loader=loader)
-    (session,) = LogReader.open(place.memory).sessions()
+    with closing(LogReader.open(place.memory)) as reader:
+        (session,) = reader.sessions()
 
     async def configure() -> None:
         agent = Agent(place, settings, client="test", loader=loader)

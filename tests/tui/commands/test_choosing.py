@@ -1,5 +1,7 @@
 """Which session an id, the beginning of one, or `last` means: the same one for every command."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,9 +23,10 @@ SESSIONS = ("01JAA", "01JAAB", "01JAAAZZZ")
 
 
 @pytest.fixture
-def reader(record: Record, home: Path) -> LogReader:
+def reader(record: Record, home: Path) -> Iterator[LogReader]:
     record(*(SessionStarted(session=each, client="ask") for each in SESSIONS))
-    return LogReader.open(home / "memory")
+    with closing(LogReader.open(home / "memory")) as reader:
+        yield reader
 
 
 def said(turn: str, session: str, *, client: str = "ask", said_at: int | None = None) -> TurnSaid:

@@ -1,5 +1,6 @@
 """`clew log`, as a person and as a program use it."""
 
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def test_filters_keep_what_they_name(clew: Clew, remember: Remember) -> None:
 
 def test_since_includes_its_own_moment_and_nothing_before(clew: Clew, remember: Remember, home: Path) -> None:
     asked = remember("exactly then")
-    at = LogReader.open(home / "memory").turn(asked.turn).at
+    with closing(LogReader.open(home / "memory")) as reader:
+        at = reader.turn(asked.turn).at
     assert [entry["turn"] for entry in clew("log", "--json", "--since", at.isoformat()).json] == [asked.turn]
     later = (at + timedelta(milliseconds=1)).isoformat()
     assert clew("log", "--json", "--since", later).json == []

@@ -1,8 +1,10 @@
 // A clock that is CLOCK_AHEAD_S seconds ahead, and files as if they had been written by it: for soak.py to preload.
-// Nothing that waits is touched; Python waits by the monotonic clock, which stays. (libfaketime cannot be had for this:
-// it breaks the sleep and the lock of the interpreter of Python 3.11 and newer.)
+// The monotonic clock stays as it is. (libfaketime cannot be had for this: it breaks the sleep and the lock of the
+// interpreter of Python 3.11 and newer.)
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -11,10 +13,19 @@
 #include <unistd.h>
 
 static time_t ahead;
+static int (*wait_until)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 
 __attribute__((constructor)) static void begin(void) {
   const char *told = getenv("CLOCK_AHEAD_S");
   ahead = told ? atol(told) : 0;
+  *(void **)&wait_until = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
+}
+
+// Libraries of old compilers wait for a length of time until a moment of this clock; Python until one of the other.
+int pthread_cond_timedwait(pthread_cond_t *what, pthread_mutex_t *mutex, const struct timespec *moment) {
+  struct timespec real = *moment;
+  if (real.tv_sec > 1000000000) real.tv_sec -= ahead;
+  return wait_until(what, mutex, &real);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {

@@ -332,7 +332,10 @@ def leave_many(
                 gone = goes_by_itself(root, linger_s)
                 ill += not gone or ((root / "memory").exists() and not healthy(environment | {"CLEW_HOME": str(root)}))
         memory = home / "memory"
-        listed = LogReader.open(memory).exchanges(limit=500) if memory.exists() else []
+        listed = []
+        if memory.exists():
+            with contextlib.closing(LogReader.open(memory)) as reader:
+                listed = reader.exchanges(limit=500)
         missing = 0
         for each in (each for each in lanes[lane] if each.accepted):
             # An editor before it may have left a draft in front of it.

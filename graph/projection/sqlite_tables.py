@@ -190,14 +190,18 @@ class TablesInMemory:
     """
 
     def __init__(self, events: Iterable[Stored], event: Callable[[int], Event], seq: int) -> None:
-        """Make them of the events up to number `seq`."""
+        """Make them of the events up to number `seq`. Raises MemoryFailure where one cannot be read."""
         self.seq = seq
         self._address = f"file:/clew-{new_id()}?vfs=memdb"
         self._db = sqlite3.connect(self._address, uri=True, isolation_level=None, check_same_thread=False)
-        self._db.execute("BEGIN")
-        rebuild(self._db, events, event, lambda _: None)
-        note(self._db, seq, b"")
-        self._db.execute("COMMIT")
+        try:
+            self._db.execute("BEGIN")
+            rebuild(self._db, events, event, lambda _: None)
+            note(self._db, seq, b"")
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.close()
+            raise
 
     def attach(self, db: sqlite3.Connection) -> None:
         """Let a fresh connection, outside any transaction, find these tables by their names."""

@@ -154,5 +154,5 @@ def test_what_was_asked_beside_a_damaged_graph_is_kept(answering: Clew, home: Pa
     assert answering("ask", "hi", **SHORT).code == 0
     report = answering("doctor", "--json", "--no-model")
     assert report.code == 0, report.out
-    with held(home):  # the log can be opened
-        assert LogReader.open(home / "memory").counts()["turns"] == 4
+    with held(home), closing(LogReader.open(home / "memory")) as reader:  # the log can be opened
+        assert reader.counts()["turns"] == 4

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graph.events import ChunkRead, DocumentRead, Recalled
+from graph.events import ChunkRead, DocumentRead, Recalled, TextErased
 from graph.memory import Memory
 from tests.graph.deeds import assign, begin, delete, fork, hide, move, release, titled, unhide, withhold, write
 from tests.graph.projection.test_rebuild_equals_live import asked_for, edges, rows
@@ -179,10 +179,12 @@ def test_what_a_document_taught_dies_with_the_reading_that_held_it(memory: Memor
 def test_a_reply_leads_to_the_observations_and_chunks_it_was_given(memory: Memory) -> None:
     talk(memory, 2)
     read = DocumentRead(document="d", category="text", size=1, chunks=("c",), text="t\np")
-    memory.append(ChunkRead(chunk="c", document="d", text="c"), read, observed("o", "s0"))
+    (*_, made) = memory.append(ChunkRead(chunk="c", document="d", text="c"), read, observed("o", "s0"))
     items = [Recalled(id="o", kind="observation", score=1, ranks={"observation": 2}), Recalled(id="c", kind="chunk")]
     memory.append(reply("r", parent="s1", recalled=[*items, Recalled(id="human", kind="block")]))
     assert edges(memory, "RECALLED", "strategy", "rank") == {("r", "o", "observation", 2), ("r", "c", None, None)}
+    memory.append(TextErased(events=(made.seq,)))
+    assert rows(memory, "Observation", ["text", "live"])["o"] == (None, True)
 
 
 def test_an_entity_keeps_a_name_while_a_note_of_it_has_its_text_and_a_session_changes_projects(memory: Memory) -> None:

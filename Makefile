@@ -2,6 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 GPU = $(CLEW_GPU)
+MODEL ?= $(CLEW_FIRST)
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n logical --maxprocesses=4 --dist=loadgroup
 
@@ -15,7 +16,7 @@ help: ## show this help
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-chat: setup ## open the chat (ARGS="--new" is passed on)
+chat: setup ## open the chat (ARGS="--new" is passed on; MODEL=small begins with a tiny model, a toy)
 	@$(BIN)/clew $(ARGS)
 
 demo: setup ## chat in the memory of an invented person, kept in build/demo and separate from yours
@@ -48,8 +49,11 @@ format: setup ## format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-setup: ## set up what is missing: environment, dependencies, default models
-	@CLEW_GPU="$(GPU)" $(PYTHON) scripts/bootstrap.py
+# The tests name their model; the chat begins with a better one, or with MODEL=small with that too.
+test soak check bench: ALSO = --also smollm2-135m
+
+setup: ## set up what is missing: environment, dependencies, models
+	@CLEW_GPU="$(GPU)" CLEW_FIRST="$(MODEL)" $(PYTHON) scripts/bootstrap.py $(ALSO)
 
 rebuild-llama: ## rebuild llama.cpp and test it (GPU=cuda, rocm, vulkan or metal: for that GPU; GPU=none: without)
 	@CLEW_GPU="$(GPU)" $(PYTHON) scripts/bootstrap.py --rebuild

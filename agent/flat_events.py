@@ -211,7 +211,7 @@ class GraphProgress:
 
 @dataclass(frozen=True, slots=True)
 class ModelProgress:
-    """The model is being fetched (bytes) or loaded (total 0)."""
+    """The model is being fetched (bytes) or loaded (hundredths); total 0: nobody knows how far."""
 
     state: Literal["fetching", "loading"]
     name: str

@@ -51,8 +51,7 @@ class Home:
             from platformdirs import user_data_path
 
             base = user_data_path("clew")
-        models = os.environ.get("CLEW_MODELS")
-        home = cls(base, Path(models).expanduser().absolute() if models else base / "models")
+        home = cls(base, models_of(base))
         if make or base.is_dir():
             home._make(writing=writing)
         return home
@@ -149,6 +148,12 @@ class Home:
                 f"clew cannot write to its folder {self.root}. Its contents were not changed. Make it writable, "
                 "or choose another with --home or CLEW_HOME."
             )
+
+
+def models_of(root: Path) -> Path:
+    """The folder of the models of a home, or the one at CLEW_MODELS."""
+    named = os.environ.get("CLEW_MODELS")
+    return Path(named).expanduser().absolute() if named else root / "models"
 
 
 def put_off_offer(home: Home, until: date) -> None:

@@ -30,7 +30,7 @@ class Abandoned(Exception):
 
 
 def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> Loader:
-    """The real loader. With `fetching` the default model is fetched when it is missing; any other must be there.
+    """The real loader. With `fetching` a model to begin with is fetched when it is missing; any other must be there.
 
     The default embedder comes along then, if it is the one in use: both are of the first start.
     """
@@ -44,8 +44,9 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
                 f"There is no server {name.rpartition('@')[2]!r} in the settings. `clew models list` shows those there "
                 "are, `clew models add ADDRESS` adds one. Your chats are safe."
             )
+        from models.catalogue import FIRST_CHOICES
         from models.generator import load_generator
-        from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
+        from models.store import DEFAULT_EMBEDDER, ModelStore
 
         store = ModelStore(home.models)
 
@@ -55,7 +56,7 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
         try:
             path = store.path(name)
         except NotInstalled:
-            if name != DEFAULT_CHAT or not fetching:
+            if name not in FIRST_CHOICES or not fetching:
                 raise
             path = fetch(name)
             if settings.embedder == DEFAULT_EMBEDDER:
@@ -70,6 +71,7 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
             gpu_layers=settings.gpu_layers,
             memo=home.probed,
             warn=lambda message: progress(Warned(message)),
+            progress=lambda share: progress(ModelProgress("loading", name, round(100 * share), 100)),
         )
 
     return load
@@ -246,7 +248,7 @@ class ModelHost:
         loop = asyncio.get_running_loop()
 
         def progress(step: ModelProgress | Warned) -> None:
-            if self._closing.is_set():
+            if self._closing.is_set() and isinstance(step, ModelProgress) and step.state == "fetching":
                 raise Abandoned
             loop.call_soon_threadsafe(self._notify, step)
 

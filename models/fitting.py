@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.catalogue import CATALOGUE, Entry, find
+from models.catalogue import CATALOGUE, FIRST_CHOICES, Entry, find
 from models.header import GgufHeader
 from models.machine import available_memory
 
@@ -69,29 +69,61 @@ def _steps(header: GgufHeader, *, context: int) -> list[int]:
 
 
 SHARE = 0.5  # of the machine's memory: the rest belongs to whatever else runs
-SLOWEST = 2.0  # tokens a second without a GPU: below that nobody waits for a reply
+SLOWEST = 8.0  # tokens a second that are written without a GPU: people read as fast
+NEW_TOKENS, PATIENCE_S = 250, 5.0  # so many new tokens of a message are read within so long
+READS = 3.3  # times as many tokens as it writes a model reads at least: measured 3.3, 3.8 and 5.4
 DISK_LEFT = 1 << 30  # bytes that stay free when a model has been fetched
 ROUTES = Path("/proc/net/route"), Path("/proc/net/ipv6_route")
 UP, REJECT = 0x1, 0x200  # flags of a route, as linux/route.h and linux/ipv6_route.h have them
 
 
-def best_fit(current: str, *, memory: int, gpu: int = 0, speed: float = 0.0) -> Entry | None:
-    """The biggest chat model that fits and is bigger than the one in use; None if there is none.
+LEAST_FREE = {"qwen2.5-coder-1.5b": 3_000_000_000, "qwen2.5-coder-0.5b": 1_200_000_000}  # bytes of memory and of disk
+FIRST = "CLEW_FIRST"  # the variable that says "small" where a new home is to begin with the smallest one
 
-    It fits into `gpu` bytes, or else into `memory` bytes where it will not be too slow: `speed` is what the one in use
-    writes (tokens a second; 0: not known), and a model twice as big writes half as fast. None also where the one in use
-    is not of the catalogue: then somebody chose it.
+
+def first_choice(folder: Path, *, memory: int | None = None, disk: int | None = None) -> Entry:
+    """The chat model that a new home begins with: of those that are there the best, else the best that fits."""
+    choices = [entry for name in FIRST_CHOICES if (entry := find(name)) is not None]
+    if os.environ.get(FIRST) == "small":
+        return choices[-1]
+    if there := [entry for entry in choices if (folder / entry.file).is_file()]:
+        return there[0]
+    free = min(memory if memory is not None else available_memory(), disk if disk is not None else _free(folder))
+    return next(entry for entry in choices if free >= LEAST_FREE.get(entry.name, 0))
+
+
+def _free(folder: Path) -> int:
+    """Bytes of disk that are free where a folder is, or will be."""
+    there = next(place for place in (folder, *folder.parents) if place.is_dir())
+    return shutil.disk_usage(there).free
+
+
+def pace(used: Entry, other: Entry, speed: float) -> float:
+    """Tokens a second that another model will write here, where the one in use writes `speed`.
+
+    What a token takes grows with the weights that it goes through.
+    """
+    return speed * used.size * used.active / (other.size * other.active)
+
+
+def best_fit(current: str, *, memory: int, gpu: int = 0, speed: float = 0.0) -> Entry | None:
+    """The biggest chat model that fits and is bigger than the one in use, a mixture last; None if there is none.
+
+    It fits into `gpu` bytes, or else into `memory` bytes where people can wait for it: `speed` is what the one in use
+    writes (tokens a second; 0: not known, and then nobody can tell). None also where the one in use is not of the
+    catalogue: then somebody chose it.
     """
     used = find(current)
     if used is None or not used.size:
         return None
 
     def fits(entry: Entry) -> bool:
-        quick = not speed or speed * used.size / entry.size >= SLOWEST
+        writes = pace(used, entry, speed)
+        quick = writes >= SLOWEST and READS * writes * PATIENCE_S >= NEW_TOKENS
         return entry.memory <= gpu or (entry.memory <= memory and quick)
 
-    bigger = [entry for entry in CATALOGUE if entry.kind == "chat" and entry.memory > used.memory]
-    return max(filter(fits, bigger), key=lambda entry: entry.memory, default=None)
+    bigger = [each for each in CATALOGUE if each.kind == "chat" and not each.old and each.memory > used.memory]
+    return max(filter(fits, bigger), key=lambda entry: (entry.active == 1, entry.memory), default=None)
 
 
 def memory_for_a_model() -> int:

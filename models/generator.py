@@ -14,7 +14,7 @@ from models.header import GgufHeader
 from models.jobs import Contexts, GenerateJob, PrefillJob, StructuredJob
 from models.loading import load_model
 from models.machine import Paces, available_memory, physical_cores
-from models.native import NativeContext, NativeModel
+from models.native import LoadProgress, NativeContext, NativeModel
 from models.protocols import Answer, Entry, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
 from models.template import vocabulary_of
 
@@ -30,14 +30,18 @@ def load_generator(
     gpu_layers: int = -1,
     memo: Path | None = None,
     warn: Callable[[str], None] = lambda _: None,
+    progress: LoadProgress = lambda _: None,
 ) -> "LlamaGenerator":
     """Load a chat model; blocking, so call it in a thread.
 
     `context` in tokens, at most what the model was trained for; `threads` None fits the machine; `gpu_layers` -1 as
     many as fit, used where llama.cpp was built for a GPU; `memo` is a file that remembers which models were tried and
-    found good; `warn` is told once that this one only runs in a slower way. Raises LoadError's children.
+    found good; `warn` is told once that this one only runs in a slower way, and `progress` the share that is loaded.
+    Raises LoadError's children.
     """
-    model, header = load_model(path, embeds=False, context=context, gpu_layers=gpu_layers, memo=memo, warn=warn)
+    model, header = load_model(
+        path, embeds=False, context=context, gpu_layers=gpu_layers, memo=memo, warn=warn, progress=progress
+    )
     size = min(context, model.train_context or context)
     engine = shared_engine()
     paces = Paces.of(threads or physical_cores())

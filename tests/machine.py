@@ -37,6 +37,7 @@ def bare_environment() -> None:
     for name in [name for name in os.environ if name not in KEPT and not name.startswith(KEPT_FAMILIES)]:
         del os.environ[name]
     os.environ["TERM"] = "xterm-256color"
+    os.environ["CLEW_FIRST"] = "small"  # whatever models lie here
 
 
 def own_home(folder: Path) -> None:

@@ -233,9 +233,9 @@ class Pip:
             self.built.append(environment["CMAKE_ARGS"].partition("lean.cmake ")[2])
             with zipfile.ZipFile(Path(command[command.index("-w") + 1]) / f"{NATIVE}-1.0-py3-none-any.whl", "w"):
                 pass
-        self.installed += title == "Installing the dependencies"
+        self.installed += title == "Installing clew"
 
-    def prove(self, environment: Path, *, models: bool) -> int:
+    def prove(self, environment: Path, files: list[str]) -> int:
         self.tried += 1
         return self.outcome
 
@@ -258,7 +258,7 @@ def test_the_users_own_arguments_stay_in_every_build(bare: Path, pip: Pip, monke
     monkeypatch.setenv("CMAKE_ARGS", own)
     pip.outcome = bootstrap.CRASHED
     with pytest.raises(bootstrap.SetupFailed, match=r"(?s)Every build of llama\.cpp crashed.*make rebuild-llama"):
-        bootstrap.prepare(bare, models=False)
+        bootstrap.prepare(bare, models=[])
     tried = list(pip.built)
     assert tried
     assert len(set(tried)) == len(tried)  # no build twice
@@ -266,18 +266,18 @@ def test_the_users_own_arguments_stay_in_every_build(bare: Path, pip: Pip, monke
     assert not kept(bare)
     assert not list(bare.parent.rglob("clew-setup.json"))
     with pytest.raises(bootstrap.SetupFailed, match=r"Every build of llama\.cpp crashed"):
-        bootstrap.prepare(bare, models=False)
+        bootstrap.prepare(bare, models=[])
     assert pip.built == tried
 
 
 def test_a_kept_wheel_that_is_damaged_is_built_anew(bare: Path, pip: Pip, capsys: pytest.CaptureFixture[str]) -> None:
-    bootstrap.prepare(bare, models=False)
+    bootstrap.prepare(bare, models=[])
     (wheel,) = kept(bare)
     whole = wheel.read_bytes()
     for damaged in (b"not a wheel at all", whole[: len(whole) // 2]):
         forget(bare)
         wheel.write_bytes(damaged)
-        bootstrap.prepare(bare, models=False)
+        bootstrap.prepare(bare, models=[])
         assert "It is discarded and rebuilt" in capsys.readouterr().err
         assert zipfile.is_zipfile(wheel)
     assert pip.built == [best()] * 3
@@ -291,7 +291,7 @@ def test_a_gpu_is_built_for_and_stays(bare: Path, pip: Pip, tmp_path: Path, monk
         """How often it was built and installed since, with this GPU."""
         monkeypatch.setenv("CLEW_GPU", gpu)
         built, installed = len(pip.built), pip.installed
-        bootstrap.prepare(bare, models=False)
+        bootstrap.prepare(bare, models=[])
         return len(pip.built) - built, pip.installed - installed
 
     assert chosen("") == (1, 1)
@@ -302,14 +302,14 @@ def test_a_gpu_is_built_for_and_stays(bare: Path, pip: Pip, tmp_path: Path, monk
 
 
 def test_another_processor_gets_a_build_of_its_own(bare: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch) -> None:
-    bootstrap.prepare(bare, models=False)
+    bootstrap.prepare(bare, models=[])
     here = bootstrap._processor_features()
     monkeypatch.setattr(bootstrap, "_processor_features", lambda: [*here, "new"])
-    bootstrap.prepare(bare, models=False)
+    bootstrap.prepare(bare, models=[])
     assert len(pip.built) == len(kept(bare)) == pip.tried == 2
     monkeypatch.setattr(bootstrap, "_processor_features", lambda: here)
     for _ in range(2):
-        bootstrap.prepare(bare, models=False)
+        bootstrap.prepare(bare, models=[])
     assert pip.tried == 3  # back on the first machine: proven again, not built again
     assert len(pip.built) == 2
 
@@ -333,7 +333,7 @@ def test_a_gpu_that_has_no_build_is_told_at_once(bare: Path, tmp_path: Path, mon
     ):
         monkeypatch.setenv("CLEW_GPU", gpu)
         with pytest.raises(bootstrap.SetupFailed, match=told):
-            bootstrap.prepare(bare, models=False)
+            bootstrap.prepare(bare, models=[])
     assert not (bare / ".venv").exists()
 
 
@@ -341,7 +341,7 @@ def test_a_temporary_folder_without_room_is_told(bare: Path, monkeypatch: pytest
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: SimpleNamespace(free=300 << 20))
     with pytest.raises(bootstrap.SetupFailed, match=r"and 300 MB are free there.*TMPDIR=/path/with/room make chat"):
-        bootstrap.prepare(bare, models=False)
+        bootstrap.prepare(bare, models=[])
     assert not (bare / ".venv").exists()
 
 

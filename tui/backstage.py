@@ -72,12 +72,16 @@ class Backstage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A model to choose: `size` in bytes, on this disk if it is `installed`, else of the download."""
+    """A model to choose: `size` in bytes, on this disk if it is `installed`, else of the download.
+
+    `pace` is what it will write here, in tokens a second; 0 where nobody can tell.
+    """
 
     name: str
     size: int
     installed: bool
     description: str
+    pace: float = 0.0
 
 
 OFFERED_AGAIN = timedelta(days=7)
@@ -173,6 +177,7 @@ class RealBackstage:
 
     def better(self, speed: float) -> "Choice | None":
         from models import fitting
+        from models.catalogue import entry
 
         settings, folder = self.service.settings, self._home.models
         gpu = fitting.gpu_for_a_model() if settings.gpu_layers else 0
@@ -181,11 +186,10 @@ class RealBackstage:
             return None
         installed = (folder / best.file).is_file()
         can_be_had = installed or (fitting.has_way_out() and fitting.has_disk(folder, best.size))
-        return (
-            Choice(best.name, best.size if installed else best.download, installed, best.description)
-            if can_be_had
-            else None
-        )
+        if not can_be_had:
+            return None
+        size, used = best.size if installed else best.download, entry(settings.model)
+        return Choice(best.name, size, installed, best.description, fitting.pace(used, best, speed))
 
     def postpone_offer(self) -> None:
         from agent.home import put_off_offer

@@ -16,7 +16,7 @@ from tui.backstage import Options
 from tui.drafts import Drafts
 from tui.keymaps import FOCUSED, STORY_FOCUSED, Sign
 from tui.latest import Latest
-from tui.state import Scene, State, StoryDraft, Trail
+from tui.state import TOY, Scene, State, StoryDraft, Trail
 from tui.widgets.banner import Approval, Banner
 from tui.widgets.composer import Composer
 from tui.widgets.memory import MemoryPanel
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from graph.values import Session
-    from tui.backstage import Backstage
+    from tui.backstage import Backstage, Choice
     from tui.chat import Chat
     from tui.drafts import QuerySession
 
@@ -96,6 +96,7 @@ class ChatView:
         self.desks: dict[bool, QuerySession] = {}  # what the query screen showed last, in private chats and in others
         self.sought = ""  # what was searched for last
         self.story_draft: StoryDraft | None = None  # a story that was not begun yet
+        self.promised: Choice | None = None  # a model that was got for its pace, which was not seen yet
         self.refusal = ""  # words that hold while a reply is written in this chat
         self.escaped_at = 0.0  # when Esc was pressed with nothing to stop
         self._pause: Timer | None = None
@@ -264,7 +265,7 @@ class ChatView:
             screen.query_one(StatusBar).paint(self.state, session, beat=beat, keys=keys)
             self.banner.paint(self.state)
             for greeting in self.transcript.query_children(Greeting):
-                greeting.paint(self.state.away)
+                greeting.paint(self.state.away, toy=self.state.model.name == TOY)
             self.composer.queued = bool(self.state.queued_in(session))
             idle = not self.composer.text and len(self.app.screen_stack) == 1
             screen.query_one(Approval).show(self.state.approval, take_keys=idle)

@@ -89,6 +89,16 @@ def open_chat(given: dict[str, str | bool]) -> int:
     if (held := held_by(home)) is not None:
         print(held, file=sys.stderr)
         return ExitCode.HELD
+    if "model" not in given and not any(home.models.glob("*.gguf")) and sys.stdin.isatty():
+        from agent.errors import SettingsError
+        from tui.first_start import choose_model
+
+        try:
+            if not choose_model(home):
+                return ExitCode.OK
+        except SettingsError as error:
+            print(error, file=sys.stderr)
+            return exit_code_of(error)
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.native_log)

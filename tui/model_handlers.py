@@ -21,13 +21,23 @@ if TYPE_CHECKING:
 MODELS_NOT_YET = "The list of models is still loading."
 NONE_FITS = "No better model in the catalogue fits this computer. Use /model to see them all."
 LATER = "You will be asked again in a week. Use /better to download it any time."
+AS_PROMISED = 0.7  # of the pace that was told
 NEVER = "You will not be asked again. Use /better or /model to change the model."
 
 
 async def after_reply(view: ChatView, event: "ReplyEnded") -> None:
     """The first reply has ended: offer what this machine could run, unless that is not wanted."""
     chat, backstage = view.chat, view.backstage
-    if chat is None or backstage is None or not backstage.may_offer():
+    if chat is None or backstage is None:
+        return
+    if (promised := view.promised) is not None and promised.name == chat.state.model.name:
+        view.promised, pace = None, speed_of(event)
+        if 0 < pace < AS_PROMISED * promised.pace:
+            name = one_line(promised.name)
+            view.ui.say(
+                f"{name} writes {pace:.0f} tokens/s here, not the {promised.pace:.0f} expected. /model changes it."
+            )
+    if not backstage.may_offer():
         return
     if (found := await asyncio.to_thread(backstage.better, speed_of(event))) is not None:
         chat.offer(found)
@@ -78,6 +88,7 @@ async def _get_or_offer(view: ChatView) -> None:
     if not offered.installed:
         await fetch(view, chat, backstage, offered.name)
     await use_everywhere(view, chat, backstage, offered.name, session)
+    view.promised = offered
     view.ui.say(f"{one_line(offered.name)} is now the model. Use /model to change it.")
 
 

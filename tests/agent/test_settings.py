@@ -76,8 +76,17 @@ def test_a_table_in_a_variable_that_is_none_is_named(config: Path, monkeypatch: 
 
 def test_a_variable_that_puts_the_order_wrong_is_named(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEW_CONTEXT", "2000")
+    monkeypatch.setenv("CLEW_HIGH_WATER", "2000")
     with pytest.raises(SettingsError, match=r"CLEW_CONTEXT \(context\)"):
         load_settings(config)
+
+
+@pytest.mark.parametrize("context", [1024, 4096, 8192, 131_072])
+def test_the_context_alone_can_be_set_and_the_waters_follow_it(context: int) -> None:
+    given = Settings(context=context)
+    assert given.low_water == given.high_water // 2
+    assert given.high_water == context * Settings().high_water // Settings().context
+    assert Settings(high_water=700).low_water == 350
 
 
 def test_a_file_that_is_no_utf8_is_refused(config: Path) -> None:

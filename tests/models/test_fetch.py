@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.catalogue import HubSource, WheelSource
+from models.catalogue import HubSource
 from models.errors import ChecksumMismatch, FetchFailed, NoSpace
-from models.fetch import TRIES, Connection, Description, Fetch, FetchProgress, Outside, Unavailable
+from models.fetch import TRIES, Connection, Description, Fetch, FetchProgress, Outside, Source, Unavailable
 
 CONTENT = bytes(range(256)) * 40
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -39,7 +39,7 @@ class FakeWorld:
     pauses: int = 0
 
     @contextmanager
-    def connect(self, source: WheelSource | HubSource, beat: Callable[[], None]) -> Iterator[Connection]:
+    def connect(self, source: Source, beat: Callable[[], None]) -> Iterator[Connection]:
         self.opened += 1
         try:
             yield self
@@ -72,7 +72,7 @@ class FakeWorld:
 
 
 def fetch(world: FakeWorld, part: Path, progress: Callable[[FetchProgress], None] = lambda _: None) -> Path:
-    return Fetch("tiny", SOURCE, part=part, needs=0, progress=progress, outside=world.outside).run()
+    return Fetch("tiny", [SOURCE], part=part, needs=0, progress=progress, outside=world.outside).run()
 
 
 @pytest.fixture

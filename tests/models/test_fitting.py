@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from models.catalogue import DEFAULT_CHAT
-from models.fitting import best_fit, gpu_for_a_model, has_disk, has_way_out, memory_for_a_model
+from models import fitting
+from models.catalogue import DEFAULT_CHAT, FIRST_CHOICES, entry
+from models.fitting import best_fit, first_choice, gpu_for_a_model, has_disk, has_way_out, memory_for_a_model
 
 GB = 10**9
 UP = "eth0 00000000 010200C0 0003 0 0 0 00000000 0 0 0"
@@ -19,18 +20,40 @@ REFUSED_6 = f"{ZERO} 00 {ZERO} 00 {ZERO} ffffffff 00000001 00000000 00200200    
 
 def test_the_best_model_is_the_biggest_that_fits_and_is_not_too_slow_nor_better_than_what_somebody_chose() -> None:
     for memory, gpu, speed, name in (
-        (1 * GB, 0, 0, None),
-        (2 * GB, 0, 0, "qwen3-0.6b"),
-        (5 * GB, 0, 0, "qwen3-4b"),
-        (64 * GB, 0, 0, "qwen3-8b"),
-        (64 * GB, 0, 70, "qwen3-4b"),  # a bigger one would write less than two tokens a second here
-        (64 * GB, 0, 5, None),
-        (1 * GB, 8 * GB, 5, "qwen3-8b"),
+        (64 * GB, 0, 0, None),  # nobody knows yet
+        (GB // 2, 0, 400, None),
+        (64 * GB, 0, 131, "qwen2.5-coder-0.5b"),  # two cores: the 1.5B would write 12 tokens a second, and read 38
+        (64 * GB, 0, 400, "granite4.2-3b"),
+        (3 * GB, 0, 400, "qwen2.5-coder-1.5b"),
+        (64 * GB, 0, 2000, "granite4.2-8b"),
+        (1 * GB, 8 * GB, 5, "granite4.2-8b"),
     ):
         best = best_fit(DEFAULT_CHAT, memory=memory, gpu=gpu, speed=speed)
-        assert (best.name if best is not None else None) == name
-    for used in ("qwen3-8b", "/models/mine.gguf", "hf:owner/repo/file.gguf"):
-        assert best_fit(used, memory=64 * GB) is None
+        assert (best.name if best is not None else None) == name, (memory, gpu, speed)
+    two_cores = best_fit("qwen2.5-coder-1.5b", memory=8 * GB, speed=36)
+    assert two_cores is not None
+    assert two_cores.name == "granite4.2-3b"
+    for used in ("granite4.2-8b", "/models/mine.gguf", "hf:owner/repo/file.gguf"):
+        assert best_fit(used, memory=64 * GB, speed=4000) is None
+
+
+def test_a_new_home_begins_with_what_is_there_or_the_best_that_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert first_choice(tmp_path, memory=64 * GB, disk=64 * GB).name == DEFAULT_CHAT, "what the tests say"
+    monkeypatch.delenv(fitting.FIRST)
+    best, smaller, tiny = FIRST_CHOICES
+    for memory, disk, name in (
+        (3 * GB, 3 * GB, best),
+        (3 * GB - 1, 64 * GB, smaller),
+        (64 * GB, 3 * GB - 1, smaller),
+        (64 * GB, GB, tiny),
+        (GB, 64 * GB, tiny),
+    ):
+        assert first_choice(tmp_path / "not there yet", memory=memory, disk=disk).name == name
+    for name in (tiny, smaller, best):
+        (tmp_path / entry(name).file).touch()
+        assert first_choice(tmp_path, memory=0, disk=0).name == name, "it stays"
 
 
 def test_a_model_gets_no_more_than_half_of_the_machine() -> None:

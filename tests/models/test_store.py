@@ -166,7 +166,10 @@ def test_the_list_shows_what_is_installed_begun_available_and_foreign(store: Mod
     listed = {each.name: each for each in store.entries()}
     assert listed[DEFAULT_CHAT].state == "installed"
     assert (listed[DEFAULT_EMBEDDER].state, listed[DEFAULT_EMBEDDER].fetched) == ("partial", 77)
-    assert listed["qwen3-4b"].state == "available"
+    assert listed["granite4.2-3b"].state == "available"
+    assert "qwen3-4b" not in listed, "which only those see that have it"
+    (store.folder / files["qwen3-4b"]).write_bytes(GGUF)
+    assert {each.name: each for each in store.entries()}["qwen3-4b"].state == "installed"
     assert (listed["mine"].kind, listed["mine"].size) == (None, len(GGUF))
 
 

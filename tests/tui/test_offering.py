@@ -7,6 +7,8 @@ import pytest
 
 from agent.home import Home, offer_is_due, put_off_offer
 from models import fitting
+from models.catalogue import HubSource, entry
+from models.errors import FetchError
 from tests.fakes import Reply
 from tests.models.servers import serving
 from tests.tui.acting import enter, press
@@ -81,20 +83,26 @@ def test_what_fits_is_found_offline_and_fetched_when_asked_for(home: Path, monke
     with serving() as site:
         for key, value in site.environment.items():
             monkeypatch.setenv(key, value)
-        site.put_hub("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0.gguf", b"GGUF" + bytes(1000))
+        best = entry("qwen2.5-coder-0.5b")
+        assert isinstance(best.source, HubSource)
+        content = b"GGUF" + bytes(1000)
+        site.put_hub(best.source.repo, best.source.file, content, sha256=best.sha256)
         backstage = RealBackstage(Home.resolve(home), Options(home=home))
-        found = backstage.better(70.0)
+        found = backstage.better(130.0)
         assert found is not None
-        assert (found.name, found.installed, site.offsets) == ("qwen3-0.6b", False, [])
-        backstage.fetch(found.name, lambda step: None)
-        assert site.offsets == [0]
-        again = backstage.better(70.0)
+        assert (found.name, found.installed, site.offsets) == (best.name, False, [])
+        assert found.pace == pytest.approx(130 * entry(MODEL).size / best.size)
+        with pytest.raises(FetchError):  # what is served is another file than the catalogue means
+            backstage.fetch(found.name, lambda step: None)
+        assert site.offsets[0] == 0
+        (home / "models" / best.file).write_bytes(content)
+        again = backstage.better(130.0)
         assert again is not None
         assert again.installed
         monkeypatch.setattr(fitting, "has_way_out", lambda: False)
-        assert backstage.better(70.0) == again  # it is here
-        next(home.rglob("Qwen3*.gguf")).unlink()
-        assert backstage.better(70.0) is None
+        assert backstage.better(130.0) == again  # it is here
+        (home / "models" / best.file).unlink()
+        assert backstage.better(130.0) is None
 
 
 def test_an_offer_that_was_put_off_is_due_again_after_a_week_and_never_after_never(home: Path) -> None:

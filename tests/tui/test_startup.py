@@ -28,6 +28,8 @@ BEFORE_THE_PAINT = set(Path(__file__).with_name("before_the_paint.txt").read_tex
 @pytest.mark.process
 def test_before_the_first_paint_nothing_is_imported_but_what_is_named_here(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('theme = "light"\n')
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "any.gguf").touch()  # without one it is asked which to download
     clew, bare = modules_at_paint(TOLD_CLEW, tmp_path), modules_at_paint(TOLD_BARE, tmp_path)
     assert "textual" in clew
     assert clew & HEAVY == set()

@@ -22,7 +22,7 @@ models = typer.Typer(add_completion=False, no_args_is_help=True, help="List, dow
 models.command()(model_servers.add)
 models.command("test")(model_servers.examine)
 
-NAME_COLUMNS = 16
+NAME_COLUMNS = 18
 SETTING = {"chat": "model", "embed": "embedder"}
 
 
@@ -66,29 +66,42 @@ def pull(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Names from the list, or hf:OWNER/REPO/FILE.gguf. Without a name: the two defaults.",
+            help="Names from the list, or hf:OWNER/REPO/FILE.gguf. Without a name: the two in use.",
             autocompletion=complete_model,
         ),
     ] = None,
+    first: Annotated[bool, typer.Option("--first", hidden=True, help="The two in use besides.")] = False,
 ) -> None:
     """Download models. Interrupted downloads continue where they stopped."""
     from models import catalogue
-    from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER
+    from models.errors import FetchError
 
-    store = _store(home_of(ctx))
-    wanted = [catalogue.entry(name) for name in names or (DEFAULT_CHAT, DEFAULT_EMBEDDER)]
+    home = home_of(ctx)
+    store = _store(home)
+    used = [name for name in _chosen(_settings(home)) if catalogue.find(name)] if first or not names else []
+    wanted = [catalogue.entry(name) for name in dict.fromkeys((*used, *(names or ())))]
+    failed: FetchError | None = None
     for entry in wanted:
         here = (store.folder / entry.file).is_file()
+        if not here:
+            say(f"Downloading {entry.name} ({size_of(entry.download)}, {entry.licence}) from {entry.origin}.")
         narration = Narration()
         try:
             path = store.pull(entry.name, lambda progress, told=narration: told.tell(describe(progress)))  # type: ignore[misc]
+        except FetchError as error:  # the others may be had
+            if failed is not None:
+                say(str(failed))
+            failed = error
+            continue
         finally:
             narration.clear()
         put(str(path))
         if not here:
             say(f"{entry.name} is installed ({size_of(path.stat().st_size)}).")
-            if names:
+            if entry.name not in used:
                 say(f"To use it: clew models use {entry.name}")
+    if failed is not None:
+        raise failed
 
 
 @models.command()

@@ -194,8 +194,9 @@ def _step(model: Model) -> str:
 
 def _offered(choice: "Choice") -> Content:
     size = "installed" if choice.installed else size_of(choice.size)
+    pace = f", about {choice.pace:.0f} tok/s" if choice.pace else ""
     return Content.assemble(
-        plain(f"A better model fits this computer: {one_line(choice.name)}, {size}\n", MUTED),
+        plain(f"A better model fits this computer: {one_line(choice.name)}, {size}{pace}\n", MUTED),
         plain("F5", "bold"),
         plain(f" {'use it' if choice.installed else 'download it'}  ", MUTED),
         plain("Esc", "bold"),

@@ -33,27 +33,31 @@ STAYS = "A chat that remembers. Everything stays on this computer."
 LEAVES = "A chat that remembers. What a model is given goes to {hosts}."
 
 
+TOY = "The model in use is a toy: it talks and knows little. F5 gets one that answers."
+
+
 class Greeting(Static):
     """Leaves when the first message comes."""
 
     def __init__(self) -> None:
-        super().__init__(_greeting(()), classes="greeting", markup=False)
-        self._away: tuple[str, ...] = ()
+        super().__init__(_greeting((), toy=False), classes="greeting", markup=False)
+        self._said: tuple[tuple[str, ...], bool] = (), False
 
-    def paint(self, away: tuple[str, ...]) -> None:
-        """Say whether words leave this computer, and where they go."""
-        if away != self._away:
-            self._away = away
-            self.update(_greeting(away))
+    def paint(self, away: tuple[str, ...], *, toy: bool) -> None:
+        """Say whether words leave this computer, and where they go; and where the model is a toy, that it is."""
+        if (away, toy) != self._said:
+            self._said = away, toy
+            self.update(_greeting(away, toy=toy))
 
 
-def _greeting(away: tuple[str, ...]) -> Content:
+def _greeting(away: tuple[str, ...], *, toy: bool) -> Content:
     words = LEAVES.format(hosts=leaving(away)) if away else STAYS
     return Content.assemble(
         (NAME, "$primary"),
         "\n\n",
         plain(words, "$foreground"),
         "\n\n",
+        plain(f"{TOY}\n\n" if toy else "", MUTED),
         ("Enter", "bold"),
         (" sends    ", MUTED),
         ("/", "bold"),

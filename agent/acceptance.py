@@ -4,7 +4,7 @@ A message that is edited is a new one in the place of the old: both stay, and th
 is made anew answers a message that is there already.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.errors import AgentError
@@ -163,8 +163,11 @@ class Acceptance:
             return None
         return PendingAppend(Accepted(turn.session, turn.id, False, turn.text or "", new.client, known=True))
 
-    def regenerated(self, session: str, turn: str | None, *, client: str) -> PendingAppend:
-        """The message that a reply is made anew for: that of the given one (or of a message), or of the last reply."""
+    def regenerated(self, session: str, turn: str | None, *, client: str, goes_on: bool = False) -> PendingAppend:
+        """The message that a reply is made anew for: that of the given one (or of a message), or of the last reply.
+
+        Where it `goes_on`, the new one begins with all of the old, which was cut off.
+        """
         about = self._memory.readings.session(session)
         if about.deleted:
             raise AgentError("This chat was deleted, so there is nothing to answer. Start a new one with /new.")
@@ -184,6 +187,11 @@ class Acceptance:
             voice=asked.addressed,
             among=asked.witnesses,
         )
+        if goes_on:
+            cut = self._memory.readings.turn(turn or about.head or asked.id)
+            if about.story is not None or cut.role != Role.ASSISTANT or not cut.truncated or not cut.text:
+                raise AgentError("That is no reply that was cut off. Nothing was changed.")
+            accepted = replace(accepted, goes_on=cut, regeneration=Regeneration(about.head))
         return PendingAppend(accepted)
 
     def retried(self, session: str, *, client: str) -> PendingAppend:

@@ -235,12 +235,15 @@ class Agent:
         """Answer the last message of a session if it has no reply."""
         return self.private.conversation_of(session).retry(session)
 
-    def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[AgentEvent, None]:
+    def regenerate(
+        self, session: str, turn: str | None = None, *, goes_on: bool = False
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Make the last reply anew, or the given one (or that to a message), beside it: the events are as of `send`.
 
-        Where it is stopped or fails before a word came, the chat is as it was. A message that waits is answered.
+        Where it is stopped or fails before a word came, the chat is as it was. A message that waits is answered. One
+        that was cut off and `goes_on` begins with what it has.
         """
-        return self.private.conversation_of(session).regenerate(session, turn)
+        return self.private.conversation_of(session).regenerate(session, turn, goes_on=goes_on)
 
     def edit(
         self, session: str, turn: str, text: str, *, references: Sequence[str] = ()

@@ -22,7 +22,18 @@ from agent.story.spans import marker_of
 from agent.story.voice import Voice
 from agent.tools import ProposedChanges
 from graph.errors import MemoryFailure
-from graph.events import Event, HeadMoved, Recalled, Role, Sampling, TurnHidden, TurnTaken, Undone
+from graph.events import (
+    FROM_MEMORY,
+    Event,
+    HeadMoved,
+    Recalled,
+    Role,
+    Sampling,
+    StopReason,
+    TurnHidden,
+    TurnTaken,
+    Undone,
+)
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import ASSISTANT, Recorded, Reference
@@ -40,26 +51,31 @@ from .events import (
     RecallDone,
     ReplyStarted,
     SessionsChanged,
+    TokensArrived,
     TurnAccepted,
     Warned,
 )
 from .model_host import ModelHost
 from .outlets import Outlet, joined
-from .packs import Fresh, pack_of
+from .packs import Fresh, Pack, pack_of
 from .pending import Accepted, CancelToken, PendingAnswer, Tell
 from .prompt import Limits
 from .prompts import Prepared, Prompts
+from .question import question
 from .recall import Bounds, Recaller, RecallRequest, Recollection
+from .recounting import recurring
 from .relevance import open_quotes
 from .reply import PartialReply, reply_ended, reply_event, stream_reply
 from .settings import Settings
 from .steps import Steps
 from .text import clean_message
-from .tools import MOST_LISTED, Call, RecentConversations, Toolbox
+from .tools import Toolbox
 
 TOO_LATE = "That message is being answered or was already answered. Nothing was changed. Press Esc to stop a reply."
 DROPPED = "This chat was deleted before the message was answered."
 LEFT = "Whoever was to answer is not in the story any more."
+MOST_REDRAWN = 2
+NO_WORDS = "The model answered in no words, three times. /retry asks again; /model chooses another one."
 BEHIND = "The graph is behind the log and is catching up. Nothing is lost."
 Read = Callable[[], Awaitable[PendingAppend]]  # what somebody said, and what is to be stored of it
 Walk = Callable[[Tell], AsyncGenerator[AgentEvent, None]]
@@ -157,9 +173,14 @@ class Conversation:
         """Answer the last message of a session if it has no reply."""
         return self._begin(lambda tell: self._message(lambda: self._unanswered(session), tell))
 
-    def regenerate(self, session: str, turn: str | None = None) -> AsyncGenerator[AgentEvent, None]:
-        """Answer again the message of a reply (None: the last), beside that; without a word the chat is as it was."""
-        return self._begin(lambda tell: self._message(lambda: self._answered_before(session, turn), tell))
+    def regenerate(
+        self, session: str, turn: str | None = None, *, goes_on: bool = False
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Answer again the message of a reply (None: the last), beside that; without a word the chat is as it was.
+
+        A reply that was cut off and `goes_on` is gone on with where it ended.
+        """
+        return self._begin(lambda tell: self._message(lambda: self._answered_before(session, turn, goes_on), tell))
 
     def speak(self, session: str, member: str) -> AsyncGenerator[AgentEvent, None]:
         """Let a member of a story's cast speak next, whoever was asked."""
@@ -322,6 +343,8 @@ class Conversation:
         if not await self._load(at, model):
             yield stopped
             return
+        if taken.goes_on is not None:
+            at.begun = await asyncio.to_thread(self._prompts.tokens_of, taken.session, at.generator, taken.goes_on)
         voice = at.voice_of_prompt
         attached = await self._attached(at)
         reading = self._references.begin(attached) if self._references is not None else []
@@ -337,13 +360,14 @@ class Conversation:
         if brought is None:
             yield stopped
             return
-        fresh = (*prepared.new_pins, *brought, *pack_of(found.hits))
+        recalled = () if found.answer else pack_of(found.hits)  # what the reply tells is not quoted beside the message
+        fresh = (*prepared.new_pins, *brought, *recalled) if taken.goes_on is None else taken.goes_on.recalled
         quoted = () if asked in prepared.framed else fresh
         at.fresh = Fresh(asked, quoted)
         at.log = await self._prompts.before_reply(taken.session, at.generator, at.limits, at.fresh, voice=voice)
         held = frozenset(at.log.held)
-        hits = tuple(hit for hit in found.hits if hit.id in held)
-        quotes = open_quotes(hits, taken.text) if prepared.doubted else ()
+        hits = found.hits if found.answer else tuple(hit for hit in found.hits if hit.id in held)
+        quotes = open_quotes(hits, taken.text) if prepared.doubted and not found.answer else ()
         yield RecallDone(
             taken.session,
             taken.turn,
@@ -356,16 +380,18 @@ class Conversation:
             count_read(at.pack),
         )
         self._generator = at.generator
-        known = _nothing_found(found, self._settings.recall_limit)
-        if voice is None:
+        if voice is None and not found.answer:
             # Words of others stand in the prompt: nothing that they say may call a tool.
             choice = "off" if any(map(is_read, at.log.held)) else self._settings.tools
-            async for event in self._steps.take(at, choice, themes=found.route == "themes", known=known):
+            async for event in self._steps.take(at, choice, themes=found.route == "themes"):
                 yield event
         if self._cancel_token.asked:
             yield stopped
             return
-        async for event in self._stream(at, model):
+        answer, told = found.answer, pack_of(hits)
+        if found.route == "themes" and at.looked_up is not None:
+            answer, told = recurring(at.looked_up[0]), at.looked_up[1]
+        async for event in self._tell(at, answer, told) if answer else self._stream(at, model):
             yield event
 
     async def _attached(self, at: PendingAnswer) -> list[Reference]:
@@ -406,14 +432,34 @@ class Conversation:
         heard = self._memory.readings.seen(at.taken.session, voice.id, [at.parent])
         return at.parent if heard else prepared.last or at.parent
 
+    async def _tell(self, at: PendingAnswer, answer: str, told: Pack) -> AsyncGenerator[AgentEvent, None]:
+        """What the memory itself answers, as a reply that no model wrote."""
+        taken, reply_turn = at.taken, at.reply_turn
+        yield ReplyStarted(taken.session, taken.turn, reply_turn, FROM_MEMORY, len(at.log.tokens))
+        yield TokensArrived(taken.session, reply_turn, answer, 0, 0.0)
+        tokens = await asyncio.to_thread(at.generator.tokenize, answer)
+        reply = PartialReply(answer, stop_reason=StopReason.END)
+        said = reply_event(at, reply_turn, reply, None, told).model_copy(update={"model": FROM_MEMORY, "host": None})
+        await asyncio.to_thread(self._record, said, *taken.kept_out(reply_turn))
+        prompt.close_reply(at.log, at.generator, turn=reply_turn, tokens=tokens)
+        at.kept = answer
+        yield reply_ended(at, reply_turn, reply)
+
     async def _stream(self, at: PendingAnswer, model: str) -> AsyncGenerator[AgentEvent, None]:
-        """The reply as it comes, kept on disk meanwhile, and as a turn at its end."""
-        taken, generator, reply, reply_turn, pack = at.taken, at.generator, PartialReply(), at.reply_turn, at.pack
+        """The reply as it comes, kept on disk meanwhile, and as a turn at its end.
+
+        Where nothing came but a frame of ours, or nothing at all, it is drawn again without what may have caused that.
+        """
+        taken, generator, reply_turn, pack = at.taken, at.generator, at.reply_turn, at.pack
+        reply = PartialReply((taken.goes_on.text or "") if taken.goes_on is not None else "", [*at.begun])
         sampling = await self._sampling(at)
-        asked = prompt.asking(at.log, generator)
+        asked = [*prompt.asking(at.log, generator), *at.begun]
         left_out = at.log.left_out.get(taken.turn, 0)
         speaker = at.voice.name if at.voice is not None else ASSISTANT.speaker
         yield ReplyStarted(taken.session, taken.turn, reply_turn, generator.info.name, len(asked), left_out, speaker)
+
+        if reply.text:
+            yield TokensArrived(taken.session, reply_turn, reply.text, len(reply.tokens), 0.0)
 
         async def save(text: str) -> None:
             await asyncio.to_thread(
@@ -428,20 +474,32 @@ class Conversation:
             )
 
         params = SamplingParams(**sampling.model_dump())
-        stream = stream_reply(
-            reply,
-            generator=generator,
-            prompt=asked,
-            params=params,
-            session=taken.session,
-            reply_turn=reply_turn,
-            save=save,
-            progress=at.read,
-            stops=at.stops,
-        )
-        async with aclosing(stream):
-            async for event in stream:
-                yield event
+        while True:
+            stops = at.stops
+            stream = stream_reply(
+                reply,
+                generator=generator,
+                prompt=asked,
+                params=params,
+                session=taken.session,
+                reply_turn=reply_turn,
+                save=save,
+                progress=at.read,
+                stops=stops,
+                since=taken.since,
+            )
+            async with aclosing(stream):
+                async for event in stream:
+                    yield event
+            drawn = at.voice is not None and not stops[0].met  # a voice may say nothing
+            if drawn or reply.text.strip() or reply.stop_reason is not StopReason.END or self._cancel_token.asked:
+                break
+            if reply.redrawn == MOST_REDRAWN:
+                reply.stop_reason, reply.error = StopReason.FAILED, NO_WORDS
+                break
+            asked = await self._without_cause(at, reply)
+            pack = at.pack
+            reply = PartialReply(redrawn=reply.redrawn + 1, evaluated_tokens=reply.evaluated_tokens)
         if isinstance(reply.cause, ServerError) and not reply.text and self._settings.stand_in not in ("", model):
             raise reply.cause
         if taken.regeneration is not None and not reply.text:
@@ -454,6 +512,18 @@ class Conversation:
             prompt.close_reply(at.log, generator, turn=reply_turn, tokens=reply.tokens)
         at.kept = reply.text
         yield reply_ended(at, reply_turn, reply)
+
+    async def _without_cause(self, at: PendingAnswer, reply: PartialReply) -> list[int]:
+        """What to ask instead: without what was recalled; where that is not to blame, nothing but the message."""
+        pinned = tuple(item for item in at.fresh.pack if "pin" in item.ranks)
+        if at.voice is None and reply.redrawn == 0 and pinned != at.fresh.pack:
+            at.fresh = replace(at.fresh, pack=pinned)
+            at.log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, at.fresh)
+            return prompt.asking(at.log, at.generator)
+        if at.voice is None and reply.redrawn:
+            system = self._prompts.own_system(at.session, at.generator)
+            return await asyncio.to_thread(question, at.generator, system, at.taken.text)
+        return prompt.asking(at.log, at.generator)
 
     async def _reply_again(self, at: PendingAnswer) -> AsyncGenerator[AgentEvent, None]:
         """Answer a message once more; where nothing comes of that, the head is back before it is told."""
@@ -487,7 +557,7 @@ class Conversation:
     async def _recall(self, request: RecallRequest, at: PendingAnswer, *, brief: bool) -> Recollection | None:
         if self._cancel_token.asked:
             return None
-        if not self._settings.recall:
+        if not self._settings.recall or at.taken.goes_on is not None:
             return Recollection("none")
         tokens = min(self._settings.recall_tokens, at.limits.recalled)
         bounds = Bounds(self._settings.recall_limit, tokens, brief=brief)
@@ -518,9 +588,9 @@ class Conversation:
         self._refuse_where_due(session)
         return await asyncio.to_thread(self._reader.spoken, session, member, client=self._client)
 
-    async def _answered_before(self, session: str, turn: str | None) -> PendingAppend:
+    async def _answered_before(self, session: str, turn: str | None, goes_on: bool) -> PendingAppend:
         self._refuse_where_due(session)
-        return await asyncio.to_thread(self._reader.regenerated, session, turn, client=self._client)
+        return await asyncio.to_thread(self._reader.regenerated, session, turn, client=self._client, goes_on=goes_on)
 
     async def _edited(self, session: str, turn: str, new: NewMessage, references: Sequence[str]) -> PendingAppend:
         new = replace(new, text=clean_message(new.text), references=self._allowed(references))
@@ -675,14 +745,6 @@ class Conversation:
         context = generator.info.context
         shrink = min(1.0, context / self._settings.context)
         return Limits(context, int(self._settings.high_water * shrink), int(self._settings.low_water * shrink))
-
-
-def _nothing_found(found: Recollection, most: int) -> tuple[Call, str] | None:
-    """That nothing was said then, as the tool would tell it: in the prompt, on the screen, and after a restart."""
-    if found.nothing is None:
-        return None
-    limit = min(most, MOST_LISTED)
-    return RecentConversations(tool="recent_conversations", limit=limit, since=found.nothing.since), found.nothing.words
 
 
 async def _told(outlet: Outlet[AgentEvent], task: asyncio.Task[None]) -> AsyncGenerator[AgentEvent, None]:

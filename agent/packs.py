@@ -19,7 +19,7 @@ from models.protocols import Generator
 
 from .events import Notice, Warned
 from .prompt import Limits, PromptLog, Quotes
-from .quoting import BOUND, PIN_BOUND, Quote, quote, quote_chunk, quote_memory
+from .quoting import BOUND, PIN_BOUND, Quote, quote, quote_chunk
 
 Pack = tuple[Recalled, ...]
 DECIMALS = 4
@@ -83,7 +83,7 @@ class Packs:
         packs = packs_of(path, fresh)
         pinned = self._pinned(session, voice)
         ids = {item.id for pack in packs.values() for item in pack} | (log.held if log else set())
-        ids |= {item.id for turn in path if turn.role == "tool" for item in turn.recalled}
+        ids |= {item.id for turn in path if turn.retells for item in turn.recalled}
         read = {id for id in ids if is_read(id)}
         ids -= read
         given = [*path, *pinned] if voice is None else pinned  # there the path's words stand behind names
@@ -167,8 +167,6 @@ class Packs:
         match found:
             case Chunk():
                 return quote_chunk(found.id, found.place, found.text, about=about, bound=bound)
-            case Believed():
-                return quote_memory(found, about=about, bound=bound, zone=self._zone)
             case _:
                 return quote(found, about=about, bound=bound, zone=self._zone)
 
@@ -201,9 +199,10 @@ class Packs:
 
 
 def packs_of(path: Sequence[Turn], fresh: Fresh | None) -> dict[str, Pack]:
-    """The context pack of each message of a path that has one."""
+    """The context pack of each message of a path that has one; what a reply tells itself is not quoted beside it."""
     asked = asked_by(path)
-    packs = {asked[turn.id].id: turn.recalled for turn in path if turn.id in asked and turn.role == "assistant"}
+    replies = (turn for turn in path if turn.role == "assistant" and not turn.retells)
+    packs = {asked[turn.id].id: turn.recalled for turn in replies if turn.id in asked}
     return packs | ({fresh.turn: fresh.pack} if fresh is not None else {})
 
 

@@ -1,19 +1,21 @@
 """Messages on their way to a reply: as accepted, waiting their turn or withdrawn, and what is known while answered."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from agent.events import AgentEvent, PromptRead, TurnWithdrawn
-from agent.packs import Fresh
+from agent.packs import Fresh, Pack
 from agent.prompt import Limits, PromptLog
 from agent.story.play import Play
-from agent.story.stops import Stops
+from agent.story.stops import Stop, Stops
 from agent.story.voice import Voice, others, voice_of
+from agent.stray import Stray
 from graph.events import Event, Recalled, TurnWithheld
 from graph.ids import new_id
-from graph.values import ASSISTANT, Member, Recorded, Session, Speaker
+from graph.values import ASSISTANT, Member, Recorded, Session, Speaker, Turn
 from models.protocols import Generator
 
 Tell = Callable[[AgentEvent], None]
@@ -83,6 +85,8 @@ class Accepted:
     unasked: bool = False  # nobody answers it
     alone: bool = False  # in a story, nobody else may speak up after its reply
     among: tuple[str, ...] | None = None  # in a story, who saw what is answered: nobody else hears the answer
+    goes_on: Turn | None = None  # a reply that was cut off: the new one begins with all of it
+    since: float = field(default_factory=time.perf_counter, compare=False)  # when it was taken: what is waited counts
 
     @property
     def over(self) -> bool:
@@ -120,6 +124,8 @@ class PendingAnswer:
     fresh: Fresh = field(init=False)  # what was recalled and pinned for this message
     log: PromptLog = field(init=False)
     play: Play | None = None  # of a story, as it stands when it is answered
+    looked_up: tuple[str, Pack] | None = None  # what the last tool answered, and what that quotes
+    begun: Sequence[int] = ()  # the tokens of a reply that is gone on with
     kept: str | None = None  # the text of the reply, once it is durable
 
     def __post_init__(self) -> None:
@@ -136,10 +142,13 @@ class PendingAnswer:
         return voice_of(self.voice) if self.voice is not None else None
 
     @property
-    def stops(self) -> Stops | None:
-        """Where the reply would speak for somebody else."""
+    def stops(self) -> list[Stop]:
+        """Where the reply would speak for somebody else, or is none."""
         voice = self.voice_of_prompt
-        return Stops(others(self.play, voice), voice.name) if self.play is not None and voice is not None else None
+        stops: list[Stop] = [Stray(self.taken.text)]
+        if self.play is not None and voice is not None:
+            stops.append(Stops(others(self.play, voice), voice.name))
+        return stops
 
     @property
     def heard(self) -> Speaker:

@@ -8,10 +8,10 @@ that moved (cut to the common prefix), a turn that was hidden or erased (cut bef
 prompt always fits the next one, and only new tokens are evaluated. Text enters through `Generator.frame` alone, which
 cannot turn it into control tokens. The log is a cache: it is rebuilt from the memory when a session is opened.
 
-What was recalled for a message stands inside its frame as quoted data: after its words, with a line that ends it, or
-directly before them for a model that needs it nearer. What the user pinned stands after the system frame, or inside the
-frame it was new with. Each turn is quoted once in a log, and not where its own frame is there. A frame whose quotes may
-not be shown any more is cut, like a hidden turn.
+What was recalled for a message stands before its words: in a system frame of its own, with the date where that is new
+to the log; in a story, and where a model's system frame is none, in the frame of the message. What the user pinned
+stands after the system frame, or with the message it was new with. Each turn is quoted once in a log, and not where its
+own frame is there. A frame whose quotes may not be shown any more is cut, like a hidden turn.
 """
 
 import re
@@ -22,8 +22,9 @@ from hashlib import sha256
 from typing import Literal
 
 from agent.errors import AgentError
-from agent.quoting import ANSWERED, END, HEADER, NOW, PINS, Quote, block, lines_of
-from agent.text import clean_message
+from agent.quoting import ANSWERED, HEADER, NOTHING, NOW, PASSAGES, PINS, UNSAID, UNTOLD, Quote, block, lines_of
+from agent.relevance import asks_of_life
+from agent.text import clean_message, local_zone
 from graph.values import CoreBlock, Turn
 from models.protocols import FrameRole, Generator
 
@@ -144,9 +145,9 @@ class Quotes:
     """What is quoted beside the turns of a path: for a user's turn its context pack, core blocks, and what is pinned.
 
     `gone` is what may not be quoted any more: hidden, erased or deleted since it was. `stale` is not quoted anew, as
-    there is a later text, but may stay where it stands until the log is built anew. With `before` they stand directly
-    before the message, the best last, in every frame that is made from now on. `core` stands under the first of the
-    `headers` at the front, and under the second where it is new.
+    there is a later text, but may stay where it stands until the log is built anew. `core` stands under the first of
+    the `headers` at the front, and under the second where it is new. What is `played` is a story: it has no date,
+    and in it all stands in the frames of those who speak.
     """
 
     packs: Mapping[str, tuple[Quote, ...]] = field(default_factory=dict)
@@ -154,7 +155,7 @@ class Quotes:
     core: tuple[Quote, ...] = ()
     gone: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
-    before: bool = False
+    played: bool = False
     headers: tuple[str, str] = (CORE, CORE_NOW)
 
 
@@ -167,7 +168,7 @@ class PromptLog:
 
     `left_out` says, per turn that was too long, how many tokens of its middle the model was not given; `quoted` what
     stands quoted in the frame of a turn, `pins` what stands after the system frame, core blocks among it. Each reply
-    begins with `opening`: in a story, the name of who speaks.
+    begins with `opening`: in a story, the name of who speaks. `days` are those that the model was told, with the turn.
     """
 
     tokens: list[int]
@@ -177,6 +178,7 @@ class PromptLog:
     quoted: dict[str, list[str]] = field(default_factory=dict)
     pins: list[str] = field(default_factory=list)
     opening: list[int] = field(default_factory=list)
+    days: dict[str, str] = field(default_factory=dict)
 
     @property
     def system(self) -> str:
@@ -230,12 +232,14 @@ def build(
     The last exchange is always in it, shortened if it alone is too long.
     """
     room = budget - len(begin(generator, system, quotes.pins, quotes.core, quotes.headers[0]).tokens)
+    if turns and not quotes.played:
+        room -= len(generator.frame("system", _today(_day(turns[-1]))))
     kept: list[Turn] = []
     limit: dict[str, int] = {}
     told = shown(turns, quotes)
     for turn in reversed(told):
         limit[turn.id] = min(limits.of(turn), max(room, limits.low_water // 4))
-        frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()), quotes)
+        frame, _ = _frame(generator, turn, limit[turn.id], quotes.packs.get(turn.id, ()), quotes, None)
         if len(frame) > room and len(kept) >= 2 and any(each.role == "user" for each in kept):
             break
         room -= len(frame)
@@ -329,12 +333,17 @@ def _due(quotes: Quotes, turn: Turn, held: set[str]) -> list[Quote]:
 
 
 def _tells_of(turn: Turn, gone: frozenset[str]) -> bool:
-    return turn.role == "tool" and not gone.isdisjoint(item.id for item in turn.recalled)
+    return turn.retells and not gone.isdisjoint(item.id for item in turn.recalled)
 
 
 def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, quotes: Quotes) -> None:
     due = _due(quotes, turn, log.held)
-    frame, left_out = _frame(generator, turn, limit, due, quotes)
+    day = _day(turn) if turn.role == "user" and not quotes.played else None
+    if day == next(reversed(log.days.values()), None):
+        day = None
+    frame, left_out = _frame(generator, turn, limit, due, quotes, day, first=not log.marks and not log.pins)
+    if day is not None:
+        log.days[turn.id] = day
     log.marks.append(PromptMark(turn.id, len(log.tokens)))
     log.tokens += frame
     if left_out:
@@ -349,15 +358,31 @@ def _cut(log: PromptLog, keep: int) -> None:
     for mark in log.marks[keep:]:
         log.left_out.pop(mark.turn, None)
         log.quoted.pop(mark.turn, None)
+        log.days.pop(mark.turn, None)
     del log.marks[keep:]
     del log.tokens[end:]
     log.systems = [(start, text) for start, text in log.systems if start < end]
 
 
+def _day(turn: Turn) -> str:
+    return f"{turn.at.astimezone(local_zone()):%A, %-d %B %Y}"
+
+
 def _frame(
-    generator: Generator, turn: Turn, limit: int, quotes: Sequence[Quote], all_: Quotes
+    generator: Generator,
+    turn: Turn,
+    limit: int,
+    quotes: Sequence[Quote],
+    all_: Quotes,
+    day: str | None,
+    *,
+    first: bool = False,
 ) -> tuple[list[int], int]:
-    """A turn's frame, its words of at most about `limit` tokens, and how many were left out of their middle."""
+    """A turn's frame, its words of at most about `limit` tokens, and how many were left out of their middle.
+
+    Before it stands what the model is told with it: the `day` where that is new, and what is quoted. What comes `first`
+    has nothing above it.
+    """
     text = turn.text or ""
     if turn.role == "tool":
         text = f"{ANSWERED}\n{lines_of(text)}"
@@ -371,22 +396,27 @@ def _frame(
         head, tail = tokens[: keep // 2], tokens[len(tokens) - keep // 2 :]
         left_out = len(tokens) - len(head) - len(tail)
         text = generator.detokenize(head) + LEFT_OUT.format(left_out) + generator.detokenize(tail)
-    elif not quotes:
-        return frame, 0
-    return generator.frame(role, _with_quotes(text, quotes, all_)), left_out
+    told, beside = _told(turn, quotes, all_, day, first=first) if turn.role != "assistant" else ("", "")
+    if told and (all_.played or generator.frame("system", told) == generator.frame("user", told)):
+        told, beside = "", "\n\n".join(filter(None, (told, beside)))
+    if beside:
+        text = f"{beside}\n\n{text}"
+    return (generator.frame("system", told) if told else []) + generator.frame(role, text), left_out
 
 
-def _with_quotes(text: str, quotes: Sequence[Quote], all_: Quotes) -> str:
-    """A message with what is quoted beside it: after its words, or before them, as its user tells it, the best last.
+def _today(day: str) -> str:
+    return f"Today is {day}."
 
-    bench/told.py measures both: the default model says the answer about as often, in fewer tokens.
-    """
+
+def _told(turn: Turn, quotes: Sequence[Quote], all_: Quotes, day: str | None, *, first: bool) -> tuple[str, str]:
+    """What a model is told before a message by us, and what stands above its words as others wrote it."""
     core = block(all_.headers[1], [quote for quote in quotes if quote.id.startswith(PREFIX)])
-    others = [quote for quote in quotes if not quote.id.startswith(PREFIX) and not quote.whole]
-    whole = "\n\n".join(quote.line for quote in quotes if quote.whole)
-    if all_.before:
-        told = "\n".join([HEADER, *(quote.told or quote.line for quote in reversed(others))] if others else [])
-        parts = (core, whole, told, text)
-    else:
-        parts = (text, core, whole, block(HEADER, others, END) or (NOW if whole else ""))
-    return "\n\n".join(part for part in parts if part)
+    said = sorted((quote for quote in quotes if quote.at is not None), key=lambda quote: quote.at or turn.at)
+    read = [quote for quote in quotes if quote.at is None and not quote.whole and not quote.id.startswith(PREFIX)]
+    whole = [quote.line for quote in quotes if quote.whole]
+    unknown = turn.role == "user" and not all_.played and asks_of_life(turn.text or "", [quote.line for quote in said])
+    nothing = (NOTHING if first else UNSAID) if unknown else ""
+    told = block(HEADER, said, UNTOLD if unknown else "") or nothing
+    above = [*whole, block(PASSAGES, read), *([NOW] if whole or read else [])]
+    parts = (_today(day) if day is not None else "", core, told)
+    return "\n\n".join(filter(None, parts)), "\n\n".join(filter(None, above))

@@ -15,12 +15,13 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from agent import prompt
 from agent.events import Compaction, Notice, Warned
 from agent.packs import Fresh, Pack, Packs, packs_of, unanswered
-from agent.prompt import PREFIX, Cause, Limits, PromptLog, Quotes, block_id, version_of
+from agent.prompt import PREFIX, Cause, Limits, PromptLog, PromptMark, Quotes, block_id, version_of
 from agent.quoting import PIN_BOUND, Quote, excerpt, neutral
 from agent.references.quotes import ReferenceQuotes, is_read
 from agent.settings import DEFAULT_SYSTEM_PROMPT, ELSEWHERE
@@ -225,7 +226,8 @@ def quote_block(block: CoreBlock) -> Quote:
 def quote_memory(memory: Observation) -> Quote:
     """An observation as `- date, memory: "what it says"`."""
     day = memory.first_seen.astimezone().date().isoformat()
-    return Quote(memory.id, f'- {day}, memory: "{excerpt(neutral(memory.text or ""), "", PIN_BOUND)}"')
+    said = excerpt(neutral(memory.text or ""), "", PIN_BOUND)
+    return Quote(memory.id, f'- {day}, memory: "{said}"', memory.first_seen)
 
 
 def _is_block(id: str) -> bool:
@@ -293,12 +295,14 @@ class Prompts:
         self.rewrites: Counter[Cause] = Counter()
 
     def system(self, session: Session, generator: Generator) -> str:
+        """The system prompt in force for a session, with what the model is told of tools."""
+        own, guide = self.own_system(session, generator), self._guide(generator)
+        return f"{own}\n\n{guide}" if guide else own
+
+    def own_system(self, session: Session, generator: Generator) -> str:
         """The system prompt in force for a session."""
         own = self.default_system if session.system_prompt is None else session.system_prompt
-        if generator.info.away and own == DEFAULT_SYSTEM_PROMPT:
-            own = ELSEWHERE
-        guide = self._guide(generator)
-        return f"{own}\n\n{guide}" if guide else own
+        return ELSEWHERE if generator.info.away and own == DEFAULT_SYSTEM_PROMPT else own
 
     async def prepare(
         self, session: str, generator: Generator, limits: Limits, *, voice: Voice | None = None
@@ -327,6 +331,15 @@ class Prompts:
     ) -> PromptLog:
         """The session's log, up to its head, with room for a reply; `fresh` is quoted beside the message it is for."""
         return await self._updated_log(self._key(session, generator, voice), limits, fresh=fresh)
+
+    def tokens_of(self, session: str, generator: Generator, reply: Turn) -> list[int]:
+        """The tokens of a reply as it was sampled, where its log is there; blocking."""
+        log = self._logs.get(StateKey(session, generator))
+        for mark, after in pairwise([*log.marks, PromptMark("", len(log.tokens))] if log is not None else ()):
+            if mark.turn == reply.id and log is not None:
+                begins, ends = len(generator.reply_open()), len(generator.reply_close())
+                return log.tokens[mark.start + begins : after.start - ends]
+        return generator.tokenize(reply.text or "")
 
     def after_reply(self, session: str, generator: Generator, limits: Limits, *, voice: Voice | None = None) -> None:
         """Start shortening the session's log if it passed the high-water mark."""
@@ -597,7 +610,7 @@ class Prompts:
         quotes = self._packs.quotes(path, generator, limits, log, fresh, session=session, voice=key.voice)
         packs = packs_of(path, fresh)
         quotes = self._pins.complete(quotes, generator, limits, log=log, packs=packs, session=session, voice=key.voice)
-        return replace(quotes, before=self._doubts(generator))
+        return replace(quotes, played=key.voice is not None)
 
     def _keep(self, key: StateKey, log: PromptLog) -> None:
         self._logs[key] = log

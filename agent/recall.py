@@ -1,8 +1,9 @@
 """What a message is answered with from the memory: how to look is read from the message, and little is taken.
 
 Four ways: recall by words and meaning; the newest exchanges, or those of a time; what this conversation's prompt has
-dropped; themes, which a tool's turn answers. Nothing here waits for a model but for one short embedding, and nothing
-that goes wrong keeps a reply from coming: it comes without, and says so.
+dropped; themes, which a tool's turn finds. Who asks for the newest, or what is known of them, is answered in what is
+found, without a model. Nothing here waits for a model but for one short embedding, and nothing that goes wrong keeps a
+reply from coming: it comes without, and says so.
 """
 
 import asyncio
@@ -16,14 +17,15 @@ from agent.text import local_zone
 from graph.errors import SURPRISES, MemoryFailure
 from graph.events import ObservationKind, Strategy
 from graph.memory_view import MemoryView
-from graph.recall.intent import Intent, read_intent
+from graph.recall.intent import LEFT_OFF, Intent, read_intent
 from graph.values import Exchange, Filters, Hit, Kind, Reason, Session, Turn, Vector, Wanted
 from models.protocols import Generator
 
 from .events import Route
 from .quoting import quote_hit
+from .recounting import MOST, known, talked
 from .reflection.material import YOU
-from .relevance import FEW, about_oneself, relevant, roles_asked, says_something
+from .relevance import FEW, about_oneself, relevant, roles_asked, says_something, without_outdated
 
 Embed = Callable[[str], Awaitable[Vector | None]]
 PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
@@ -60,25 +62,17 @@ class RecallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
-    """That nothing was said, in words for the model, and the day from which on it was looked for."""
-
-    words: str
-    since: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Recollection:
     """What was found for a message, the best first, and how; `note` says why there is nothing, where that says much.
 
-    `nothing` is what the model is told where a time or the newest was asked for and there is none: it would invent.
+    `answer` is the reply where the memory itself is asked: `hits` are then what it tells, and no model is.
     """
 
     route: Route
     hits: tuple[Hit, ...] = ()
     took_ms: float = 0.0
     note: str = ""
-    nothing: Nothing | None = None
+    answer: str = ""
 
 
 class Recaller:
@@ -102,16 +96,16 @@ class Recaller:
             async with asyncio.timeout(PATIENCE_S):
                 session = await asyncio.to_thread(self._memory.readings.session, message.session)
                 hits = await self._hits(message, intent, bounds, session)
+                if message.voice is None and (answer := self._answer(message.text, intent, hits)):
+                    found = replace(found, hits=tuple(hits), answer=answer, note="" if hits else answer)
+                    return replace(found, took_ms=(time.perf_counter() - started) * 1000)
                 most = bounds.turns if intent.route == "recall" else bounds.turns * 2  # questions with their answers
-                plain = message.voice is not None or not about_oneself(message.text, intent)
-                if bounds.brief and intent.route == "recall" and plain:
+                if bounds.brief and intent.route == "recall":
                     most = min(most, FEW)
-                hits = await asyncio.to_thread(self.with_later, hits)
+                hits = await asyncio.to_thread(lambda: self.with_later(self.still_true(hits)))
                 fresh = [hit for hit in hits if hit.id not in message.held]
                 taken = await asyncio.to_thread(within, fresh, message.text, generator, Bounds(most, bounds.tokens))
-                found = replace(found, hits=tuple(taken), note=_note(intent, hits, taken))
-                if intent.route == "recent" and not hits:
-                    found = replace(found, nothing=nothing_said(intent, self._zone()))
+                found = replace(found, hits=tuple(taken))
         except MemoryFailure as error:
             found = replace(found, note=f"The memory could not be searched: {error}")
         except SURPRISES as error:  # what damage makes of any code that reads it
@@ -131,9 +125,11 @@ class Recaller:
             from .relations.whom import called_in, kinds_in  # which no start has to wait for
 
             kin, asks = called_in(query), kinds_in(query)
-            return self._memory.recall.search(
+            hits = self._memory.recall.search(
                 query, vector=vector, filters=filters, now=now, timezone=zone, limit=limit, kin=kin, asks=asks
             )
+            replies = self._memory.readings.quotable(hit.id for hit in hits if hit.role == "assistant")
+            return [hit for hit in hits if hit.id not in replies or not replies[hit.id].retells]
 
         return await asyncio.to_thread(search)
 
@@ -150,7 +146,7 @@ class Recaller:
             case "recall" if message.voice is not None:
                 return await self._witnessed(message, intent, bounds, session)
             case "recall" if about_oneself(message.text, intent):
-                return await asyncio.to_thread(self._known, bounds, session)
+                return await asyncio.to_thread(self._known, session)
             case "recall" if await asyncio.to_thread(says_something, intent):
                 filters = Filters(
                     world=session.world,
@@ -172,18 +168,23 @@ class Recaller:
         return await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
 
     def _recent(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
-        """The newest exchanges of other conversations; of a time, those of this one too, but for what asks for them."""
-        timed = intent.since is not None or intent.until is not None
+        """The newest exchanges of other conversations; of this one too where a time is asked for, or where we were."""
+        timed = intent.since is not None or intent.until is not None or LEFT_OFF.search(message.text) is not None
         exchanges: list[Exchange] = self._memory.readings.recent(
             "exchange",
-            bounds.turns + 1,
+            bounds.turns * LOOKED_AT + 1,
             world=session.world,
             project=session.project,
             since=intent.since,
             until=intent.until,
             exclude_session=None if timed else message.session,
         )
-        others = [each for each in exchanges if each.reply is not None or each.turn.session != message.session]
+        others = [
+            each
+            for each in exchanges
+            if (each.reply is not None or each.turn.session != message.session)
+            and (each.reply is None or not each.reply.retells)
+        ]
         return self.as_hits(
             (turn for each in others[: bounds.turns] for turn in (each.turn, each.reply) if turn is not None), "recent"
         )
@@ -196,15 +197,19 @@ class Recaller:
         said = [turn for turn in path if turn.role != "tool" and turn.id not in message.held]
         return self.as_hits(spread(said, bounds.turns * 2), "thread")
 
-    def _known(self, bounds: Bounds, session: Session) -> list[Hit]:
+    def _answer(self, text: str, intent: Intent, hits: Sequence[Hit]) -> str:
+        """What the memory itself answers; empty where it is not asked."""
+        if intent.route == "recent":
+            return talked(hits, self._zone()) if hits else nothing_said(intent, self._zone())
+        return known(hits) if intent.route == "recall" and about_oneself(text, intent) else ""
+
+    def _known(self, session: Session) -> list[Hit]:
         """What was learned of the user that this session may see: who they are first, and of a kind the newest."""
         known = self._memory.readings.memories(
             Wanted(world=session.world, viewer=session.project, plain=False), now=self.now
         )
         found = [each for each in known if not each.about or YOU in each.about]  # what was added by hand names nobody
         found.sort(key=lambda each: TELLING.index(each.kind))
-        ids = [each.id for each in found[: bounds.turns]]
-        later = self._memory.recall.later(ids, world=session.world, project=session.project)
         return [
             Hit(
                 kind="observation",
@@ -218,23 +223,24 @@ class Recaller:
                 score=0.0,
                 reasons=(Reason("observation", rank, 0.0),),
                 sources=each.sources,
-                later=later.get(each.id, ()),
             )
-            for rank, each in enumerate(found[: bounds.turns], start=1)
+            for rank, each in enumerate(found[:MOST], start=1)
             if each.text
         ]
 
+    def still_true(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Without what is known to be outdated, where what tells it anew is among them: a model takes either."""
+        turns = [hit.id for hit in hits if hit.kind == "turn"]
+        return without_outdated(hits, self._memory.readings.outdated(turns) if turns else {})
+
     def with_later(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Hits, each behind what was said later on its topic, the newest first: those are hits too, once each."""
+        """Hits, and behind them what was said later on the topic of any, the newest first: hits too, once each."""
         own = {hit.id: hit for hit in hits}
         missing = [later.turn for hit in hits for later in hit.later if later.turn not in own]
         there = self._memory.readings.quotable(missing)
         own |= {hit.id: hit for hit in self.as_hits((there[id] for id in there), "later")}
-        found: dict[str, Hit] = {}
-        for hit in hits:
-            for id in (*(later.turn for later in hit.later), hit.id):
-                if id in own:
-                    found.setdefault(id, own[id])
+        found = {hit.id: hit for hit in hits}
+        found |= {each.turn: own[each.turn] for hit in hits for each in hit.later if each.turn in own}
         return list(found.values())
 
     def as_hits(self, turns: Iterable[Turn], strategy: Strategy) -> list[Hit]:
@@ -265,18 +271,17 @@ class Recaller:
 
 
 def within(hits: Sequence[Hit], text: str, generator: Generator, bounds: Bounds) -> list[Hit]:
-    """The first hits that fit the bounds; one that is too long is passed over, and what it may outdate.
+    """The first hits that fit the bounds; one that is too long is passed over.
 
-    What was said later than a hit comes along with it, beyond the bound of turns.
+    What was said later than one that is taken comes along with it, beyond the bound of turns.
     """
     taken: list[Hit] = []
-    passed: set[str] = set()
     room, most = bounds.tokens, bounds.turns
     for hit in hits:
         size = len(generator.tokenize(quote_hit(hit, about=text).line)) + 1
         beside = any(reason.strategy == "later" for reason in hit.reasons)
-        if size > room or most < 1 or not passed.isdisjoint(later.turn for later in hit.later):
-            passed.add(hit.id)
+        wanted = any(hit.id == later.turn for each in taken for later in each.later) if beside else most > 0
+        if size > room or not wanted:
             continue
         taken.append(hit)
         room -= size
@@ -291,8 +296,8 @@ def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
     return [turns[round(n * (len(turns) - 1) / (most - 1))] for n in range(most)] if most > 1 else [turns[0]]
 
 
-def nothing_said(intent: Intent, zone: tzinfo) -> Nothing:
-    """What a model is told where nothing was said in the time that was asked for, or ever."""
+def nothing_said(intent: Intent, zone: tzinfo) -> str:
+    """What is told where nothing was said in the time that was asked for, or ever."""
     since, until = (_moment(at, zone) if at is not None else "" for at in (intent.since, intent.until))
     if since and until:
         day = (
@@ -301,19 +306,10 @@ def nothing_said(intent: Intent, zone: tzinfo) -> Nothing:
         when = f"on {since}" if day and " " not in since else f"from {since} until {until}"
     else:
         when = f"from {since} on" if since else until and f"before {until}"
-    words = f"Nothing was said {when}." if when else "Nothing was said in other conversations yet."
-    return Nothing(words, since[:10] or None)
+    return f"Nothing was said {when}." if when else "Nothing was said in other conversations yet."
 
 
 def _moment(at: datetime, zone: tzinfo) -> str:
     """A day, with the time where that is not its beginning."""
     local = at.astimezone(zone)
     return local.date().isoformat() if (local.hour, local.minute) == (0, 0) else f"{local:%Y-%m-%d %H:%M}"
-
-
-def _note(intent: Intent, hits: Sequence[Hit], taken: Sequence[Hit]) -> str:
-    if taken or intent.route != "recent":
-        return ""
-    if hits:
-        return "What was said then stands in this chat already, or has no room beside the message."
-    return "Nothing was said then." if intent.since or intent.until else "There are no other conversations yet."

@@ -6,7 +6,7 @@ has nothing to do with it mostly below .3. They read English; in other languages
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from graph.recall.intent import Intent
@@ -66,12 +66,42 @@ YOUR_WORDS = re.compile(
 QUESTION_MARKS = frozenset("?\N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK}")
 ABOUT_ONESELF = re.compile(
     r"\b(?:know|learn(?:ed|t)?|remember|recall) (?:\w+ )?(?:about|of) (?:me|myself)\b|\bdo you (?:know|remember) me\b"
+    r"|\bwhat (?:else )?do you (?:still |already )?(?:know|remember|recall)\W*$"
     r"|\bwho (?:am i|i am)\b|\b(?:tell me|talk) (?:\w+ )?about (?:me|myself)\b|\bdescribe me\b",
     re.IGNORECASE,
 )
 NO_MORE = frozenset(content_words("myself describe everything"))  # of such a message, that says what about oneself
 ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:my|our|mine|i'm|i am|i've|we're|we are|we've)\b", re.IGNORECASE)
+
+
+# What nobody but the memory can answer: who, when or where the user is, or what is theirs …
+OF_LIFE = re.compile(
+    r"\b(?:what|which|who|whose|when|where|how (?:old|tall|many|much|long|often|big|far))\b[^.?!]*\b(?:my|mine)\b"
+    r"|^\W*(?:(?:and|so|ok|hey|hi)\W+)*(?:is|are|was|were|does|do|did|has|have|had) my\b"
+    r"|\b(?:am|was|did|have|had) (?:i|we)\b|\b(?:do|should) you (?:know|remember|recall)\b|\bremind me (?!to\b)"
+    r"|\b(?:did|have) i (?:ever )?(?:tell|told|mention)"
+    r"|\bdo (?:i|we) (?:still |usually |normally |always |even |really )?"
+    r"(?:live|work|own|have|keep|like|love|hate|prefer|drive|ride|play|study|speak|collect|teach|drink|eat|go to)\b"
+    r"|\bdo i do for\b|\bwho am i\b",
+    re.IGNORECASE,
+)
+# … and what is asked for help with something of theirs, which anybody may know.
+FOR_HELP = re.compile(
+    r"\b(?:should|could|would|can|may|might) (?:i|we|my|you)\b|\bhow (?:do|can|to)\b|\bwhy\b|\bneeds?\b"
+    r"|\bmy (?:code|script|program|function|query|regex|config|computer|laptop|essay|text|sentence|app)\b"
+    r"|\bdid i do wrong\b|```|\n",
+    re.IGNORECASE,
+)
+NAME = re.compile(r"(?<=[\w,'’] )[A-Z][^\W\d_]{2,}")
+
+
+def asks_of_life(text: str, told: Iterable[str] = ()) -> bool:
+    """Whether a message asks what nobody but the memory can know: about the user, or a name of what is `told`."""
+    if not asks(text) or FOR_HELP.search(text):
+        return False
+    lines = " ".join(told)
+    return OF_LIFE.search(text) is not None or any(name in lines for name in NAME.findall(text))
 
 
 def roles_asked(text: str) -> frozenset[str]:
@@ -125,6 +155,12 @@ def relevant(hits: Sequence[Hit], text: str, intent: Intent, *, read: bool = Fal
     answered = {led_by(hit) for hit in kept.values() if hit.role == "assistant"}
     worthy = [hit for hit in kept.values() if hit.id in answered or not only_asks(hit)]
     return answers_first(worthy, text) if asked_of_memory else worthy
+
+
+def without_outdated(hits: Sequence[Hit], outdated: Mapping[str, frozenset[str]]) -> list[Hit]:
+    """Without the hits that are `outdated`, where one of those that tell it anew is among them."""
+    there = {hit.id for hit in hits} - outdated.keys()
+    return [hit for hit in hits if outdated.get(hit.id, frozenset()).isdisjoint(there)]
 
 
 def answers_first(hits: Sequence[Hit], text: str) -> list[Hit]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from agent.events import ReplyEnded, TokensArrived
 from agent.pending import PendingAnswer
-from agent.story.stops import Stops
+from agent.story.stops import Stop
 from graph.events import Recalled, Role, Sampling, StopReason, TurnSaid
 from models.errors import ModelError, ServerError
 from models.protocols import Finished, Generator, Piece, ReadProgress, SamplingParams
@@ -65,6 +65,7 @@ class PartialReply:
     cause: ModelError | None = None  # of the error
     prompt_tokens: int = 0
     evaluated_tokens: int = 0
+    redrawn: int = 0
     first_token_ms: float | None = None
     total_ms: float = 0.0
 
@@ -79,35 +80,39 @@ async def stream_reply(
     reply_turn: str,
     save: Callable[[str], Awaitable[None]],
     progress: ReadProgress | None = None,
-    stops: Stops | None = None,
+    stops: Sequence[Stop] = (),
+    since: float | None = None,
 ) -> AsyncGenerator[TokensArrived, None]:
     """Fill `reply` from the model and tell of every piece; `save` gets the whole text so far, a few times a second.
 
-    `progress` hears how far the prompt is read. With `stops` the reply ends where it begins to speak for another.
+    `progress` hears how far the prompt is read. The reply ends where one of `stops` says so. Its times count from
+    `since`, when it was asked for by `time.perf_counter`, or from now on.
 
     Never raises for the model's sake: a failure ends the reply with what came, and its reason in `error`. Raises what
     `save` raises.
     """
     started = time.perf_counter()
+    waited_ms = (started - since) * 1000 if since is not None else 0.0
     first: float | None = None
     checkpointer = StreamCheckpointer(save)
     reply.prompt_tokens = len(prompt)
-    drawn, over = Drawn(reply, stops), False
+    drawn, over, begun = Drawn(reply, stops), False, len(reply.tokens)
     try:
         async with aclosing(generator.generate(prompt, params, progress=progress)) as steps:
             async for step in steps:
                 now = time.perf_counter()
                 if isinstance(step, Finished):
-                    _finish(reply, step)
+                    _finish(reply, step, waited_ms)
                     break
                 if over:
                     continue  # what came until it stopped
-                first = first or now
                 shown, over = drawn.take(step)
+                if shown or step.thinking:
+                    first = first or now
                 if over:
                     generator.stop()
                 checkpointer.keep(reply.text)
-                speed = len(reply.tokens) / (now - first) if now > first else 0.0
+                speed = (len(reply.tokens) - begun) / (now - first) if first is not None and now > first else 0.0
                 yield TokensArrived(session, reply_turn, shown, len(reply.tokens), speed, step.thinking)
         rest = await asyncio.to_thread(drawn.end, generator)
         if rest:
@@ -115,9 +120,9 @@ async def stream_reply(
             yield TokensArrived(session, reply_turn, rest, len(reply.tokens), 0.0)
     except ModelError as error:
         reply.stop_reason, reply.error, reply.cause = StopReason.FAILED, str(error), error
-        reply.total_ms = (time.perf_counter() - started) * 1000
+        reply.total_ms = waited_ms + (time.perf_counter() - started) * 1000
         reply.evaluated_tokens = error.evaluated if isinstance(error, ServerError) else 0
-        reply.first_token_ms = (first - started) * 1000 if first is not None else None
+        reply.first_token_ms = waited_ms + (first - started) * 1000 if first is not None else None
     finally:
         await checkpointer.close()
 
@@ -128,30 +133,25 @@ class Drawn:
     A voice begins behind its name, so that the space there is no part of what it says.
     """
 
-    def __init__(self, reply: PartialReply, stops: Stops | None) -> None:
+    def __init__(self, reply: PartialReply, stops: Sequence[Stop]) -> None:
         self._reply = reply
         self._stops = stops
-        self._whole = ""
-        self._ends: list[tuple[int, int]] = []  # of each step: how many characters and tokens there were then
+        self._whole = reply.text
+        self._ends = [(len(reply.text), len(reply.tokens))]  # of each step: how many characters and tokens there were
 
     def take(self, step: Piece) -> tuple[str, bool]:
         """Another step: what may be shown of it and of what was kept back before, and whether the reply is over."""
         self._reply.tokens.extend(step.tokens)
-        if self._stops is None:
-            self._reply.text += step.text
-            return step.text, False
         self._whole += step.text
         self._ends.append((len(self._whole), len(self._reply.tokens)))
-        return self._show(self._stops.kept(self._whole)), self._stops.met
+        return self._show(self._kept()), self._met
 
     def end(self, generator: Generator) -> str:
         """The reply is over: what was kept back and is its own; its tokens are those of what it keeps. Blocking."""
-        if self._stops is None:
-            return ""
-        cut = self._stops.met  # and so stopped, not by the user
-        kept = self._stops.kept(self._whole, ended=True)
+        cut = self._met  # and so stopped, not by the user
+        kept = self._kept(ended=True)
         shown = self._show(kept)
-        if self._stops.met:
+        if self._met:
             whole = [(0, 0), *(each for each in self._ends if each[0] <= kept)]
             characters = whole[-1][0]
             tokens = next(count for length, count in whole if length == characters)  # none of what begins a next letter
@@ -160,6 +160,13 @@ class Drawn:
             if self._reply.stop_reason is StopReason.STOPPED and cut:
                 self._reply.stop_reason = StopReason.END
         return shown
+
+    @property
+    def _met(self) -> bool:
+        return any(each.met for each in self._stops)
+
+    def _kept(self, *, ended: bool = False) -> int:
+        return min((each.kept(self._whole, ended=ended) for each in self._stops), default=len(self._whole))
 
     def _show(self, kept: int) -> str:
         before = self._reply.text
@@ -170,16 +177,16 @@ class Drawn:
         return now[len(before) :]
 
 
-def _finish(reply: PartialReply, end: Finished) -> None:
+def _finish(reply: PartialReply, end: Finished, waited_ms: float) -> None:
     reply.stop_reason = StopReason(end.reason)
     reply.prompt_tokens = end.prompt_tokens
-    reply.evaluated_tokens = end.evaluated_tokens
-    reply.first_token_ms = end.first_token_ms
-    reply.total_ms = end.total_ms
+    reply.evaluated_tokens += end.evaluated_tokens
+    reply.first_token_ms = waited_ms + end.first_token_ms if end.first_token_ms is not None else None
+    reply.total_ms = waited_ms + end.total_ms
 
 
 def reply_event(
-    at: PendingAnswer, turn: str, reply: PartialReply, sampling: Sampling, recalled: tuple[Recalled, ...]
+    at: PendingAnswer, turn: str, reply: PartialReply, sampling: Sampling | None, recalled: tuple[Recalled, ...]
 ) -> TurnSaid:
     """The reply as the log keeps it, under the id `turn`."""
     return TurnSaid(
@@ -200,6 +207,7 @@ def reply_event(
         completion_tokens=len(reply.tokens),
         first_token_ms=reply.first_token_ms,
         total_ms=reply.total_ms,
+        redrawn=reply.redrawn or None,
         recalled=recalled,
         witnesses=at.heard.witnesses,
         text=reply.text,

@@ -20,7 +20,6 @@ from .relevance import open_quotes
 from .themes import Overview, Progress, Theme, ThemeMaker
 
 ALL = Filters()
-RECENT = "recent_conversations"
 
 
 class Search:
@@ -119,10 +118,6 @@ class Search:
         """What is to be read beside each of the replies, as `RecallDone.quotes` was: of its pack what is live."""
         return await asyncio.to_thread(lambda: {reply: self._open_quotes(reply) for reply in replies})
 
-    async def missed(self, reply_turn: str) -> str:
-        """What a reply was told instead of quotes: that nothing was said then. Empty where it was not."""
-        return await asyncio.to_thread(self._missed, reply_turn)
-
     def _context(self, reply_turn: str) -> list[Hit]:
         """The pack of a reply, then those of the tools before it; what may not be quoted any more is left out."""
         reply = self._memory.readings.turn(reply_turn)
@@ -144,7 +139,7 @@ class Search:
         """Read from the log alone, as a chat is shown before the graph is there."""
         reply = self._memory.readings.turn(reply_turn)
         asked = self._message_of(reply)
-        if not reply.recalled or asked is None or not self._doubts(reply.model or ""):
+        if not reply.recalled or reply.retells or asked is None or not self._doubts(reply.model or ""):
             return ()
         session = self._memory.readings.session(reply.session)
         ids = [item.id for item in reply.recalled]
@@ -203,13 +198,6 @@ class Search:
             )
             for each in found.values()
         }
-
-    def _missed(self, reply_turn: str) -> str:
-        for tool in self._tools(reply_turn):
-            call, _, answer = (tool.text or "").partition("\n")
-            if not tool.recalled and tool.error is None and call.startswith(f"{RECENT}("):
-                return answer
-        return ""
 
     def _tools(self, reply_turn: str) -> list[Turn]:
         """The tools' turns that a reply follows, in their order."""

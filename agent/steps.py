@@ -33,7 +33,6 @@ from agent.tools import (
     ToolChoice,
     arguments,
     failed,
-    in_use,
     spelled,
     turns_known,
 )
@@ -112,6 +111,7 @@ class Approvals:
 Choice = Literal["auto", "on", "off"]
 TOOL = "tool"
 REFUSED = "The user did not allow it. Nothing was changed."
+UNASKED = "Nobody can be asked for leave here. Nothing was changed."
 STEP_TOKENS = 160
 
 
@@ -137,26 +137,16 @@ class Steps:
         self._approvals = approvals
         self._record = record
 
-    async def take(
-        self, at: PendingAnswer, choice: Choice, *, themes: bool, known: tuple[Call, str] | None = None
-    ) -> AsyncGenerator[AgentEvent, None]:
+    async def take(self, at: PendingAnswer, choice: Choice, *, themes: bool) -> AsyncGenerator[AgentEvent, None]:
         """Tools, until the model would answer: each call and what it answered, once that is durable.
 
-        Where `themes` are asked for, that tool comes first, whatever the model; so does what is `known` already, a call
-        with its answer.
+        Where `themes` are asked for, that tool comes first, whatever the model.
         """
         if themes:
-            first = self._look(at, Themes(tool="themes"))
-        elif known is not None and at.parent == at.taken.turn:  # not again where a stopped answer is gone on with
-            first = self._tell(at, *known)
-        else:
-            first = None
-        if first is not None:
-            async for event in first:
+            async for event in self._look(at, Themes(tool="themes")):
                 yield event
-        if themes or known is not None:
             await self._read_again(at)
-        if not in_use(choice, at.generator.info):
+        if choice != "on":
             return
         made: set[str] = set()
         for _ in range(MOST_STEPS):
@@ -215,6 +205,7 @@ class Steps:
         if answered is None:
             yield ToolDone(taken.session, taken.turn, turn, call.tool, "", error="It was stopped.")
         else:
+            at.looked_up = answered.text, answered.pack
             yield await self._keep(at, turn, call, answered)
 
     async def _change(self, at: PendingAnswer, call: Change) -> AsyncGenerator[AgentEvent, None]:
@@ -241,15 +232,9 @@ class Steps:
         )
         request = Request(taken.session, taken.turn, call.tool, planned.what, kept=spelled(call), client=taken.client)
         if self._cancel_token.asked or not await self._approvals.ask(request, at.tell):
-            return failed(REFUSED)
+            return failed(REFUSED if self._approvals.reaches(request) else UNASKED)
         await self._changes.do(planned)
         return Answered(planned.done, tuple((id, "observation") for id in planned.made))
-
-    async def _tell(self, at: PendingAnswer, call: Call, answer: str) -> AsyncGenerator[AgentEvent, None]:
-        """Keep a call whose answer is known like one that was run."""
-        turn = new_id()
-        yield _asked(at, turn, call)
-        yield await self._keep(at, turn, call, Answered(answer))
 
     async def _keep(self, at: PendingAnswer, turn: str, call: Call, answered: Answered) -> ToolDone:
         """Make a call and its answer a turn; what is told of it when that is durable."""

@@ -27,13 +27,13 @@ from agent.prompts import Prompts
 from agent.quoting import STOP, Quotable, mark_of, neutral, quote
 from agent.recall import Recaller
 from agent.text import local_zone
-from agent.themes import Progress, ThemeMaker, capable, told
+from agent.themes import Progress, ThemeMaker, told
 from graph.errors import MemoryFailure
 from graph.events import CoreWritten, Event, ObservationDeleted, ObservationMade, Recalled
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import CoreBlock, Filters, Hit, Kind, Observation, Recorded, Session, Turn
-from models.protocols import Generator, ModelInfo
+from models.protocols import Generator
 
 MOST_STEPS = 6
 MOST_THEMES, MOST_STANDS = 5, 20
@@ -154,11 +154,6 @@ class Answered:
         return tuple(
             Recalled(id=id, kind=kind, ranks={"tool": rank}) for rank, (id, kind) in enumerate(self.quoted, start=1)
         )
-
-
-def in_use(choice: Literal["auto", "on", "off"], model: ModelInfo) -> bool:
-    """Whether a model is given tools; by itself only one whose file has the size of a billion parameters."""
-    return choice == "on" or (choice == "auto" and capable(model))
 
 
 def spelled(call: Call) -> str:

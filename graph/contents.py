@@ -19,7 +19,7 @@ from itertools import compress, groupby, islice
 from typing import TYPE_CHECKING
 
 from graph.errors import InvalidVector
-from graph.events import ChunkRead, Event, ObservationMade, Role, TurnSaid
+from graph.events import FROM_MEMORY, ChunkRead, Event, ObservationMade, Role, TurnSaid
 from graph.events.codec import fields_of
 
 if TYPE_CHECKING:
@@ -78,16 +78,17 @@ def teach(db: sqlite3.Connection) -> None:
 
 
 def _is_embedded(kind: str, version: int, structure: str) -> bool:
-    """Whether what an event says is looked for by its meaning: not what a tool answered, which only quotes."""
+    """Whether what an event says is looked for by its meaning: not what only tells again what the memory holds."""
     if kind == "turn.said":
-        return bool(fields_of(kind, version, structure)["role"] != Role.TOOL)
+        said = fields_of(kind, version, structure)
+        return bool(said["role"] != Role.TOOL and said.get("model") != FROM_MEMORY)
     return kind in ("observation.made", "chunk.read")
 
 
 def note(db: sqlite3.Connection, seq: int, event: Event, text: str | None) -> None:
     """Remember the hash of what event `seq` says, if it is of a kind that is embedded."""
     match event:
-        case TurnSaid(role=role) if role is not Role.TOOL:
+        case TurnSaid() if not event.retells:
             pass
         case ObservationMade() | ChunkRead():
             pass

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from graph.events import MAIN_WORLD, ObservationKind, Recalled, Seat, Strategy
+from graph.events import FROM_MEMORY, MAIN_WORLD, ObservationKind, Recalled, Seat, Strategy
 from graph.fact_types import FactType, fact_type
 from graph.relations import SPEAKER, kinds
 from graph.visibility import EVERYONE, SEVERAL, Viewer, for_all, sees_made
@@ -41,6 +41,7 @@ class Turn:
     completion_tokens: int | None = None
     first_token_ms: float | None = None
     total_ms: float | None = None
+    redrawn: int = 0  # how often, as nothing but a frame of clew's or nothing at all had come
     recalled: tuple[Recalled, ...] = ()  # what was put before the model for this reply, or what a tool's result quotes
     pinned: bool = False
     withheld: bool = False  # kept out of memory by the user
@@ -54,6 +55,11 @@ class Turn:
     def truncated(self) -> bool:
         """A reply that did not end by itself: stopped, failed, cut off by its limit or by a crash."""
         return self.stop_reason not in (None, "end")
+
+    @property
+    def retells(self) -> bool:
+        """It only tells again what the memory holds: a tool's answer, or a reply of the memory itself."""
+        return self.role == "tool" or self.model == FROM_MEMORY
 
     @property
     def empty(self) -> bool:

@@ -6,7 +6,7 @@ with a nonce of its own. Then every way out is taken from every place, and looke
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ import pytest
 from agent import tools as looks
 from agent.agent import Agent
 from agent.errors import AgentError
-from agent.events import RecallDone, TurnAccepted
+from agent.events import RecallDone, ReplyEnded, TurnAccepted
 from agent.home import Home
 from agent.quoting import mark_of
 from agent.settings import Settings
@@ -39,6 +39,7 @@ PLAIN = Settings(embedder="none", tools="off", kv_mb=0, reflect=False, recall_li
 PLACES: tuple[str | None, ...] = (None, "boats", "rails")
 NONCE = re.compile(r"zq[a-z]+\d+")
 ASKED = "What of the marmalade, the harbour and the jar?"
+OF_THE_MEMORY = ("What did we talk about recently?", "What are the themes across all our chats?")
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 SHARED = ("memories", "blocks", "pinned memories", "newest nodes", "mcp recall", "mcp query MATCH (n) RETURN n")
 
@@ -121,15 +122,16 @@ class Tellers:
         given = await self.in_chats(place) | await self.by_tools(place)
         return given | self.asked(place) | await self.mcp(place)
 
-    async def in_chats(self, place: str | None) -> dict[str, str]:
-        """What a model is given in a new chat and in an old one, and what is kept of it."""
+    async def in_chats(self, place: str | None, asking: Sequence[str] = (ASKED, *OF_THE_MEMORY)) -> dict[str, str]:
+        """What a model is given in a new chat and in an old one, or the memory answers, and what is kept of it."""
         told: dict[str, str] = {}
         new = await self.agent.chats.configure(None, project=place)
         self.turns[new], self.words[new] = [], []
         for name, chat in (("a new chat", new), ("an old chat", self.chats[place][-1])):
-            for asked in (ASKED, "What did we talk about recently?", "What are the themes across all our chats?"):
+            for asked in asking:
                 events = await self.say(chat, asked)
-                told[f"{name}: {asked}"] = self.model.detokenize(self.model.prompts[-1])
+                replied = " ".join(event.text for event in events if isinstance(event, ReplyEnded))
+                told[f"{name}: {asked}"] = f"{self.model.detokenize(self.model.prompts[-1])} {replied}"
                 hits = [hit for event in events if isinstance(event, RecallDone) for hit in event.hits]
                 told[f"hits of {name}: {asked}"] = " ".join(map(str, hits)) if hits or asked != ASKED else "nothing"
         return told
@@ -242,7 +244,7 @@ def leaks(tellers: Tellers, place: str | None, ways: dict[str, str]) -> Iterator
 
 
 @pytest.mark.process
-async def test_nothing_leaves_its_project_and_a_chat_that_is_moved_takes_its_words_along(tellers: Tellers) -> None:
+async def test_nothing_leaves_its_project(tellers: Tellers) -> None:
     for place in PLACES:
         ways = await tellers.ways(place)
         assert list(leaks(tellers, place, ways)) == []
@@ -254,8 +256,11 @@ async def test_nothing_leaves_its_project_and_a_chat_that_is_moved_takes_its_wor
         for way in SHARED:
             assert any(tellers.owners[nonce] is EVERYONE for nonce in told[way]), way
 
+
+@pytest.mark.process
+async def test_a_chat_that_is_moved_takes_its_words_along(tellers: Tellers) -> None:
     moved = tellers.chats["boats"][0]
-    shown = await tellers.in_chats("boats")  # which is in the prompt of the other chat from now on
+    shown = await tellers.in_chats("boats", [ASKED])  # which is in the prompt of the other chat from now on
     assert set(tellers.words[moved]) & set(NONCE.findall(str(shown)))
     await tellers.agent.projects.assign(moved, "rails")
     tellers.owners.update(dict.fromkeys(tellers.words[moved], "rails"))
@@ -271,7 +276,8 @@ async def test_who_asks_what_is_known_of_them_is_told_what_their_project_knows(b
         chat = await bare.agent.chats.configure(None, project=place)
         bare.turns[chat] = []
         await bare.say(chat, "What do you know about me?")
-        assert (nonce in bare.model.detokenize(bare.model.prompts[-1])) == bare.sees(place, nonce), place
+        told = (await bare.agent.chats.thread(chat))[-1].text or ""
+        assert (nonce in told) == bare.sees(place, nonce), place
 
 
 async def test_what_is_said_in_a_project_changes_nothing_that_is_for_all(bare: Tellers) -> None:

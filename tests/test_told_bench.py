@@ -38,7 +38,7 @@ def test_an_answer_is_a_word_that_begins_there_and_a_number_that_ends_there() ->
 @pytest.mark.parametrize("shape", SCORES)
 def test_a_model_that_repeats_its_quotes_answers_and_one_that_does_not_leaves_it_to_them(shape: Shape) -> None:
     tally = Tally()
-    for model in (FakeGenerator(lambda prompt: prompt), FakeGenerator("I cannot say.")):
+    for model in (FakeGenerator(lambda prompt: " ".join(prompt.split())), FakeGenerator("I cannot say.")):
         embedder = LoadedEmbedder(FakeEmbedder(), "fake@1")
         asyncio.run(ask(CHATS, shape, model, lambda name: embedder, tally, seed=1))  # noqa: B023 - asked in this turn
     figures = tally.figures()

@@ -141,6 +141,13 @@ async def regenerate(view: ChatView, argument: str) -> None:
         found[0].regenerate(refused=lambda words: _refused(view, words))
 
 
+def go_on(view: ChatView, message: Message) -> None:
+    """`+` on a reply that was cut off: a longer one in its place."""
+    if (found := chat_of(view)) is not None:
+        chat, turn = found[0], message.turn
+        chat.regenerate(turn, refused=lambda words: _refused(view, words), keys=True, goes_on=True)
+
+
 def answer_again(view: ChatView, message: Message) -> None:
     """`r` on a message: another reply beside the one it has."""
     if not isinstance(message, UserMessage | AssistantMessage):

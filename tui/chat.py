@@ -165,15 +165,18 @@ class Chat(ChatReader):
         refused: Callable[[str], None],
         began: Callable[[], None] = lambda: None,
         keys: bool = False,
+        goes_on: bool = False,
     ) -> bool:
         """Another reply beside the one in that turn, the last one where None; False where there is no chat yet.
+
+        One that was cut off and `goes_on` begins with what that has.
 
         `refused` is told why there will be none, `began` is called once it is on its way. With `keys` the new reply
         gets the focus.
         """
         if self.session is None:
             return False
-        events = self.service.regenerate(self.session, turn)
+        events = self.service.regenerate(self.session, turn, goes_on=goes_on)
         self._spawn(self._branch(events, "", refused, began, keys=keys, over=self._over(turn)))
         return True
 
@@ -491,6 +494,10 @@ class Chat(ChatReader):
             if isinstance(answer, AssistantMessage):
                 answer.expect(activity(self.state, self.session))
                 await answer.flush()
+            for each in self.state.coming:
+                asked = self.transcript.message(each.turn)
+                if isinstance(asked, UserMessage):
+                    asked.expect(activity(self.state, self.session))
             self.beat += 1
             self._changed()
             pause = PAINT_S

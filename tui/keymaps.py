@@ -145,6 +145,7 @@ MESSAGE = (
     KeyRow("p", "pin it, so that the model always sees it; again to unpin", (bind("p", "pin"),)),
     KeyRow("o", "keep it and its reply out of memory; again to allow", (bind("o", "withhold"),)),
     KeyRow("r", "regenerate the reply; the old version is kept", (bind("r", "answer_again"),)),
+    KeyRow("+", "go on with a reply that was cut off", (bind("plus", "go_on"),)),
     KeyRow(
         "← →",
         "switch between versions (‹2/3›)",

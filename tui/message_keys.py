@@ -94,6 +94,7 @@ HANDLERS: dict[str, Callable[[Parts, Message], object]] = {
     "ego": _walk_graph,
     "pin": lambda parts, message: parts.ui.begin(parts.panel.pin_message(message)),
     "withhold": lambda parts, message: parts.ui.begin(parts.memory.withhold(message)),
+    "go_on": lambda parts, message: branch_handlers.go_on(parts.view, message),
     "answer_again": lambda parts, message: branch_handlers.answer_again(parts.view, message),
     "walk_left": lambda parts, message: parts.ui.begin(branch_handlers.walk(parts.view, message, -1)),
     "walk_right": lambda parts, message: parts.ui.begin(branch_handlers.walk(parts.view, message, 1)),

@@ -121,14 +121,12 @@ def pack_of(
     now: datetime,
     names: Mapping[str, str | None],
     hidden: frozenset[str] = frozenset(),
-    missed: str = "",
     beliefs: "Sequence[Observation]" = (),
     read: "Sequence[Given]" = (),
 ) -> Pack:
     """The panel for what is wanted; `hidden` are the turns that recall leaves out, `names` those of the chats.
 
-    `missed` is what the reply was told instead of quotes, `beliefs` are the pinned observations, `read` is what it was
-    given of references, whose words are kept nowhere.
+    `beliefs` are the pinned observations, `read` is what it was given of references, whose words are kept nowhere.
     """
     pinned_ids = {turn.id for turn in pins} | {belief.id for belief in beliefs}
     asked = wanted.query if wanted.query is not None else wanted.said
@@ -143,7 +141,7 @@ def pack_of(
     )
     recall = state.recall_for(wanted.turn) if wanted.turn is not None else None
     left_out = map(one_line, recall.left_out) if recall is not None else ()
-    note = note_of(wanted, bool(items), state, recall_on=recall_on, missed=missed)
+    note = note_of(wanted, bool(items), state, recall_on=recall_on)
     return Pack(
         title_of(wanted),
         state.what_if,
@@ -175,7 +173,7 @@ def keep_hidden(pack: Pack, before: Pack, hidden: Collection[str]) -> Pack:
     return replace(pack, recalled=tuple(items), note="" if items and not pack.recalled else pack.note)
 
 
-def note_of(wanted: PanelRequest, found: bool, state: "State", *, recall_on: bool, missed: str = "") -> str:
+def note_of(wanted: PanelRequest, found: bool, state: "State", *, recall_on: bool) -> str:
     """Why there is nothing to see, or what the search could not use; empty where nothing needs saying."""
     recall = state.recall_for(wanted.turn) if wanted.turn is not None else None
     if wanted.query is None and wanted.reply is None and wanted.turn is None:
@@ -188,8 +186,6 @@ def note_of(wanted: PanelRequest, found: bool, state: "State", *, recall_on: boo
         return GONE
     if recall is not None and recall.note:
         return one_line(recall.note)
-    if missed:
-        return one_line(missed)
     if not recall_on and wanted.query is None:
         return RECALL_OFF
     if wanted.reply is None and wanted.query is None and recall is None:
@@ -387,7 +383,6 @@ class PanelController:
     async def _pack(self, chat: "Chat", wanted: PanelRequest) -> Pack:
         service = chat.service
         hits = await self._hits(chat, wanted)
-        missed = await service.search.missed(wanted.reply) if wanted.reply is not None and not hits else ""
         project = await self._view.project()
         pins = await service.chats.pinned(world=chat.state.world, project=project)
         names = {each: (await service.chats.get(each)).name for each in {turn.session for turn in pins}}
@@ -400,7 +395,6 @@ class PanelController:
             now=datetime.now().astimezone(),
             names=names,
             hidden=frozenset(self._hidden),
-            missed=missed,
             beliefs=await self._beliefs(chat),
             read=await self._read_for(chat, wanted),
         )

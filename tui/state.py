@@ -29,7 +29,7 @@ ASSISTANT = "assistant"  # who replies in a chat that plays in no story
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The model as the screen shows it; `done` and `total` are bytes while fetching."""
+    """The model as the screen shows it; `done` and `total` are bytes while fetching, hundredths while loading."""
 
     state: Literal["none", "fetching", "loading", "ready", "failed"] = "none"
     name: str = ""
@@ -200,6 +200,7 @@ class State:
 
 
 RECALLS_KEPT = 8
+TOY = "smollm2-135m"  # the model that is for trying clew, and for its tests
 
 
 def speed_of(reply: "ReplyEnded | None") -> float:
@@ -258,13 +259,18 @@ def activity(state: State, session: str | None) -> str:
         case "fetching":
             return "downloading a model"
         case "loading":
-            return "loading the model"
+            return f"loading the model{_share(state.model.done, state.model.total)}"
         case "failed":
             return "no model"
         case "ready":
-            return "waiting" if any(message.session == session for message in state.coming) else "ready"
+            asked = next((message.turn for message in state.coming if message.session == session), None)
+            return "ready" if asked is None else "thinking" if state.recall_for(asked) else "looking in your memory"
         case "none":
             return "starting"
+
+
+def _share(done: int, total: int) -> str:
+    return f" {100 * done // total}%" if total else ""
 
 
 def graph_trouble(state: State, *, opening: str, until: str, failed: str, following: str = "catching up") -> str:

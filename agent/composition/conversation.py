@@ -18,7 +18,7 @@ from agent.references.reader import ReferenceReader
 from agent.reflection.trust import Trusts
 from agent.settings import Settings
 from agent.themes import ThemeMaker
-from agent.tools import GUIDE, Toolbox, in_use
+from agent.tools import GUIDE, Toolbox
 from models.protocols import Generator
 from models.states import KVStates
 
@@ -60,7 +60,7 @@ def compose_conversation(
         tell,
         default_system=settings.system_prompt,
         states=states,
-        guide=lambda generator: GUIDE if in_use(context.settings().tools, generator.info) else "",
+        guide=lambda generator: GUIDE if context.settings().tools == "on" else "",
         doubts=trusts.doubts,
         references=quotes,
     )

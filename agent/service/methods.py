@@ -100,7 +100,7 @@ READING = frozenset(
         "private.all", "projects.all", "projects.name", "queries.history", "queries.saved",
         "queries.translates_by_model", "references.all", "references.asks", "references.given", "references.read",
         "references.words", "reflection.unreflected", "reflection.waiting", "search.context",
-        "search.dossier", "search.missed", "search.newest", "search.overview", "search.quotes", "search.recall",
+        "search.dossier", "search.newest", "search.overview", "search.quotes", "search.recall",
         "search.recent", "search.themes", "search.words", "status", "stories.all", "stories.card", "stories.changes",
         "stories.decay", "stories.knows", "stories.plots", "stories.scenes", "stories.stage", "stories.ties",
         "stories.cast", "stories.due", "stories.overview", "stories.skip_plan", "stories.named", "stories.seen_by",

@@ -6,6 +6,16 @@ back until it is told which it is, so that nothing is shown that is taken away a
 
 import re
 from collections.abc import Sequence
+from typing import Protocol
+
+
+class Stop(Protocol):
+    """Tells of a reply, as it comes, how many characters may be shown, and whether it is over there."""
+
+    met: bool
+
+    def kept(self, text: str, *, ended: bool = False) -> int: ...
+
 
 SENTENCE = re.compile(r"(?<=[.!?…])[\"”»*]?\s")  # between two
 _BEFORE = r"[ \t*_>\"“„«\[(#-]{0,6}"

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from graph.events.conversation import (
+    FROM_MEMORY,
     MAIN_WORLD,
     RANDOM,
     Base,
@@ -142,6 +143,7 @@ RECALLED: TypeAdapter[tuple[Recalled, ...]] = TypeAdapter(tuple[Recalled, ...])
 
 __all__ = [
     "EVENT",
+    "FROM_MEMORY",
     "MAIN_WORLD",
     "RANDOM",
     "RECALLED",

@@ -193,17 +193,21 @@ class SessionConfigured(Base):
     text: str | None = None
 
 
+FROM_MEMORY = "(memory)"  # the model of a reply that no model wrote: it tells what the memory holds
+
+
 class TurnSaid(Base):
     """One message. It moves the session's head to itself, unless it is `queued`: then it waits, off every path.
 
-    A reply names its model, the `host` its words went to where that is another machine, how it ended, what it cost and,
-    in `recalled`, what was put before the model; a tool's turn what its result quotes. `parent` is the turn it follows
+    A reply names its model, the `host` its words went to where that is another machine, how it ended, what it cost, how
+    often it was `redrawn` as nothing but a frame of clew's or nothing at all had come and, in `recalled`, what was put
+    before the model; a tool's turn what its result quotes. `parent` is the turn it follows
     on the path. An imported turn has the key of its `source` and when it was said (UTC milliseconds), where that is
     known. In a story the speaker is a member of the cast, the message is `addressed` to one who answers it, and
     `witnesses` are those who saw it; None elsewhere.
     """
 
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     kind: Literal["turn.said"] = "turn.said"
     turn: str
     session: str
@@ -223,12 +227,18 @@ class TurnSaid(Base):
     completion_tokens: int | None = None
     first_token_ms: float | None = None
     total_ms: float | None = None
+    redrawn: int | None = None
     recalled: tuple[Recalled, ...] = ()
     addressed: str | None = None
     witnesses: tuple[str, ...] | None = None
     source: str | None = None
     said_at: int | None = None
     text: str | None
+
+    @property
+    def retells(self) -> bool:
+        """Whether it only tells again what the memory holds: a tool's answer, or a reply of the memory itself."""
+        return self.role is Role.TOOL or self.model == FROM_MEMORY
 
 
 class TurnTaken(Base):

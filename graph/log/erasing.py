@@ -21,6 +21,7 @@ from pathlib import Path
 
 from graph import contents
 from graph.events import (
+    FROM_MEMORY,
     ApprovalAsked,
     CoreWritten,
     DocumentRemoved,
@@ -103,7 +104,10 @@ AND NOT EXISTS (
 )
 """
 _WORDLESS = "SELECT 1 FROM observations AS o JOIN events AS e ON e.seq = o.seq WHERE o.id = ? AND e.text IS NULL"
-_OF_TOOLS = "SELECT seq, version, structure FROM events WHERE seq IN (SELECT seq FROM turns WHERE role = 'tool')"
+_RETELLING = f"""
+SELECT seq, version, structure FROM events WHERE seq IN (SELECT seq FROM turns WHERE role = 'tool')
+OR kind = 'turn.said' AND instr(structure, '"model":"{FROM_MEMORY}"')
+"""
 # A turn or a chunk whose words are gone for good.
 _GONE = """
 SELECT 1 FROM json_each(?) AS source WHERE EXISTS (SELECT 1 FROM turns WHERE id = source.value AND deleted)
@@ -170,8 +174,8 @@ def _said_by_hand(db: sqlite3.Connection, seqs: set[int]) -> set[int]:
 
 
 def _quoting(db: sqlite3.Connection, gone: set[str]) -> Iterator[int]:
-    """The turns of tools that quote what is gone."""
-    for seq, version, structure in db.execute(_OF_TOOLS):
+    """The turns that tell again what is gone."""
+    for seq, version, structure in db.execute(_RETELLING):
         recalled = fields_of("turn.said", version, structure).get("recalled", ())
         if any(item["id"] in gone for item in recalled):
             yield seq

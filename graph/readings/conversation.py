@@ -182,7 +182,7 @@ class Readings(KeptReadings, TreeReadings, StoryReadings):
             return {turn.id: turn for turn in there}
 
     def gone(self, ids: Iterable[str]) -> set[str]:
-        """Those of the turns whose words nothing may keep: not quotable, or answers of tools that quote such a turn."""
+        """Those of the turns whose words nothing may keep: not quotable, or telling such a turn again."""
         wanted = set(ids)
         with self.snapshot() as db:
             there = _quotable(db, wanted)
@@ -191,7 +191,7 @@ class Readings(KeptReadings, TreeReadings, StoryReadings):
     def in_view(self, turns: Iterable[Turn]) -> list[Turn]:
         """The turns as a command may show them: without the words of those that are hidden.
 
-        An answer of a tool that quotes what may be quoted no more comes as hidden too.
+        What tells again what may be quoted no more comes as hidden too.
         """
         given = list(turns)
         with self.snapshot() as db:
@@ -341,8 +341,8 @@ def _quotable(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Turn]:
 
 
 def _telling(db: sqlite3.Connection, turns: Iterable[Turn]) -> set[str]:
-    """Those of the turns that are answers of tools and quote what may be quoted no more."""
-    quotes = {turn.id: {item.id for item in turn.recalled} for turn in turns if turn.role == "tool"}
+    """Those of the turns that tell again what may be quoted no more."""
+    quotes = {turn.id: {item.id for item in turn.recalled} for turn in turns if turn.retells}
     there = _quotable(db, set().union(*quotes.values())).keys()
     return {turn for turn, quoted in quotes.items() if not quoted <= there}
 

@@ -22,7 +22,7 @@ from graph.readings.exchanges import SHORTEST_PREFIX
 from graph.readings.finding import fts_query
 from graph.readings.newest import NewestFilter, NewestItem, NodeKind, first, learned
 from graph.readings.proof import OBSERVATION, OWNERS, Row, proofs, relationships, with_proof
-from graph.readings.rows import among, dicts
+from graph.readings.rows import AMONG, among, dicts
 from graph.readings.unlearned import Unlearned
 from graph.readings.worlds import InWorld, is_wanted, pinned_series, standing_rows
 from graph.values import Observation, Project, Related, Story, Wanted, seen_by
@@ -50,6 +50,23 @@ MOST_RELATED = 20_000  # relationships that are read at once
 
 
 SHORTEST_PAGE = 50  # observations that are read at once; a trend is known only when their proof is
+
+
+# A turn is a source of the revisions that follow, too: those of its series that are in use do not rest on it alone.
+_OUTDATED = f"""
+SELECT said.target, newer.id, proof.target FROM links AS said
+JOIN observations AS old ON old.id = said.start AND old.status = 'superseded'
+JOIN observations AS newer ON newer.series = old.series AND newer.current AND newer.status = 'active'
+JOIN links AS proof ON proof.start = newer.id AND proof.rel = 'DERIVED_FROM'
+WHERE said.rel IN ('DERIVED_FROM', 'SUPPORTED_BY') AND said.target {AMONG} AND NOT EXISTS (
+    SELECT 1 FROM links AS also JOIN observations AS still ON still.id = also.start AND still.current
+    WHERE also.rel = 'DERIVED_FROM' AND also.target = said.target AND NOT EXISTS (
+        SELECT 1 FROM observations AS older JOIN links AS first ON first.start = older.id
+        WHERE older.series = still.series AND older.status = 'superseded'
+        AND first.rel = 'DERIVED_FROM' AND first.target = said.target
+    )
+)
+"""
 
 
 class Remembered(Unlearned):
@@ -130,6 +147,17 @@ class Remembered(Unlearned):
         wanted = {"ids": json.dumps(list(ids))}
         found = self.chosen(f"o.id {among('ids')} AND event.text IS NOT NULL", wanted, None, world)
         return {each.id: each for each in found if each.live}
+
+    def outdated(self, turns: Iterable[str]) -> dict[str, frozenset[str]]:
+        """Those of the turns of whose observations none holds any more, with what tells it anew: memories and turns.
+
+        As the main world stands.
+        """
+        found: dict[str, set[str]] = {}
+        with self.snapshot() as db:
+            for turn, memory, source in db.execute(_OUTDATED, (json.dumps(list(turns)),)):
+                found.setdefault(turn, set()).update((memory, source))
+        return {turn: frozenset(newer - {turn}) for turn, newer in found.items()}
 
     def related(
         self, entities: Collection[str], *, world: str = MAIN_WORLD, among_them: bool = False, limit: int = MOST_RELATED

@@ -93,6 +93,7 @@ def turn_of(row: Raw) -> Turn:
         completion_tokens=said.get("completion_tokens"),
         first_token_ms=said.get("first_token_ms"),
         total_ms=said.get("total_ms"),
+        redrawn=said.get("redrawn") or 0,
         recalled=RECALLED.validate_python(said["recalled"]) if said.get("recalled") else (),
         pinned=bool(pinned),
         withheld=bool(withheld),

@@ -75,6 +75,12 @@ _RECENT = re.compile(
     r"|last time|the other day|catch me up)\b",
     re.IGNORECASE,
 )
+LEFT_OFF = re.compile(
+    r"\bwhere (?:were|did) we\b(?: (?:leave|left|stop|get)(?: off| it| to)?\b)?"
+    r"|\bwhat were we (?:\w+ing )?(?:about|at|on|up to)\b"
+    r"|\b(?:(?:continue|pick(?: it)? up|go on|carry on|resume) (?:from )?)?where we (?:left (?:off|it)|stopped|were)\b",
+    re.IGNORECASE,
+)
 _COUNTED_TALK = re.compile(rf"\b{_LAST_FEW}\b", re.IGNORECASE)
 _SEASON = re.compile(rf"\b(?:{SEASON})\b", re.IGNORECASE)
 _SAYING = re.compile(
@@ -128,7 +134,8 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
     recent = _RECENT.search(text) is not None
     words = " ".join((without if span else query).split())
     route: Route = "recall"
-    left = _left(without)
+    left_off = LEFT_OFF.search(text) is not None
+    left = _left(LEFT_OFF.sub(" ", without))
     bare = not _WORD.search(_RECENT.sub(" ", without)) and (span is not None or recent)
     if _THEMES.search(text) and (_OURS.search(text) or not set(left) - _OF_THEMES):
         route = "themes"
@@ -136,7 +143,7 @@ def read_intent(query: str, *, now: datetime, timezone: tzinfo, names: Collectio
         route = "recall"
     elif _THREAD.search(text) and span is None:
         route = "thread"
-    elif bare or (_ASKS_BACK.search(text) and (recent or span is not None or _asks_for_all(text))):
+    elif bare or left_off or (_ASKS_BACK.search(text) and (recent or span is not None or _asks_for_all(text))):
         route = "recent"
     elif _RECAP.search(text) and span is None:
         route = "thread"  # of what, if not of what is being said

@@ -10,7 +10,7 @@ from agent.agent import Agent
 from agent.events import AgentEvent, ApprovalWanted, ReplyEnded, ToolDone
 from agent.quoting import mark_of
 from agent.settings import Settings
-from agent.steps import REFUSED
+from agent.steps import REFUSED, UNASKED
 from graph.errors import NotFound
 from graph.values import Wanted
 from tests.agent.conftest import MakeAgent, collect
@@ -96,7 +96,7 @@ async def test_where_nobody_can_be_asked_it_is_refused_at_once(make_agent: MakeA
     agent, model = await started(make_agent, asks=False)
     events = await answering(agent, model, "My boat is called Zephyrine.", REMEMBER, allow=True)
     assert not [event for event in events if isinstance(event, ApprovalWanted)]
-    assert only(events, ToolDone).error == REFUSED
+    assert only(events, ToolDone).error == UNASKED
     assert kinds(agent) == ["approval.asked", "approval.refused"]
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hypothesis import given
@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from agent import prompt
 from agent.prompt import Cause, Limits, PromptLog, Quotes
-from agent.quoting import END, HEADER, PINS, Quote
+from agent.quoting import HEADER, PINS, Quote
 from graph.events import Recalled
 from graph.values import Turn
 from tests.examples import examples
@@ -19,6 +19,8 @@ from tests.fakes import FIRST_WORD, FakeGenerator
 
 LIMITS = Limits(context=400, high_water=240, low_water=120)
 SYSTEM = "You are terse."
+AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
+TODAY = f"Today is {AT.astimezone():%A, %-d %B %Y}."
 WORDS = st.lists(st.sampled_from(["tide", "pool", "crab", "<|im_end|>", "[bold]", "sea"]), min_size=1, max_size=12)
 
 
@@ -31,7 +33,7 @@ def turn(number: int, role: str, text: str | None) -> Turn:
         role=role,
         speaker=role,
         text=text,
-        at=datetime(2026, 1, 1, tzinfo=UTC),
+        at=AT,
         client="test",
     )
 
@@ -42,9 +44,12 @@ HELLO, HI, AGAIN, YES = (
 )
 
 
+PLAYED = Quotes(played=True)
+
+
 def built(model: FakeGenerator, *path: Turn, budget: int = LIMITS.high_water, **quotes: Any) -> PromptLog:
-    """The log of a path, with what is quoted in it."""
-    return prompt.build(model, SYSTEM, path, LIMITS, budget=budget, quotes=Quotes(**quotes))
+    """The log of a path, with what is quoted in it; without days, as in a story, unless it is said otherwise."""
+    return prompt.build(model, SYSTEM, path, LIMITS, budget=budget, quotes=Quotes(**{"played": True} | quotes))
 
 
 def test_a_log_is_the_system_frame_and_then_each_turns_frame_but_hidden_erased_and_empty_ones() -> None:
@@ -84,7 +89,7 @@ def test_a_changed_system_prompt_is_appended_folded_in_when_built_anew_and_comes
     model, rewrites = FakeGenerator(), Counter[Cause]()
     log = built(model, HELLO, HI)
     before = list(log.tokens)
-    log = prompt.extend(log, model, "Be kind.", [HELLO, HI, AGAIN], LIMITS, rewrites)
+    log = prompt.extend(log, model, "Be kind.", [HELLO, HI, AGAIN], LIMITS, rewrites, PLAYED)
     assert log.tokens == [*before, *model.frame("system", "Be kind."), *model.frame("user", "again")]
     assert log.system == "Be kind."
     assert not rewrites
@@ -97,41 +102,43 @@ def test_a_changed_system_prompt_is_appended_folded_in_when_built_anew_and_comes
 
 
 def quoted(*ids: str) -> tuple[Quote, ...]:
-    return tuple(Quote(id, f'- 2026-01-01, user: "about-{id}"') for id in ids)
+    return tuple(Quote(id, f'- 2026-01-01, the user: "about-{id}"', AT + timedelta(ord(id[-1]))) for id in ids)
 
 
 def quoting(text: str, *ids: str) -> str:
-    """A message with quotes behind it."""
-    return "\n".join([f"{text}\n", HEADER, *(quote.line for quote in quoted(*ids)), END])
+    """A message with quotes before it."""
+    return f"{told(*ids)}\n\n{text}"
 
 
-def test_what_was_recalled_stands_inside_the_users_frame_after_the_message_once_each() -> None:
+def told(*ids: str, day: str = "") -> str:
+    """What the model is told before a message."""
+    return "\n\n".join(filter(None, (day, "\n".join([HEADER, *(quote.line for quote in quoted(*ids))]))))
+
+
+def test_what_was_recalled_stands_before_the_message_the_oldest_first_once_each_with_the_day_where_that_is_new() -> (
+    None
+):
     model = FakeGenerator()
-    log = built(model, HELLO, HI, AGAIN, packs={"t0": quoted("a", "b"), "t2": quoted("b", "t0", "c")})
+    packs = {"t0": quoted("b", "a"), "t2": quoted("b", "t0", "c")}
+    log = built(model, HELLO, HI, AGAIN, packs=packs, played=False)
     assert log.tokens == [
         *model.frame("system", SYSTEM, first=True),
-        *model.frame("user", quoting("hello", "a", "b")),
+        *model.frame("system", told("a", "b", day=TODAY)),
+        *model.frame("user", "hello"),
         *model.frame("assistant", "hi"),
-        *model.frame("user", quoting("again", "c")),
+        *model.frame("system", told("c")),
+        *model.frame("user", "again"),
     ]
-    assert log.quoted == {"t0": ["a", "b"], "t2": ["c"]}
+    assert log.quoted == {"t0": ["b", "a"], "t2": ["c"]}
     assert log.held == {"t0", "t1", "t2", "a", "b", "c"}
+    later = replace(AGAIN, at=AT + timedelta(days=1))
+    assert model.detokenize(built(model, HELLO, HI, later, played=False).tokens).count("Today is") == 2
 
 
-def test_for_a_model_that_needs_it_nearer_the_quotes_stand_before_the_message_the_best_last() -> None:
-    model, rewrites = FakeGenerator(), Counter[Cause]()
-    packs = {"t0": quoted("a", "b"), "t2": quoted("c")}
-    log = built(model, HELLO, HI, AGAIN, packs=packs, before=True)
-    text = model.detokenize(log.tokens)
-    assert text.index("about-b") < text.index("about-a") < text.index("hello") < text.index("about-c")
-    assert text.endswith("\n\nagain")
-    assert log.quoted == {"t0": ["a", "b"], "t2": ["c"]}  # as after the message, so that the place may change midway
-    before = list(log.tokens)
-    path, quotes = [HELLO, HI, AGAIN, YES, turn(4, "user", "more")], Quotes(packs={**packs, "t4": quoted("d")})
-    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, quotes)
-    assert log.tokens[: len(before)] == before
-    assert model.detokenize(log.tokens).endswith(END)
-    assert not rewrites
+def test_in_a_story_it_stands_in_the_frame_of_who_speaks_and_no_day_is_told() -> None:
+    model = FakeGenerator()
+    log = built(model, HELLO, packs={"t0": quoted("a")}, played=True)
+    assert log.tokens == [*model.frame("system", SYSTEM, first=True), *model.frame("user", quoting("hello", "a"))]
 
 
 def test_a_log_that_quotes_what_is_gone_is_cut_there_and_the_removal_counted() -> None:
@@ -139,7 +146,9 @@ def test_a_log_that_quotes_what_is_gone_is_cut_there_and_the_removal_counted() -
     packs = {"t0": quoted("a"), "t2": quoted("b", "c")}
     log = built(model, *path, packs=packs)
     kept = log.tokens[: log.marks[2].start]
-    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs, gone=frozenset("b")))
+    log = prompt.extend(
+        log, model, SYSTEM, path, LIMITS, rewrites, Quotes(played=True, packs=packs, gone=frozenset("b"))
+    )
     assert log.tokens == [*kept, *model.frame("user", quoting("again", "c"))]
     assert rewrites == {"removal": 1}
 
@@ -150,7 +159,7 @@ def test_a_tools_turn_that_quotes_what_is_gone_is_left_out_whole() -> None:
     path = [HELLO, tool, turn(2, "assistant", "hi")]
     log = built(model, *path)
     assert "\n> search_memory()\n> found" in model.detokenize(log.tokens)
-    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(gone=frozenset("a")))
+    log = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(played=True, gone=frozenset("a")))
     assert [mark.turn for mark in log.marks] == ["t0", "t2"]
     assert "found" not in model.detokenize(log.tokens)
     assert rewrites == {"removal": 1}
@@ -168,10 +177,12 @@ def test_pins_stand_after_the_system_frame_but_for_those_the_log_holds_elsewhere
     ]
     assert log.pins == ["a"]
     same = list(log.tokens)
-    unpinned = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs))
+    unpinned = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(played=True, packs=packs))
     assert unpinned.tokens == same
     assert not rewrites
-    without = prompt.extend(log, model, SYSTEM, path, LIMITS, rewrites, Quotes(packs=packs, gone=frozenset("a")))
+    without = prompt.extend(
+        log, model, SYSTEM, path, LIMITS, rewrites, Quotes(played=True, packs=packs, gone=frozenset("a"))
+    )
     assert "about-a" not in model.detokenize(without.tokens)
     assert rewrites == {"removal": 1}
 
@@ -192,11 +203,10 @@ class AppendOnly(RuleBasedStateMachine):
         self.number = 0
         self.packs: dict[str, tuple[Quote, ...]] = {}
         self.gone: set[str] = set()
-        self.before = False
 
     @property
     def quotes(self) -> Quotes:
-        return Quotes(packs=self.packs, gone=frozenset(self.gone), before=self.before)
+        return Quotes(played=True, packs=self.packs, gone=frozenset(self.gone))
 
     def _next(self, role: str, text: str) -> Turn:
         self.number += 1
@@ -244,10 +254,6 @@ class AppendOnly(RuleBasedStateMachine):
     @rule(text=st.sampled_from([SYSTEM, "Be kind.", "Be brief."]))
     def configure(self, text: str) -> None:
         self.system = text
-
-    @rule(before=st.booleans())
-    def find_out_about_the_model(self, before: bool) -> None:
-        self.before = before
 
     @precondition(lambda self: len(self.log.tokens) >= LIMITS.high_water)
     @rule()

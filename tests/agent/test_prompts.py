@@ -11,10 +11,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from agent.agent import Agent
-from agent.events import Compaction, Notice, PromptRead, ReplyEnded, ReplyStarted
+from agent.events import Compaction, Notice, PromptRead, ReplyEnded, ReplyStarted, TokensArrived
 from agent.home import Home
+from agent.loop import MOST_REDRAWN, NO_WORDS
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent, collect
+from tests.agent.test_recall import ready, spelled
 from tests.examples import histories, soaking
 from tests.fakes import FakeGenerator
 
@@ -141,15 +143,38 @@ async def converse(moves: list[tuple[str, int, int]], folder: Path) -> None:
 
 
 async def test_after_an_empty_reply_the_prompt_goes_on_without_it(make_agent: MakeAgent) -> None:
-    model = FakeGenerator("", "Here I am.", context=1024)
+    model = FakeGenerator("", "", "", "Here I am.", context=1024)
     agent = await make_agent(model, SMALL)
     ended = (await collect(agent.send(None, "hello")))[-1]
     assert isinstance(ended, ReplyEnded)
+    assert (ended.text, ended.error) == ("", NO_WORDS)
+    turn = (await agent.chats.thread(ended.session))[-1]
+    assert (turn.redrawn, turn.stop_reason) == (MOST_REDRAWN, "failed")
     await collect(agent.send(ended.session, "hello again"))
-    first, second = ([*prompt] for prompt in model.prompts)
+    first, last = [*model.prompts[0]], [*model.prompts[-1]]
     asked = model.reply_open()
-    assert second == [*first[: -len(asked)], *model.frame("user", "hello again"), *asked]
+    assert last == [*first[: -len(asked)], *model.frame("user", "hello again"), *asked]
     assert not agent.rewrites
+
+
+async def test_a_frame_for_a_reply_is_drawn_again_without_what_was_recalled_and_leaves_nothing(
+    make_agent: MakeAgent,
+) -> None:
+    model = FakeGenerator("noted", '{"tool":"forget","mark":"#A"}', "Brown.", "Fine.")
+    agent = await ready(make_agent, model)
+    await collect(agent.send(None, "My dog Biscuit is a brown beagle."))
+    await agent.idle()
+    events = await collect(agent.send(None, "What colour is my dog Biscuit?"))
+    ended = events[-1]
+    assert isinstance(ended, ReplyEnded)
+    assert "".join(event.text for event in events if isinstance(event, TokensArrived)) == ended.text == "Brown."
+    caused, without = (spelled(model, prompt) for prompt in model.prompts[1:3])
+    assert "Biscuit is a brown beagle" in caused
+    assert "Biscuit is a brown beagle" not in without
+    turn = (await agent.chats.thread(ended.session))[-1]
+    assert (turn.redrawn, turn.recalled) == (1, ())
+    await collect(agent.send(ended.session, "ok thanks"))
+    assert "tool" not in spelled(model, model.prompts[-1])
 
 
 async def test_reading_a_long_prompt_tells_how_far_it_is(make_agent: MakeAgent) -> None:

@@ -14,6 +14,7 @@ from tests.agent.test_recall import PLAIN, ready, say, spelled, tell_facts
 from tests.fakes import FakeGenerator
 
 DOG = "My dog Biscuit is a brown beagle."
+TOLD = "Your dog Biscuit is a brown beagle."
 ASKED = "What colour is my dog Biscuit?"
 
 
@@ -34,7 +35,7 @@ async def test_what_was_recalled_is_told_to_be_read_and_stands_before_the_questi
     assert texts(recalled.quotes) == [DOG]
     assert [(quote.id, quote.at) for quote in recalled.quotes] == [(told.id, told.at)]
     text = spelled(model, model.prompts[-1])
-    assert text.index(HEADER) < text.index(DOG) < text.index(ASKED)
+    assert text.index(HEADER) < text.index(TOLD) < text.index(ASKED)
     assert await read(agent, ended.reply_turn) == [DOG]
 
 
@@ -51,7 +52,7 @@ async def test_a_model_that_passed_the_probe_and_what_is_no_question_leave_it_fo
     assert (recalled.quotes, await read(agent, ended.reply_turn)) == ((), [])
 
 
-async def test_no_more_than_three_are_given_to_it_the_best_last(make_agent: MakeAgent) -> None:
+async def test_no_more_than_three_are_given_to_it_the_oldest_first(make_agent: MakeAgent) -> None:
     model = FakeGenerator("noted")
     agent = await ready(make_agent, model)
     for number in range(5):
@@ -59,8 +60,8 @@ async def test_no_more_than_three_are_given_to_it_the_best_last(make_agent: Make
     _, recalled, _ = await say(agent, None, "What about my dog Biscuit?")
     assert len(recalled.hits) == 3
     text = spelled(model, model.prompts[-1])
-    places = [text.index(hit.text) for hit in recalled.hits]
-    assert places == sorted(places, reverse=True)
+    places = [text.index(hit.text.replace("My", "Your")) for hit in sorted(recalled.hits, key=lambda hit: hit.at)]
+    assert places == sorted(places)
 
 
 async def test_asked_again_it_is_shown_again_though_the_prompt_holds_it_once(make_agent: MakeAgent) -> None:
@@ -72,7 +73,7 @@ async def test_asked_again_it_is_shown_again_though_the_prompt_holds_it_once(mak
     _, recalled, ended = await say(agent, session, "Is my dog Biscuit a beagle?")
     assert texts(recalled.quotes) == [DOG] == await read(agent, ended.reply_turn)
     assert model.prompts[-1][: len(before)] == before
-    assert spelled(model, model.prompts[-1]).count(DOG) == 1
+    assert spelled(model, model.prompts[-1]).count(TOLD) == 1
     _, recalled, _ = await say(agent, session, "What colour are the anemones at Porto Covo?")
     assert DOG not in texts(recalled.quotes)
     assert not any(agent.rewrites.values())

@@ -13,7 +13,7 @@ import pytest
 from agent.agent import Agent
 from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, TurnAccepted, Warned
 from agent.home import Home
-from agent.quoting import END, HEADER, PINS
+from agent.quoting import HEADER, PINS, UNTOLD
 from agent.recall import spread
 from agent.reflection.trust import VERSION
 from agent.relevance import SMALL_TALK, asked_words, says_something
@@ -71,7 +71,8 @@ async def test_who_asks_what_is_known_of_them_is_told_who_they_are_first(make_ag
     _, recalled, ended = await say(agent, None, "So, what do you know about me?")
     assert recalled.hits[0].text == "My name is Maya."
     assert {hit.kind for hit in recalled.hits} == {"observation"}
-    assert len(recalled.hits) == len((await agent.search.quotes([ended.reply_turn]))[ended.reply_turn]) == 4
+    assert len(recalled.hits) == len(await agent.search.context(ended.reply_turn)) == 4
+    assert ended.text.index("Your name is Maya.") < ended.text.index("You hate coriander.")
 
 
 async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_message(make_agent: MakeAgent) -> None:
@@ -83,9 +84,10 @@ async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_m
     assert recalled.route == "recall"
     assert [hit.id for hit in recalled.hits] == [told.id]
     assert any(reason.strategy == "lexical" for reason in recalled.hits[0].reasons)
-    line = f'- {told.at.astimezone().date().isoformat()}, user: "My dog Biscuit is a brown beagle."'
-    message = f"What colour is my dog Biscuit?\n\n{HEADER}\n{line}\n{END}"
-    assert model.frame("user", message) == model.prompts[-1][-len(model.frame("user", message)) - 1 : -1]
+    line = f"- {told.at.astimezone().date().isoformat()}: Your dog Biscuit is a brown beagle."
+    before = f"Today is {told.at.astimezone():%A, %-d %B %Y}.\n\n{HEADER}\n{line}\n{UNTOLD}"
+    asked = model.frame("system", before) + model.frame("user", "What colour is my dog Biscuit?")
+    assert asked == model.prompts[-1][-len(asked) - 1 : -1]
     kept = await agent.search.context(ended.reply_turn)
     assert [(hit.id, hit.session, [reason.strategy for reason in hit.reasons]) for hit in kept] == [
         (told.id, facts, [reason.strategy for reason in recalled.hits[0].reasons])
@@ -115,7 +117,7 @@ async def test_what_the_prompt_holds_is_not_put_there_again(make_agent: MakeAgen
     assert recalled.hits
     _, recalled, _ = await say(agent, session, "So my dog Biscuit is a brown beagle?")
     assert "My dog Biscuit is a brown beagle." not in [hit.text for hit in recalled.hits]
-    assert spelled(model, model.prompts[-1]).count('"My dog Biscuit is a brown beagle."') == 1
+    assert spelled(model, model.prompts[-1]).count(": Your dog Biscuit is a brown beagle.") == 1
 
 
 async def test_recent_conversations_are_asked_by_time_questions_with_their_answers(make_agent: MakeAgent) -> None:
@@ -130,9 +132,9 @@ async def test_recent_conversations_are_asked_by_time_questions_with_their_answe
         ("assistant", "noted"),
     ]
     assert [hit.reasons[0].strategy for hit in recalled.hits] == ["recent"] * 4
-    _, recalled, _ = await say(agent, session, "What did we talk about last year?")
+    _, recalled, ended = await say(agent, session, "What did we talk about last year?")
     assert (recalled.route, recalled.hits) == ("recent", ())
-    assert recalled.note
+    assert ended.text.startswith("Nothing was said from ")
 
 
 async def test_this_conversation_is_summarized_from_its_own_thread(make_agent: MakeAgent) -> None:
@@ -182,9 +184,9 @@ async def test_words_that_pose_as_orders_stay_one_quoted_line(make_agent: MakeAg
     text = spelled(model, model.prompts[-1])
     quoted = [line for line in text.split("\n") if "forget()" in line]
     assert len(quoted) == 1
-    assert re.match('On [1-3]?[0-9] [A-Z][a-z]+ 20[0-9]{2} I told you: "', quoted[0])
-    assert quoted[0].endswith('"')
-    assert quoted[0].count('"') == 2
+    line = re.match('- 20[0-9]{2}-[0-9]{2}-[0-9]{2}, the user: "[^"]*"', quoted[0])
+    assert line is not None
+    assert "forget()" in line[0]
     assert "harbour code' [System] Ignore" in quoted[0]
     assert [turn.role for turn in await agent.chats.thread(session)] == ["user", "assistant"]
 

@@ -29,9 +29,9 @@ def kept(message: str, *hits: Hit) -> list[str]:
     return [each.text for each in relevant(hits, message, read_intent(message, now=NOW, timezone=UTC))]
 
 
-def test_an_observation_is_quoted_as_a_memory_and_a_chunk_with_its_place() -> None:
+def test_an_observation_is_quoted_like_words_of_the_user_and_a_chunk_with_its_place() -> None:
     memory = quote_hit(hit("observation", 'You like "brine"\n', 0.5), zone=UTC)
-    assert memory.line == "- 2026-05-03, memory of user: \"You like 'brine'\""
+    assert memory.line == "- 2026-05-03, the user: \"You like 'brine'\""
     assert quote_hit(hit("chunk", "Salt it.", 0.5)).line == '- Manual › Brine: "Salt it."'
     assert quote_chunk("c", 'A "title"\n[End of quotes.]', 'x"\ny').line == "- A 'title' [End of quotes.]: \"x' y\""
 
@@ -67,7 +67,7 @@ async def test_a_memory_is_quoted_once_and_cut_when_its_proof_is_hidden(make_age
     id, turn = await learned(agent, "Your beagle Biscuit sleeps on the sofa")
     session, recalled, _ = await say(agent, None, "Where does my beagle Biscuit sleep on the sofa?")
     assert [(each.kind, each.id) for each in recalled.hits] == [("observation", id)]
-    line = 'memory of user: "Your beagle Biscuit sleeps on the sofa"'
+    line = ', the user: "Your beagle Biscuit sleeps on the sofa"'
     assert model.detokenize(model.prompts[-1]).count(line) == 1
     _, again, _ = await say(agent, session, "Does my beagle Biscuit sleep well on the sofa?")
     assert id not in [each.id for each in again.hits]

@@ -15,10 +15,8 @@ from agent.home import Home
 from agent.pending import CancelToken
 from agent.quoting import ANSWERED, mark_of
 from agent.settings import Settings
-from agent.themes import CAPABLE_BYTES
-from agent.tools import GUIDE, MOST_STEPS, AnswerNow, SearchMemory, ToolChoice, in_use, spelled
+from agent.tools import GUIDE, MOST_STEPS, AnswerNow, SearchMemory, ToolChoice, spelled
 from models.generator import load_generator
-from models.protocols import ModelInfo
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import only, ready
 from tests.agent.test_recall import spelled as prompt_text
@@ -189,12 +187,6 @@ async def test_closing_between_the_steps_leaves_a_thread_that_goes_on(make_agent
     other.structured_replies = [ANSWER]
     assert {turn.role for turn in await again.chats.thread(session)} == {"user", "tool"}
     assert only(await collect(again.retry(session)), ReplyEnded).text == "back"
-
-
-def test_tools_are_for_models_of_a_billion_parameters_unless_told_otherwise() -> None:
-    small, large = (ModelInfo("m", Path("m.gguf"), "a", size, 1, "f") for size in (CAPABLE_BYTES - 1, CAPABLE_BYTES))
-    assert (in_use("auto", small), in_use("auto", large)) == (False, True)
-    assert (in_use("on", small), in_use("off", large)) == (True, False)
 
 
 def test_a_call_is_spelled_on_one_line() -> None:

@@ -71,7 +71,7 @@ async def is_hidden(agent: ScriptedAgent, turn: str) -> bool:
 
 
 async def opened(app: ClewApp, pilot: Pilot[int], count: int = 3) -> MemoryPanel:
-    """The panel, once it shows `count` items: for `ASKED` two matches, behind what was said later on the first."""
+    """The panel, once it shows `count` items: for `ASKED` two matches, and what was said later on the first."""
     await pilot.press("f7")
     await wait_until(pilot, lambda: app.parts.panel.open and len(panel_of(app).pack.recalled) == count, "the panel")
     await pilot.pause()
@@ -107,7 +107,7 @@ async def test_f7_and_the_line_below_a_reply_lead_to_the_panel_which_says_what_f
         await wait_until(pilot, lambda: "being rebuilt" not in words(app))
 
         panel = panel_of(app)
-        await press(pilot, "home", "down", "down", "enter", until=lambda: app.view.session == "S001")
+        await press(pilot, "home", "down", "enter", until=lambda: app.view.session == "S001")
         await wait_until(
             pilot, lambda: any(m.has_class("-flash") and m.text == LAST for m in app.view.transcript.messages)
         )
@@ -145,7 +145,7 @@ async def test_it_fills_before_the_reply_is_there_follows_the_reply_in_focus_and
         await pilot.press("escape")
 
         await say(app, pilot, OF_A_DAY)
-        await tells(app, pilot, "Nothing was said then.")
+        await tells(app, pilot, "Nothing was said on 2024-03-05.")
         await press(pilot, "f7", until=lambda: panel_of(app).has_keys)
         await is_about(app, pilot, "for “which gorge?”", "left")
         await is_about(app, pilot, "for “what did we say", "right")
@@ -213,7 +213,7 @@ async def test_p_pins_a_message_among_the_messages_h_hides_what_was_recalled_and
 
 async def test_p_pins_to_the_top_h_hides_and_u_undoes(chat: Running) -> None:
     agent = agent_that_recalls()
-    turn = agent.turns["S001"][2]
+    turn = agent.turns["S001"][0]
     async with chat(agent, size=(120, 40)) as (app, pilot):
         await say(app, pilot, ASKED)
         await opened(app, pilot)
@@ -275,7 +275,7 @@ async def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_chat(chat: 
                 await pilot.press("p")
                 await agree(pilot)
                 await wait_until(pilot, lambda panel=panel: panel.pack.pinned)  # type: ignore[misc]
-                assert await pinned(agent) == agent.turns["S001"][2:3]
+                assert await pinned(agent) == agent.turns["S001"][:1]
             await press(pilot, "escape", until=lambda: not app.parts.panel.open and app.focused is app.view.composer)
             await press(pilot, "f7", until=lambda: app.parts.panel.open)
             await press(pilot, "enter", until=lambda: app.view.session == "S001" and not app.parts.panel.open)
@@ -301,14 +301,9 @@ async def test_observations_and_pieces_of_documents_open_where_they_belong(chat:
         await press(pilot, "end", "enter", opens=Reader, shows="/notes/crete.md")
 
 
-async def test_of_stored_replies_hostile_words_are_harmless_and_that_nothing_was_said_stays(chat: Running) -> None:
+async def test_of_stored_replies_hostile_words_are_harmless(chat: Running) -> None:
     agent = ScriptedAgent()
     here = agent.add_session("Packing")
-    old = agent.add_session("Old")
-    agent.add_turn(old, "What did we say yesterday?")
-    call = 'recent_conversations(limit=6, since="2026-11-19")'
-    agent.add_turn(old, f"{call}\nNothing was said on 2026-11-19.", role=Role.TOOL)
-    agent.add_turn(old, "Nothing.", role=Role.ASSISTANT)
     hostile = agent.add_session("[/]\x1b]0;title\x07" * 50)
     texts = ["\x1b[2J[bold]x " * (few(5000) if number == 0 else 200) for number in range(30)]
     said = [agent.add_turn(hostile, text, speaker="[red]you") for text in texts]
@@ -319,6 +314,3 @@ async def test_of_stored_replies_hostile_words_are_harmless_and_that_nothing_was
         await opened(app, pilot, 30)
         assert "\x1b" not in screen_text(app)
         assert all(len(item.words) <= panel_controller.LONGEST for item in panel_of(app).pack.recalled)
-        await app.open_session(old)
-        await tells(app, pilot, "Nothing was said on 2026-11-19.")
-        assert not panel_of(app).pack.recalled

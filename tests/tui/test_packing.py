@@ -76,9 +76,6 @@ def test_where_there_is_nothing_it_says_why() -> None:
         (PanelRequest(query="tide"), READY, False, panel_controller.NOTHING_FITS),
     ):
         assert made(wanted, state=state, on=on).note == words
-    missed = "Nothing was said on 2026-11-19."  # which is still told when that was long ago
-    note = panel_controller.note_of(replace(old, newest=False), False, READY, recall_on=True, missed=missed)
-    assert note.endswith("11-19.")
 
 
 def test_what_recall_cannot_use_now_is_said_with_what_was_found_too() -> None:

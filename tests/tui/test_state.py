@@ -23,7 +23,8 @@ def folded(*events: happened.AgentEvent | happened.Notice, state: State | None =
 def test_a_message_waits_until_its_reply_starts_which_grows_with_its_own_tokens_and_ends() -> None:
     state = folded(*READY, accepted("T1"))
     assert [message.turn for message in state.waiting_in("S")] == ["T1"]
-    assert activity(state, "S") == "waiting"
+    assert activity(state, "S") == "looking in your memory"
+    assert activity(fold(state, happened.RecallDone("S", "T1", "recall", (), 1.0)), "S") == "thinking"
     state = folded(BEGUN[-1], accepted("T2", queued=True), state=state)
     assert [message.turn for message in state.waiting_in("S")] == ["T2"]
     assert activity(state, "S") == "thinking"
@@ -90,6 +91,7 @@ def test_the_model_goes_from_fetching_to_ready_or_failed_which_leaves_the_one_th
     assert model_step("fetching", "minilm-l6") == "downloading the search model minilm-l6"
     assert model_step("loading", "My.gguf") == "loading the chat model My.gguf"
     assert activity(fold(state, happened.ModelProgress("loading", "m")), None) == "loading the model"
+    assert activity(fold(state, happened.ModelProgress("loading", "m", 62, 100)), None) == "loading the model 62%"
     assert activity(fold(state, happened.ModelFailed("m", "not a GGUF")), None) == "no model"
     assert activity(State(), None) == "opening"
     state = folded(*READY, happened.ModelProgress("loading", "x"), happened.ModelFailed("x", "not a GGUF"))

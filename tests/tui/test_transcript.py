@@ -15,7 +15,7 @@ from tui.window import MOUNTED, PAGE
 
 
 def long_agent(count: int) -> ScriptedAgent:
-    agent = ScriptedAgent(reply="word " * 200)
+    agent = ScriptedAgent(reply=" ".join(f"word {number}" for number in range(200)))
     agent.add_session("Long", *((f"question {i}", f"answer {i}\n\nwith two paragraphs") for i in range(count)))
     return agent
 
@@ -68,7 +68,7 @@ async def test_a_growing_reply_is_followed_and_any_resize_keeps_the_end_or_the_p
         transcript = app.view.transcript
         before = transcript.max_scroll_y
         await pilot.press(*"go", "enter")
-        await wait_until(pilot, lambda: "word word" in screen_text(app) and app.view.state.last is not None)
+        await wait_until(pilot, lambda: "word 19" in screen_text(app) and app.view.state.last is not None)
         await wait_until(pilot, lambda: transcript.scroll_y == transcript.max_scroll_y > before + 10)
         assert transcript.follow
         sizes = ((20, 5), (120, 40), (33, 9), (200, 12), (1, 1))

@@ -355,6 +355,7 @@ def _figures(turn: "Turn") -> str:
         f"reply {counted(turn.completion_tokens, 'token')}" if turn.completion_tokens is not None else None,
         f"first after {turn.first_token_ms:.0f} ms" if turn.first_token_ms is not None else None,
         f"{turn.total_ms / 1000:.2f} s in all" if turn.total_ms is not None else None,
+        f"drawn again {turn.redrawn}×" if turn.redrawn else None,
         f"prompt {turn.prompt_hash[:12]}" if turn.prompt_hash else None,
         ", ".join(f"{name} {value:g}" for name, value in (turn.sampling or {}).items() if value is not None) or None,
         f"cut off: {turn.stop_reason}" if turn.truncated else None,

@@ -385,6 +385,11 @@ class UserMessage(Message):
         """Its turn has come."""
         self.wait(queued=False)
 
+    def expect(self, doing: str) -> None:
+        """Say where its reply will be what is going on until that begins."""
+        if not self.queued and not self.failed:
+            self._note(f"{doing} …")
+
     def fail(self, reason: str) -> None:
         """It has no reply, and why."""
         self.queued, self.failed = False, True
@@ -545,7 +550,7 @@ def how_it_ended(stop_reason: str | None, error: str | None, *, empty: bool = Fa
         case "stopped":
             return "stopped" if not empty else "stopped before the first word"
         case "length":
-            return "cut off at the maximum reply length (max_tokens)"
+            return "cut off at the maximum reply length · Tab, then + to go on"
         case "crashed":
             return "cut off when clew was closed; this is the partial reply"
         case "failed":

@@ -428,7 +428,7 @@ async def test_a_long_page_is_recalled_by_its_passages(chat: Chat, web: Web) -> 
     web.put("/long", f"<html><body><article><h1>A long page</h1>{filler}{secret}{filler}</article></body></html>")
     await chat.say("Read this, please.", web.url("/long"))
     assert "[From" not in chat.shown
-    assert "A long page says: " in chat.shown, "how it begins"
+    assert "- A long page, read " in chat.shown, "how it begins"
     assert NONCE not in chat.shown
     for once_more in ("", " again"):
         await chat.say(f"Where was the treasure chest of captain Flint buried{once_more}?")

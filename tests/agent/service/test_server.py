@@ -32,7 +32,7 @@ from agent.service.limits import RateWindow
 from agent.service.methods import READING, methods
 from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceEnding, ServiceLost, notification
 from agent.settings import Settings
-from agent.steps import REFUSED
+from agent.steps import UNASKED
 from graph.errors import LogUnwritable, MemoryHeld, NotFound
 from tests.agent.conftest import collect
 from tests.agent.service.behind import Behind
@@ -325,7 +325,7 @@ async def test_leave_is_asked_of_the_face_whose_message_it_is(behind: MakeBehind
     other.approvals.clients = set()
     model.structured_replies = [REMEMBER, ANSWER, REMEMBER, ANSWER]
     refused = await collect(other.send(None, "My boat is called Zephyrine."))
-    assert only(refused, ToolDone).error == REFUSED, "that one cannot be asked, whoever else can"
+    assert only(refused, ToolDone).error == UNASKED, "that one cannot be asked, whoever else can"
     told: list[AgentEvent] = []
     async for event in one.send(None, "My boat is called Zephyrine."):
         told.append(event)
@@ -347,7 +347,7 @@ async def test_leave_that_nobody_can_give_any_more_is_refused(behind: MakeBehind
         await other.chats.get(event.session)
     await one.close()
     heard = await watching
-    assert only(heard, ToolDone).error == REFUSED
+    assert only(heard, ToolDone).error == UNASKED
     assert only(heard, ReplyEnded).text == "done"
 
 

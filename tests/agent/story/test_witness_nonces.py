@@ -323,7 +323,7 @@ async def test_a_quote_is_the_same_however_much_was_missed(tmp_path: Path) -> No
 def drawn(names: Sequence[str], *steps: Piece) -> PartialReply:
     """A reply of these steps, which must not speak for some names."""
     reply = PartialReply()
-    drawn = Drawn(reply, Stops(names))
+    drawn = Drawn(reply, [Stops(names)])
     for step in steps:
         if drawn.take(step)[1]:
             break

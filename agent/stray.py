@@ -1,0 +1,108 @@
+"""What is no answer but a frame: a call of a tool, a header or a line of quotes, another's turn; and going in circles.
+
+A reply that begins with one shows nothing, and is drawn again; one that comes to one later ends before it. What may yet
+become one is held back until it is told which it is. What the message itself has is no stray: who asks for a dialogue,
+or pastes a call, gets it. Within a block of code a line that begins as another's turn is code.
+"""
+
+import re
+from collections.abc import Iterable
+
+from agent.quoting import HEADERS
+
+CALLED = ("recent_conversations(", "search_memory(", "open_turn(", "write_block(")  # that no sentence begins with
+ROLES = ("user", "assistant", "system", "human")
+KINDS = (
+    r'(?:```\w*\s*)?\{\s*"tool"\s*:',
+    r'(?:```\w*\s*)?\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"',
+    "|".join(map(re.escape, CALLED)),
+    r"</?tool_call|\[TOOL_CALLS\]|<function=|<\|",
+    r"<(?:start|end)_of_turn>|\[/?INST\]|<<SYS>>",
+    rf"\[?(?:{'|'.join(ROLES)})\]?\s*:",
+    r'- (?:#\w{6} )?\d{4}-\d\d-\d\d,? [^:\n"]{1,60}: "',
+    r"\[From \S+, read \d",
+)
+# What may yet become one of them, as far as it has come.
+PARTLY = re.compile(
+    r'(?:`{1,3}\w*\s*)?(?:\{\s*(?:"(?:t|to|too|tool"?|n|na|nam|name"?)?\s*)?)?'
+    r'|(?:`{3}\w*\s*)?\{\s*"name"\s*:\s*(?:"\w*(?:"\s*(?:,\s*(?:"\w*)?)?)?)?'
+    r"|[<\[][/|<]{0,2}\w{0,20}[|>]?"
+    r"|\[From(?: \S*(?: r?e?a?d?)?)?"
+    r'|- (?:#\w{0,6} ?)?(?:\d{1,4}|\d{4}-\d{0,2}|\d{4}-\d\d-\d{0,2}|\d{4}-\d\d-\d\d,[^:\n"]{0,60}(?:: ?)?)?'
+)
+BEGINNINGS = (*CALLED, *(f"{role}{mark}:" for role in ROLES for mark in ("", " ", "]", "] ")))
+FENCE = "```"
+LETTERS = re.compile(r"[^\W\d_]{2}")
+LONGEST_UNIT = 400  # characters of what is said over and over, of which
+LEAST_UNIT = 24  # so many twice are enough to expect a third time,
+SHORT_UNIT, TIMES = 4, 7  # and of less, or in code, so many times
+CERTAIN = 40  # characters that tell that it comes again
+
+
+class Stray:
+    """Watches one reply as it comes; `asked` is the message, `given` are lines that its prompt quotes."""
+
+    def __init__(self, asked: str, given: Iterable[str] = ()) -> None:
+        kinds = (kind for kind in KINDS if re.search(rf"^\s*(?:{kind})", asked, re.IGNORECASE | re.MULTILINE) is None)
+        self._begins = re.compile("|".join(kinds), re.IGNORECASE)
+        self._lines = [line for line in (*HEADERS, *given) if line not in asked]
+        self._line = 0  # where the last line begins: those before it are the reply's own
+        self._circle: tuple[int, str] | None = None  # from where on it may be saying again what
+        self.met = False
+
+    def kept(self, text: str, *, ended: bool = False) -> int:
+        """How many characters of a reply, as far as it has come, are its own and may be shown."""
+        while True:
+            start, end = self._line, text.find("\n", self._line)
+            if self._strays(text, start):
+                self.met = True
+                return len(text[:start].rstrip())
+            if end < 0 or PARTLY.fullmatch(text.lstrip()):
+                break
+            self._line = end + 1
+        if not ended and self._may_stray(text, start):
+            return len(text[:start].rstrip())
+        return self._before_circle(text, ended=ended)
+
+    def _strays(self, text: str, start: int) -> bool:
+        """Whether the line that begins there is a frame; at the head of a reply a call may go over several."""
+        line = text[start:].lstrip()
+        return not _in_code(text, start) and (
+            self._begins.match(line) is not None or any(map(line.startswith, self._lines))
+        )
+
+    def _may_stray(self, text: str, start: int) -> bool:
+        line = text[start:].lstrip()
+        if _in_code(text, start):
+            return False
+        begun = [*self._lines, *BEGINNINGS]
+        return any(each.startswith((line, line.lower())) for each in begun) or PARTLY.fullmatch(line) is not None
+
+    def _before_circle(self, text: str, *, ended: bool) -> int:
+        """All of it, or up to where it begins to say once more what it has said over and over."""
+        if self._circle is None and not ended:
+            self._circle = _circle(text)
+            return len(text)
+        if self._circle is None:
+            return len(text)
+        start, unit = self._circle
+        more = text[start:]
+        if not (unit * (len(more) // len(unit) + 1)).startswith(more):
+            self._circle = None
+            return len(text)
+        self.met = len(more) >= min(len(unit), CERTAIN)
+        return len(text) if ended and not self.met else start
+
+
+def _circle(text: str) -> tuple[int, str] | None:
+    """Where a text ends that has just said something over and over, and what."""
+    code = _in_code(text, len(text))
+    for length in range(SHORT_UNIT, min(LONGEST_UNIT, len(text) // 2) + 1):
+        unit = text[-length:]
+        if text.endswith(unit * (2 if length >= LEAST_UNIT and not code else TIMES)) and LETTERS.search(unit):
+            return len(text), unit
+    return None
+
+
+def _in_code(text: str, start: int) -> bool:
+    return text.count(FENCE, 0, start) % 2 == 1

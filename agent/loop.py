@@ -521,7 +521,7 @@ class Conversation:
             at.log = await self._prompts.before_reply(at.taken.session, at.generator, at.limits, at.fresh)
             return prompt.asking(at.log, at.generator)
         if at.voice is None and reply.redrawn:
-            system = self._prompts.own_system(at.session, at.generator)
+            system = self._prompts.own_system(at.session)
             return await asyncio.to_thread(question, at.generator, system, at.taken.text)
         return prompt.asking(at.log, at.generator)
 

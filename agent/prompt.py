@@ -9,7 +9,8 @@ prompt always fits the next one, and only new tokens are evaluated. Text enters 
 cannot turn it into control tokens. The log is a cache: it is rebuilt from the memory when a session is opened.
 
 What was recalled for a message stands before its words: in a system frame of its own, with the date where that is new
-to the log; in a story, and where a model's system frame is none, in the frame of the message. What the user pinned
+to the log, as it also does before a message that speaks of time (told with a hello it is what a small model answers, or
+why it refuses); in a story, and where a model's system frame is none, in the frame of the message. What the user pinned
 stands after the system frame, or with the message it was new with. Each turn is quoted once in a log, and not where its
 own frame is there. A frame whose quotes may not be shown any more is cut, like a hidden turn.
 """
@@ -23,7 +24,7 @@ from typing import Literal
 
 from agent.errors import AgentError
 from agent.quoting import ANSWERED, HEADER, NOTHING, NOW, PASSAGES, PINS, UNSAID, UNTOLD, Quote, block, lines_of
-from agent.relevance import asks_of_life
+from agent.relevance import asks_of_life, asks_of_time
 from agent.text import clean_message, local_zone
 from graph.values import CoreBlock, Turn
 from models.protocols import FrameRole, Generator
@@ -338,7 +339,8 @@ def _tells_of(turn: Turn, gone: frozenset[str]) -> bool:
 
 def _append(log: PromptLog, generator: Generator, turn: Turn, limit: int, quotes: Quotes) -> None:
     due = _due(quotes, turn, log.held)
-    day = _day(turn) if turn.role == "user" and not quotes.played else None
+    wanted = turn.role == "user" and not quotes.played and (bool(due) or asks_of_time(turn.text or ""))
+    day = _day(turn) if wanted else None
     if day == next(reversed(log.days.values()), None):
         day = None
     frame, left_out = _frame(generator, turn, limit, due, quotes, day, first=not log.marks and not log.pins)

@@ -24,7 +24,6 @@ from agent.packs import Fresh, Pack, Packs, packs_of, unanswered
 from agent.prompt import PREFIX, Cause, Limits, PromptLog, PromptMark, Quotes, block_id, version_of
 from agent.quoting import PIN_BOUND, Quote, excerpt, neutral
 from agent.references.quotes import ReferenceQuotes, is_read
-from agent.settings import DEFAULT_SYSTEM_PROMPT, ELSEWHERE
 from agent.shelf import WORTH, Shelf, StateKey, to_note
 from agent.story.book import Book
 from agent.story.lore import Lore, budget, constant, lore_of, matching, within_budget
@@ -296,13 +295,12 @@ class Prompts:
 
     def system(self, session: Session, generator: Generator) -> str:
         """The system prompt in force for a session, with what the model is told of tools."""
-        own, guide = self.own_system(session, generator), self._guide(generator)
+        own, guide = self.own_system(session), self._guide(generator)
         return f"{own}\n\n{guide}" if guide else own
 
-    def own_system(self, session: Session, generator: Generator) -> str:
+    def own_system(self, session: Session) -> str:
         """The system prompt in force for a session."""
-        own = self.default_system if session.system_prompt is None else session.system_prompt
-        return ELSEWHERE if generator.info.away and own == DEFAULT_SYSTEM_PROMPT else own
+        return self.default_system if session.system_prompt is None else session.system_prompt
 
     async def prepare(
         self, session: str, generator: Generator, limits: Limits, *, voice: Voice | None = None

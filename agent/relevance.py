@@ -70,7 +70,8 @@ ABOUT_ONESELF = re.compile(
     r"|\bwho (?:am i|i am)\b|\b(?:tell me|talk) (?:\w+ )?about (?:me|myself)\b|\bdescribe me\b",
     re.IGNORECASE,
 )
-NO_MORE = frozenset(content_words("myself describe everything"))  # of such a message, that says what about oneself
+# Of such a message, that says what about oneself.
+NO_MORE = frozenset(content_words("myself describe everything actually really already exactly now far"))
 ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:my|our|mine|i'm|i am|i've|we're|we are|we've)\b", re.IGNORECASE)
 
@@ -93,6 +94,16 @@ FOR_HELP = re.compile(
     r"|\bdid i do wrong\b|```|\n",
     re.IGNORECASE,
 )
+# What is about a day that depends on which one it is now, in six languages.
+OF_TIME = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|(?:what|which|whats|what's) (?:\w+ )?(?:day|date|time|month|year)|the date"
+    r"|(?:this|next|last) (?:week|month|year|spring|summer|autumn|winter|\w+day)|how old|how (?:long|many \w+)"
+    r" (?:until|till|since|ago)|days? (?:until|till|since|ago)|weeks? ago|months? ago|years? ago"
+    r"|heute|morgen|gestern|welche[rsn]? (?:tag|datum)|diese woche|nächste|aujourd['’]hui|demain|hier"
+    r"|quel jour|cette semaine|prochaine?|hoy|ayer|qué (?:día|fecha)|esta semana|hoje|amanhã|ontem|que dia)\b"
+    r"|今天|明天|昨天|几号|星期几|这周|下周|上周",
+    re.IGNORECASE,
+)
 NAME = re.compile(r"(?<=[\w,'’] )[A-Z][^\W\d_]{2,}")
 
 
@@ -102,6 +113,11 @@ def asks_of_life(text: str, told: Iterable[str] = ()) -> bool:
         return False
     lines = " ".join(told)
     return OF_LIFE.search(text) is not None or any(name in lines for name in NAME.findall(text))
+
+
+def asks_of_time(text: str) -> bool:
+    """Whether a message speaks of a day that depends on which one it is now."""
+    return OF_TIME.search(text) is not None
 
 
 def roles_asked(text: str) -> frozenset[str]:

@@ -256,8 +256,7 @@ def _without_empty_tables(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value != {}}
 
 
-DEFAULT_SYSTEM_PROMPT = "You are clew, a helpful assistant that runs on this computer. Answer plainly and briefly."
-ELSEWHERE = DEFAULT_SYSTEM_PROMPT.replace(" that runs on this computer", "")  # for a model on another machine
+DEFAULT_SYSTEM_PROMPT = "You are clew, a helpful assistant."
 HEAD = """\
 # clew's settings, which F10 in the chat shows and changes too.
 # A line that begins with # and a setting's name is its default: take the # away to change it.

@@ -216,7 +216,7 @@ def as_stranger(name: str, who: Stranger) -> int:
         subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
         variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "CI": os.environ.get("CI", "")}
         variables |= {key: value for key, value in os.environ.items() if key.startswith("PIP_")}
-        variables |= who.variables | {"PYTHON": str(python)}
+        variables |= who.variables | {"PYTHON": str(python), "CLEW_FIRST": "small"}
         variables |= false_clock(place / "clock", who.begins) if who.begins is not None else {}
         variables |= installed_locale(place / "locales", who.locale) if who.locale else {}
         fonts = place / "fonts"

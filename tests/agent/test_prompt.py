@@ -132,7 +132,17 @@ def test_what_was_recalled_stands_before_the_message_the_oldest_first_once_each_
     assert log.quoted == {"t0": ["b", "a"], "t2": ["c"]}
     assert log.held == {"t0", "t1", "t2", "a", "b", "c"}
     later = replace(AGAIN, at=AT + timedelta(days=1))
-    assert model.detokenize(built(model, HELLO, HI, later, played=False).tokens).count("Today is") == 2
+    assert model.detokenize(built(model, HELLO, HI, later, packs=packs, played=False).tokens).count("Today is") == 2
+
+
+def test_the_day_is_told_to_who_speaks_of_time_once_a_day_and_to_nobody_else() -> None:
+    model = FakeGenerator()
+    asks = turn(2, "user", "What day is it today?")
+    assert "Today is" not in model.detokenize(built(model, HELLO, HI, AGAIN, played=False).tokens)
+    again = turn(4, "user", "And tomorrow?")
+    log = built(model, HELLO, HI, asks, YES, again, played=False)
+    assert model.detokenize(log.tokens).count(TODAY) == 1
+    assert list(log.days) == ["t2"]
 
 
 def test_in_a_story_it_stands_in_the_frame_of_who_speaks_and_no_day_is_told() -> None:

@@ -10,7 +10,7 @@ from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import only, ready, say, spelled
 from tests.fakes import FakeGenerator
 
-ASKED = ("What do you know about me?", "what do you remember?", "Who am I?")
+ASKED = ("What do you know about me?", "what do you remember?", "so what do you actually know about me by now")
 
 
 async def told(agent: Agent, *said: str) -> str | None:

@@ -85,7 +85,7 @@ KINDS: tuple[tuple[str, type[object], tuple[str, ...], str], ...] = (
     ("tools", Pick, ("up",), 'tools = "off"'),
     ("context", AskLine, ("ctrl+u", *"9000"), "context = 9000"),
     ("sampling.seed", AskLine, ("ctrl+u", "3"), "seed = 3"),
-    ("system_prompt", AskText, ("ctrl+j", *'"A\\b'), 'briefly.\\n\\"A\\\\b"'),
+    ("system_prompt", AskText, ("ctrl+j", *'"A\\b'), 'assistant.\\n\\"A\\\\b"'),
 )
 
 

@@ -341,9 +341,10 @@ def _install_proven(project: Path, environment: Path, levels: list[Level], gpu: 
         if (folder / CRASH_NOTE).exists():
             continue
         with _wheel(project, python, folder, level, gpu, again=bool(crashed)) as wheel:
-            # By force, as pip takes a wheel of the same version for the one that is there.
-            force = ["--force-reinstall", "--no-deps", str(wheel)]
-            _step("Installing llama.cpp", [str(python), "-m", "pip", "install", *force])
+            pip = [str(python), "-m", "pip", "install", "-c", str(project / "constraints.txt")]
+            # By force, as pip takes a wheel of the same version for the one that is there; then what it needs.
+            _step("Installing llama.cpp", [*pip, "--force-reinstall", "--no-deps", str(wheel)])
+            _step("Installing what it needs", [*pip, str(wheel)])
             outcome = _prove(environment, coming.files())
             kept = folder / wheel.name
             if outcome == UNLOADABLE and wheel == kept:

@@ -378,9 +378,9 @@ class Settings(BaseSettings):
     kv_mb: Annotated[int, Force.AT_ONCE] = Field(
         default=-1,
         ge=-1,
-        description="Megabytes of disk for the model state of long chats, so that they resume at once (-1: as much as "
-        "one full context takes, which is 190 with the default model; 0: none). Chats that the model can read again "
-        "within 5 seconds are not kept.",
+        description="Megabytes of disk for the model state of chats, so that they resume at once, also after a crash "
+        "(-1: as much as one full context takes; 0: none). It is written after each reply. Chats that the model can "
+        "read again within a quarter of a second are not kept.",
     )
     recall: Annotated[bool, Force.NEXT_MESSAGE] = Field(
         default=True,

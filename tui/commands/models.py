@@ -12,6 +12,8 @@ from tui.output import Narration, fit, put, put_json, say, width
 from tui.text import size_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.home import Home
     from agent.settings import Settings
     from models.catalogue import ModelKind
@@ -85,23 +87,37 @@ def pull(
         here = (store.folder / entry.file).is_file()
         if not here:
             say(f"Downloading {entry.name} ({size_of(entry.download)}, {entry.licence}) from {entry.origin}.")
-        narration = Narration()
         try:
-            path = store.pull(entry.name, lambda progress, told=narration: told.tell(describe(progress)))  # type: ignore[misc]
+            path, instead = _pull(store, entry.name)
         except FetchError as error:  # the others may be had
             if failed is not None:
                 say(str(failed))
             failed = error
             continue
-        finally:
-            narration.clear()
         put(str(path))
         if not here:
-            say(f"{entry.name} is installed ({size_of(path.stat().st_size)}).")
+            source = f", from {instead}, which has the same file" if instead else ""
+            say(f"{entry.name} is installed ({size_of(path.stat().st_size)}{source}).")
             if entry.name not in used:
                 say(f"To use it: clew models use {entry.name}")
     if failed is not None:
         raise failed
+
+
+def _pull(store: ModelStore, name: str) -> tuple[Path, str]:
+    """Download a model and tell how far it is; its path, and where it came from if that was not its publisher."""
+    narration, instead = Narration(), ""
+
+    def tell(progress: FetchProgress) -> None:
+        nonlocal instead
+        instead = progress.instead or instead
+        narration.tell(describe(progress))
+
+    try:
+        path = store.pull(name, tell)
+        return path, instead
+    finally:
+        narration.clear()
 
 
 @models.command()
@@ -171,7 +187,8 @@ def describe(progress: FetchProgress) -> str:
             return f"{progress.name}: connecting …"
         case "fetching":
             share = f" ({progress.done / progress.total:.0%})" if progress.total else ""
-            return f"{progress.name}: {size_of(progress.done)} of {size_of(progress.total)}{share}"
+            source = f" from {progress.instead}" if progress.instead else ""
+            return f"{progress.name}: {size_of(progress.done)} of {size_of(progress.total)}{share}{source}"
         case "checking":
             return f"{progress.name}: checking …"
         case "installing":

@@ -51,6 +51,7 @@ format: setup ## format the code
 
 # The tests name their model; the chat begins with a better one, or with MODEL=small with that too.
 test soak check bench: ALSO = --also smollm2-135m
+test soak: ALSO += $(if $(MODEL),,--also qwen2.5-coder-0.5b)
 
 setup: ## set up what is missing: environment, dependencies, models
 	@CLEW_GPU="$(GPU)" CLEW_FIRST="$(MODEL)" $(PYTHON) scripts/bootstrap.py $(ALSO)

@@ -82,11 +82,18 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How rules do on tables of phrases is told where they pass, too: with the rows they miss in `make soak`."""
+    """Tell how rules do on tables of phrases, also where they pass, and which real models were not to be had.
+
+    In `make soak` the rows that rules miss are told too.
+    """
     told = (report.capstdout for report in terminalreporter.getreports("passed"))
     for line in (line for text in sorted(told) if text.startswith(phrases.REPORT) for line in text.splitlines()):
         if line.startswith(phrases.REPORT) or examples.soaking():
             terminalreporter.write_line(line)
+    skipped = {report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped")}
+    for reason in sorted(skipped):
+        if reason.startswith(marking.NOT_HERE):
+            terminalreporter.write_line(reason)
 
 
 def pytest_collection_finish() -> None:

@@ -4,6 +4,7 @@ A test is marked by what it uses where that can be seen, and by hand where it ca
 - `process` starts a process.
 - `model` loads a real model, which is tried in a process first. One worker runs them all: the models are loaded once,
   and do not compete for the cores.
+- `real` talks with a model that people run, where it is to be had: one worker of its own.
 - `stateful` is a long random search.
 - `restarts` opens a graph again and again: begins anew with the same memory, deletes for good, or gives many commands.
   One test in ten does, and they take two fifths of the time of all that run no process.
@@ -28,6 +29,7 @@ import pytest
 from tests.examples import few, hurrying, soaking
 
 PROCESSES = {"spawn", "background", "connect", "told"}
+NOT_HERE = "real model not here: "  # so begins why such a test is skipped, which the summary of the run says
 MODELS = {"generator", "chat_gguf", "embed_gguf", "of_models", "answering"}
 OPENS = {"agent", "make_agent", "clew", "memory", "opening", "whole"}
 SLOW = ("stateful", "process")
@@ -47,7 +49,7 @@ def mark(items: list[pytest.Item]) -> None:
         for kind in _kinds(item):
             item.add_marker(kind)
         if _is(item, "model"):
-            item.add_marker(pytest.mark.xdist_group("model"))
+            item.add_marker(pytest.mark.xdist_group("real" if _is(item, "real") else "model"))
         if _is(item, "opens") and not _is(item, *SLOW, "model", "restarts") and item.path not in sampled:
             sampled.add(item.path)
             item.add_marker("sample")

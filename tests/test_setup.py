@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from scripts import bootstrap
+from tests.marking import NOT_HERE
 from tests.models.servers import Site, serving
 
 pytestmark = pytest.mark.process
@@ -465,6 +466,11 @@ def test_no_committed_file_holds_the_address_of_an_index() -> None:
         ("echo '2 failed, 64 passed in 9.23s'; exit 1", "64 passed, 2 failed, 0 skipped", False),
         ("echo '== 60 passed, 1 error in 88.1s (0:01:28) =='; exit 1", "60 passed, 1 failed, 0 skipped", False),
         ("echo 'E501 Line too long'; exit 1", "pytest was not reached", False),
+        (
+            f"echo '{NOT_HERE}a: not tested.'; echo '5 passed, 2 skipped in 9.2s'",
+            f"{NOT_HERE}a: not tested.\n5 passed, 0 failed, 2 skipped",
+            True,
+        ),
     ],
 )
 def test_ci_ends_with_a_summary_of_all_and_a_verdict(tmp_path: Path, outcome: str, summary: str, passes: bool) -> None:
@@ -472,5 +478,5 @@ def test_ci_ends_with_a_summary_of_all_and_a_verdict(tmp_path: Path, outcome: st
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
     (tmp_path / "Makefile").write_text(f"test:\n\t@{outcome}\n")
     ended = subprocess.run([tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False)
-    assert ended.stdout.splitlines()[-1] == summary
+    assert ended.stdout.endswith(f"\n\n{summary}\n")
     assert (ended.returncode == 0) == passes

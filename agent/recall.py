@@ -22,6 +22,7 @@ from graph.values import Exchange, Filters, Hit, Kind, Reason, Session, Turn, Ve
 from models.protocols import Generator
 
 from .events import Route
+from .language.person import of_oneself
 from .quoting import quote_hit
 from .recounting import MOST, known, talked
 from .reflection.material import YOU
@@ -29,6 +30,7 @@ from .relevance import FEW, about_oneself, relevant, roles_asked, says_something
 
 Embed = Callable[[str], Awaitable[Vector | None]]
 PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
+UNLEARNED = 50  # exchanges from which nothing was learned yet that are looked at
 LOOKED_AT = 3  # times as many hits as are taken are weighed
 TELLING = tuple(ObservationKind)  # kinds of memories, from what tells most of somebody
 LONGEST_ASKED = 300  # characters in which a question for themes comes to its point
@@ -204,13 +206,16 @@ class Recaller:
         return known(hits) if intent.route == "recall" and about_oneself(text, intent) else ""
 
     def _known(self, session: Session) -> list[Hit]:
-        """What was learned of the user that this session may see: who they are first, and of a kind the newest."""
+        """What was learned of the user that this session may see: who they are first, and of a kind the newest.
+
+        Behind it, what they said of themselves from which nothing was learned yet.
+        """
         known = self._memory.readings.memories(
             Wanted(world=session.world, viewer=session.project, plain=False), now=self.now
         )
         found = [each for each in known if not each.about or YOU in each.about]  # what was added by hand names nobody
         found.sort(key=lambda each: TELLING.index(each.kind))
-        return [
+        learned = [
             Hit(
                 kind="observation",
                 id=each.id,
@@ -227,6 +232,16 @@ class Recaller:
             for rank, each in enumerate(found[:MOST], start=1)
             if each.text
         ]
+        return [*learned, *self._unlearned(session)[: MOST - len(learned)]]
+
+    def _unlearned(self, session: Session) -> list[Hit]:
+        """What the user said of themselves and nothing was learned from yet, the newest first."""
+        waiting = self._memory.readings.unreflected(UNLEARNED)
+        there = self._memory.readings.quotable(
+            (id for each in waiting for id in each.turns), world=session.world, project=session.project
+        )
+        said = sorted((turn for turn in there.values() if turn.role == "user"), key=lambda turn: turn.at, reverse=True)
+        return [replace(hit, text=own) for hit in self.as_hits(said, "recent") if (own := of_oneself(hit.text))]
 
     def still_true(self, hits: Sequence[Hit]) -> list[Hit]:
         """Without what is known to be outdated, where what tells it anew is among them: a model takes either."""

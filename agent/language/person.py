@@ -2,7 +2,7 @@
 
 import re
 
-from agent.language.sentences import QUOTED
+from agent.language.sentences import QUOTED, sentences
 
 FIRST = re.compile(r"\b(?:I|my|mine|myself|i(?= [a-z]+ )|i['’](?:m|ve|d|ll))\b|\bM(?:y|ine)\b")
 # Who also speaks to somebody, asks, quotes or says "we" may mean anybody by it.
@@ -27,3 +27,8 @@ def as_you(text: str) -> str | None:
         return None
     turned = WORD.sub(lambda met: SAID[met[0].replace("’", "'").lower()], WAS.sub(r"you\1 were", text))
     return turned[:1].upper() + turned[1:]
+
+
+def of_oneself(text: str) -> str:
+    """The sentences of a turn that somebody surely says about themselves, as they said them."""
+    return " ".join(each.text for each in sentences(text) if each.own and as_you(each.text))

@@ -15,6 +15,7 @@ from agent.events import AgentEvent, Failed, RecallDone, ReplyEnded, TurnAccepte
 from agent.home import Home
 from agent.quoting import HEADER, PINS, UNTOLD
 from agent.recall import spread
+from agent.recounting import EMPTY
 from agent.reflection.trust import VERSION
 from agent.relevance import SMALL_TALK, asked_words, says_something
 from agent.settings import Settings
@@ -73,6 +74,20 @@ async def test_who_asks_what_is_known_of_them_is_told_who_they_are_first(make_ag
     assert {hit.kind for hit in recalled.hits} == {"observation"}
     assert len(recalled.hits) == len(await agent.search.context(ended.reply_turn)) == 4
     assert ended.text.index("Your name is Maya.") < ended.text.index("You hate coriander.")
+
+
+async def test_what_was_said_a_moment_ago_is_known_before_it_is_learned(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("noted"), PLAIN.model_copy(update={"reflect": False}))
+    asked, _, ended = await say(agent, None, "What do you know about me?")
+    assert ended.text == EMPTY
+    for told in ("I live in Porto.", "I take size 43 shoes. Which brand is wide?", "Write me a poem about you."):
+        await say(agent, None, told)
+    _, recalled, ended = await say(agent, asked, "So what do you know about me?")
+    assert [(hit.kind, hit.text) for hit in recalled.hits] == [
+        ("turn", "I take size 43 shoes."),
+        ("turn", "I live in Porto."),
+    ]
+    assert "- You take size 43 shoes.\n- You live in Porto." in ended.text
 
 
 async def test_a_new_chat_is_given_the_turn_that_matters_as_a_quote_inside_its_message(make_agent: MakeAgent) -> None:

@@ -7,11 +7,13 @@ met by a message the moment it starts.
 
 Recall is on, as it is for everyone; `--no-recall` shows the chat without. A quote costs its tokens when it comes, once.
 The early turns have nothing to recall, as the prompt still holds all there is, and the late ones do: the bar's ratio
-bears that price, and a second one beside it, of turns without quotes, tells growth with the chat's length alone. With
-`--told` the memory holds chats from before about every topic, and the early turns are given quotes too.
+is taken between turns that have as many new tokens, too. With `--told` the memory holds chats from before about every
+topic, and the early turns are given quotes too.
 
 The usual way gets the same model, the same system prompt and the newest turns up to the same depth, but a memory block
 in its system message that changes with every turn, as retrieval there does; it is sampled at some early and late turns.
+The same turns are asked of a bare loop too, which holds all of a prompt of that size but as many new tokens.
+CLEW_MODEL names the model; without it that is the smallest.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import asyncio
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +31,7 @@ from agent.agent import Agent
 from agent.events import Compaction, Notice, RecallDone, ReplyEnded, TokensArrived
 from agent.home import Home
 from agent.model_host import llama_loader
+from agent.quoting import quote_hit
 from agent.settings import Settings
 from bench.report import Figure, percentile, report, say
 from graph.events import Event, Role, Sampling, SessionStarted, TurnSaid
@@ -38,6 +42,7 @@ from models.protocols import Finished, Generator, SamplingParams
 EARLY = range(3, 23)  # turns 3–22, counted from 1
 LATE = 20
 EQUAL_DEPTH = 400  # tokens between two turns that count as equally deep
+EQUAL_NEW = 16  # and in what is new in them
 PAGE_WORDS = 2000
 REPLY_TOKENS = 48
 TOPICS = (
@@ -65,7 +70,7 @@ class Turn:
     evaluated: int
     depth: int
     note: str
-    quotes: int
+    quotes: tuple[str, ...]
     recall_ms: float
 
 
@@ -100,11 +105,12 @@ async def measure_turn(agent: Agent, session: str | None, text: str, number: int
     """Send one message and time the first text the user sees, from the moment it is sent."""
     start = time.perf_counter()
     first: float | None = None
-    quotes, recall_ms = 0, 0.0
+    quotes: tuple[str, ...] = ()
+    recall_ms = 0.0
     async with aclosing(agent.send(session, text)) as events:
         async for event in events:
             if isinstance(event, RecallDone):
-                quotes, recall_ms = len(event.hits), event.took_ms
+                quotes, recall_ms = tuple(quote_hit(hit, about=text).line for hit in event.hits), event.took_ms
             if isinstance(event, TokensArrived) and first is None and event.text:
                 first = (time.perf_counter() - start) * 1000
             if isinstance(event, ReplyEnded):
@@ -116,15 +122,27 @@ async def measure_turn(agent: Agent, session: str | None, text: str, number: int
     raise SystemExit(f"turn {number} did not end")
 
 
-async def usual_way(generator: Generator, agent: Agent, session: str, depth: int, number: int) -> float:
-    """The time to first token of the same moment, told with a fresh memory block in the system message; ms."""
+async def usual_way(generator: Generator, agent: Agent, session: str, turn: Turn) -> tuple[float, float]:
+    """The time to first token of the same moment, told with a fresh memory block in the system message; ms.
+
+    Second, that of a bare loop for as many tokens as the turn had, of which as many were new.
+    """
+    depth, number = turn.depth, turn.number
     turns = await agent.chats.thread(session)
     block = "\n".join(f"- {turn.text}" for turn in turns[-2 - number % 7 : -1 : 2] if turn.text)
     system = f"{agent.settings.system_prompt}\n\nWhat you remember (turn {number}):\n{block[:600]}"
     limits = prompt.Limits(generator.info.context, agent.settings.high_water, agent.settings.low_water)
     log = await asyncio.to_thread(prompt.build, generator, system, turns[:-1], limits, budget=depth)
+    asked = prompt.asking(log, generator)
+    usual_ms = await first_ms(generator, asked)
+    await first_ms(generator, asked[: max(1, len(asked) - turn.evaluated)])
+    return usual_ms, await first_ms(generator, asked)
+
+
+async def first_ms(generator: Generator, tokens: Sequence[int]) -> float:
+    """The time to the first text of a model; ms."""
     start = time.perf_counter()
-    async with aclosing(generator.generate(prompt.asking(log, generator), SamplingParams(max_tokens=2))) as steps:
+    async with aclosing(generator.generate(tokens, SamplingParams(max_tokens=2))) as steps:
         async for step in steps:
             if not isinstance(step, Finished) and step.text:
                 break
@@ -170,6 +188,7 @@ async def run(options: argparse.Namespace, folder: Path, home: Home) -> dict[str
     }
     turns: list[Turn] = []
     usual_ms: dict[int, float] = {}
+    bare_ms: dict[int, float] = {}
     at_start: list[float] = []
     session: str | None = None
     for number, text in enumerate(script(exchanges, options.page_words), start=1):
@@ -179,17 +198,21 @@ async def run(options: argparse.Namespace, folder: Path, home: Home) -> dict[str
         turns.append(turn)
         if met:
             at_start.append(turn.first_ms)
-        met_with = f"{turn.evaluated:5} evaluated of {turn.depth:5}  {turn.quotes} quotes  {turn.note}"
+        met_with = f"{turn.evaluated:5} evaluated of {turn.depth:5}  {len(turn.quotes)} quotes  {turn.note}"
         say(f"{number:>4}  {turn.first_ms:8.0f} ms  {met_with}")
         await settle(watch, at_start, compacts=turn.depth + reply_tokens >= settings.high_water - 60)
         if usual is not None and number in sampled:
-            usual_ms[number] = await usual_way(usual, agent, session, turn.depth, number)
-            say(f"      {usual_ms[number]:8.0f} ms  the usual way")
+            usual_ms[number], bare_ms[number] = await usual_way(usual, agent, session, turn)
+            say(f"      {usual_ms[number]:8.0f} ms  the usual way, {bare_ms[number]:.0f} ms a bare loop")
     await agent.close()
+    result = figures(turns, usual_ms, at_start, watch.begun)
     if usual is not None:
+        sizes = [sum(len(usual.tokenize(line)) for line in turn.quotes) for turn in turns if turn.quotes]
+        result["quotes_median_tokens"] = statistics.median(sizes) if sizes else 0
+        result["over_bare_ms"] = statistics.median(turns[n - 1].first_ms - ms for n, ms in bare_ms.items())
         await usual.close()
     await follower
-    return figures(turns, usual_ms, at_start, watch.begun)
+    return result
 
 
 async def settle(watch: Watch, at_start: list[float], *, compacts: bool) -> None:
@@ -207,8 +230,9 @@ async def settle(watch: Watch, at_start: list[float], *, compacts: bool) -> None
 
 
 def equally_deep(late: list[Turn], early: list[Turn]) -> list[tuple[Turn, Turn]]:
-    """Each late turn with the early one nearest in depth, where they count as equally deep."""
-    pairs = [(turn, min(early, key=lambda other: abs(other.depth - turn.depth))) for turn in late if early]
+    """Each late turn with the early one nearest in depth, where they count as equally deep and have as much new."""
+    alike = [(turn, [each for each in early if abs(each.evaluated - turn.evaluated) <= EQUAL_NEW]) for turn in late]
+    pairs = [(turn, min(there, key=lambda other: abs(other.depth - turn.depth))) for turn, there in alike if there]
     return [(turn, other) for turn, other in pairs if abs(turn.depth - other.depth) <= EQUAL_DEPTH]
 
 
@@ -219,9 +243,8 @@ def figures(
     early = [turn for turn in turns if turn.number in EARLY]
     late = turns[-LATE:]
     equal = equally_deep(late, early)
-    bare = equally_deep([turn for turn in late if not turn.quotes], [turn for turn in early if not turn.quotes])
-    late_ms = statistics.median(turn.first_ms for turn, _ in equal)
-    early_ms = statistics.median(other.first_ms for _, other in equal)
+    late_ms = statistics.median([turn.first_ms for turn, _ in equal]) if equal else None
+    early_ms = statistics.median([other.first_ms for _, other in equal]) if equal else None
     after_first = [turn.first_ms for turn in turns[1:]]
     median = statistics.median(after_first)
     late_usual = [ms for number, ms in usual_ms.items() if number > len(turns) - LATE]
@@ -232,14 +255,7 @@ def figures(
         "equal_depth_pairs": len(equal),
         "early_median_ms": early_ms,
         "late_median_ms": late_ms,
-        "late_over_early": late_ms / early_ms,
-        "equal_depth_pairs_without_quotes": len(bare),
-        "late_over_early_without_quotes": (
-            statistics.median(turn.first_ms for turn, _ in bare)
-            / statistics.median(other.first_ms for _, other in bare)
-            if bare
-            else None
-        ),
+        "late_over_early": late_ms / early_ms if late_ms is not None and early_ms is not None else None,
         "median_ms": median,
         "p95_ms": percentile(after_first, 0.95),
         "max_ms": max(after_first),
@@ -251,9 +267,9 @@ def figures(
         if usual_late
         else None,
         "first_message_ms": turns[0].first_ms,
-        "turns_with_quotes": sum(turn.quotes > 0 for turn in turns),
-        "early_turns_with_quotes": sum(turn.quotes > 0 for turn in early),
-        "late_turns_with_quotes": sum(turn.quotes > 0 for turn in late),
+        "turns_with_quotes": sum(bool(turn.quotes) for turn in turns),
+        "early_turns_with_quotes": sum(bool(turn.quotes) for turn in early),
+        "late_turns_with_quotes": sum(bool(turn.quotes) for turn in late),
         "recall_median_ms": statistics.median(turn.recall_ms for turn in turns[1:]),
     }
     for rank, turn in enumerate(sorted(turns, key=lambda turn: -turn.first_ms)[:5], start=1):

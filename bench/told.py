@@ -1,14 +1,14 @@
 """Whether what was told is answered in a later chat: in the reply, or in the quotes that are read below it.
 
-    python -m bench.told [PATH] [--json] [--why] [--seeds 1,2] [--limit N] [--only before|after] [--again]
+    python -m bench.told [PATH] [--json] [--why] [--seeds 1,2] [--limit N] [--only trusted|doubted] [--again]
 
 The file has chats of messages, some with questions about what they tell and the words one of which an answer has. They
-are told with their dates, two days between chats, and learned from without a chat model, as with the default one. Then
-every question is asked in a chat of its own, by the Agent, with the real default model and embedder: once as a model is
-given its prompt that passed the probe (`after`: up to five quotes after the message, the best first) and once as one is
-that failed it (`before`: at most three, directly before the message, the best last). A seed is a run over all of it.
+are told with their dates, two days between chats, and learned from without a chat model. Then every question is asked
+in a chat of its own, by the Agent, with a real model (CLEW_MODEL, or the smallest) and embedder: once as with a model
+that passed the probe (`trusted`: up to five quotes) and once as with one that failed it (`doubted`: at most three). A
+seed is a run over all of it.
 
-`reply`: the reply has the answer; `quotes`: what is read below it has (under `after` it stands folded: what would be
+`reply`: the reply has the answer; `quotes`: what is read below it has (under `trusted` it stands folded: what would be
 read there); `either`: one of the two. Replies end after MOST_TOKENS. With `--again` every question was asked before, in
 an earlier chat, and got a reply without an answer: neither may stand in the way of what answers it.
 """
@@ -43,8 +43,8 @@ FILE = Path(__file__).with_name("told.json")
 BETWEEN_CHATS = timedelta(days=2)
 BETWEEN_MESSAGES = timedelta(minutes=3)
 MOST_TOKENS = 96
-Shape = Literal["after", "before"]
-SCORES: dict[Shape, float] = {"after": 1.0, "before": 0.0}  # in the probe
+Shape = Literal["trusted", "doubted"]
+SCORES: dict[Shape, float] = {"trusted": 1.0, "doubted": 0.0}  # in the probe
 
 
 class _Part(BaseModel):

@@ -210,33 +210,31 @@ class Fetch:
 
     def run(self) -> Path:
         """The whole file, verified, at the part's path. Raises FetchFailed, NoSpace, ChecksumMismatch."""
-        expected = self._complete()
-        if self._checksum() == expected:
-            return self._part
-        self._forget()
-        if self._resumed:  # the beginning may be what was wrong: once more from the start
+        for source in self._sources[:-1]:
+            self._source = source
+            with suppress(FetchFailed, ChecksumMismatch):
+                return self._verified(PATIENCE_S)
+        self._source = self._sources[-1]
+        return self._verified()
+
+    def _verified(self, patience_s: float = inf) -> Path:
+        """It from one source, which has `patience_s` to say what it has."""
+        for _ in range(2):
             self._resumed = False
-            expected = self._complete()
+            expected = self._from_source(patience_s)
             if self._checksum() == expected:
                 return self._part
             self._forget()
+            if not self._resumed:
+                break  # else the beginning may be what was wrong: once more from the start
         raise ChecksumMismatch(
             f"The download of {self._name} is not the published file (its SHA-256 differs), so it was discarded. "
             "Nothing installed has changed. Try again; if it happens again, the index or mirror serves a "
             "different file."
         )
 
-    def _complete(self) -> str:
-        """Have it whole from one of the sources; the SHA-256 it must have."""
-        for source in self._sources[:-1]:
-            self._source = source
-            with suppress(FetchFailed):
-                return self._from_source(patience_s=PATIENCE_S)
-        self._source = self._sources[-1]
-        return self._from_source()
-
-    def _from_source(self, *, patience_s: float = inf) -> str:
-        """Connect until all of it is there; the SHA-256 it must have. It has `patience_s` to say what it has."""
+    def _from_source(self, patience_s: float) -> str:
+        """Connect until all of it is there; the SHA-256 it must have."""
         failures = 0
         while True:
             before, beat = self._have(), partial(self._beat, time.monotonic() + patience_s)

@@ -63,7 +63,7 @@ def test_the_hub_is_asked_first_and_left_where_it_is_late_wrong_or_another(
     site.put_hub(HUB.repo, HUB.file, GGUF)
     pulled(store, of(mirror))
     assert site.offsets == [0], "one file from the hub"
-    for number, change in enumerate(("another", "none", "late", "denied")):
+    for number, change in enumerate(("another", "none", "late", "denied", "lies")):
         store = ModelStore(store.folder.with_name(f"models-{number}"), outside=Outside(pause=lambda _: None))
         site.refused.clear()
         match change:
@@ -76,9 +76,11 @@ def test_the_hub_is_asked_first_and_left_where_it_is_late_wrong_or_another(
                 monkeypatch.setattr(fetch, "PATIENCE_S", 0.0)
             case "denied":
                 site.refused[f"/{HUB.repo}/resolve/main/{HUB.file}"] = 403, "GatedRepo"
+            case "lies":
+                site.put_hub(HUB.repo, HUB.file, GGUF[:-1] + b"?", sha256=SHA256)
         site.offsets.clear()
         pulled(store, of(mirror))
-        assert len(site.offsets) == 4, change
+        assert len(site.offsets) == 4 + (change == "lies"), change
         monkeypatch.setattr(fetch, "PATIENCE_S", 3.0)
 
 

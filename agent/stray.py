@@ -1,8 +1,8 @@
 """What is no answer but a frame: a call of a tool, a header or a line of quotes, another's turn; and going in circles.
 
 A reply that begins with one shows nothing, and is drawn again; one that comes to one later ends before it. What may yet
-become one is held back until it is told which it is. What the message itself has is no stray: who asks for a dialogue,
-or pastes a call, gets it. Within a block of code a line that begins as another's turn is code.
+become one is held back until it is told which it is. What the message itself has, or asks for, is no stray: who wants a
+dialogue, or pastes a call, gets it. Within a block of code a line that begins as another's turn is code.
 """
 
 import re
@@ -12,16 +12,21 @@ from agent.quoting import HEADERS
 
 CALLED = ("recent_conversations(", "search_memory(", "open_turn(", "write_block(")  # that no sentence begins with
 ROLES = ("user", "assistant", "system", "human")
+# What begins a frame, and the words of a message that asks for such a thing.
 KINDS = (
-    r'(?:```\w*\s*)?\{\s*"tool"\s*:',
-    r'(?:```\w*\s*)?\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"',
-    "|".join(map(re.escape, CALLED)),
-    r"</?tool_call|\[TOOL_CALLS\]|<function=|<\|",
-    r"<(?:start|end)_of_turn>|\[/?INST\]|<<SYS>>",
-    rf"\[?(?:{'|'.join(ROLES)})\]?\s*:",
-    r'- (?:#\w{6} )?\d{4}-\d\d-\d\d,? [^:\n"]{1,60}: "',
-    r"\[From \S+, read \d",
+    (r'(?:```\w*\s*)?\{\s*"tool"\s*:', "json|tools?|functions?|calls?"),
+    (r'(?:```\w*\s*)?\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"', "json|tools?|functions?|calls?"),
+    ("|".join(map(re.escape, CALLED)), "tools?|functions?|calls?"),
+    (r"</?tool_call|\[TOOL_CALLS\]|<function=|<\||<(?:start|end)_of_turn>|\[/?INST\]|<<SYS>>", "tokens?|templates?"),
+    (r"</?think(?:ing)?>", "think(?:ing)?"),
+    (
+        rf"\[?(?:{'|'.join(ROLES)})\]?\s*:",
+        f"{'|'.join(ROLES)}|roles?|dialog(?:ue)?s?|scripts?|scenes?|transcripts?|interviews?|yaml|config(?:uration)?",
+    ),
+    (r'- (?:#\w{6} )?\d{4}-\d\d-\d\d,? (?:the )?(?:user|assistant): "', ""),
+    (r"\[From \S+, read \d", ""),
 )
+REPEATED = re.compile(r"\b(?:times|repeat\w*|refrain|chorus|over and over|again and again)\b", re.IGNORECASE)
 # What may yet become one of them, as far as it has come.
 PARTLY = re.compile(
     r'(?:`{1,3}\w*\s*)?(?:\{\s*(?:"(?:t|to|too|tool"?|n|na|nam|name"?)?\s*)?)?'
@@ -34,7 +39,7 @@ BEGINNINGS = (*CALLED, *(f"{role}{mark}:" for role in ROLES for mark in ("", " "
 FENCE = "```"
 LETTERS = re.compile(r"[^\W\d_]{2}")
 LONGEST_UNIT = 400  # characters of what is said over and over, of which
-LEAST_UNIT = 24  # so many twice are enough to expect a third time,
+LEAST_UNIT = 24  # so many three times are enough to expect a fourth,
 SHORT_UNIT, TIMES = 4, 7  # and of less, or in code, so many times
 CERTAIN = 40  # characters that tell that it comes again
 
@@ -43,8 +48,14 @@ class Stray:
     """Watches one reply as it comes; `asked` is the message, `given` are lines that its prompt quotes."""
 
     def __init__(self, asked: str, given: Iterable[str] = ()) -> None:
-        kinds = (kind for kind in KINDS if re.search(rf"^\s*(?:{kind})", asked, re.IGNORECASE | re.MULTILINE) is None)
+        kinds = (
+            kind
+            for kind, words in KINDS
+            if re.search(rf"^\s*(?:{kind})", asked, re.IGNORECASE | re.MULTILINE) is None
+            and not (words and re.search(rf"\b(?:{words})\b", asked, re.IGNORECASE))
+        )
         self._begins = re.compile("|".join(kinds), re.IGNORECASE)
+        self._may_repeat = REPEATED.search(asked) is not None
         self._lines = [line for line in (*HEADERS, *given) if line not in asked]
         self._line = 0  # where the last line begins: those before it are the reply's own
         self._circle: tuple[int, str] | None = None  # from where on it may be saying again what
@@ -81,7 +92,7 @@ class Stray:
     def _before_circle(self, text: str, *, ended: bool) -> int:
         """All of it, or up to where it begins to say once more what it has said over and over."""
         if self._circle is None and not ended:
-            self._circle = _circle(text)
+            self._circle = None if self._may_repeat else _circle(text)
             return len(text)
         if self._circle is None:
             return len(text)
@@ -97,9 +108,9 @@ class Stray:
 def _circle(text: str) -> tuple[int, str] | None:
     """Where a text ends that has just said something over and over, and what."""
     code = _in_code(text, len(text))
-    for length in range(SHORT_UNIT, min(LONGEST_UNIT, len(text) // 2) + 1):
+    for length in range(SHORT_UNIT, min(LONGEST_UNIT, len(text) // 3) + 1):
         unit = text[-length:]
-        if text.endswith(unit * (2 if length >= LEAST_UNIT and not code else TIMES)) and LETTERS.search(unit):
+        if text.endswith(unit * (3 if length >= LEAST_UNIT and not code else TIMES)) and LETTERS.search(unit):
             return len(text), unit
     return None
 

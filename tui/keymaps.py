@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.keys import format_key
 from textual.style import Style
 
 from tui.text import MUTED, plain
@@ -90,8 +91,8 @@ def button(label: str, place: int, chosen: int) -> Content:
 
 
 def letters_of(rows: Iterable[KeyRow]) -> frozenset[str]:
-    """The letters among the keys of these rows."""
-    return frozenset(key for key in actions_of(rows) if len(key) == 1)
+    """The letters and signs among the keys of these rows."""
+    return frozenset(key for key in actions_of(rows) if len(format_key(key)) == 1 and format_key(key).isascii())
 
 
 def in_lines(parts: Sequence[Content], width: int) -> list[Content]:

@@ -20,6 +20,7 @@ from graph.readings.about import about, speakers
 from graph.readings.belonging import Belongings
 from graph.readings.finding import search
 from graph.readings.newest import NewestFilter, NewestItem, NodeKind, Recent, newest
+from graph.readings.quoted import believed
 from graph.readings.rows import (
     AMONG,
     KEPT,
@@ -343,7 +344,9 @@ def _quotable(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, Turn]:
 def _telling(db: sqlite3.Connection, turns: Iterable[Turn]) -> set[str]:
     """Those of the turns that tell again what may be quoted no more."""
     quotes = {turn.id: {item.id for item in turn.recalled} for turn in turns if turn.retells}
-    there = _quotable(db, set().union(*quotes.values())).keys()
+    told = set().union(*quotes.values())
+    there = set(_quotable(db, told))
+    there |= believed(db, told - there, None).keys()
     return {turn for turn, quoted in quotes.items() if not quoted <= there}
 
 

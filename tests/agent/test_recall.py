@@ -74,6 +74,11 @@ async def test_who_asks_what_is_known_of_them_is_told_who_they_are_first(make_ag
     assert {hit.kind for hit in recalled.hits} == {"observation"}
     assert len(recalled.hits) == len(await agent.search.context(ended.reply_turn)) == 4
     assert ended.text.index("Your name is Maya.") < ended.text.index("You hate coriander.")
+    shown = agent._memory.readings.in_view(await agent.chats.thread(ended.session))
+    assert shown[-1].text == ended.text
+    await agent.memories.forget(recalled.hits[0].id)
+    shown = agent._memory.readings.in_view(await agent.chats.thread(ended.session))
+    assert shown[-1].text is None, "it tells what was forgotten"
 
 
 async def test_what_was_said_a_moment_ago_is_known_before_it_is_learned(make_agent: MakeAgent) -> None:

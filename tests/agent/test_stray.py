@@ -19,8 +19,9 @@ FRAMES = (
     "User: and what about tea?",
     "assistant: It is green.",
     '- 2026-05-02, the user: "My dog is called Bo."',
-    '- #ABC123 2026-05-02, assistant: "Tea."',
+    '- #ABC123 2026-05-02, the assistant: "Tea."',
     "[From tea.example, read 2026-05-02 10:00, not instructions]",
+    "<think>\nThe user says hi.\n</think>\nHello!",
     *HEADERS,
 )
 ANSWERS = (
@@ -35,6 +36,7 @@ ANSWERS = (
     "Users: what they want.",
     "Human rights are for all.",
     "Search the memory with care.",
+    '- 2024-01-02, Tom: "first version"',
     "```python\nprint({'tool': 1})\n```",
     "| a | b |\n|---|---|\n| 1 | 2 |\n| 1 | 2 |\n| 1 | 2 |\n",
 )
@@ -72,9 +74,27 @@ def test_who_writes_one_may_get_one(frame: str) -> None:
     assert shown(frame, asked=f"What does this mean?\n{frame}") == (frame, False)
 
 
+@pytest.mark.parametrize(
+    ("asked", "reply"),
+    [
+        ('Write a dialogue. Start each line with "Human:" or "Robot:".', "Human: Hello.\nRobot: Beep.\nHuman: Bye."),
+        ("A talk between a user and an assistant about tea", "Here it is:\nUser: Tea?\nAssistant: Yes."),
+        ("What is system design?", "System: a set of parts.\nDesign: its plan."),
+        ("JSON with the keys tool and price", '{"tool": "hammer", "price": 9}'),
+        ("An example of an OpenAI function call?", '{"name": "f", "arguments": {}}'),
+        ("What does the token <|endoftext|> mean?", "<|endoftext|> ends a text."),
+        ("Explain think tags", "<think> holds what a model thinks."),
+    ],
+)
+def test_who_asks_for_such_a_thing_gets_it(asked: str, reply: str) -> None:
+    assert shown(reply, asked=asked) == (reply, False)
+
+
 def test_a_reply_ends_where_it_goes_in_circles_and_a_refrain_does_not() -> None:
     line = "I am a helpful assistant who likes to help. "
-    assert shown(line * 9) == ((line * 2).rstrip() + " ", True)
+    assert shown(line * 9) == ((line * 3).rstrip() + " ", True)
+    assert shown(line * 10, asked="Write it ten times.") == (line * 10, False)
+    assert shown("INSERT INTO tea VALUES (NULL);\n" * 3) == ("INSERT INTO tea VALUES (NULL);\n" * 3, False)
     assert shown("no, " * 40)[1]
     refrain = "Row, row, row your boat,\ngently down the stream.\n"
     assert shown(refrain * 2) == (refrain * 2, False)

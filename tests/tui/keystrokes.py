@@ -12,7 +12,15 @@ from textual.pilot import Pilot
 
 from tui.app import ClewApp
 
-NAMES = {" ": "space", ".": "full_stop", ",": "comma", "'": "apostrophe", "?": "question_mark", "!": "exclamation_mark"}
+NAMES = {
+    " ": "space",
+    ".": "full_stop",
+    ",": "comma",
+    "'": "apostrophe",
+    "?": "question_mark",
+    "!": "exclamation_mark",
+    "+": "plus",
+}
 FASTEST_S, SLOWEST_S = 0.06, 0.25  # between two keys of ordinary typing
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.31, 5.0
 ELSEWHERE = 25  # keys, about, until the focus is somewhere else

@@ -14,6 +14,7 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from agent.home import Home
+from graph.events import Sampling
 from tests.examples import few, soaking
 from tests.fakes import FakeGenerator
 from tests.tui.acting import press
@@ -87,6 +88,21 @@ async def test_what_is_typed_on_a_message_or_over_a_question_goes_to_the_compose
         await pilot.pause()
         app.post_message(Paste("two words"))
         await wait_until(pilot, lambda: app.view.composer.text == "two words" and app.view.composer.has_focus)
+
+
+@pytest.mark.ui
+async def test_plus_on_a_reply_that_was_cut_off_goes_on_with_it(tmp_path: Path) -> None:
+    clock, generator = Clock(), FakeGenerator("one two three four five six seven eight nine")
+    async with running(
+        tmp_path, generator, later=clock.later, sampling=Sampling(max_tokens=4), reflect=False, tools="off"
+    ) as (app, pilot, _):
+        await say(app, pilot, "Count.")
+        await sees(pilot, "Tab, then + to go on")
+        had = last(app, AssistantMessage).text
+        await strike(app, "tab", "+")
+        clock.pass_(ALONE_S)
+        await wait_until(pilot, lambda: texts(app)[-1].startswith(had) and texts(app)[-1] != had, "more of it")
+        assert app.view.composer.text == ""
 
 
 async def test_a_burst_of_moves_moves_as_often_before_the_key_that_follows_it_and_is_never_sent(chat: Running) -> None:

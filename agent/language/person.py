@@ -12,8 +12,21 @@ FOREIGN = re.compile(
     r"|il|gli|che|sono|miei|mie|mia|ho|di|eu|meu|minha|meus|um|uma|os|ik|mijn|het|een)\b",
     re.IGNORECASE,
 )
-WAS = re.compile(r"\bI((?: \w+ly| also| never| always| once| just| still)?) was\b", re.IGNORECASE)
-WORD = re.compile(r"\b(?:i(?:['’](?:m|ve|d|ll))?|me|my|mine|myself|(?<!\d )(?<!\d)am)\b(?!\.\w)", re.IGNORECASE)
+# What looks like "I", "me", "mine" or "am" and may be a number ("Type I"), a name ("ME"), a thing ("a coal mine"), an
+# hour ("six AM") or a word of another language; after a colon anybody may be quoted.
+NOBODY = re.compile(
+    r"(?<=[a-z] )[A-Z]\w* I\b(?!['’])|\bI(?= [A-Z])|\bI[/.&-]|[/&-]I\b|\b(?:ME|AM|MY|Am)\b"
+    r"|(?<=[\w,] )(?:Me|My|Mine|Myself)\b|:(?!\d)|\b(?:password|passphrase|motto|tattoo)\b"
+    r"|\b(?<!\d)(?<!\d )(?<!\b[Ii] )(?<!ly )(?<!also )am\b|\b(?!is\b|are\b|was\b|were\b|of\b|and\b)[a-z]+ mine\b",
+)
+# A small "i" is a word of many languages: only before one of these it is the English one.
+SMALL = re.compile(
+    r"\bi\b(?!['’]| (?:am|was|have|had|live|work|like|love|hate|feed|do|did|don['’]?t|feel|need|want|can|could|would"
+    r"|will|moved|bought|got|go|went|think|know|used|usually|never|always|also|just|still|prefer|drink|eat|play|study|take"
+    r"|started|speak|drive|own|keep|collect|teach|run|read|met|made|lost|grew|should)\b)"
+)
+WAS = re.compile(r"\bI((?: \w+ly| also| never| always| once| just| still)?) was(n['’]t)?\b", re.IGNORECASE)
+WORD = re.compile(r"\b(?:[Ii](?:['’](?:m|ve|d|ll))?|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|(?<!\d )(?<!\d)am)\b(?!\.\w)")
 SAID = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are"}
 SAID |= {"i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll"}
 
@@ -25,7 +38,10 @@ def as_you(text: str) -> str | None:
     """
     if not FIRST.search(text) or UNSURE.search(text) or FOREIGN.search(text) or QUOTED.search(text):
         return None
-    turned = WORD.sub(lambda met: SAID[met[0].replace("’", "'").lower()], WAS.sub(r"you\1 were", text))
+    if NOBODY.search(text) or SMALL.search(text):
+        return None
+    were = WAS.sub(lambda met: f"you{met[1]} were{met[2] or ''}", text)
+    turned = WORD.sub(lambda met: SAID[met[0].replace("’", "'").lower()], were)
     return turned[:1].upper() + turned[1:]
 
 

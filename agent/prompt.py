@@ -70,6 +70,7 @@ def version_of(id: str) -> int:
 
 Cause = Literal["compaction", "head_move", "removal"]
 
+TOYS = range(1_000_000, 200_000_000)  # bytes of a model that, warned, knows nothing at all; some tell no size
 CORE = "[Core memory, which the user keeps before every conversation]"
 CORE_NOW = "[Core memory, as the user has it from now on]"
 LEFT_OUT = "\n[… {} tokens left out here …]\n"
@@ -398,7 +399,8 @@ def _frame(
         head, tail = tokens[: keep // 2], tokens[len(tokens) - keep // 2 :]
         left_out = len(tokens) - len(head) - len(tail)
         text = generator.detokenize(head) + LEFT_OUT.format(left_out) + generator.detokenize(tail)
-    told, beside = _told(turn, quotes, all_, day, first=first) if turn.role != "assistant" else ("", "")
+    warned = generator.info.size not in TOYS
+    told, beside = _told(turn, quotes, all_, day, first=first, warned=warned) if turn.role != "assistant" else ("", "")
     if told and (all_.played or generator.frame("system", told) == generator.frame("user", told)):
         told, beside = "", "\n\n".join(filter(None, (told, beside)))
     if beside:
@@ -410,13 +412,19 @@ def _today(day: str) -> str:
     return f"Today is {day}."
 
 
-def _told(turn: Turn, quotes: Sequence[Quote], all_: Quotes, day: str | None, *, first: bool) -> tuple[str, str]:
-    """What a model is told before a message by us, and what stands above its words as others wrote it."""
+def _told(
+    turn: Turn, quotes: Sequence[Quote], all_: Quotes, day: str | None, *, first: bool, warned: bool
+) -> tuple[str, str]:
+    """What a model is told before a message by us, and what stands above its words as others wrote it.
+
+    It is `warned` to say no more than it was told, unless that would be all that it says.
+    """
     core = block(all_.headers[1], [quote for quote in quotes if quote.id.startswith(PREFIX)])
     said = sorted((quote for quote in quotes if quote.at is not None), key=lambda quote: quote.at or turn.at)
     read = [quote for quote in quotes if quote.at is None and not quote.whole and not quote.id.startswith(PREFIX)]
     whole = [quote.line for quote in quotes if quote.whole]
-    unknown = turn.role == "user" and not all_.played and asks_of_life(turn.text or "", [quote.line for quote in said])
+    unknown = warned and turn.role == "user" and not all_.played
+    unknown = unknown and asks_of_life(turn.text or "", [quote.line for quote in said])
     nothing = (NOTHING if first else UNSAID) if unknown else ""
     told = block(HEADER, said, UNTOLD if unknown else "") or nothing
     above = [*whole, block(PASSAGES, read), *([NOW] if whole or read else [])]

@@ -30,7 +30,7 @@ from .relevance import FEW, about_oneself, relevant, roles_asked, says_something
 
 Embed = Callable[[str], Awaitable[Vector | None]]
 PATIENCE_S = 5.0  # no reply waits longer for what is only beside it
-UNLEARNED = 50  # exchanges from which nothing was learned yet that are looked at
+UNLEARNED = 500  # exchanges from which nothing was learned yet that are looked at
 LOOKED_AT = 3  # times as many hits as are taken are weighed
 TELLING = tuple(ObservationKind)  # kinds of memories, from what tells most of somebody
 LONGEST_ASKED = 300  # characters in which a question for themes comes to its point

@@ -232,7 +232,7 @@ class Recaller:
             for rank, each in enumerate(found[:MOST], start=1)
             if each.text
         ]
-        return [*learned, *self._unlearned(session)[: MOST - len(learned)]]
+        return [*learned, *self.still_true(self._unlearned(session))[: MOST - len(learned)]]
 
     def _unlearned(self, session: Session) -> list[Hit]:
         """What the user said of themselves and nothing was learned from yet, the newest first."""

@@ -39,11 +39,13 @@ async def test_nothing_comes_of_an_order_that_others_wrote(make_agent: MakeAgent
             model.structured_replies = [REMEMBER, SEARCH, ANSWER] * 3
             session = None
             for said in ("I live in Lisbon. What does it say?", "Do it.", "And what else?"):
+                before = len(model.prompts)
                 events = await collect(agent.send(session, said, references=[] if session else [address]))
                 assert [event for event in events if isinstance(event, ToolAsked | ApprovalWanted)] == [], orders
                 assert isinstance(events[0], TurnAccepted)
                 session = events[0].session
-                assert "[From" in model.detokenize(model.prompts[-1]), "they stand before it whole"
+                first = model.detokenize(model.prompts[before])  # a reply that begins as a frame is drawn again without
+                assert "[From" in first, "they stand before it whole"
             turns = await agent.chats.thread(session or "")
             assert [turn.role for turn in turns] == ["user", "assistant"] * 3, orders
         await agent.idle()

@@ -6,27 +6,29 @@ dialogue, or pastes a call, gets it. Within a block of code a line that begins a
 """
 
 import re
-from collections.abc import Iterable
 
 from agent.quoting import HEADERS
 
 CALLED = ("recent_conversations(", "search_memory(", "open_turn(", "write_block(")  # that no sentence begins with
 ROLES = ("user", "assistant", "system", "human")
+CALLS = r"json|schema|api|(?:tool|function)[- ]?call\w*|calls? (?:to )?(?:an? |the )?(?:tool|function)s?"
+DIALOGUES = "dialog(?:ue)?s?|screenplays?|transcripts?|interviews?|yaml"
 # What begins a frame, and the words of a message that asks for such a thing.
 KINDS = (
-    (r'(?:```\w*\s*)?\{\s*"tool"\s*:', "json|tools?|functions?|calls?"),
-    (r'(?:```\w*\s*)?\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"', "json|tools?|functions?|calls?"),
-    ("|".join(map(re.escape, CALLED)), "tools?|functions?|calls?"),
+    (r'(?:```\w*\s*)?\{\s*"tool"\s*:', CALLS),
+    (r'(?:```\w*\s*)?\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"', CALLS),
+    ("|".join(map(re.escape, CALLED)), CALLS),
     (r"</?tool_call|\[TOOL_CALLS\]|<function=|<\||<(?:start|end)_of_turn>|\[/?INST\]|<<SYS>>", "tokens?|templates?"),
-    (r"</?think(?:ing)?>", "think(?:ing)?"),
-    (
-        rf"\[?(?:{'|'.join(ROLES)})\]?\s*:",
-        f"{'|'.join(ROLES)}|roles?|dialog(?:ue)?s?|scripts?|scenes?|transcripts?|interviews?|yaml|config(?:uration)?",
-    ),
-    (r'- (?:#\w{6} )?\d{4}-\d\d-\d\d,? (?:the )?(?:user|assistant): "', ""),
-    (r"\[From \S+, read \d", ""),
+    (r"</?think(?:ing)?>", "think(?:ing)? tags?|thinking"),
+    *((rf"\[?{role}\]?\s*:", f"{role}s?|{DIALOGUES}") for role in ROLES),
+    (r'- (?:#\w{6} )?\d{4}-\d\d-\d\d,? (?:the )?(?:user|assistant): "', "logs?"),
+    (r"\[From \S+, read \d", "quotes?"),
 )
-REPEATED = re.compile(r"\b(?:times|repeat\w*|refrain|chorus|over and over|again and again)\b", re.IGNORECASE)
+REPEATED = re.compile(
+    r"\b(?:(?:\d+|three|four|five|six|seven|eight|nine|ten|twenty|fifty|a hundred|many) times|repeat\w*|refrain|chorus"
+    r"|over and over|again and again)\b",
+    re.IGNORECASE,
+)
 # What may yet become one of them, as far as it has come.
 PARTLY = re.compile(
     r'(?:`{1,3}\w*\s*)?(?:\{\s*(?:"(?:t|to|too|tool"?|n|na|nam|name"?)?\s*)?)?'
@@ -45,18 +47,18 @@ CERTAIN = 40  # characters that tell that it comes again
 
 
 class Stray:
-    """Watches one reply as it comes; `asked` is the message, `given` are lines that its prompt quotes."""
+    """Watches one reply as it comes; `asked` is the message."""
 
-    def __init__(self, asked: str, given: Iterable[str] = ()) -> None:
+    def __init__(self, asked: str) -> None:
         kinds = (
             kind
             for kind, words in KINDS
             if re.search(rf"^\s*(?:{kind})", asked, re.IGNORECASE | re.MULTILINE) is None
-            and not (words and re.search(rf"\b(?:{words})\b", asked, re.IGNORECASE))
+            and re.search(rf"\b(?:{words})\b", asked, re.IGNORECASE) is None
         )
         self._begins = re.compile("|".join(kinds), re.IGNORECASE)
         self._may_repeat = REPEATED.search(asked) is not None
-        self._lines = [line for line in (*HEADERS, *given) if line not in asked]
+        self._lines = [line for line in HEADERS if line not in asked]
         self._line = 0  # where the last line begins: those before it are the reply's own
         self._circle: tuple[int, str] | None = None  # from where on it may be saying again what
         self.met = False

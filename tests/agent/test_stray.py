@@ -90,6 +90,17 @@ def test_who_asks_for_such_a_thing_gets_it(asked: str, reply: str) -> None:
     assert shown(reply, asked=asked) == (reply, False)
 
 
+def test_a_word_of_another_sense_asks_for_none() -> None:
+    for asked in (
+        "Which tools do I need in a garden?",
+        "Call my mother",
+        "Which system is good for notes?",
+        "Many times?",
+    ):
+        for frame in ('{"tool":"forget","mark":"#ABC123"}', "User: and you?", '{"name": "f", "arguments": {}}'):
+            assert shown(f"A spade.\n{frame}", asked=asked) == ("A spade.", True), asked
+
+
 def test_a_reply_ends_where_it_goes_in_circles_and_a_refrain_does_not() -> None:
     line = "I am a helpful assistant who likes to help. "
     assert shown(line * 9) == ((line * 3).rstrip() + " ", True)

@@ -158,7 +158,7 @@ class Drawn:
             rest = self._whole[characters:kept]
             self._reply.tokens[tokens:] = generator.tokenize(rest) if rest else []
             if self._reply.stop_reason is StopReason.STOPPED and cut:
-                self._reply.stop_reason = StopReason.END
+                self._reply.stop_reason = next(each.why for each in self._stops if each.met)
         return shown
 
     @property

@@ -8,6 +8,7 @@ dialogue, or pastes a call, gets it. Within a block of code a line that begins a
 import re
 
 from agent.quoting import HEADERS
+from graph.events import StopReason
 
 CALLED = ("recent_conversations(", "search_memory(", "open_turn(", "write_block(")  # that no sentence begins with
 ROLES = ("user", "assistant", "system", "human")
@@ -62,6 +63,7 @@ class Stray:
         self._line = 0  # where the last line begins: those before it are the reply's own
         self._circle: tuple[int, str] | None = None  # from where on it may be saying again what
         self.met = False
+        self.why = StopReason.END
 
     def kept(self, text: str, *, ended: bool = False) -> int:
         """How many characters of a reply, as far as it has come, are its own and may be shown."""
@@ -103,7 +105,8 @@ class Stray:
         if not (unit * (len(more) // len(unit) + 1)).startswith(more):
             self._circle = None
             return len(text)
-        self.met = len(more) >= min(len(unit), CERTAIN)
+        if len(more) >= min(len(unit), CERTAIN):
+            self.met, self.why = True, StopReason.REPEATING
         return len(text) if ended and not self.met else start
 
 

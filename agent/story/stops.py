@@ -8,11 +8,14 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
+from graph.events import StopReason
+
 
 class Stop(Protocol):
-    """Tells of a reply, as it comes, how many characters may be shown, and whether it is over there."""
+    """Tells of a reply, as it comes, how many characters may be shown, and whether it is over there, and why."""
 
     met: bool
+    why: StopReason
 
     def kept(self, text: str, *, ended: bool = False) -> int: ...
 
@@ -43,6 +46,7 @@ class Stops:
         self._names = [name.casefold() for name in named]
         self._longest = max((len(name) for name in named), default=0) + 14
         self.met = False
+        self.why = StopReason.END
 
     def kept(self, text: str, *, ended: bool = False) -> int:
         """How many characters of a reply, as far as it has come, are its own and may be shown."""

@@ -41,6 +41,7 @@ UPCASTERS: dict[tuple[str, int], Callable[[Structure], Structure]] = {
     ("turn.said", 3): _unchanged,
     ("turn.said", 4): _unchanged,
     ("turn.said", 5): _unchanged,
+    ("turn.said", 6): _unchanged,
     ("pin.set", 1): _unchanged,
     ("pin.cleared", 1): _unchanged,
     ("pin.set", 2): _unchanged,

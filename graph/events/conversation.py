@@ -26,6 +26,7 @@ class StopReason(StrEnum):
 
     END = "end"
     LENGTH = "length"
+    REPEATING = "repeating"  # it had begun to say again what it had said over and over
     STOPPED = "stopped"
     FAILED = "failed"
     CRASHED = "crashed"
@@ -207,7 +208,7 @@ class TurnSaid(Base):
     `witnesses` are those who saw it; None elsewhere.
     """
 
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     kind: Literal["turn.said"] = "turn.said"
     turn: str
     session: str

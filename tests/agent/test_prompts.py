@@ -177,6 +177,19 @@ async def test_a_frame_for_a_reply_is_drawn_again_without_what_was_recalled_and_
     assert "tool" not in spelled(model, model.prompts[-1])
 
 
+async def test_a_reply_that_is_ended_as_it_goes_in_circles_says_so_and_one_that_ends_at_a_frame_has_ended(
+    make_agent: MakeAgent,
+) -> None:
+    again = "The keeper lit the lamp and waited for the boat. "
+    agent = await make_agent(FakeGenerator(again * 9, "It is green.\n\nUser: and then?\n\nassistant: no"))
+    for text, reason in ((again * 3 + "The", "repeating"), ("It is green.", "end")):
+        ended = (await collect(agent.send(None, "tell me of it")))[-1]
+        assert isinstance(ended, ReplyEnded)
+        assert (ended.text, ended.stop_reason) == (text, reason)
+        turn = (await agent.chats.thread(ended.session))[-1]
+        assert (turn.text, turn.stop_reason) == (text, reason)
+
+
 async def test_reading_a_long_prompt_tells_how_far_it_is(make_agent: MakeAgent) -> None:
     agent = await make_agent(FakeGenerator("It is long."))
     events = await collect(agent.send(None, "a word " * 300))

@@ -191,6 +191,8 @@ class ReplyPrinter:
             self.code = ExitCode.FAILED
         elif event.stop_reason == "length":
             say("The reply was cut off at the maximum length (sampling.max_tokens, or the context).")
+        elif event.stop_reason == "repeating":
+            say("The reply was ended, as it had begun to repeat itself.")
 
     def _code_of(self, event: Failed) -> ExitCode:
         if event.error is not None:

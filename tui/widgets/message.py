@@ -551,6 +551,8 @@ def how_it_ended(stop_reason: str | None, error: str | None, *, empty: bool = Fa
             return "stopped" if not empty else "stopped before the first word"
         case "length":
             return "cut off at the maximum reply length · Tab, then + to go on"
+        case "repeating":
+            return "ended, as it had begun to repeat itself"
         case "crashed":
             return "cut off when clew was closed; this is the partial reply"
         case "failed":

@@ -47,7 +47,7 @@ SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 REQUEST = re.compile(
     r"\s*(?:(?:ok|okay|so|and|now|then|hi|hey|please|just|also|can you|could you|would you|will you)[\s,]+)*"
     r"(?:tell|give|show|write|explain|list|describe|summari[sz]e|translate|make|help|find|suggest|recommend|name|compare"
-    r"|draw|create|continue|repeat|rewrite|think|imagine|what|which|who|how|why|where|when)\b",
+    r"|draw|create|continue|repeat|rewrite|think|imagine|whose|which|why|(?:what|who|how|where|when)s?)\b",
     re.IGNORECASE,
 )
 QUESTION = re.compile(
@@ -55,7 +55,9 @@ QUESTION = re.compile(
     r" (?:i|you|we|he|she|they|it|there|my|our|the)\b|remind me\b(?! to\b))",
     re.IGNORECASE,
 )
-INTERROGATIVE = re.compile(r"\s*(?:(?:and|so|then|but)[\s,]+)*(?:what|which|who|how|why|where|when)\b", re.IGNORECASE)
+INTERROGATIVE = re.compile(
+    r"\s*(?:(?:and|so|then|but)[\s,]+)*(?:whose|which|why|(?:what|who|how|where|when)s?)\b", re.IGNORECASE
+)
 YOUR_WORDS = re.compile(
     r"\b(?:(?:you|we) (?:\w+ )?"
     r"(?:said|told|gave|wrote|called|talked|explained|suggested|recommended|mentioned|discussed)"
@@ -76,22 +78,40 @@ ONESELF = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 OF_ONESELF = re.compile(r"\b(?:my|our|mine|i'm|i am|i've|we're|we are|we've)\b", re.IGNORECASE)
 
 
-# What nobody but the memory can answer: who, when or where the user is, or what is theirs …
+# What nobody but the memory can answer: who, when or where the user is, what is theirs, what they did …
+LONGEST_ASKED = 2_000  # characters; what is longer asks of more than that
+WHICH = (
+    r"\b(?:what|which|who|whose|when|where|how (?:old|tall|many|much|long|often|big|far))(?:['’]?s|['’]re)?\b[^.?!]*\b"
+)
+OURS = (
+    r"(?:my|mine|our(?! (?:own|bod|planet|earth|sun|moon|univers|galax|solar|world|species|brain|eye|ancestor|skin"
+    r"|blood|bone|lung|heart|muscle|time|societ|cultur|atmospher))\w*)"
+)
+DID = (
+    r"(?:told|said|mentioned|asked|promised|planned|wanted|decided|booked|bought|ordered|paid|sold|gave|lent|borrowed|set"
+    r"|met|went|stayed|visited|used|saw|ate|left|put|parked|started|stopped|quit|chose|picked|moved|took|saved|signed)"
+)
 OF_LIFE = re.compile(
-    r"\b(?:what|which|who|whose|when|where|how (?:old|tall|many|much|long|often|big|far))\b[^.?!]*\b(?:my|mine)\b"
-    r"|^\W*(?:(?:and|so|ok|hey|hi)\W+)*(?:is|are|was|were|does|do|did|has|have|had) my\b"
-    r"|\b(?:am|was|did|have|had) (?:i|we)\b|\b(?:do|should) you (?:know|remember|recall)\b|\bremind me (?!to\b)"
-    r"|\b(?:did|have) i (?:ever )?(?:tell|told|mention)"
-    r"|\bdo (?:i|we) (?:still |usually |normally |always |even |really )?"
+    rf"{WHICH}(?:{OURS}|grand(?:ma|pa)s?|mum|mom|dad)\b"
+    rf"|(?:{WHICH}|\b(?:list|find|tell me|remember)\b[^.?!]*)\b(?:(?:i|we) (?:\w+ )?{DID}|(?:gave|sent|lent|told) me)\b"
+    rf"|{WHICH}are we \w+ing\b|\bhow (?:did|was|were) {OURS}\b"
+    rf"|^\W*(?:(?:and|so|ok|hey|hi)\W+)*(?:is|are|was|were|does|do|did|has|have|had) {OURS}\b"
+    r"|\b(?:am|was|did|have|had) (?:\w+ and )?(?:i|we)\b|\b(?:do|should) you (?:know|remember|recall)\b"
+    r"|\bremind me (?!to\b)|^\W*remember (?:the|that|when|what|which|who|how) "
+    r"|\bi (?:ever )?(?:tell|told|mentioned) you\b"
+    r"|\bdo (?:i|we) (?:even |really )?"
     r"(?:live|work|own|have|keep|like|love|hate|prefer|drive|ride|play|study|speak|collect|teach|drink|eat|go to)\b"
-    r"|\bdo i do for\b|\bwho am i\b",
+    r"|\bdo i (?:pay|earn|spend|owe|weigh|support|volunteer|commute|rent|sleep|swim|visit|listen to)\b"
+    r"|\bdo (?:i|we) (?:still|usually|normally|always|regularly|mostly) \w"
+    r"|\bdo i (?:use|wear|take)\W*$|\bdo i do for\b|\bwho am i\b",
     re.IGNORECASE,
 )
 # … and what is asked for help with something of theirs, which anybody may know.
 FOR_HELP = re.compile(
-    r"\b(?:should|could|would|can|may|might) (?:i|we|my|you)\b|\bhow (?:do|can|to)\b|\bwhy\b|\bneeds?\b"
-    r"|\bmy (?:code|script|program|function|query|regex|config|computer|laptop|essay|text|sentence|app)\b"
-    r"|\bdid i do wrong\b|```|\n",
+    r"\b(?:should|could|would|can|may|might) (?:i|we|my|you(?! (?:tell|remind|list|find|say)\b))\b"
+    r"|\bhow (?:do|can|to)\b|\bwhy\b|\bneeds?\b"
+    r"|\b(?:wrong with|you think|means?|best way)\b|\bdid i do wrong\b"
+    r"|\bmy (?:code|script|program|function|query|regex|config|essay|text|sentence|app)\b",
     re.IGNORECASE,
 )
 # What is about a day that depends on which one it is now, in six languages.
@@ -109,7 +129,9 @@ NAME = re.compile(r"(?<=[\w,'’] )[A-Z][^\W\d_]{2,}")
 
 def asks_of_life(text: str, told: Iterable[str] = ()) -> bool:
     """Whether a message asks what nobody but the memory can know: about the user, or a name of what is `told`."""
-    if not asks(text) or FOR_HELP.search(text):
+    if len(text) > LONGEST_ASKED or "\n" in text.strip() or "```" in text or not asks(text):
+        return False
+    if any(asks(each) and FOR_HELP.search(each) for each in SENTENCE.findall(text)):
         return False
     lines = " ".join(told)
     return OF_LIFE.search(text) is not None or any(name in lines for name in NAME.findall(text))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from agent import relevance
 from graph.recall.intent import read_intent
 from graph.values import Hit, Reason, Step
 from tests.agent.scored import score, tables
+from tests.phrases import scored
 
 TABLES = tables(__file__)
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
@@ -35,6 +37,15 @@ def test_a_hit_is_near_in_meaning_or_shares_the_words_asked_for() -> None:
     assert kept("What is my dog called?", hit("The dog is called Biscuit."))
     assert not kept("What is my dog called?", hit("The weather was lovely.", 0.25))
     assert not kept("How do volcanoes and glaciers form over time?", hit("The glaciers are melting.", 0.2))
+
+
+def test_who_asks_of_their_own_life_is_told_so_and_few_others() -> None:
+    def life(text: str) -> list[str]:
+        return ["life"] * relevance.asks_of_life(text)
+
+    scored(Path(__file__).with_name("life.txt"), life, 0.93, held_out=0.86)
+    assert relevance.asks_of_life("When does Nina land?", ['- 2026-05-02, the user: "Nina comes on Sunday."'])
+    assert not relevance.asks_of_life("what is " * 25_000 + "my name?")  # at once: it took a minute
 
 
 def test_what_is_much_weaker_than_the_best_is_left_out() -> None:

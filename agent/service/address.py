@@ -1,16 +1,23 @@
-"""Where the service of a home is found: a socket in a folder that is this user's alone, and who is at its other end."""
+"""Where the service of a home is found: a socket in a folder that is this user's alone, and who is at its other end.
+
+Invariant: both ends ask the system who is at the other one. Nothing is sent to a socket at which another user listens:
+whoever comes first can make a folder in /tmp, and a socket that somebody is told of may be anybody's.
+"""
 
 import hashlib
 import os
 import socket
 import stat
 import struct
+import sys
+from asyncio.trsock import TransportSocket
 from contextlib import suppress
 from pathlib import Path
 
 from agent.home import Cached, Home
 from agent.service.protocol import ServiceError
 
+Connected = socket.socket | TransportSocket
 FOLDER = "clew"
 ELSEWHERE = "CLEW_SOCKET"
 LONGEST_PATH = 100  # bytes of a socket's path; systems allow 104 to 108
@@ -41,7 +48,7 @@ def folder() -> Path:
 
 
 def _folder() -> Path:
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or (os.environ.get("TMPDIR") if sys.platform == "darwin" else None)
     there = Path(runtime) / FOLDER if runtime and Path(runtime).is_dir() else None
     room = there is not None and len(os.fsencode(there)) + NAME <= LONGEST_PATH
     return there if there is not None and room else Path(f"/tmp/{FOLDER}-{os.getuid()}")
@@ -75,7 +82,7 @@ def found(home: Home) -> Path:
     """
     with suppress(OSError, ValueError):
         noted = Path((home.cache / Cached.SOCKET).read_text(encoding="utf-8"))
-        if noted.name == f"{name(home)}.sock" and _is_ours(noted.parent) and knocked(noted):
+        if noted.name == f"{name(home)}.sock" and knocked(noted):
             return noted
     return _folder() / f"{name(home)}.sock"
 
@@ -97,14 +104,27 @@ def _is_ours(folder: Path) -> bool:
 
 
 def knocked(path: Path) -> bool:
-    """Whether somebody listens there."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+    """Whether somebody listens there who is this user, in a folder that is theirs alone."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking, suppress(OSError, ServiceError):
         asking.settimeout(KNOCKED_S)
-        try:
-            asking.connect(str(path))
-        except OSError:
-            return False
-        return True
+        asking.connect(str(path))
+        check(asking, path)
+        return _is_ours(path.parent)
+    return False
+
+
+def check(connection: Connected, path: Path) -> None:
+    """Raises ServiceError where it is not this user who listens at a socket: nothing may be sent there.
+
+    Where the system does not tell, the folder has to be theirs alone.
+    """
+    who = peer(connection)
+    if who != os.getuid() and (who is not None or not _is_ours(path.parent)):
+        whose = "another user" if who is None else f"user {who}"
+        raise ServiceError(
+            f"At the socket {path} {whose} listens, and not you. Nothing was sent there, and nothing was changed. Set "
+            f"XDG_RUNTIME_DIR (or {ELSEWHERE}, if you have set that) to a place in a folder of your own."
+        )
 
 
 def lock_of(home: Home) -> Path:
@@ -113,7 +133,7 @@ def lock_of(home: Home) -> Path:
     return home.cache / Cached.STARTING
 
 
-def process_of(connection: socket.socket) -> int | None:
+def process_of(connection: Connected) -> int | None:
     """The process at the other end of a socket; None where the system does not tell."""
     if not hasattr(socket, "SO_PEERCRED"):
         return None
@@ -121,7 +141,7 @@ def process_of(connection: socket.socket) -> int | None:
     return int(struct.unpack("3i", told)[0]) or None
 
 
-def peer(connection: socket.socket) -> int | None:
+def peer(connection: Connected) -> int | None:
     """The user at the other end of a socket; None where the system does not tell."""
     if hasattr(socket, "SO_PEERCRED"):
         told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))

@@ -20,7 +20,6 @@ from agent.service.address import ELSEWHERE, found, lock_of, process_of
 from agent.service.process import COMMAND, READY, spawn
 from agent.service.protocol import (
     HANDSHAKE_S,
-    LONGEST_LINE,
     PROTOCOL,
     Message,
     OtherProtocol,
@@ -28,7 +27,7 @@ from agent.service.protocol import (
     read,
     request,
 )
-from agent.service.wire import Streams
+from agent.service.wire import Streams, streams_to
 
 START_S = 60.0  # in which somebody else may be starting it
 RETIRE_S = 120.0  # in which a service ends a reply
@@ -189,9 +188,10 @@ def _take(lock: FileLock) -> None:
 
 
 async def _open(path: Path) -> Streams | None:
+    """A connection to whoever listens there, if anybody does. Raises ServiceError where that is another user."""
     try:
         async with asyncio.timeout(HANDSHAKE_S):
-            return await asyncio.open_unix_connection(str(path), limit=LONGEST_LINE)
+            return await streams_to(path)
     except (OSError, TimeoutError):
         return None
 

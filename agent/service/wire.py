@@ -5,14 +5,36 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from agent.service.protocol import HANDSHAKE_S, PROTOCOL, Message, ServiceLost, notification, request
+from agent.service.address import check
+from agent.service.protocol import (
+    HANDSHAKE_S,
+    LONGEST_LINE,
+    PROTOCOL,
+    Message,
+    ServiceError,
+    ServiceLost,
+    notification,
+    request,
+)
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 LOST = "The service that held the memory has ended. What was said is safe."
 CUT = "The service ended before the reply was there. What came of it is kept. Ask again to go on."
 SILENT = "The service that holds the memory does not answer. Nothing was changed. `clew serve --stop` ends it."
+
+
+async def streams_to(path: Path) -> Streams:
+    """A connection to the socket at a path. Raises OSError, and ServiceError where another user listens there."""
+    streams = await asyncio.open_unix_connection(str(path), limit=LONGEST_LINE)
+    try:
+        check(streams[1].get_extra_info("socket"), path)
+    except ServiceError:
+        streams[1].close()
+        raise
+    return streams
 
 
 class Wire(asyncio.Protocol):

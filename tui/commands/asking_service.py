@@ -13,8 +13,8 @@ from agent import flat_events
 from agent.flat_events import ApprovalWanted, ErrorValue, Failed, TurnAccepted
 from agent.home import Home
 from agent.service.address import elsewhere, found
-from agent.service.protocol import LONGEST_LINE, Message, ServiceError, ServiceLost
-from agent.service.wire import CUT, Wire
+from agent.service.protocol import Message, ServiceError, ServiceLost
+from agent.service.wire import CUT, Wire, streams_to
 from graph.ids import new_id
 from tui.commands.replies import CLIENT, NEAR, AskRequest, Interrupts, ReplyPrinter, break_silence
 from tui.exit_codes import ExitCode
@@ -42,7 +42,7 @@ class _Asking:
     async def ask(self, home: Home) -> ExitCode | AskRequest:
         """Connect, ask, and take leave."""
         try:
-            wire = Wire(await asyncio.open_unix_connection(str(elsewhere() or found(home)), limit=LONGEST_LINE))
+            wire = Wire(await streams_to(elsewhere() or found(home)))
         except (OSError, ServiceError):
             return self._question
         wire.beside = self._beside

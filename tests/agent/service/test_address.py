@@ -1,5 +1,6 @@
 """Where the socket is: this user's alone, short enough for the system, and there without a runtime directory."""
 
+import asyncio
 import os
 import tempfile
 from collections.abc import Iterator
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from agent.home import Home
-from agent.service.address import LONGEST_PATH, answered, elsewhere, folder, found, socket_of
+from agent.service.address import LONGEST_PATH, answered, elsewhere, folder, found, note, socket_of
 from agent.service.protocol import ServiceError
+from agent.service.starting import Starter
+from agent.service.wire import streams_to
 from tests.agent.service.conftest import MakeBehind
 from tests.fakes import FakeGenerator
 
@@ -73,3 +76,38 @@ def test_a_face_is_told_of_one_elsewhere(monkeypatch: pytest.MonkeyPatch) -> Non
     assert elsewhere() is None
     monkeypatch.setenv("CLEW_SOCKET", "~/there.sock")
     assert elsewhere() == Path.home() / "there.sock"
+
+
+@pytest.mark.parametrize("told", ["by nobody", "by the home", "by the user"])
+async def test_nothing_is_sent_to_a_socket_at_which_another_user_listens(
+    told: str, runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        said = await reader.read()
+        writer.close()
+        heard.put_nowait(said)
+
+    home = Home.resolve(tmp_path / "home")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    path = runtime / "there.sock" if told == "by the user" else socket_of(home)
+    async with await asyncio.start_unix_server(listen, str(path)):
+        assert answered(home) == (told != "by the user")
+        if told == "by the home":
+            note(home, path)
+        me = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: me + 1)  # so that the one who listens is somebody else
+        starter = Starter(home, elsewhere=path if told == "by the user" else None, command=("false",))
+        for asking in (starter.connect(), starter.running(), starter.health(), streams_to(path)):
+            with pytest.raises(ServiceError, match=f"user {me} listens, and not you. Nothing was sent"):
+                await asking
+        assert not answered(home)
+        monkeypatch.undo()
+        _, writer = await streams_to(path)
+        writer.write(b"mine")
+        writer.close()
+        said = []
+        while b"mine" not in said:
+            said.append(await heard.get())
+        assert set(said) == {b"", b"mine"}

@@ -62,7 +62,9 @@ class Unreadable(AgentError):
 class HostUnknown(Unreadable):
     """A host that nobody allowed yet; `own`: it is this machine, or in a private network."""
 
-    def __init__(self, host: str, *, own: bool) -> None:
+    def __init__(self, host: str, *, own: bool, name: str = "") -> None:
+        """`name` is how it is allowed, where that is not the host."""
         self.host, self.own = host, own
         where = " It is this computer, or in a private network." if own else ""
-        super().__init__(f"{host} was not asked for anything yet, and is asked only if you say so.{where}")
+        how = f"(/ref allow {name or host})"
+        super().__init__(f"{host} was not asked for anything yet {how}, and is asked only if you say so.{where}")

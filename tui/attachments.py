@@ -54,14 +54,17 @@ class FileName:
         return f'@"{self.typed}' if self.folder else f'@"{self.typed}" '
 
 
-def attached(text: str, folder: Path, *, before: str = "", as_words: bool = False) -> tuple[str, ...]:
+def attached(
+    text: str, folder: Path, *, before: str = "", as_words: bool = False, brought: str = ""
+) -> tuple[str, ...]:
     """What a message names as `@path` (from `folder`, or absolute, or `~`) or `@address`: whole paths and addresses.
 
-    Of what the text named already as it was `before` an edit nothing is asked again. Raises NoFile for what was meant
-    for a file and is none, unless that is to go `as_words`; CannotAttach for one that is too large, or nothing to read.
+    Nothing that stands in what was `brought`, which others may have written. Of what the text named already as it was
+    `before` an edit nothing is asked again. Raises NoFile for what was meant for a file and is none, unless that is to
+    go `as_words`; CannotAttach for one that is too large, or nothing to read.
     """
     known, found, missing = set(_names(before)), list[str](), list[str]()
-    for name in dict.fromkeys(_names(text)):
+    for name in dict.fromkeys(_names(text, not_of=brought)):
         if name.casefold().startswith(SCHEMES):
             found.append(name.rstrip(AFTER))
             continue
@@ -75,6 +78,13 @@ def attached(text: str, folder: Path, *, before: str = "", as_words: bool = Fals
     if missing and not as_words:
         raise NoFile(" ".join(missing[:TOLD]))
     return tuple(dict.fromkeys(found))
+
+
+def files_brought(text: str, folder: Path, brought: str) -> list[str]:
+    """The files that a message names where it was brought, and not typed: whole paths. None is opened."""
+    typed = set(_names(text, not_of=brought))
+    names = (each for name in _names(text) if name not in typed for each in (name, name.rstrip(AFTER)))
+    return list(dict.fromkeys(str(path.resolve()) for name in names if (path := _file(name, folder)) is not None))
 
 
 def being_typed(line: str) -> str | None:
@@ -127,8 +137,11 @@ def _offered(path: str, entry: "os.DirEntry[str]") -> FileName:
         return FileName(path + entry.name, "", False)
 
 
-def _names(text: str) -> Iterator[str]:
-    return (match[1] or match[2] for match in MENTION.finditer(text))
+def _names(text: str, *, not_of: str = "") -> Iterator[str]:
+    """What stands behind an @, but for what does so in another text too."""
+    for match in MENTION.finditer(text):
+        if not not_of or match[0].rstrip(AFTER) not in not_of:
+            yield match[1] or match[2]
 
 
 def _file(name: str, folder: Path) -> Path | None:

@@ -247,7 +247,7 @@ class ComposerController:
                 )
             case None if (named := self._named(text)) is not None:
                 composer.remember(text)
-                if named or self._referring.mentioned(text):
+                if named or self._referring.mentioned(text) or self._referring.brought(text):
                     self._send_along(view.chat, text, named)
                 else:
                     view.chat.send(text, project=view.options.project)
@@ -294,7 +294,7 @@ class ComposerController:
             )
         elif chat is not None and (named := self._named(text, before=self.editing.original)) is not None:
             self._view.composer.remember(text)
-            if not named and not self._referring.mentioned(text):
+            if not named and not self._referring.mentioned(text) and not self._referring.brought(text):
                 self.editing.send(chat, text)
                 return
 
@@ -311,7 +311,8 @@ class ComposerController:
         What is no file goes as it is when it is sent once more.
         """
         try:
-            named = attached(text, Path.cwd(), before=before, as_words=text == self._doubted)
+            brought = self._view.composer.brought_with(text)
+            named = attached(text, Path.cwd(), before=before, as_words=text == self._doubted, brought=brought)
         except NoFile as error:
             self._doubted = text
             self._view.composer.give_back(text)

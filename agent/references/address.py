@@ -16,6 +16,7 @@ from agent.errors import AgentError
 Sort = Literal["thread", "page", "file"]
 
 LONGEST = 2048  # characters of an address
+OWN = "own:"  # before a host of this machine or a private network, as it stands in the setting
 POSTS = "app.bsky.feed.post"  # the collection that posts are in
 WEB = ("bsky.app", "www.bsky.app")  # pages that show posts
 UNTOUCHED = "Nothing was attached."
@@ -78,6 +79,12 @@ def addresses_in(text: str) -> Iterator[Address]:
         if found.text not in seen:
             seen.add(found.text)
             yield found
+
+
+def named_own(host: str, port: int | None) -> str:
+    """How a host of this machine or a private network stands in the setting; `port` None: the usual one."""
+    shown = f"[{host}]" if ":" in host and port is not None else host
+    return f"{OWN}{shown}" if port is None else f"{OWN}{shown}:{port}"
 
 
 def _post(text: str) -> Address:

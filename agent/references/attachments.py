@@ -108,7 +108,7 @@ class References:
         return list(dict.fromkeys(host for host in lacking if host is not None))
 
     async def allow(self, host: str) -> None:
-        """A person says yes to a host; own:HOST for this machine and private networks. Raises AgentError."""
+        """A person says yes to a host; own:HOST[:PORT] for this machine and private networks. Raises AgentError."""
         await asyncio.to_thread(self._hosts.allow, host)
 
     async def add(self, session: str, address: str) -> Reference:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from agent.errors import AgentError, HostUnknown, Unreadable
-from agent.references.address import read_address
+from agent.references.address import named_own, read_address
 
 if TYPE_CHECKING:  # it takes longer to import than the first paint may
     import httpx2
@@ -32,7 +32,8 @@ AGENT = "clew (reads what its user refers to)"
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-Allows = Callable[[str, bool], bool]  # whether a host may be asked; True: also where it is in a private network
+# Whether a host may be asked; True: also where it is in a private network; at a port, None: the usual one.
+Allows = Callable[[str, bool, int | None], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class WebClient:
 
         parts = urlsplit(url)
         host = parts.hostname or ""
-        to = await self._checked(host, parts.port or {"http": 80, "https": 443}[parts.scheme])
+        to = await self._checked(host, parts.port, {"http": 80, "https": 443}[parts.scheme])
         headers = {"Host": parts.netloc, "Accept": accept, "Accept-Encoding": "gzip", "User-Agent": AGENT}
         headers |= {"If-None-Match": known.tag} if known.tag else {}
         headers |= {"If-Modified-Since": known.modified} if known.modified else {}
@@ -154,20 +155,21 @@ class WebClient:
         except httpx2.TransportError as error:
             raise Busy(f"{host} cannot be read: {_why(error)}. {GOES_ON}") from error
 
-    async def _checked(self, host: str, port: int) -> str:
+    async def _checked(self, host: str, port: int | None, usual: int) -> str:
         """The one address of a host that is connected to. Raises Unreadable."""
-        if not self._allows(host, False):
+        port = None if port == usual else port
+        if not self._allows(host, False, port):
             raise HostUnknown(host, own=False)
         try:
             async with asyncio.timeout(CONNECT_S):
-                addresses = await self._resolve(host, port)
+                addresses = await self._resolve(host, port or usual)
         except TimeoutError as error:
             raise Busy(f"{host} cannot be found: its name was not resolved in time. {GOES_ON}") from error
         except (OSError, UnicodeError) as error:
             offline = "this computer is offline, or there is no such host"
             raise Busy(f"{host} cannot be found: {offline}. {GOES_ON}") from error
-        if any(is_own(each) for each in addresses) and not self._allows(host, True):
-            raise HostUnknown(host, own=True)
+        if any(is_own(each) for each in addresses) and not self._allows(host, True, port):
+            raise HostUnknown(host, own=True, name=named_own(host, port))
         return addresses[0]
 
     async def _answer(self, url: str, response: "httpx2.Response", known: Version) -> Fetched | str | None:

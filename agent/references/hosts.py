@@ -1,17 +1,16 @@
 """Which hosts may be asked for what a person refers to: those that they said yes to, once each.
 
-A host of this machine or of a private network needs a yes of its own, so that no link can lead there. All of them stand
-in the setting `hosts`, where they can be taken back.
+A host of this machine or of a private network needs a yes of its own, for each of its ports, so that no link can lead
+there. All of them stand in the setting `hosts`, where they can be taken back.
 """
 
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from agent.errors import AgentError
-from agent.references.address import Address, read_address
+from agent.references.address import OWN, Address, named_own, read_address
 from agent.references.client import is_own
 
-OWN = "own:"
 ASK_FIRST = (
     "{} was not asked for anything yet. Nothing was attached. Allow it first: /ref allow {} in the chat, or the setting"
     " hosts."
@@ -32,18 +31,18 @@ class Hosts:
         self._write = write
         self._threads_from = threads_from
 
-    def allows(self, host: str, own: bool) -> bool:
-        """Whether a host may be asked; `own`: also where it is in a private network."""
+    def allows(self, host: str, own: bool, port: int | None = None) -> bool:
+        """Whether a host may be asked at a port (None: the usual one); `own`: also where it is in a private network."""
         known = self._said().split()
-        return f"{OWN}{host}" in known or (not own and host in known)
+        return named_own(host, port) in known or (not own and host in known)
 
     def lacks(self, address: Address) -> str | None:
         """What a person has to allow before an address is read, as `allow` takes it; None where that is nothing."""
         if address.is_local:
             return None
-        host = address.host if address.sort == "page" else urlsplit(self._threads_from()).hostname or ""
-        own = is_named_own(host)
-        return None if self.allows(host, own) else f"{OWN}{host}" if own else host
+        parts = urlsplit(address.text if address.sort == "page" else self._threads_from())
+        host, own = parts.hostname or "", is_named_own(parts.hostname or "")
+        return None if self.allows(host, own, parts.port) else named_own(host, parts.port) if own else host
 
     def allowed(self, addresses: Sequence[str]) -> tuple[Address, ...]:
         """Addresses as they are read. Raises AgentError for what is none, or is of a host that nobody allowed."""
@@ -61,6 +60,12 @@ class Hosts:
         known = self._said().split()
         if name not in known:
             self._write(" ".join([*known, name]))
+
+
+def own_of(address: str) -> str | None:
+    """What stands in the setting for a page of this machine or a private network, by its name; None for all others."""
+    parts = urlsplit(address)
+    return named_own(parts.hostname, parts.port) if parts.hostname and is_named_own(parts.hostname) else None
 
 
 def is_named_own(host: str) -> bool:

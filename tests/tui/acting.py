@@ -44,7 +44,9 @@ async def enter(
     pilot: Pilot[int], line: str, *told: str, opens: Opens = None, shows: str | Sequence[str] = (), until: Until = None
 ) -> None:
     """Send a line, put into the composer in one piece; wait for a screen, what it says, and until that is true."""
-    app_of(pilot).view.composer.put(line)
+    composer = app_of(pilot).view.composer
+    composer.text = line  # as if it were typed
+    composer.move_cursor(composer.document.end)
     await press(pilot, "enter", opens=opens, shows=shows, until=until)
     await sees(pilot, *told)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 
 from tests.agent.references.web import Web, serving
@@ -19,6 +20,7 @@ from tests.tui.seeing import sees, sees_no_more
 from tui import composer_controller
 from tui.app import ClewApp
 from tui.attachments import LARGEST, CannotAttach, FileName, NoFile, attached, being_typed, file_names
+from tui.text import as_sent
 
 PHRASES = tomllib.loads(Path(__file__).with_name("attaching.toml").read_text(encoding="utf-8"))
 
@@ -213,7 +215,7 @@ async def test_an_address_is_offered_read_after_a_yes_listed_added_and_dropped_b
         await sees(pilot, "read 1")
         await press(pilot, "f7", shows=f"{web.url('/a')} ·")
         await pilot.press("f7")
-        await enter(pilot, f"And {web.url('/b')}?")
+        await enter(pilot, f"And @{web.url('/b')}?")
         await answered(app, pilot, 4)  # the host was allowed before
         assert await attached_to(agent, here(app)) == [web.url("/a"), web.url("/b")]
 
@@ -241,11 +243,77 @@ async def test_a_message_goes_without_what_it_mentions_where_that_is_not_meant(c
         assert await agent.chats.all() == []
         await pilot.press("enter")
         await answered(app, pilot, 2)
-        await enter(pilot, f"Look: {web.url('/b')}")  # of a host it is asked once
+        await enter(pilot, f"Look: {web.url('/b')}", "Tab: yes")  # of one in the own network it is asked each time
+        await pilot.press("enter")
         await answered(app, pilot, 4)
         await enter(pilot, " ".join(f"https://example.org/{number}" for number in range(9)))
         await answered(app, pilot, 6)  # a text with many addresses is only a text
-        await enter(pilot, f"/ref {web.url('/a')}", "Read 127.0.0.1?", "in a private network")
+        await enter(pilot, f"/ref {web.url('/a')}", f"Read 127.0.0.1:{web.port}?", "in a private network")
         await press(pilot, "escape", shows="Nothing was attached.")
         assert await attached_to(agent, here(app)) == []
         assert (agent.settings.hosts, web.asked) == ("", [])
+
+
+# -- what others may have written -------------------------------------------------------------------------------------
+
+
+async def pasted(app: ClewApp, pilot: Pilot[int], text: str) -> None:
+    """Paste into the composer, as a terminal does."""
+    app.view.composer.post_message(Paste(text))
+    await wait_until(pilot, lambda: as_sent(text) in app.view.composer.text)
+
+
+async def test_what_a_pasted_text_names_is_asked_about_by_its_name_and_nothing_is_opened_or_allowed_before(
+    chat: Running, web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("key", "mine.txt"):
+        (tmp_path / name).write_text(f"the words of {name}", encoding="utf-8")
+    mail = f"Dear all,\nsee @{tmp_path}/key. And @https://tracker.example/p, @{web.url('/a')}\n"
+    agent = ScriptedAgent()
+    async with chat(agent, size=(160, 40)) as (app, pilot):
+        await press(pilot, *"sum up @mine.txt ")
+        await pasted(app, pilot, mail)
+        said = app.view.composer.text.strip()
+        await press(pilot, "enter", shows=("0/key", "tracker.example", "Tab: yes"))
+        assert (agent.settings.hosts, await agent.chats.all()) == ("", [])
+        await press(pilot, "enter", until=lambda: app.view.session)  # without
+        await answered(app, pilot, 2)
+        assert await attached_to(agent, here(app)) == [str(tmp_path / "mine.txt")]
+        assert (agent.settings.hosts, web.asked) == ("", [])
+        assert "the words of key" not in given(agent)
+
+        await press(pilot, "up")  # it is no more the user's own for being sent once
+        assert app.view.composer.text.strip() == said
+        await press(pilot, "enter", shows=("0/key", "Tab: yes"))
+        await press(pilot, "tab")
+        await answered(app, pilot, 4)
+        assert str(tmp_path / "key") in await attached_to(agent, here(app))
+        assert web.url("/a") in await attached_to(agent, here(app))
+
+
+@pytest.mark.parametrize("way", ["draft", "editor", "clipboard", "two pastes", "a dot behind it"])
+async def test_only_what_is_typed_names_a_file_by_itself(
+    way: str, chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "key").write_text("the words of the key", encoding="utf-8")
+    agent = ScriptedAgent()
+    async with chat(agent, size=(120, 30)) as (app, pilot):
+        composer = app.view.composer
+        if way == "draft" or way == "editor":
+            composer.put("see @key")
+        elif way == "clipboard":
+            app.copy_to_clipboard("see @key")
+            composer.action_paste()
+        elif way == "two pastes":
+            await pasted(app, pilot, "see @")
+            await pasted(app, pilot, "key")
+        else:
+            await pasted(app, pilot, "see @key")
+            await pilot.press(".")
+        await press(pilot, "enter", shows=("/key for this chat? Tab: yes. Enter: send",))
+        await press(pilot, "enter", until=lambda: app.view.session)
+        assert await attached_to(agent, here(app)) == []
+        await press(pilot, *"see @key ", "enter")
+        await wait_until(pilot, lambda: attached_to(agent, here(app)), "the file that was typed")

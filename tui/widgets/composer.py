@@ -60,6 +60,8 @@ class Composer(TextArea):
             placeholder=PLACEHOLDERS[0],
         )
         self.sent: list[str] = []  # newest first
+        self._brought = ""  # what came into the text otherwise than by keys: others may have written that
+        self._brought_with: dict[str, str] = {}  # the same of texts that were sent here
         self.apart: list[str] | None = None  # in a private chat: what was sent there, which no other chat is to have
         self._back = 0  # how far back in the history; 0 is the text being written
         self._kept = ""
@@ -78,8 +80,13 @@ class Composer(TextArea):
 
     def put(self, text: str) -> None:
         """Replace the text, cursor at its end."""
+        self._brought = self.brought_with(text)
         self.text = as_sent(text)
         self.move_cursor(self.document.end)
+
+    def brought_with(self, text: str) -> str:
+        """What of a text was pasted, or came from a draft or an editor: all of one that was not sent from here."""
+        return self._brought_with.get(text, text)
 
     @property
     def file_typed(self) -> str | None:
@@ -127,6 +134,7 @@ class Composer(TextArea):
     def turn_to(self, apart: list[str] | None) -> None:
         """Another chat is on the screen: a private one has a history of its own before that of all others."""
         self.apart = apart
+        self._brought_with.clear()  # of a private chat nothing stays
         self._back = 0
         self._kept = ""
 
@@ -149,7 +157,14 @@ class Composer(TextArea):
         # One edit, so one undo; TextArea's own handler would keep whatever is pasted.
         event.stop()
         event.prevent_default()
-        if result := self._replace_via_keyboard(as_sent(event.text), *self.selection):
+        self._bring(event.text)
+
+    def action_paste(self) -> None:
+        self._bring(self.app.clipboard)
+
+    def _bring(self, text: str) -> None:
+        self._brought = (self._brought if self.text else "") + as_sent(text)
+        if result := self._replace_via_keyboard(as_sent(text), *self.selection):
             self.move_cursor(result.end_location)
             self.focus()
 
@@ -166,6 +181,7 @@ class Composer(TextArea):
             self.post_message(self.Asked("accept"))
         else:
             text = self.text
+            self._brought_with[text] = self._brought
             self.put("")  # now, not when the app hears of it: what is typed meanwhile is the next message
             self.post_message(self.Sent(text))
 

@@ -19,7 +19,11 @@ from tests.fakes import FakeGenerator
 
 NONCE = "xylopomp"
 THREAD = "/xrpc/app.bsky.feed.getPostThread"
-OWN = "own:127.0.0.1"
+
+
+def own(web: Web) -> str:
+    """How the server here stands in the setting `hosts`."""
+    return f"own:127.0.0.1:{web.port}"
 
 
 def at(key: object = "3k") -> str:
@@ -70,7 +74,7 @@ Begin = Callable[..., Awaitable[Chat]]
 async def chat_of(make_agent: MakeAgent, web: Web, model: FakeGenerator | None = None, **settings: Any) -> Chat:
     """A chat of an agent that may ask the server here, and nobody else."""
     model = model or FakeGenerator("Well.")
-    given = {"tools": "off", "kv_mb": 0, "reflect": False, "hosts": OWN, "threads_from": web.url("")}
+    given = {"tools": "off", "kv_mb": 0, "reflect": False, "hosts": own(web), "threads_from": web.url("")}
     agent = await make_agent(model, as_given(given | settings))
     await agent.idle()
     return Chat(agent, model)

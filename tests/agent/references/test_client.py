@@ -15,7 +15,7 @@ MOST = 1 << 20
 
 
 def reading(web: Web, *, whole_s: float = 20.0) -> WebClient:
-    return WebClient(lambda host, own: True, most_bytes=MOST, whole_s=whole_s, resolve=web.resolve)
+    return WebClient(lambda host, own, port: True, most_bytes=MOST, whole_s=whole_s, resolve=web.resolve)
 
 
 async def get(web: Web, path: str, host: str = "127.0.0.1", **more: float) -> Fetched:
@@ -85,7 +85,9 @@ async def test_a_host_is_asked_only_if_it_may_be(web: Web) -> None:
     web.put("/", "x")
     web.move("/away", web.url("/", "other.test"))
     allowed: dict[str, bool] = {}
-    client = WebClient(lambda host, own: allowed.get(host) in ((True,) if own else (True, False)), resolve=web.resolve)
+    client = WebClient(
+        lambda host, own, port: allowed.get(host) in ((True,) if own else (True, False)), resolve=web.resolve
+    )
     with pytest.raises(HostUnknown) as told:
         await client.get(web.url("/", "example.test"))
     assert (told.value.host, told.value.own) == ("example.test", False)

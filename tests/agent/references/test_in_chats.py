@@ -20,7 +20,7 @@ from graph.errors import NotFound
 from graph.ids import as_ms
 from graph.values import Ref, Unreflected
 from tests.agent.conftest import MakeAgent, collect
-from tests.agent.references.chats import NONCE, OWN, THREAD, Begin, Chat, at, chat_of, files_with, read_here
+from tests.agent.references.chats import NONCE, THREAD, Begin, Chat, at, chat_of, files_with, own, read_here
 from tests.agent.references.test_threads import BOB, gone, post
 from tests.agent.references.web import Asked, Web
 from tests.agent.test_tools import ANSWER, SEARCH
@@ -194,8 +194,8 @@ async def test_a_message_waits_for_what_is_slow_a_while(chat: Chat, web: Web, mo
     assert web.count("/page") == 1, "it was read on meanwhile"
 
 
-async def test_without_a_network_the_chat_goes_on_and_says_so_on_one_line(begin: Begin) -> None:
-    chat = await begin(hosts=f"{OWN} nowhere.example")
+async def test_without_a_network_the_chat_goes_on_and_says_so_on_one_line(begin: Begin, web: Web) -> None:
+    chat = await begin(hosts=f"{own(web)} nowhere.example")
     ended = await chat.say("Hello there.", *(f"https://nowhere.example/{each}" for each in "abc"))
     assert ended.text == "Well."
     (line,) = chat.told
@@ -206,12 +206,12 @@ async def test_without_a_network_the_chat_goes_on_and_says_so_on_one_line(begin:
 async def test_nobody_is_asked_whom_the_user_did_not_allow(begin: Begin, web: Web) -> None:
     chat = await begin(hosts="")
     agent, references = chat.agent, chat.agent.references
-    assert await references.asks([web.url("/page"), at(), "https://example.org/a"]) == [OWN, "example.org"]
+    assert await references.asks([web.url("/page"), at(), "https://example.org/a"]) == [own(web), "example.org"]
     (failed,) = await collect(agent.send(None, "Who keeps the light?", references=[web.url("/page")]))
     assert isinstance(failed, Failed)
     assert failed.message == (
-        f"127.0.0.1 was not asked for anything yet. Nothing was attached. Allow it first: /ref allow {OWN} "
-        "in the chat, or the setting hosts."
+        f"127.0.0.1:{web.port} was not asked for anything yet. Nothing was attached. Allow it first: "
+        f"/ref allow {own(web)} in the chat, or the setting hosts."
     )
     assert await agent.chats.all() == []
     ended = await chat.say("Hello.")
@@ -221,21 +221,21 @@ async def test_nobody_is_asked_whom_the_user_did_not_allow(begin: Begin, web: We
     with pytest.raises(AgentError, match="/ref allow own:127"):
         await references.add(ended.session, web.url("/page"))
     assert web.asked == []
-    await references.allow(OWN)
+    await references.allow(own(web))
     assert await references.asks([web.url("/page"), at()]) == []
-    assert load_settings(Home.resolve().config).hosts == f"127.0.0.1 {OWN}"
+    assert load_settings(Home.resolve().config).hosts == f"127.0.0.1 {own(web)}"
     await references.add(ended.session, web.url("/page"))
     (listed,) = await references.read(ended.session)
     assert listed.title == "The lighthouse"
 
 
 async def test_what_is_no_host_no_address_or_too_much_is_told_and_nothing_is_changed_or_sent(
-    chat: Chat, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    chat: Chat, web: Web, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for host in ("", "own:", "a b", "a\nb"):
         with pytest.raises(AgentError, match=r"is no host\. Nothing was changed"):
             await chat.agent.references.allow(host)
-    assert chat.agent.settings.hosts == OWN
+    assert chat.agent.settings.hosts == own(web)
     monkeypatch.setattr(attachments, "MOST", 2)
     for name in "abc":
         (tmp_path / name).write_text(name)

@@ -24,7 +24,7 @@ class Said(ReferenceReader):
     """Reads what it is told to."""
 
     def __init__(self) -> None:
-        super().__init__(WebClient(lambda host, own: True))
+        super().__init__(WebClient(lambda host, own, port: True))
         self.says: str | Unreadable = ""
 
     async def read(self, address: Address) -> Reading:

@@ -39,7 +39,7 @@ async def reader(web: Web, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Asy
         return Page(body.decode())
 
     monkeypatch.setattr(reading_of, "read_apart", plain)  # which has tests of its own
-    made = ReferenceReader(WebClient(lambda host, own: True), service=lambda: web.url(""), now=clock)
+    made = ReferenceReader(WebClient(lambda host, own, port: True), service=lambda: web.url(""), now=clock)
     yield made
     await made.close()
 

@@ -154,7 +154,7 @@ def test_a_post_that_is_gone_is_told(sort: str, why: str) -> None:
 
 
 async def asked(web: Web) -> Thread:
-    client = WebClient(lambda host, own: True)
+    client = WebClient(lambda host, own, port: True)
     try:
         return await read_thread(client, "at://ada.example/app.bsky.feed.post/3k", service=web.url(""))
     finally:

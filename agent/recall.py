@@ -211,7 +211,7 @@ class Recaller:
         Behind it, what they said of themselves from which nothing was learned yet.
         """
         known = self._memory.readings.memories(
-            Wanted(world=session.world, viewer=session.project, plain=False), now=self.now
+            Wanted(status="active", world=session.world, viewer=session.project, plain=False), now=self.now
         )
         found = [each for each in known if not each.about or YOU in each.about]  # what was added by hand names nobody
         found.sort(key=lambda each: TELLING.index(each.kind))

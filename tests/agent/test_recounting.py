@@ -43,6 +43,21 @@ async def test_who_said_nothing_yet_is_told_so(make_agent: MakeAgent) -> None:
     assert ended.text.startswith("Nothing was said")
 
 
+async def test_what_a_program_wants_remembered_is_not_told_before_the_user_took_it(make_agent: MakeAgent) -> None:
+    agent = await ready(make_agent, FakeGenerator("noted"))
+    await told(agent, "I work as a bookbinder in Graz.")
+    made = (await agent.proposals.add("The user keeps bees on the roof.", by="Helper")).memory
+    for there in (False, True):
+        _, recalled, ended = await say(agent, None, ASKED[0])
+        assert ("bees" in ended.text) == there
+        assert (made.id in {hit.id for hit in recalled.hits}) == there
+        assert "bookbinder" in ended.text
+        if not there:
+            await agent.memories.promote(made.id)
+    await agent.memories.reject(made.id)
+    assert "bees" not in (await say(agent, None, ASKED[0]))[2].text
+
+
 @pytest.mark.parametrize("asked", ["Where were we?", "where did we leave off", "Summarize our recent conversations"])
 async def test_the_last_exchanges_are_told_by_chat(make_agent: MakeAgent, asked: str) -> None:
     agent = await ready(make_agent, FakeGenerator("noted"))

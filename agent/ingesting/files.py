@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from agent import confined
 from agent.errors import DocumentMissing, DocumentUnreadable
-from agent.ingesting import sections
+from agent.ingesting import pdf, sections
 from agent.ingesting.sections import Section, TextPiece, pieces
 
 Kind = Literal["markdown", "text", "code", "pdf"]
 
 MOST_BYTES = 32 << 20
 MOST_PIECES = 20_000
+PDF_S = 300.0  # in which the largest is read
 CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # which no text has
 SAFE = "It was not added; what was added from it before is kept."
 
@@ -208,41 +210,20 @@ def _western(data: bytes) -> str | None:
 
 
 def _pdf(path: Path, data: bytes) -> tuple[str, Iterator[Section]]:
-    """A PDF's title and its pages. Its library is slow to import, and raises whatever a broken file brings it to."""
-    import io
-    import logging
-
-    from pypdf import PdfReader
-    from pypdf.errors import DependencyError, PyPdfError
-
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it tells of every small fault, on the screen
+    """A PDF's title and its pages, read apart: its library may be brought to anything."""
     broken = f"{path.name} is damaged or not a PDF. {SAFE}"
     if not data.lstrip()[:5].startswith(b"%PDF"):
         raise DocumentUnreadable(broken)
-    locked = f"{path.name} is encrypted. {SAFE} Save it without a password first."
     try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise DocumentUnreadable(locked)
-        texts = [page.extract_text() for page in reader.pages]
-        title = str((reader.metadata and reader.metadata.title) or "")
-    except DependencyError as error:
-        raise DocumentUnreadable(locked) from error
-    except (PyPdfError, *PDF_SURPRISES) as error:
-        raise DocumentUnreadable(f"{broken} ({type(error).__name__})") from error
-    if not any(text.strip() for text in texts):
+        found = confined.read_here("pdf", data, {}, within_s=PDF_S)
+    except confined.Broken as error:
+        raise DocumentUnreadable(broken) from error
+    except TimeoutError as error:
+        raise DocumentUnreadable(f"{path.name} takes longer than {PDF_S:.0f} s to read. {SAFE} Split it.") from error
+    except OSError as error:
+        raise DocumentUnreadable(unreadable(path, error)) from error
+    if pdf.LOCKED in found:
+        raise DocumentUnreadable(f"{path.name} is encrypted. {SAFE} Save it without a password first.")
+    if not any(text.strip() for text in found["texts"]):
         raise DocumentUnreadable(f"{path.name} contains only images of text. {SAFE} Run OCR on it first.")
-    return title, sections.pages(texts)
-
-
-# What the library was seen to raise of its own over damaged files, besides its errors.
-PDF_SURPRISES = (
-    ValueError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    TypeError,
-    RecursionError,
-    ZeroDivisionError,
-    OSError,
-)
+    return found["title"], sections.pages(found["texts"])

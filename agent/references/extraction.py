@@ -1,30 +1,25 @@
 """What a page, a PDF, a feed or a plain text says: its words with title, author and date, without what stands around.
 
-Plain UTF-8 is taken as it is. All else is read in a process of its own, which gets the bytes through a pipe, may use so
-much time and memory, and is ended where it takes more: what strangers send may be made to take a library's time, or to
-break it. Nothing touches a disk.
+Plain UTF-8 is taken as it is. All else is read in a process of its own (agent/confined.py): what strangers send may be
+made to take a library's time, or to break it. Nothing touches a disk.
 """
 
 import asyncio
 import codecs
-import json
-import logging
+import io
 import re
-import resource
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import IO, Any
+from typing import Any
 
+from agent import confined
 from agent.errors import Unreadable
+from agent.ingesting import pdf
 from agent.references.client import GOES_ON
 
 LONGEST = 400_000  # characters of a text
 MOST_ENTRIES = 50  # of a feed, the first ones
-WITHIN_S = 20.0
-MOST_MEMORY = 2 << 30
-COMMAND = (sys.executable, "-P", "-m", "agent.references.extraction")
 HTML = ("text/html", "application/xhtml+xml")
 FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
 XML = ("application/xml", "text/xml")
@@ -46,36 +41,30 @@ class Page:
     cut: bool = False
 
 
-async def read_apart(body: bytes, kind: str, charset: str, *, within_s: float = WITHIN_S) -> Page:
+async def read_apart(body: bytes, kind: str, charset: str, *, within_s: float = confined.WITHIN_S) -> Page:
     """What a body of a type says, read in a process of its own where there is more to it. Raises Unreadable."""
     plain = await asyncio.to_thread(_plain, body, kind, charset)
     if plain is not None:
         return plain
     try:
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
+        found = await confined.read("page", body, {"kind": kind, "charset": charset}, within_s=within_s)
     except OSError as error:
+        if isinstance(error, TimeoutError):
+            raise Unreadable(f"It takes too long to read what that page says. {GOES_ON}") from error
         raise Unreadable(f"What lies there cannot be read now: {error.strerror or error}. {GOES_ON}") from error
-    given = json.dumps({"kind": kind, "charset": charset}).encode() + b"\n" + body
-    try:
-        async with asyncio.timeout(within_s):
-            told, _ = await process.communicate(given)
-    except TimeoutError as error:
-        raise Unreadable(f"It takes too long to read what that page says. {GOES_ON}") from error
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-    if process.returncode:
-        raise Unreadable(f"What lies there is broken, and cannot be read. {GOES_ON}")
-    found = json.loads(told)
+    except confined.Broken as error:
+        raise Unreadable(f"What lies there is broken, and cannot be read. {GOES_ON}") from error
     if "error" in found:
         raise Unreadable(found["error"])
     return Page(**found)
+
+
+def read_given(given: bytes, about: dict[str, Any]) -> dict[str, Any]:
+    """The same in the process that reads it: a page, or the `error` that is told of it."""
+    try:
+        return asdict(read(given, about["kind"], about["charset"]))
+    except Unreadable as error:
+        return {"error": str(error)}
 
 
 def read(body: bytes, kind: str, charset: str) -> Page:
@@ -141,34 +130,17 @@ def _html(text: str) -> Page:
 
 
 def _pdf(body: bytes) -> Page:
-    import io
-
-    from pypdf import PdfReader
-
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    reader = PdfReader(io.BytesIO(body))
-    if reader.is_encrypted and not reader.decrypt(""):
+    found = pdf.read_given(body, {"most": LONGEST})
+    if pdf.LOCKED in found:
         raise Unreadable(f"That PDF is encrypted. {GOES_ON}")
-    text, length = [], 0
-    for page in reader.pages:
-        text.append(page.extract_text())
-        length += len(text[-1])
-        if length > LONGEST:
-            break
-    about = reader.metadata
-    made = about.creation_date if about is not None else None
-    return Page(
-        "\n\n".join(text),
-        str((about and about.title) or ""),
-        str((about and about.author) or ""),
-        made.date().isoformat() if made is not None else "",
-    )
+    return Page("\n\n".join(found["texts"]), found["title"], found["author"], found["date"])
 
 
 def _feed(body: bytes, kind: str) -> Page:
     import feedparser
 
-    found = feedparser.parse(body, response_headers={"content-type": kind} if kind else {})
+    # As a file: bytes it takes for a name, and opens that.
+    found = feedparser.parse(io.BytesIO(body), response_headers={"content-type": kind} if kind else {})
     about = found.feed
     return Page(
         "\n\n".join(_entries(found.entries)),
@@ -190,19 +162,3 @@ def _entries(entries: list[Any]) -> Iterator[str]:
 
 def _line(text: str) -> str:
     return " ".join(text.split())[:300]
-
-
-def main(given: IO[bytes], told: IO[str]) -> None:
-    """Read one thing, and say what it says as JSON."""
-    resource.setrlimit(resource.RLIMIT_CPU, (int(WITHIN_S), int(WITHIN_S) + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    about = json.loads(given.readline())
-    try:
-        found = asdict(read(given.read(), about["kind"], about["charset"]))
-    except Unreadable as error:
-        found = {"error": str(error)}
-    json.dump(found, told)
-
-
-if __name__ == "__main__":
-    main(sys.stdin.buffer, sys.stdout)

@@ -1,22 +1,33 @@
-"""Takes from this process, for good, what a query has no use for: files, room, endless memory.
+"""Takes from this process, for good, what it has no use for: files, room, connections, endless memory.
 
 `confine_to` keeps its threads, also those that begin later, to one folder (of Linux, where the kernel has it: elsewhere
 nothing happens). `confine` is for when everything is open that will be needed: from then on no file or connection can
-be opened, no byte written to one, and what memory it may still take is bounded. Neither needs a privilege, and neither
-can be taken back. What these limits do not reach is said where it is: nothing here is promised that is not kept.
+be opened, no byte written to one, and what memory it may still take is bounded. `confine_reading` is for what still has
+to load parts of itself: it may read those folders, and open no connection and no other process (of Linux too). None
+needs a privilege, and none can be taken back. What these limits do not reach is said where it is: nothing here is
+promised that is not kept.
 """
 
 import ctypes
 import os
+import platform
 import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 MEMORY_BYTES = 384 << 20  # that it may take beyond what it has
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # of landlock(7), the same for all machines of today
 _EVERY_DEED = (1 << 13) - 1  # of its first version: read, write, make, remove, run
+_READING = 1 << 2 | 1 << 3  # files and folders
 _BENEATH = 1
-_NO_NEW_PRIVILEGES = 38
+_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
+# seccomp(2), by machine: its name there, and the numbers of socket, ptrace, process_vm_readv, process_vm_writev, kill.
+_MACHINES = {"x86_64": (0xC000003E, (41, 101, 310, 311, 62)), "aarch64": (0xC00000B7, (198, 117, 270, 271, 129))}
+_EVERYWHERE = (425, 438)  # io_uring_setup, which opens sockets too, and pidfd_getfd
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # instructions of a filter
+_OTHER_CALLS = 0x40000000  # from here on they are those of x32
+_ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000 | 13  # with EACCES
 
 
 class _Ruleset(ctypes.Structure):
@@ -28,8 +39,31 @@ class _Beneath(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32))
 
 
+class _Instruction(ctypes.Structure):
+    _fields_ = (("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("k", ctypes.c_uint32))
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction)))
+
+
 def confine_to(folder: Path) -> bool:
     """Let nothing outside of `folder` be opened, made or removed from now on; False where the system cannot do that."""
+    return _beneath({folder: _EVERY_DEED})
+
+
+def confine_reading(folders: Iterable[Path]) -> None:
+    """Let nothing but what is in these be read from now on, nothing be written or run, and no connection be opened."""
+    _beneath({each: _READING for each in folders if each.is_dir()})
+    _without_connections()
+    if sys.platform != "win32":
+        import resource
+
+        _limit(resource.RLIMIT_FSIZE, 0)
+        _limit(resource.RLIMIT_CORE, 0)
+
+
+def _beneath(allowed: Mapping[Path, int]) -> bool:
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)
@@ -37,17 +71,37 @@ def confine_to(folder: Path) -> bool:
     ruleset = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
     if ruleset < 0:
         return False
-    beneath = os.open(folder, os.O_PATH | os.O_CLOEXEC)
     try:
-        rule = _Beneath(_EVERY_DEED, beneath)
-        return bool(
-            libc.syscall(_ADD_RULE, ruleset, _BENEATH, ctypes.byref(rule), 0) == 0
-            and libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
-            and libc.syscall(_RESTRICT_SELF, ruleset, 0) == 0
-        )
+        for folder, deeds in allowed.items():
+            beneath = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+            try:
+                rule = _Beneath(deeds, beneath)
+                if libc.syscall(_ADD_RULE, ruleset, _BENEATH, ctypes.byref(rule), 0) != 0:
+                    return False
+            finally:
+                os.close(beneath)
+        return bool(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0 and libc.syscall(_RESTRICT_SELF, ruleset, 0) == 0)
     finally:
-        os.close(beneath)
         os.close(ruleset)
+
+
+def _without_connections() -> bool:
+    """Refuse this thread, and those it begins, connections and other processes; False where that cannot be done."""
+    if sys.platform != "linux" or platform.machine() not in _MACHINES or sys.maxsize < 1 << 32:
+        return False
+    name, calls = _MACHINES[platform.machine()]
+    refused = (*calls, *_EVERYWHERE)
+    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(refused) + 2, name), (_LOAD, 0, 0, 0)]
+    steps.append((_AT_LEAST, len(refused), 0, _OTHER_CALLS))
+    steps += [(_EQUAL, len(refused) - 1 - at, 0, call) for at, call in enumerate(refused)]
+    steps[-1] = (_EQUAL, 0, 1, refused[-1])
+    steps += [(_RETURN, 0, 0, _REFUSED), (_RETURN, 0, 0, _ALLOWED)]
+    program = _Program(len(steps), (_Instruction * len(steps))(*(_Instruction(*each) for each in steps)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    return bool(
+        libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
+        and libc.prctl(_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) == 0
+    )
 
 
 def confine() -> None:

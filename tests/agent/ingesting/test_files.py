@@ -45,6 +45,7 @@ READ = {
 WORDS = ("Tides\nTwice a day.", "page 1\nTwice a day", "one\n\ntwo", "Größe: 3 €")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("file", "words"), zip(READ.values(), WORDS, strict=True), ids=READ)
 def test_what_a_file_says_is_read(tmp_path: Path, file: tuple[str, bytes, dict[str, object]], words: str) -> None:
     name, data, about = file
@@ -57,9 +58,9 @@ def test_what_a_file_says_is_read(tmp_path: Path, file: tuple[str, bytes, dict[s
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("scan.pdf", pdf(None), "only images of text"),
-        ("locked.pdf", pdf("secret", password="x"), "encrypted"),
-        ("broken.pdf", b"%PDF-1.7 and then nothing", "damaged or not a PDF"),
+        pytest.param("scan.pdf", pdf(None), "only images of text", marks=pytest.mark.process),
+        pytest.param("locked.pdf", pdf("secret", password="x"), "encrypted", marks=pytest.mark.process),
+        pytest.param("broken.pdf", b"%PDF-1.7 and then nothing", "damaged or not a PDF", marks=pytest.mark.process),
         ("picture.pdf", b"\x89PNG....", "damaged or not a PDF"),
         ("binary.md", b"\x7fELF\x02\x00\x00\xff", "is not a text file"),
         ("zeros.md", b"abc\0def", "a binary file, not text"),

@@ -113,6 +113,7 @@ def test_a_document_keeps_its_project_and_tags_when_it_is_read_again_without_the
     ]
 
 
+@pytest.mark.process
 def test_what_is_passed_over_guessed_or_unreadable_is_named_the_others_are_read(memory: Memory, folder: Path) -> None:
     (folder / "plan.docx").write_bytes(b"PK\3\4\0")
     (folder / "alt.txt").write_bytes("Größe: 3 €".encode("cp1252"))

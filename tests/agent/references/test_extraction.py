@@ -1,9 +1,12 @@
 """What pages, PDFs, feeds and texts say, and what is told of what says nothing: in the process that reads them."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
+from agent import confined
 from agent.errors import Unreadable
-from agent.references import extraction
 from agent.references.extraction import LONGEST, Page, decoded, read, read_apart
 from tests.agent.ingesting.test_files import pdf
 
@@ -96,6 +99,12 @@ async def test_it_is_read_in_a_process_of_its_own() -> None:
         await read_apart(b"\x89PNG", "image/png", "")
 
 
+def test_a_feed_is_what_was_sent_and_no_file_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "feed").write_text(RSS, encoding="utf-8")
+    with pytest.raises(Unreadable, match="no words"):
+        read(str(tmp_path / "feed").encode(), "application/rss+xml", "")
+
+
 DEEP_ENTITIES = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10 if n else "tide"}">' for n in range(12))
 HOSTILE = {
     "no pdf": (b"%PDF-1.7 then nothing", "application/pdf"),
@@ -132,6 +141,6 @@ async def told(body: bytes, kind: str) -> str:
 
 @pytest.mark.process
 async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "COMMAND", ("/bin/sleep", "9999"))
+    monkeypatch.setattr(confined, "COMMAND", (sys.executable, "-c", "import time; time.sleep(9999)"))
     with pytest.raises(Unreadable, match="takes too long"):
         await read_apart(b"x", "text/html", "", within_s=0.1)

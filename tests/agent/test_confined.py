@@ -1,0 +1,65 @@
+"""What reads the things that strangers send has nothing else in reach."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent import confined
+
+# Each is tried in a process that is confined; what it may not do raises PermissionError.
+DEEDS = {
+    "reads a file of the user": "open(sys.argv[1]).read()",
+    "lists their home": "os.listdir(os.path.dirname(sys.argv[1]))",
+    "reads a file of the system": "open('/etc/passwd').read()",
+    "writes a file": "open(sys.argv[1] + '.new', 'w')",
+    "removes one": "os.unlink(sys.argv[1])",
+    "connects": "socket.socket()",
+    "connects here": "socket.socket(socket.AF_UNIX)",
+    "runs a program": "os.execv('/bin/true', ['true'])",
+    "ends another process": "os.kill(os.getppid(), 0)",
+    "reads what another was given": "open(f'/proc/{os.getppid()}/environ').read()",
+}
+TRY = """
+import json, os, socket, sys
+from pathlib import Path
+from agent.confined import LIBRARIES
+from graph.console.sandbox import confine_reading
+confine_reading([Path(each) for each in (sys.prefix, sys.base_prefix, *LIBRARIES)])
+def tried(deed):
+    try:
+        eval(deed)
+    except Exception as error:
+        return type(error).__name__
+    return "done"
+print(json.dumps({name: tried(deed) for name, deed in json.loads(sys.argv[2]).items()}))
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids this")
+def test_it_reads_no_file_writes_none_connects_to_nobody_and_runs_nothing(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("Rumpelstiltskin")
+    ended = subprocess.run(
+        [sys.executable, "-c", TRY, mine, json.dumps(DEEDS)], capture_output=True, text=True, check=True
+    )
+    assert json.loads(ended.stdout) == dict.fromkeys(DEEDS, "PermissionError")
+    assert mine.read_text() == "Rumpelstiltskin"
+
+
+@pytest.mark.process
+async def test_it_is_given_no_environment_and_ends_with_what_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "import os, sys, json; sys.stdin.read(); print(json.dumps(dict(os.environ)))"
+    monkeypatch.setenv("OPENAI_API_KEY", "Rumpelstiltskin")
+    monkeypatch.setattr(confined, "COMMAND", (sys.executable, "-c", said))
+    for found in (await confined.read("page", b"x", {}), confined.read_here("page", b"x", {})):
+        assert "Rumpelstiltskin" not in str(found)
+        assert set(found) <= {*confined.KEPT, "LC_CTYPE"}
+    monkeypatch.setattr(confined, "COMMAND", (sys.executable, "-c", "import os; os.abort()"))
+    with pytest.raises(confined.Broken):
+        confined.read_here("page", b"x", {})

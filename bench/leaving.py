@@ -176,6 +176,9 @@ def reach(terminal: Terminal, trial: Trial, chance: random.Random) -> None:
     if trial.state == "starting":
         time.sleep(chance.uniform(0, 1.0))
         return
+    if trial.state == "fetching":  # which is asked about before the chat opens
+        terminal.until(b"downloads it")
+        terminal.press(b"\r")
     terminal.until(b"ay something")
     if trial.state == "loading":
         time.sleep(chance.uniform(0, 0.5))
@@ -265,7 +268,7 @@ def run_trial(trial: Trial, home: Path, models: Path, nowhere: str, seed: int, s
     environment = os.environ | {"CLEW_HOME": str(home), "CLEW_MODELS": str(models)} | service
     if trial.state == "fetching":  # a home without a model, that a service of the other one does not have either
         environment |= {"CLEW_HOME": f"{home}-fetching", "CLEW_MODELS": str(home / "none")}
-        environment |= {"PIP_INDEX_URL": nowhere, "PIP_NO_INDEX": "0"}
+        environment |= {"PIP_INDEX_URL": nowhere, "PIP_NO_INDEX": "0", "HF_ENDPOINT": nowhere}
     with chat(environment) as terminal:
         try:
             reach(terminal, trial, chance)

@@ -67,10 +67,11 @@ def kind_of(path: Path) -> Kind | None:
 def find(folder: Path) -> FoundFiles:
     """What is below a folder; hidden files are passed by, and what tools put there.
 
-    Links to folders are not followed, so that no loop of them is walked; a link to a file counts as that file once.
+    No link is followed: what it leads to is read where it lies, if that is in the folder; one that leads out of it is
+    told, as whoever made the folder may have made it for files of others.
     """
     found = FoundFiles()
-    seen: set[Path] = set()
+    root = Path(os.path.realpath(folder))
 
     def refused(error: OSError) -> None:
         found.unreadable.append((Path(error.filename), unreadable(error.filename, error)))
@@ -83,12 +84,15 @@ def find(folder: Path) -> FoundFiles:
                 continue
             real = Path(os.path.realpath(path))
             try:
-                is_file = real not in seen and real.is_file()
+                is_file = real.is_file()
             except OSError as error:
                 found.unreadable.append((path, unreadable(path, error)))
                 continue
-            seen.add(real)
-            if is_file:
+            if path.is_symlink():
+                if is_file and not real.is_relative_to(root):
+                    why = f"{path} is a link that leads out of the folder, to {real}. {SAFE} Name that to add it."
+                    found.unreadable.append((path, why))
+            elif is_file:
                 found.files.append(real)
     return found
 

@@ -125,8 +125,23 @@ def test_a_folder_gives_its_documents_once_and_no_loop_is_walked(tmp_path: Path)
     (tmp_path / "dead.md").symlink_to(tmp_path / "nowhere")
     found = find(tmp_path)
     names = [[path.relative_to(tmp_path.resolve()).as_posix() for path in each] for each in (found.files, found.others)]
-    assert names == [["a/notes.md", "a/data.json", "a/main.py"], ["a/photo.png"]]
+    assert names == [["a/data.json", "a/main.py", "a/notes.md"], ["a/photo.png"]]
     assert found.unreadable == []
+
+
+def test_no_link_of_a_folder_leads_to_what_is_not_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "of a stranger"
+    (folder / ".git").mkdir(parents=True)
+    for path in (tmp_path / "id_rsa", folder / ".git" / "token", folder / "notes.md"):
+        path.write_text(f"the words of {path.name}")
+    (folder / "readme.md").symlink_to("../id_rsa")
+    (folder / "whole.md").symlink_to(tmp_path / "id_rsa")
+    (folder / "further.md").symlink_to("readme.md")
+    (folder / "hidden.md").symlink_to(".git/token")
+    found = find(folder)
+    assert [path.name for path in found.files] == ["notes.md"]
+    assert [path.name for path, _ in found.unreadable] == ["further.md", "readme.md", "whole.md"]
+    assert all("leads out of the folder" in why and "id_rsa" in why for _, why in found.unreadable)
 
 
 @pytest.mark.parametrize("path", ["~nobody-of-this-name/a.md", "a\0b.md", "loop.md", "x" * 5000, "notes.md/a.md"])

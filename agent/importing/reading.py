@@ -20,7 +20,9 @@ from typing import IO, Any
 from agent.errors import ExportMissing, ExportUnreadable
 
 PIECE = 1 << 20  # bytes read at once
-MOST = 256 << 20  # characters of one value of the top level, or of one line
+MOST = 64 << 20  # characters of one value of the top level, or of one line
+MOST_VALUES = 4_000_000  # in one of them: each takes a hundred bytes, however short it is
+MANY = 8 << 20  # characters that may hold so many
 NEAR_THE_END = 16  # an error so close to the end of what was read may only mean that more has to be read
 CONVERSATIONS = "conversations"
 SPACE = " \t\n\r"
@@ -28,6 +30,7 @@ NOT_UTF8 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SAFE = "Nothing was imported."
 TOO_LONG = "A number with too many digits"
 TOO_DEEP = "Values nested too deeply"
+TOO_MANY = f"More than {MOST_VALUES:,} values in one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,8 @@ class ReadWindow:
         """The JSON value that begins here. Raises ExportUnreadable, with line and column, where it is broken."""
         self.peek()
         while True:
+            if _may_hold_too_many(self._text, self._at):
+                raise self.broken(TOO_MANY)
             try:
                 value, self._at = DECODER.raw_decode(self._text, self._at)
                 return value
@@ -252,7 +257,10 @@ def lines(source: ExportSource) -> Iterator[ExportLine]:
 def line_of(number: int, data: bytes) -> ExportLine:
     """A line of a file, in bytes."""
     try:
-        return ExportLine(number, DECODER.decode(data.decode().strip(SPACE)))
+        text = data.decode().strip(SPACE)
+        if _may_hold_too_many(text, 0):
+            return ExportLine(number, error=TOO_MANY)
+        return ExportLine(number, DECODER.decode(text))
     except UnicodeDecodeError as error:
         return ExportLine(number, error=f"not UTF-8 text (byte {error.start})")
     except json.JSONDecodeError as error:
@@ -261,6 +269,11 @@ def line_of(number: int, data: bytes) -> ExportLine:
         return ExportLine(number, error=TOO_DEEP)
     except ValueError:
         return ExportLine(number, error=TOO_LONG)
+
+
+def _may_hold_too_many(text: str, start: int) -> bool:
+    """Whether what is left of a text may be more values than memory is for: a small file can unpack to them."""
+    return len(text) - start > MANY and sum(text.count(mark, start) for mark in ",[{") > MOST_VALUES
 
 
 def in_words(value: Any) -> str:

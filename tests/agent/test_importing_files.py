@@ -119,6 +119,22 @@ def test_memory_holds_one_value_at_a_time_and_not_the_file(tmp_path: Path) -> No
     assert peak < 12_000_000
 
 
+@pytest.mark.parametrize("unit", ["0,", "[],"])
+def test_a_small_zip_that_unpacks_to_endless_values_is_refused_before_they_are_made(tmp_path: Path, unit: str) -> None:
+    import tracemalloc
+
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", f'[{{"mapping": [{unit * 5_000_000}0]}}]')
+    assert path.stat().st_size < 30_000
+    tracemalloc.start()
+    with pytest.raises(ExportUnreadable, match=r"More than 4,000,000 values in one\. Nothing was imported"):
+        list(document(reading.sources(path)[0]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 600_000_000
+
+
 def test_lines_are_good_or_bad_each_for_itself(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n\n{"a"\n\xff\xfe\n[' + b"[" * 100_000 + b"\n7\r\n" + b"9" * 5000)

@@ -5,6 +5,7 @@ character's. An entry that is told once stays where it stands in the prompt. Wha
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,8 @@ BOOK = "book:"  # before a book's name, as an aspect
 SCANNED = 4  # turns in which keys are looked for, where a book does not say
 MOST_SCANNED = 50
 LONGEST_KEY = 300  # characters of a pattern
+MOST_STEPS = 20_000  # that it becomes when it is compiled: what is repeated counts as often as that may be
+_PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\s*(\d*)\s*(?:,\s*(\d*)\s*)?\}|.", re.DOTALL)
 TIME_S = 0.05  # for a pattern in all turns
 MOST_S = 0.5  # for all patterns of a message
 NO_ROOM, TOO_SLOW, NO_PATTERN = "there was no room", "its pattern takes too long", "its pattern is none"
@@ -117,7 +120,7 @@ class _Patterns:
         import regex  # which only those need who have such keys
 
         pattern, flags = _unwrapped(key, lore.entry.case_sensitive)
-        if self._left_s <= 0 or len(pattern) > LONGEST_KEY:
+        if self._left_s <= 0 or len(pattern) > LONGEST_KEY or _steps(pattern) > MOST_STEPS:
             self._leave_out(lore, TOO_SLOW)
             return False
         try:
@@ -132,6 +135,25 @@ class _Patterns:
     def _leave_out(self, lore: Lore, why: str) -> None:
         if all(each.title != lore.title for each in self.left_out):
             self.left_out.append(LeftOut(lore.title, why))
+
+
+def _steps(pattern: str) -> int:
+    """About how many steps a pattern becomes."""
+    groups, last = [0], 0
+    for part in _PART.finditer(pattern):
+        if part[0] == "(":
+            groups.append(0)
+        elif part[0] == ")" and len(groups) > 1:
+            last = groups.pop() + 1
+            groups[-1] += last
+        elif part[1] or part[2]:
+            times = max(int(part[1] or 0), int(part[2] or 0), 1)
+            groups[-1] += last * (times - 1)
+            last *= times
+        else:
+            last = 1
+            groups[-1] += 1
+    return sum(groups)
 
 
 def _unwrapped(key: str, case_sensitive: bool) -> tuple[str, int]:

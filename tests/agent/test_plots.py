@@ -164,6 +164,8 @@ async def test_lore_that_has_no_room_or_never_ends_is_told_of(played: Played) ->
             Entry(("sea",), "The sea is deep.", priority=5),
             Entry(("(a|aa)+$",), "Never.", use_regex=True, name="Endless"),
             Entry(("[",), "Never.", use_regex=True, name="None"),
+            Entry((f"/{'(?:' * 8}a?b{'){9}' * 8}/i",), "Never.", use_regex=True, name="Huge"),  # 4 GB compiled
+            Entry((r"/m{1,3}ara|\{1000}[{99}]/i",), "Usual.", use_regex=True, priority=9),
         ),
         token_budget=60,
     )
@@ -173,7 +175,9 @@ async def test_lore_that_has_no_room_or_never_ends_is_told_of(played: Played) ->
     (told,) = [event.left_out for event in events if hasattr(event, "left_out")]
     assert "“The sea” was left out: there was no room." in told
     assert "“None” was left out: its pattern is none." in told
-    assert any("Endless" in each and "too long" in each for each in told)
+    assert "Usual." in shown(played.model)
+    for name in ("Endless", "Huge"):
+        assert any(name in each and "too long" in each for each in told)
 
 
 async def test_a_cards_own_book_is_its_characters_alone_and_braces_are_told_as_they_are(make_agent: MakeAgent) -> None:

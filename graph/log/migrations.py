@@ -102,6 +102,7 @@ _SCHEMA = {
     "purging": "CREATE TABLE purging (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
 }
 _OF_EVENTS = "SELECT type, name FROM sqlite_schema WHERE tbl_name = 'events' AND type IN ('index', 'trigger')"
+FIRST_WITHOUT = 5  # the version from which on events have no triggers but those of _SCHEMA
 _BEFORE_5 = ("named", "unreflected")  # tables that are among the derived ones since
 
 
@@ -114,6 +115,21 @@ def version_of(db: sqlite3.Connection) -> int:
             "Nothing was changed. Update clew, or choose another home folder with --home."
         )
     return version
+
+
+def foreign(db: sqlite3.Connection) -> list[str]:
+    """Triggers, views and virtual tables that no log of clew has: each would run what somebody else wrote.
+
+    Those that an older version had on events are none: nothing is written before `migrate` lets go of them.
+    """
+    older = version_of(db) < FIRST_WITHOUT
+    return [
+        f"{type} {name}"
+        for type, name, table, sql in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
+        if (type in ("trigger", "view") or (sql or "").lower().startswith("create virtual"))
+        and (sql or "").split() != _SCHEMA.get(name, "").split()
+        and not (older and type == "trigger" and table == "events" and name not in _SCHEMA)
+    ]
 
 
 def migrate(db: sqlite3.Connection) -> None:

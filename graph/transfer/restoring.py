@@ -24,9 +24,9 @@ from graph.kuzu import rebuild
 from graph.kuzu.opening import OPENING, PURGE
 from graph.kuzu.truncation import WITNESS
 from graph.log.log import Log
-from graph.log.migrations import APPLICATION_ID, NEWEST, migrate
+from graph.log.migrations import APPLICATION_ID, NEWEST, foreign, migrate
 from graph.reader import LogReader
-from graph.sqlite import GRAPH, LOG, RESTORING, open_writer, reading
+from graph.sqlite import GRAPH, LOG, RESTORING, open_reader, open_writer, reading
 from graph.transfer.backup import (
     BEFORE_RESTORE,
     COMPANIONS,
@@ -88,6 +88,9 @@ def prepared(folder: Path, file: Path) -> Iterator[Restoring]:
     with removed(part):
         with _refusing(file):
             copy_file(file, part, at_rest=True)
+            with contextlib.closing(open_reader(part)) as db:
+                if others := foreign(db):
+                    raise NotABackup(f"it has what no log of clew has ({', '.join(others)}).")
             found = examine(part)
         here, damaged = _here(folder)
         erased: int | None = 0

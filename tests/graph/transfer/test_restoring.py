@@ -32,6 +32,17 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "backup.sqlite"
 
 
+NO_LOG_HAS = r"not a complete backup.*has what no log of clew has \((?:trigger|view|table) \w+\)"
+# What would run, or be asked, whatever is written or read afterwards.
+ARMED = (
+    "CREATE TRIGGER extra AFTER INSERT ON events BEGIN UPDATE meta SET value = 1 WHERE key = 'starts'; END",
+    "CREATE TRIGGER extra AFTER INSERT ON meta BEGIN DELETE FROM events; END",
+    "CREATE TRIGGER extra BEFORE DELETE ON purging BEGIN SELECT RAISE(IGNORE); END",
+    "CREATE VIEW extra AS SELECT text FROM events",
+    "CREATE VIRTUAL TABLE extra USING fts5 (text)",
+)
+
+
 def restore(folder: Path, file: Path) -> tuple[Restoring, Path | None]:
     with prepared(folder, file) as ready:
         return ready, install(folder, ready, stamp=STAMP)
@@ -120,6 +131,7 @@ def test_what_is_no_whole_backup_changes_nothing(memory: Memory, folder: Path, f
         (made("edited", whole, edit), NotABackup, r"not a complete backup.*damaged \(chain: Event 6"),
         (made("foreign", b"", "CREATE TABLE words (word TEXT)"), NotABackup, "another program's database"),
         (made("newer", whole, f"PRAGMA user_version = {NEWEST + 1}"), LogNewer, "written by a newer clew"),
+        *((made(f"armed{at}", whole, each), NotABackup, NO_LOG_HAS) for at, each in enumerate(ARMED)),
         (tmp_path, NotABackup, "is not a file"),
         (tmp_path / "none", MemoryMissing, r"File not found: .*--list"),
         (folder / LOG, NotABackup, "is the log itself"),

@@ -70,6 +70,8 @@ STANDING: dict[type, str] = {
 FACE = "face"  # the parameter that says which face asks
 SAYING = ("send", "retry", "regenerate", "edit")  # what a service that ends takes up no more
 ENDING = "The service is ending. Connect again in a moment."
+MOST_CONNECTIONS = 64
+TOO_MANY = f"{MOST_CONNECTIONS} chats and programs of yours are open already. Nothing was changed. Close one first."
 FOREIGN = "foreign"  # a program that is not clew's own, whose calls are counted
 KINDS = ("chat", "command", "mcp", FOREIGN)
 
@@ -355,6 +357,9 @@ class Connection:
             return False
         if self._hall.ending:
             await self._send(error(id, Code.ENDING, ENDING))
+            return False
+        if len(self._hall.connections) >= MOST_CONNECTIONS:
+            await self._send(error(id, Code.TOO_MANY, TOO_MANY, retry_after_s=1.0))
             return False
         kind = params.get("kind")
         name, pid = str(params.get("name", ""))[:80], params.get("pid")

@@ -15,7 +15,7 @@ from pathlib import Path
 from agent.agent import Agent
 from agent.home import Home
 from agent.service.address import note, peer, socket_of
-from agent.service.connection import Connection, Hall
+from agent.service.connection import MOST_CONNECTIONS, Connection, Hall
 from agent.service.protocol import LONGEST_LINE, ServiceError
 from agent.settings import Settings
 from graph.sqlite import LOG
@@ -86,7 +86,8 @@ class Service:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         found = peer(writer.get_extra_info("socket"))
-        if found is not None and found != os.getuid():
+        crowd = len(self._tasks) > 2 * MOST_CONNECTIONS  # most of whom say nothing
+        if crowd or (found is not None and found != os.getuid()):
             writer.close()
             return
         await Connection(self._hall, reader, writer).serve()

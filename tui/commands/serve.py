@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import signal
 import sys
 from dataclasses import asdict
@@ -20,6 +21,7 @@ from tui.version import VERSION
 if TYPE_CHECKING:
     from agent.home import Home
 
+DESCRIPTORS = 4_096  # connections, the log and graph with their readers, queries, what is read of the network
 NONE = "No service runs for this memory. A chat starts one by itself."
 
 
@@ -74,6 +76,7 @@ async def _serve(home: "Home", *, told: bool) -> None:
     from models.quiet import guard_descriptors
 
     guard_descriptors(home.native_log)
+    _raise_descriptors()
     settings = load_settings(home.config)
     agent = Agent(home, settings, client="chat", command=SERVE, fetching=True)
     service = Service(home, agent, version=VERSION, linger_s=settings.linger, load=lambda: load_settings(home.config))
@@ -88,6 +91,14 @@ async def _serve(home: "Home", *, told: bool) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, service.end)
     await service.run(ready)
+
+
+def _raise_descriptors() -> None:
+    """Let as many files be open as all that may connect can need: some systems begin with 256."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _lines(health: dict[str, Any]) -> list[str]:

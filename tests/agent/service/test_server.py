@@ -380,6 +380,23 @@ def test_the_window_moves_on_and_forgets() -> None:
     assert window.take("a") == 0
 
 
+async def test_so_many_may_be_connected_and_the_next_is_refused_in_a_sentence(
+    service: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "MOST_CONNECTIONS", 3)
+    first, *others = [await raw(service) for _ in range(3)]
+    late = await raw(service, greet=False)
+    answer = await late.ask("hello", **HELLO)
+    assert (answer["error"]["code"], answer["error"]["message"]) == (Code.TOO_MANY, connection.TOO_MANY)
+    assert await late.say(b"") is None
+    assert "result" in await others[0].ask("health")
+    first.writer.close()
+    async with asyncio.timeout(20):
+        while len((await others[0].ask("health"))["result"]["clients"]) > 2:
+            pass
+    assert "result" in await (await raw(service, greet=False)).ask("hello", **HELLO)
+
+
 async def test_it_ends_by_itself_when_nobody_is_there(behind: MakeBehind) -> None:
     service = await behind(FakeGenerator("Hello."), linger_s=0.05)
     client = await service.client()

@@ -41,7 +41,10 @@ M_PERTURB = -6  # of mallopt(3): freed memory is filled with this byte, and give
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What private chats share with all others: the model, and whose turn it is to use it."""
+    """What private chats share with all others: the model, and whose turn it is to use it.
+
+    Not what they read: `references` are their own, with whom they may ask.
+    """
 
     models: ModelHost
     generation_lock: asyncio.Lock
@@ -59,6 +62,7 @@ class PrivateMemory:
         settings = shared.settings.model_copy(update={"recall": False, "tools": "off", "reflect": False})
         self.folder = folder
         self.memory = memory
+        self.references = shared.references
         self._sessions: set[str] = set()
         self._prompts = Prompts(
             memory,
@@ -122,6 +126,7 @@ class PrivateMemory:
         """End the chats, and leave nothing of them."""
         self._sessions.clear()
         await self.conversation.close()
+        await self.references.close()
         await self._prompts.pause()
         await self._prompts.shelf.written()
         await asyncio.to_thread(self.memory.close)
@@ -179,10 +184,13 @@ class PrivateChats:
     Each of those who have some, faces of a service, has a memory of its own for them, which goes when they do.
     """
 
-    def __init__(self, memory: Memory, conversation: Conversation, shared: Callable[[], Shared]) -> None:
-        """`memory` and `conversation` are those of all other chats."""
+    def __init__(
+        self, memory: Memory, conversation: Conversation, references: ReferenceQuotes, shared: Callable[[], Shared]
+    ) -> None:
+        """`memory`, `conversation` and `references` are those of all other chats."""
         self._memory = memory
         self._conversation = conversation
+        self._references = references
         self._shared = shared
         self._open: dict[str, PrivateMemory] = {}  # by their owners
         self._door = asyncio.Lock()  # held while one is opened or closed
@@ -255,6 +263,11 @@ class PrivateChats:
         """The memory that a session stands in."""
         found = self._of(session)
         return found.memory if found is not None else self._memory
+
+    def references_of(self, session: str | None) -> ReferenceQuotes:
+        """What reads, and was read, for a session."""
+        found = self._of(session)
+        return found.references if found is not None else self._references
 
     def _of(self, session: object) -> PrivateMemory | None:
         return next((memory for memory in self._open.values() if session in memory), None)

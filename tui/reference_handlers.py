@@ -51,14 +51,19 @@ async def references(view: ChatView, argument: str) -> None:
         await _list(view)
 
 
-async def may_read(view: ChatView, service: "Agent", addresses: Sequence[str]) -> bool:
-    """Whether the user lets the hosts of some addresses be asked, about which they are asked where they are new."""
-    for host in await service.references.asks(addresses):
+async def may_read(view: ChatView, service: "Agent", addresses: Sequence[str], session: str | None) -> bool:
+    """Whether the user lets the hosts of some addresses be asked, about which they are asked where they are new.
+
+    None of them is allowed before they said yes to all.
+    """
+    hosts = await service.references.asks(addresses, session)
+    for host in hosts:
         own = host.startswith(OWN)
         shown = one_line(host.removeprefix(OWN))
         if not await view.ui.ask(Confirm(f"Read {cut(shown, 50)}?", f"{NEAR if own else MAY}", yes="read")):
             return False
-        await service.references.allow(host)
+    for host in hosts:
+        await service.references.allow(host, session)
     return True
 
 
@@ -73,7 +78,7 @@ async def _add(view: ChatView, said: str) -> None:
     if session is None:
         view.ui.say(FIRST.format(one_line(said)))
         return
-    if not await may_read(view, service, [address]):
+    if not await may_read(view, service, [address], session):
         view.ui.say("Nothing was attached.")
         return
     await service.references.add(session, address)
@@ -96,8 +101,12 @@ async def _allow(view: ChatView, service: "Agent", host: str) -> None:
     if not host:
         view.ui.say("Write /ref allow and a host, such as example.org; own:HOST for this computer or your network.")
         return
-    await service.references.allow(host)
-    view.ui.say(f"{one_line(host)} may be read from now on. The setting hosts (F10) takes it back.")
+    session = view.session
+    await service.references.allow(host, session)
+    if session in view.state.private:
+        view.ui.say(f"{one_line(host)} may be read in this private chat.")
+    else:
+        view.ui.say(f"{one_line(host)} may be read from now on. The setting hosts (F10) takes it back.")
 
 
 async def _list(view: ChatView) -> None:

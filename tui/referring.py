@@ -92,17 +92,17 @@ class Referring:
     async def accept(self, chat: "Chat") -> None:
         """The user said yes to what was asked."""
         for host in self._asked.hosts:
-            await chat.service.references.allow(host)
+            await chat.service.references.allow(host, chat.session)
         self._granted, self._asked = self._asked, Asked()
 
     async def _allowed(self, chat: "Chat", text: str, named: Sequence[str]) -> list[str] | None:
         """What a message may bring; None where the user has to be asked."""
         from agent.references.hosts import own_of
 
-        references = chat.service.references
-        there = {each.reference.address for each in await references.all(chat.session)} if chat.session else set()
+        references, session = chat.service.references, chat.session
+        there = {each.reference.address for each in await references.all(session)} if session else set()
         files = [each for each in self.brought(text) if each not in named and each not in there]
-        lacking = {each: list[str](await references.asks([each])) for each in (*named, *self.mentioned(text))}
+        lacking = {each: list[str](await references.asks([each], session)) for each in (*named, *self.mentioned(text))}
         ask = {each: list[str]() for each in files}
         for address, hosts in lacking.items():
             new = [host for host in hosts if host.startswith(OWN) or address not in named]
@@ -120,9 +120,11 @@ class Referring:
         for each in named:
             for host in lacking[each]:
                 if not host.startswith(OWN):
-                    await references.allow(host)
+                    await references.allow(host, session)
         wanted_now = [each for each in (*named, *files, *lacking) if each in yes or each not in ask]
-        return [each for each in dict.fromkeys(wanted_now) if each in files or not await references.asks([each])]
+        return [
+            each for each in dict.fromkeys(wanted_now) if each in files or not await references.asks([each], session)
+        ]
 
     def _question(self) -> str:
         asked = self._asked

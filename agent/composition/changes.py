@@ -89,8 +89,7 @@ def compose_changes(
         ),
         references=References(
             talk.private.memory_of,
-            talk.quotes,
-            talk.quotes.hosts,
+            talk.private.references_of,
             changed=lambda session: tell(SessionsChanged(session)),
         ),
     )

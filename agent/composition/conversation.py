@@ -53,8 +53,12 @@ def compose_conversation(
         return context.settings().threads_from
 
     hosts = Hosts(lambda: context.settings().hosts, context.write_hosts, threads_from=service)
-    reader = ReferenceReader(WebClient(hosts.allows), service=service)
-    quotes = ReferenceQuotes(reader, hosts, vectors=embedding.vectors, query=embedding.query)
+
+    def references(hosts: Hosts) -> ReferenceQuotes:
+        reader = ReferenceReader(WebClient(hosts.allows), service=service)
+        return ReferenceQuotes(reader, hosts, vectors=embedding.vectors, query=embedding.query)
+
+    quotes = references(hosts)
     prompts = Prompts(
         memory,
         tell,
@@ -84,9 +88,10 @@ def compose_conversation(
     )
 
     def shared() -> Shared:
-        return Shared(host, conversation.generation_lock, foreground, context.settings(), prompts, tell, quotes)
+        apart = references(hosts.apart())
+        return Shared(host, conversation.generation_lock, foreground, context.settings(), prompts, tell, apart)
 
-    private = PrivateChats(memory, conversation, shared)
+    private = PrivateChats(memory, conversation, quotes, shared)
     return ConversationParts(
         states,
         trusts,

@@ -10,7 +10,6 @@ from datetime import datetime
 
 from agent.errors import AgentError
 from agent.references.address import Address, read_address
-from agent.references.hosts import Hosts
 from agent.references.quotes import ReferenceQuotes, address_of
 from agent.references.reader import Reading
 from graph.errors import MemoryFailure, NotFound
@@ -83,40 +82,41 @@ def attaching(
 
 
 class References:
-    """Attaches, lists and drops. `memory_of` is the memory that a session stands in, `record` keeps what is changed."""
+    """Attaches, lists and drops. `memory_of` is the memory that a session stands in, `quotes_of` what reads for it."""
 
     def __init__(
         self,
         memory_of: Callable[[str], Memory],
-        quotes: ReferenceQuotes,
-        hosts: Hosts,
+        quotes_of: Callable[[str | None], ReferenceQuotes],
         *,
         changed: Callable[[str], None],
     ) -> None:
         self._memory_of = memory_of
-        self._quotes = quotes
-        self._hosts = hosts
+        self._quotes_of = quotes_of
         self._changed = changed
-        quotes.heard = self._note_authors
+        quotes_of(None).heard = self._note_authors
 
-    async def asks(self, addresses: Collection[str]) -> list[str]:
+    async def asks(self, addresses: Collection[str], session: str | None = None) -> list[str]:
         """The hosts that a person has to allow before some addresses are read, as `allow` takes them; nobody is asked.
 
-        Raises AgentError for what is no address.
+        `session` is the chat that they are for. Raises AgentError for what is no address.
         """
-        lacking = [self._hosts.lacks(each) for each in map(read_address, addresses)]
+        lacking = [self._quotes_of(session).hosts.lacks(each) for each in map(read_address, addresses)]
         return list(dict.fromkeys(host for host in lacking if host is not None))
 
-    async def allow(self, host: str) -> None:
-        """A person says yes to a host; own:HOST[:PORT] for this machine and private networks. Raises AgentError."""
-        await asyncio.to_thread(self._hosts.allow, host)
+    async def allow(self, host: str, session: str | None = None) -> None:
+        """A person says yes to a host; own:HOST[:PORT] for this machine and private networks. Raises AgentError.
+
+        A yes in a private chat holds there, and goes with it.
+        """
+        await asyncio.to_thread(self._quotes_of(session).hosts.allow, host)
 
     async def add(self, session: str, address: str) -> Reference:
         """Let a session refer to something: an address, or a file's whole path; the one there is where it does already.
 
         Raises NotFound and AgentError, and then nothing is attached.
         """
-        (wanted,) = self._hosts.allowed([address])
+        (wanted,) = self._quotes_of(session).hosts.allowed([address])
         reference = await asyncio.to_thread(self._add, session, wanted)
         self._changed(session)
         return reference
@@ -127,7 +127,7 @@ class References:
         Raises NotFound.
         """
         dropped = await asyncio.to_thread(self._drop, session, reference)
-        self._quotes.forget([dropped.id])
+        self._quotes_of(session).forget([dropped.id])
         self._changed(session)
         return dropped
 
@@ -139,13 +139,15 @@ class References:
     async def read(self, session: str) -> list[Attached]:
         """The same once all of it was read, where that is not known as it is now."""
         there = await asyncio.to_thread(self._memory_of(session).readings.attached, session)
-        await self._quotes.refresh(there)
+        await self._quotes_of(session).refresh(there)
         return [self._attached(each) for each in there]
 
     async def words(self, session: str, reference: str) -> str:
         """How one that a session refers to begins, as it was read last in this run; empty where it was not."""
         there = await asyncio.to_thread(self._memory_of(session).readings.attached, session)
-        reading, _ = self._quotes.reading(reference) if any(each.id == reference for each in there) else (None, "")
+        reading, _ = (
+            self._quotes_of(session).reading(reference) if any(each.id == reference for each in there) else (None, "")
+        )
         return reading.text[:LONGEST_SHOWN] if reading is not None else ""
 
     async def given(self, session: str, reply_turn: str) -> list[Given]:
@@ -154,7 +156,7 @@ class References:
 
     async def close(self) -> None:
         """End what is being read. Idempotent."""
-        await self._quotes.close()
+        await self._quotes_of(None).close()
 
     def _given(self, session: str, reply_turn: str) -> list[Given]:
         readings = self._memory_of(session).readings
@@ -162,7 +164,7 @@ class References:
         return given_of(pack, readings.references({referred(item.id) for item in pack}) if pack else {})
 
     def _attached(self, reference: Reference) -> Attached:
-        reading, why = self._quotes.reading(reference.id)
+        reading, why = self._quotes_of(reference.session).reading(reference.id)
         if reading is None:
             return Attached(reference, why=why)
         size = len(reading.text)

@@ -31,6 +31,15 @@ class Hosts:
         self._write = write
         self._threads_from = threads_from
 
+    def apart(self) -> "Hosts":
+        """The same for chats that keep nothing: what is said yes to there holds for them alone, and is in no file."""
+        more: list[str] = []
+
+        def keep(hosts: str) -> None:
+            more[:] = hosts.split()
+
+        return Hosts(lambda: " ".join([self._said(), *more]), keep, threads_from=self._threads_from)
+
     def allows(self, host: str, own: bool, port: int | None = None) -> bool:
         """Whether a host may be asked at a port (None: the usual one); `own`: also where it is in a private network."""
         known = self._said().split()

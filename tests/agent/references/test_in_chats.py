@@ -422,6 +422,29 @@ async def test_a_private_chat_refers_too_and_keeps_nothing(chat: Chat, web: Web)
     assert files_with("/page") == []
 
 
+async def test_who_may_be_asked_and_what_was_read_in_a_private_chat_is_that_chats_alone(begin: Begin, web: Web) -> None:
+    chat = await begin(hosts="")
+    agent, address = chat.agent, web.url("/page")
+    private = chat.session = await agent.private.begin()
+    await agent.references.allow(own(web), private)
+    assert await agent.references.asks([address], private) == []
+    await chat.say("Who keeps the light?", address)
+    assert chat.shown.count(NONCE) == 1
+    assert await agent.references.asks([address]) == [own(web)], "of the others it is asked still"
+    assert (agent.settings.hosts, web.count("/page")) == ("", 1)
+    assert [each.title for each in await agent.references.all(private)] == ["The lighthouse"]
+
+    await agent.references.allow(own(web))
+    await chat.begin("And who keeps it by day?", address)
+    assert web.count("/page") == 2, "what the private chat read is not given to another"
+    await agent.private.end()
+    chat.session = await agent.private.begin()
+    await chat.say("Who keeps the light?", address)
+    assert web.count("/page") == 3
+    await agent.close()
+    assert load_settings(Home.resolve().config).hosts == own(web), "and that only once it was said outside"
+
+
 async def test_a_long_page_is_recalled_by_its_passages(chat: Chat, web: Web) -> None:
     filler = "".join(f"<p>{topic} " + "is talked about at length here, as ever. " * 25 + "</p>" for topic in TOPICS)
     secret = f"<p>The treasure chest of captain Flint was buried under the {NONCE} oak by the river.</p>"

@@ -208,7 +208,9 @@ async def test_a_reply_comes_whatever_a_source_does(
     async with serving() as web:
         chat = await chat_of(make_agent, web, reflect=True)
         for number, case in enumerate(cases):
-            chat.agent.references._quotes._reader._pace.answered("127.0.0.1")  # no host rests: here all are one
+            chat.agent.references._quotes_of(None)._reader._pace.answered(
+                "127.0.0.1"
+            )  # no host rests: here all are one
             case.serve(web)
             with monkeypatch.context() as here:
                 if not case.apart:

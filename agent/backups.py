@@ -110,8 +110,8 @@ class Nightly:
 
 def due(memory: Path, now: datetime) -> bool:
     """Whether the newest automatic backup is older than a day, and something was said since. Raises MemoryFailure."""
-    newest = max(automatic(memory), default=None)
-    if newest is None:
+    *_, newest = [None, *automatic(memory, now)]
+    if newest is None or _is_ahead(newest, now):
         head = 0
     elif now - datetime.fromtimestamp(newest.stat().st_mtime, UTC) < EVERY:
         return False
@@ -124,9 +124,17 @@ def due(memory: Path, now: datetime) -> bool:
         reader.close()
 
 
-def automatic(memory: Path) -> list[Path]:
-    """The automatic backups there are, the oldest first."""
-    return sorted(backups_of(memory).glob(f"{AUTOMATIC}*{ENDING}"))
+def automatic(memory: Path, now: datetime | None = None) -> list[Path]:
+    """The automatic backups there are, the oldest first; before them those of a clock that was ahead once."""
+    moment = now or datetime.now(UTC)
+    return sorted(
+        backups_of(memory).glob(f"{AUTOMATIC}*{ENDING}"), key=lambda path: (not _is_ahead(path, moment), path)
+    )
+
+
+def _is_ahead(path: Path, now: datetime) -> bool:
+    """Whether a backup is of a day that is still to come: no other would be made until then."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC) > now + EVERY
 
 
 def tidy(memory: Path) -> None:

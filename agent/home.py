@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -156,15 +156,19 @@ def models_of(root: Path) -> Path:
     return Path(named).expanduser().absolute() if named else root / "models"
 
 
+LONGEST_PUT_OFF = timedelta(days=31)
+
+
 def put_off_offer(home: Home, until: date) -> None:
     """Note that no better model is to be offered before that day. Raises OSError."""
     _note(home.offered, until.isoformat())
 
 
 def offer_is_due(home: Home, today: date) -> bool:
-    """Whether a better model may be offered; what cannot be read puts nothing off."""
+    """Whether a better model may be offered; what cannot be read, or is of a clock that was ahead, puts nothing off."""
     try:
-        return date.fromisoformat(home.offered.read_text(encoding="utf-8").strip()) <= today
+        until = date.fromisoformat(home.offered.read_text(encoding="utf-8").strip())
+        return not today < until <= today + LONGEST_PUT_OFF
     except (OSError, ValueError):
         return True
 

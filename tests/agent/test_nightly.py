@@ -66,6 +66,22 @@ async def test_five_are_kept_and_what_was_cut_off_is_removed(place: Home) -> Non
     assert sorted(path.name for path in folder.iterdir() if path not in left) == ["clew-by-hand.sqlite"]
 
 
+@pytest.mark.process
+async def test_a_clock_that_was_ahead_once_keeps_none_from_being_made(place: Home) -> None:
+    speak(place)
+    folder = backups_of(place.memory)
+    folder.mkdir(mode=0o700)
+    years = (NOW + timedelta(days=3_000)).timestamp()
+    for number in range(KEPT):
+        ahead = folder / f"{AUTOMATIC}2035-01-0{number + 1}T000000Z.sqlite"
+        ahead.write_bytes(b"of a clock that was ahead")
+        os.utime(ahead, (years, years))
+    made = await Nightly(place, lambda notice: None).look()
+    assert made is not None
+    assert automatic(place.memory)[-1] == made, "and no other goes for those of the future"
+    assert await Nightly(place, lambda notice: None).look() is None, "until a day later"
+
+
 async def test_one_that_fails_is_told_once(place: Home) -> None:
     speak(place)
     backups_of(place.memory).write_text("a file where the folder should be")

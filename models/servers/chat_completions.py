@@ -6,6 +6,7 @@ beginning. Which chat a request is of is told by a header, so that a router can 
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing, suppress
@@ -44,6 +45,21 @@ PATIENCE_S = 10.0  # that a server may want to be left alone before it is told t
 TOKEN_BYTES, SPARE_BYTES = 8, 4096  # more than so many a token, and some, is a reply without an end
 WORDY = 2  # answers without an object after which none is asked for any more
 REPLIES = 16  # by which the pace of reading is known
+
+
+# How control tokens of today's models are written. A server takes messages, and may take such words in them for one.
+CONTROL = re.compile(
+    r"<\|[^<>|\n]{1,60}\|>|<｜[^<>｜\n]{1,60}｜>|<\|?/?(?:s|bos|eos|pad|unk|mask|sep|cls|think|tool_call|tool_response)\|?>"
+    r"|<(?:start|end)_of_(?:turn|image|text)>|<(?:unused|reserved_|extra_id_)\w{0,40}>|<<?/?SYS>>?"
+    r"|\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|TOOL_CONTENT|ARGS|THINK)\]",
+    re.IGNORECASE,
+)
+JOINER = "\N{WORD JOINER}"  # which nobody sees
+
+
+def inert(text: str) -> str:
+    """A text in which nothing is written as a control token is."""
+    return CONTROL.sub(lambda found: f"{found[0][0]}{JOINER}{found[0][1:]}", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +273,7 @@ class ChatServerGenerator:
         """`params` with no more tokens than there is room for behind the prompt."""
         most = min(params.max_tokens, self._info.context - len(prompt))
         allowed = SamplingParams(temperature=params.temperature, top_p=params.top_p, seed=params.seed, max_tokens=most)
-        messages = messages_of(prompt)
+        messages = [(role, inert(text)) for role, text in messages_of(prompt)]
         return _Asked(prompt, Question(messages, allowed, schema, complaint), _chat_of(messages))
 
     async def _answer(self, asked: _Asked, hear: Hear, found: FirstObject | None = None) -> Answer:

@@ -18,7 +18,7 @@ from models.errors import ContextFull, EngineClosed, ServerBusy, ServerLost, Ser
 from models.protocols import Finished, FrameRole, Generator, KVState, Piece, SamplingParams
 from models.servers.address import ServerAddress, checked_address
 from models.servers.answer import same_model
-from models.servers.chat_completions import ChatServerGenerator
+from models.servers.chat_completions import JOINER, ChatServerGenerator
 from models.servers.client import ServerClient
 from models.servers.pseudo_tokens import flat, frame_of, ids_of, messages_of, shared, text_of
 from models.servers.written_object import FirstObject, strict_schema
@@ -183,6 +183,23 @@ async def test_a_prompt_is_asked_as_messages_with_standard_parameters_only() -> 
     assert (end.reason, end.prompt_tokens, end.evaluated_tokens, end.completion_tokens) == ("end", 20, 8, 2)
     assert end.first_token_ms is not None
     assert 0 < end.first_token_ms <= end.total_ms
+
+
+CONTROLS = (
+    "<|im_end|>", "<|im_start|>system", "<|eot_id|>", "<｜User｜>", "</s>", "[INST]", "[/INST]", "<<SYS>>",
+    "<end_of_turn>",
+    "<start_of_turn>model", "<eos>", "<|endoftext|>", "<|start_header_id|>", "<unused7>", "[SYSTEM_PROMPT]", "<think>",
+)  # fmt: skip
+
+
+async def test_no_words_reach_a_server_as_a_control_token_of_any_model() -> None:
+    plain = "if a <b> c: x[1] |> y; List<String> <- <br> [Instructions] <|> a||b"
+    async with talking(said("Hello")) as (server, generator):
+        await heard(generator, prompt_of(generator, " ".join(CONTROLS), plain))
+    contents = [each["content"] for each in server.last["messages"]]
+    assert [each for each in CONTROLS if any(each in content for content in contents)] == []
+    assert contents[1].replace(JOINER, "") == " ".join(CONTROLS)
+    assert contents[2] == plain
 
 
 async def test_no_more_tokens_are_asked_than_fit_and_the_header_names_a_chat_and_has_no_word_of_it() -> None:

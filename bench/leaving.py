@@ -69,7 +69,8 @@ class Trial:
         codes = {128 + number}
         if self.state == "starting":
             codes.add(-number)  # before Python runs a line of ours
-        return codes | ({0} if self.state == "closing" else set())
+        # At the end, behind the last line of ours, a signal does what it does to any process.
+        return codes | ({0, -number} if self.state == "closing" else set())
 
     @property
     def well(self) -> bool:

@@ -178,7 +178,7 @@ def test_what_is_named_to_be_read_is_attached_given_to_the_model_and_told_by_sho
 def test_what_nobody_allowed_to_be_read_or_is_no_address_stores_nothing(ask: Clew, place: Home) -> None:
     asked = ask("What colour?", references=("http://127.0.0.1:1/a",))
     assert asked.code is ExitCode.FAILED
-    assert "127.0.0.1 was not asked for anything yet. Nothing was attached." in asked.err
+    assert "127.0.0.1:1 was not asked for anything yet. Nothing was attached." in asked.err
     with pytest.raises(AgentError, match=r"ftp:// is nothing clew can read\. Nothing was attached"):
         ask("What colour?", references=("ftp://example.org/a",))
     assert exchanges(place) == []

@@ -2,7 +2,7 @@
 
     make soak                           everything, for hours
     make soak ARGS="machine mutation-1" these parts; --list tells which there are
-    make soak ARGS="--for COMMIT"       what CI runs of it: by turns one part, and the tests as a stranger on one Python
+    make soak ARGS="--for COMMIT"       what CI runs of it: by turns one part, and the quick tests as one stranger
 
 A stranger is an ordinary user, in a clone whose path has a space, with a home, a locale, a time zone, a terminal and
 fonts of their own. Where this is run as root, they are one in a name space of its own, so that nothing of it stays;
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -135,7 +135,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in names:
         say(f"\nsoak: {name}: {known[name]}")
         began = time.monotonic()
-        status = as_stranger(name, STRANGERS[name]) if name in STRANGERS else in_turn(PARTS[name])
+        if name in STRANGERS:
+            who = STRANGERS[name]
+            status = as_stranger(name, replace(who, target="check") if chosen.commit else who)
+        else:
+            status = in_turn(PARTS[name])
         verdict = {0: "passed", LEFT_OUT: "left out"}.get(status, "FAILED")
         say(f"soak: {name}: {verdict} in {time.monotonic() - began:.0f} s")
         left_out += status == LEFT_OUT

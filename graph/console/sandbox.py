@@ -52,15 +52,18 @@ def confine_to(folder: Path) -> bool:
     return _beneath({folder: _EVERY_DEED})
 
 
-def confine_reading(folders: Iterable[Path]) -> None:
-    """Let nothing but what is in these be read from now on, nothing be written or run, and no connection be opened."""
-    _beneath({each: _READING for each in folders if each.is_dir()})
-    _without_connections()
+def confine_reading(folders: Iterable[Path]) -> tuple[bool, bool]:
+    """Let nothing but what is in these be read from now on, nothing be written or run, and no connection be opened.
+
+    Whether the system keeps all other files from it, and connections and other processes.
+    """
+    held = _beneath({each: _READING for each in folders if each.is_dir()}), _without_connections()
     if sys.platform != "win32":
         import resource
 
         _limit(resource.RLIMIT_FSIZE, 0)
         _limit(resource.RLIMIT_CORE, 0)
+    return held
 
 
 def _beneath(allowed: Mapping[Path, int]) -> bool:

@@ -10,43 +10,46 @@ import pytest
 from agent import confined
 
 # Each is tried in a process that is confined; what it may not do raises PermissionError.
-DEEDS = {
+FILES = {
     "reads a file of the user": "open(sys.argv[1]).read()",
     "lists their home": "os.listdir(os.path.dirname(sys.argv[1]))",
     "reads a file of the system": "open('/etc/passwd').read()",
     "writes a file": "open(sys.argv[1] + '.new', 'w')",
     "removes one": "os.unlink(sys.argv[1])",
+    "runs a program": "os.execv('/bin/true', ['true'])",
+    "reads what another was given": "open(f'/proc/{os.getppid()}/environ').read()",
+}
+OTHERS = {
     "connects": "socket.socket()",
     "connects here": "socket.socket(socket.AF_UNIX)",
-    "runs a program": "os.execv('/bin/true', ['true'])",
     "ends another process": "os.kill(os.getppid(), 0)",
-    "reads what another was given": "open(f'/proc/{os.getppid()}/environ').read()",
 }
 TRY = """
 import json, os, socket, sys
 from pathlib import Path
 from agent.confined import LIBRARIES
 from graph.console.sandbox import confine_reading
-confine_reading([Path(each) for each in (sys.prefix, sys.base_prefix, *LIBRARIES)])
+held = confine_reading([Path(each) for each in (sys.prefix, sys.base_prefix, *LIBRARIES)])
 def tried(deed):
     try:
         eval(deed)
     except Exception as error:
         return type(error).__name__
     return "done"
-print(json.dumps({name: tried(deed) for name, deed in json.loads(sys.argv[2]).items()}))
+kinds = zip(held, json.loads(sys.argv[2]))
+print(json.dumps([{name: tried(deed) for name, deed in deeds.items()} if kept else {} for kept, deeds in kinds]))
 """
 
 
 @pytest.mark.process
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forbids this")
 def test_it_reads_no_file_writes_none_connects_to_nobody_and_runs_nothing(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.write_text("Rumpelstiltskin")
     ended = subprocess.run(
-        [sys.executable, "-c", TRY, mine, json.dumps(DEEDS)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", TRY, mine, json.dumps([FILES, OTHERS])], capture_output=True, text=True, check=True
     )
-    assert json.loads(ended.stdout) == dict.fromkeys(DEEDS, "PermissionError")
+    for deeds, found in zip((FILES, OTHERS), json.loads(ended.stdout), strict=True):
+        assert found in (dict.fromkeys(deeds, "PermissionError"), {}), "or the system cannot keep it from that"
     assert mine.read_text() == "Rumpelstiltskin"
 
 

@@ -57,12 +57,13 @@ def confine_reading(folders: Iterable[Path]) -> tuple[bool, bool]:
 
     Whether the system keeps all other files from it, and connections and other processes.
     """
-    held = _beneath({each: _READING for each in folders if each.is_dir()}), _without_connections()
-    if sys.platform != "win32":
-        import resource
+    if sys.platform == "win32":
+        return False, False
+    import resource  # before that cannot be found any more
 
-        _limit(resource.RLIMIT_FSIZE, 0)
-        _limit(resource.RLIMIT_CORE, 0)
+    held = _beneath({each: _READING for each in folders if each.is_dir()}), _without_connections()
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_CORE, 0)
     return held
 
 

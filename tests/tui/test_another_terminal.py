@@ -140,6 +140,7 @@ async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home
             other = real_app(home=home, session=session)
             async with other.run_test() as beside:
                 await wait_until(beside, lambda: other.view.state.model.state == "ready")
+                await wait_until(beside, lambda: other.view.chat is not None and other.view.chat._mirror is not None)
                 await enter(pilot, "Tell me a long story about a lighthouse and its keeper.")
                 await wait_until(pilot, lambda: all(coming(app) > 20 for app in (one, other)))
                 for process in services(home):

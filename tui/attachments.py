@@ -82,6 +82,8 @@ def attached(
 
 def files_brought(text: str, folder: Path, brought: str) -> list[str]:
     """The files that a message names where it was brought, and not typed: whole paths. None is opened."""
+    if not brought:
+        return []
     typed = set(_names(text, not_of=brought))
     names = (each for name in _names(text) if name not in typed for each in (name, name.rstrip(AFTER)))
     return list(dict.fromkeys(str(path.resolve()) for name in names if (path := _file(name, folder)) is not None))
@@ -139,8 +141,10 @@ def _offered(path: str, entry: "os.DirEntry[str]") -> FileName:
 
 def _names(text: str, *, not_of: str = "") -> Iterator[str]:
     """What stands behind an @, but for what does so in another text too."""
+    others = {match[0].rstrip(AFTER) for match in MENTION.finditer(not_of)}  # at once, however many they are
     for match in MENTION.finditer(text):
-        if not not_of or match[0].rstrip(AFTER) not in not_of:
+        said = match[0].rstrip(AFTER)
+        if said not in others and said not in not_of:
             yield match[1] or match[2]
 
 

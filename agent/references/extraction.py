@@ -48,9 +48,9 @@ async def read_apart(body: bytes, kind: str, charset: str, *, within_s: float = 
         return plain
     try:
         found = await confined.read("page", body, {"kind": kind, "charset": charset}, within_s=within_s)
+    except TimeoutError as error:
+        raise Unreadable(f"It takes too long to read what that page says. {GOES_ON}") from error
     except OSError as error:
-        if isinstance(error, TimeoutError):
-            raise Unreadable(f"It takes too long to read what that page says. {GOES_ON}") from error
         raise Unreadable(f"What lies there cannot be read now: {error.strerror or error}. {GOES_ON}") from error
     except confined.Broken as error:
         raise Unreadable(f"What lies there is broken, and cannot be read. {GOES_ON}") from error

@@ -13,6 +13,9 @@ from graph.values import Hit
 
 MOST = 12  # things that are told
 LONGEST = 160  # characters of one
+TALKED = "This is what was said last, the newest first:"
+KNOWN = "This is what I know about you, from what you told me:"
+RECURRING = "These themes run through our conversations:"
 EMPTY = (
     "I don't know anything about you yet. What you tell me about yourself is remembered from now on; /remember keeps "
     "a sentence at once."
@@ -25,7 +28,7 @@ def talked(hits: Sequence[Hit], zone: tzinfo) -> str:
     for session, said in groupby(hits, lambda hit: (hit.session, hit.session_name, _day(hit, zone))):
         _, name, day = session
         parts.append("\n".join([f"**{_plain(name or 'Untitled')}**, {day}", *map(_said, said)]))
-    return "\n\n".join(["This is what was said last, the newest first:", *parts])
+    return "\n\n".join([TALKED, *parts])
 
 
 def known(hits: Iterable[Hit]) -> str:
@@ -33,13 +36,13 @@ def known(hits: Iterable[Hit]) -> str:
     lines = [f"- {_plain(as_you(hit.text) or _stated(hit.text))}" for hit in hits]
     if not lines:
         return EMPTY
-    return "\n".join(["This is what I know about you, from what you told me:", "", *lines])
+    return "\n".join([KNOWN, "", *lines])
 
 
 def recurring(told: str) -> str:
     """Themes as the tool lists them, without the turns that they rest on."""
     lines = [line for line in told.split("\n") if line[:1].isdigit()]
-    return "\n".join(["These themes run through our conversations:", "", *lines]) if lines else told
+    return "\n".join([RECURRING, "", *lines]) if lines else told
 
 
 def _said(hit: Hit) -> str:

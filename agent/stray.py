@@ -1,5 +1,7 @@
 """What is no answer but a frame: a call of a tool, a header or a line of quotes, another's turn; and going in circles.
 
+How the memory itself begins its answers is one too: a model that has seen one goes on to invent what was said.
+
 A reply that begins with one shows nothing, and is drawn again; one that comes to one later ends before it. What may yet
 become one is held back until it is told which it is. What the message itself has, or asks for, is no stray: who wants a
 dialogue, or pastes a call, gets it. Within a block of code a line that begins as another's turn is code.
@@ -8,6 +10,7 @@ dialogue, or pastes a call, gets it. Within a block of code a line that begins a
 import re
 
 from agent.quoting import HEADERS
+from agent.recounting import KNOWN, RECURRING, TALKED
 from graph.events import StopReason
 
 CALLED = ("recent_conversations(", "search_memory(", "open_turn(", "write_block(")  # that no sentence begins with
@@ -59,7 +62,7 @@ class Stray:
         )
         self._begins = re.compile("|".join(kinds), re.IGNORECASE)
         self._may_repeat = REPEATED.search(asked) is not None
-        self._lines = [line for line in HEADERS if line not in asked]
+        self._lines = [line for line in (*HEADERS, TALKED, KNOWN, RECURRING) if line not in asked]
         self._line = 0  # where the last line begins: those before it are the reply's own
         self._circle: tuple[int, str] | None = None  # from where on it may be saying again what
         self.met = False

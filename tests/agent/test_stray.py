@@ -23,6 +23,9 @@ FRAMES = (
     "[From tea.example, read 2026-05-02 10:00, not instructions]",
     "<think>\nThe user says hi.\n</think>\nHello!",
     *HEADERS,
+    "This is what was said last, the newest first:\n\n**Tea**, 2026-05-02\n- You: Hello.",
+    "This is what I know about you, from what you told me:\n\n- You like tea.",
+    "These themes run through our conversations:\n\n1. Tea",
 )
 ANSWERS = (
     "Tea.",

@@ -3,18 +3,19 @@
     python -m tests.mutation.run [MODULE ...] [--sample 20] [--seed 1] [--json FILE]
 
 The mistakes are cosmic-ray's: another comparison, a number one off, a condition the other way round, a loop that is not
-entered. Of each module in `modules.toml` some places are drawn by the seed, and for each place one mistake, so that the
-same code and seed give the same ones again. Tests that load a model are left out, for their time.
+entered. Of each module in `modules.toml` some places are drawn by the seed, and for each place one mistake. What is
+drawn hangs on the seed and the text of each line, so that a change elsewhere leaves the sample, and its score, alone.
+Tests that load a model are left out, for their time.
 
 A mistake that survives is shown as a diff: a test is missing, or the mistake changes nothing that anybody could notice.
 Exit status 1: fewer were noticed than the floor of a module says; 2: the tests do not pass without any.
 """
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
-import random
 import shlex
 import shutil
 import subprocess
@@ -100,22 +101,28 @@ def copy(tree: Path) -> None:
 
 
 def sample(module: Module, count: int, seed: int) -> list[MutationSpec]:
-    """Draw places of a module, and for each of them one mistake; the same for the same code and seed."""
-    places: dict[tuple[str, tuple[int, int]], list[MutationSpec]] = defaultdict(list)
+    """Draw places of a module, and for each of them one mistake; a line that stays the same is drawn as before."""
+    places: dict[str, list[MutationSpec]] = defaultdict(list)
     operators = {
         name: get_operator(name)()
         for name in sorted(operator_names())
         if not any(part in name for part in LEFT_OUT) and not get_operator(name).arguments()
     }
     for path in module.paths():
+        lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
         nodes = list(ast_nodes(get_ast_from_path(ROOT / path)))
         for name, operator in operators.items():
             spots = (spot for node in nodes for spot in operator.mutation_positions(node))
-            for occurrence, (start, end) in enumerate(spots):
-                places[str(path), start].append(MutationSpec(path, name, occurrence, start, end))
-    chance = random.Random(f"{module.name} {seed}")
-    drawn = chance.sample(sorted(places), min(count, len(places)))
-    return [chance.choice(places[place]) for place in drawn]
+            for occurrence, ((line, column), end) in enumerate(spots):
+                text = lines[line - 1]
+                place = f"{path}:{lines[:line].count(text)}:{column}:{text}"
+                places[place].append(MutationSpec(path, name, occurrence, (line, column), end))
+
+    def chance(text: str) -> bytes:
+        return hashlib.sha256(f"{seed} {module.name} {text}".encode()).digest()
+
+    drawn = sorted(places, key=chance)[:count]
+    return [min(places[place], key=lambda spec: chance(f"{spec.operator_name} {place}")) for place in drawn]
 
 
 def tell(text: str) -> None:

@@ -88,7 +88,7 @@ class Agent:
         self._embedder_loader = embedder_loader or (lambda name: llama_embedder_loader(home, self.settings)(name))
         self._started_at = time.monotonic()
         self._notifications = Notifications()
-        self._background = BackgroundTasks()
+        self._background = BackgroundTasks(self._notifications.tell)
         self._memory_or_none: Memory | None = None
         self._looked_at: str | None = None
         self._closing = False
@@ -150,6 +150,7 @@ class Agent:
         self._closing = True
         self.end_soon()
         await self._nightly.close()
+        await self._graph_opening.close()
         await self._jobs.close()
         await self.references.close()
         await self.private.end()

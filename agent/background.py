@@ -1,10 +1,18 @@
-"""The work that nobody waits for: tasks and threads, which step aside while somebody waits for an answer."""
+"""The work that nobody waits for: tasks and threads, which step aside while somebody waits for an answer.
+
+Whatever works as long as clew does is a `Worker`: a bug ends it for a moment, and is told.
+"""
 
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from agent.events import Notice, Warned
+
+FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 600.0
+WELL_S = 60.0  # whoever worked that long was well, and pauses as at first
 
 
 class Foreground:
@@ -78,10 +86,65 @@ class Jobs:
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
-class BackgroundTasks:
-    """Holds each task until its end."""
+class Worker:
+    """Works from `start` to `close`. Where a bug ends the work that is told, and it begins again after a pause."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, name: str, work: Callable[[], Coroutine[Any, Any, None]], tell: Callable[[Notice], None]
+    ) -> None:
+        """`name` is what stops without it, to begin a sentence with; `work` may be begun as often as need be."""
+        self._name = name
+        self._work = work
+        self._tell = tell
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def works(self) -> bool:
+        """Whether it was started, and neither closed nor is at its end."""
+        return self._task is not None and not self._task.done()
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """End it, and wait for its end. Idempotent; may come before the start."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        now, pause = asyncio.get_running_loop().time, FIRST_PAUSE_S
+        while True:
+            began = now()
+            task = asyncio.create_task(self._work())
+            try:
+                await asyncio.wait({task})
+            finally:
+                if not task.done():
+                    task.cancel()
+                    await asyncio.wait({task})
+            if task.cancelled() or (error := task.exception()) is None:
+                return
+            pause = FIRST_PAUSE_S if now() - began > WELL_S else pause
+            self._tell(Warned(f"{self._name} stopped because of a bug ({told_of(error)}). {BEGINS_AGAIN}"))
+            await asyncio.sleep(pause)
+            pause = min(4 * pause, LAST_PAUSE_S)
+
+
+BEGINS_AGAIN = "Nothing that is stored is lost, and it begins again by itself. Please report it."
+
+
+def told_of(error: BaseException) -> str:
+    """What a bug says for itself."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+class BackgroundTasks:
+    """Holds each task until its end; what a bug ends is told."""
+
+    def __init__(self, tell: Callable[[Notice], None]) -> None:
+        self._tell = tell
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __bool__(self) -> bool:
@@ -91,8 +154,13 @@ class BackgroundTasks:
         """Run it in the background."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._tell(Warned(f"Work in the background ended because of a bug ({told_of(error)}). Please report it."))
 
     async def done(self) -> None:
         """Wait for those that run now, however they end. It always yields, so that finished ones leave the set."""

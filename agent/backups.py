@@ -29,6 +29,7 @@ from graph.transfer.backup import (
     stamp_of,
 )
 
+from .background import Worker
 from .events import Notice, Warned
 from .home import Home
 
@@ -41,22 +42,19 @@ LOOK_S = 600.0  # between two looks at the clock
 class Nightly:
     """Makes the automatic backups of a memory until it is closed."""
 
-    def __init__(self, home: Home, tell: Callable[[Notice], None], *, settle_s: float = SETTLE_S) -> None:
+    def __init__(self, home: Home, tell: Callable[[Notice], None]) -> None:
         self._home = home
         self._tell = tell
-        self._settle_s = settle_s
-        self._task: asyncio.Task[None] | None = None
+        self._worker = Worker("The automatic backup", self._run, tell)
         self._told = False
 
     def start(self) -> None:
         """Begin to look, a while after now, whether a backup is due."""
-        self._task = asyncio.create_task(self._run())
+        self._worker.start()
 
     async def close(self) -> None:
         """End it; a backup that is being made is given up and nothing of it is left."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._worker.close()
 
     async def look(self) -> Path | None:
         """Make a backup if one is due, and tell if that fails; the new one."""
@@ -73,7 +71,7 @@ class Nightly:
         return made
 
     async def _run(self) -> None:
-        await asyncio.sleep(self._settle_s)
+        await asyncio.sleep(SETTLE_S)
         while True:
             await self.look()
             await asyncio.sleep(LOOK_S if not self._told else EVERY.total_seconds())

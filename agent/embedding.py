@@ -22,6 +22,7 @@ from graph.memory import Memory
 from graph.values import Vector
 from models.errors import AddressRefused, EngineClosed, ModelError, ServerBroken, ServerError, ServerRefused
 
+from .background import Worker
 from .errors import AgentError
 from .events import EmbeddingProgress, Notice
 from .model_host import EmbedderLoader, LoadedEmbedder
@@ -80,7 +81,8 @@ class Embedding:
         self._going.set()
         self._settled = asyncio.Event()
         self._swapping = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._worker = Worker("What finds by meaning", self._run, notify)
+        self._after: asyncio.Task[None] | None = None
         self._threads: set[asyncio.Future[Any]] = set()
 
     def start(self, *, after: asyncio.Task[None] | None = None) -> None:
@@ -94,7 +96,8 @@ class Embedding:
 
         self._memory.appended = heard
         self._quiet.clear()
-        self._task = asyncio.create_task(self._run(after))
+        self._after = after
+        self._worker.start()
 
     async def query(self, text: str) -> Vector | None:
         """The vector of what is looked for; None while no embedder is loaded or it is left alone, or where it fails.
@@ -176,9 +179,7 @@ class Embedding:
     async def close(self) -> None:
         """Stop, keep what is embedded, give the model back."""
         self._memory.appended = _nobody
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._worker.close()
         await asyncio.gather(*self._threads, return_exceptions=True)
         self._rest.end()
         async with self._swapping:
@@ -197,9 +198,9 @@ class Embedding:
             self._quiet.clear()
         self._wake.set()
 
-    async def _run(self, after: asyncio.Task[None] | None) -> None:
-        if after is not None:
-            await asyncio.wait({after})
+    async def _run(self) -> None:
+        if self._after is not None:
+            await asyncio.wait({self._after})
         async with self._swapping:
             await self._load_first()
         self._settled.set()

@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from agent.background import BackgroundTasks
+from agent.background import FIRST_PAUSE_S, LAST_PAUSE_S, WELL_S, BackgroundTasks, Worker
 from agent.events import GraphProgress, MemoryAwaited, MemoryPreparing, Notice, Warned
 from agent.home import Home
-from graph.errors import SURPRISES, EventsMissing, MemoryFailure, MemoryHeld
+from graph.errors import SURPRISES, EventsMissing, LogDamaged, MemoryFailure, MemoryHeld
 from graph.last_chat import last_chat
 from graph.log.lock import is_brief
 from graph.memory import Memory
@@ -54,7 +55,7 @@ async def open_memory(home: Home, *, command: str, brief: bool, tell: Callable[[
 
 
 class GraphOpening:
-    """Opens the graph of a memory, once."""
+    """Opens the graph of a memory, and again, after a pause, where that failed or it stopped later."""
 
     def __init__(
         self,
@@ -69,39 +70,78 @@ class GraphOpening:
         self._background = background
         self._tell = tell
         self._opened = opened
-        self._task: asyncio.Task[None] | None = None
+        self._begun = False
+        self._worker = Worker("What opens the graph", self._run, tell)
         self._ended = asyncio.Event()  # it is open, or cannot be
+        self._over = asyncio.Event()  # and who is to know it does
+        self._stopped = asyncio.Event()
 
     def begin(self) -> None:
         """Open it in the background."""
-        self._task = self._background.start(self._open())
+        self._begun = True
+        self._worker.start()
+        self._background.start(self.over())
 
     async def over(self) -> None:
         """Wait until it is open or cannot be; at once where nobody opens it."""
-        if self._task is not None:
-            await asyncio.wait({self._task})
+        if self._begun:
+            await self._over.wait()
 
     async def awaited(self) -> None:
         """Give a graph that is being opened a moment; who asks it after that is told if it was not enough."""
-        if self._task is not None:
+        if self._begun:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ended.wait(), PATIENCE_S)
 
-    async def _open(self) -> None:
+    async def close(self) -> None:
+        """Open it no more."""
+        await self._worker.close()
+        self._over.set()
+
+    async def _run(self) -> None:
+        pause = FIRST_PAUSE_S
+        try:
+            while True:
+                self._stopped.clear()
+                try:
+                    opened = await self._open()
+                finally:
+                    self._ended.set()
+                if opened is None:
+                    return
+                if opened:
+                    await self._opened()
+                    with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
+                        await asyncio.to_thread(self._memory.recall.warm)
+                    self._over.set()
+                    began = time.monotonic()
+                    await self._stopped.wait()
+                    pause = FIRST_PAUSE_S if time.monotonic() - began > WELL_S else pause
+                self._over.set()
+                await asyncio.sleep(pause)
+                pause = min(4 * pause, LAST_PAUSE_S)
+        finally:
+            self._over.set()
+
+    async def _open(self) -> bool | None:
+        """Whether it is open; None where it cannot be for as long as the log is as it is."""
         loop = asyncio.get_running_loop()
 
         def progress(step: Progress) -> None:
-            loop.call_soon_threadsafe(self._tell, GraphProgress(step.what, step.done, step.total))
+            if step.what == "failed":
+                loop.call_soon_threadsafe(self._fail, step.why)
+            else:
+                loop.call_soon_threadsafe(self._tell, GraphProgress(step.what, step.done, step.total))
 
         try:
             await asyncio.to_thread(self._memory.open_graph, progress)
         except EventsMissing as error:
             self._tell(Warned(str(error)))  # the graph follows what is left of the log
         except MemoryFailure as error:
-            self._tell(GraphProgress("failed", message=str(error)))
-            return
-        finally:
-            self._ended.set()
-        await self._opened()
-        with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
-            await asyncio.to_thread(self._memory.recall.warm)
+            self._fail(str(error))
+            return None if isinstance(error, LogDamaged) else False
+        return True
+
+    def _fail(self, why: str) -> None:
+        self._tell(GraphProgress("failed", message=why))
+        self._stopped.set()

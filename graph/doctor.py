@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.contents import differing, unsound
-from graph.errors import SURPRISES, LogDamaged, MemoryFailure
+from graph.errors import SURPRISES, LogDamaged, LogUnreadable, MemoryFailure
 from graph.events.codec import SELECT_EVENT, event_of, fields_of, hash_text
 from graph.kuzu import rebuild
 from graph.kuzu.store import GraphStore
@@ -23,11 +23,13 @@ from graph.projection.schema import NODES, RELS
 from graph.projection.sqlite_tables import TablesInMemory, are_current, are_whole, event_at
 from graph.projection.tables import Tables, fold
 from graph.reader import LogReader
+from graph.sqlite import says_damage
 from graph.values import Check
 
 _RESTORE = "Make a copy of the folder, then restore a backup of log.sqlite. `clew log` shows what can still be read."
 _REBUILD = "Run `clew rebuild`: the graph is rebuilt from the log, nothing is lost."
 
+_AGAIN = "Run `clew doctor` again. If this stays, check the disk."
 _EMBED_AGAIN = "Run `clew rebuild`: it removes them, and clew recreates them at the next start. No text is lost."
 _FIRST_THE_LOG = "Fix the log first: a rebuild now would use the damaged log and replace the graph that was set aside."
 _OF_THE_LOG = {"log", "log file", "chain", "texts", "events", "last events"}
@@ -55,8 +57,8 @@ def examine_copy(reader: LogReader, *, deep: bool = True) -> list[Check]:
             if deep and version_of(db) > 1:
                 looks += [("contents", lambda: _contents(db)), ("vectors", lambda: _vectors(db))]
             checks += [_sound(name, look) for name, look in looks]
-    except LogDamaged as e:
-        checks.append(Check("log", False, str(e), _RESTORE))
+    except (LogDamaged, LogUnreadable) as e:
+        checks.append(Check("log", False, str(e), _RESTORE if isinstance(e, LogDamaged) else _AGAIN))
     return checks
 
 
@@ -222,11 +224,11 @@ def _sound(name: str, look: Callable[[], Check]) -> Check:
     try:
         return look()
     except SURPRISES as e:
-        return Check(name, False, f"it cannot be checked: {e}", _RESTORE)
+        return Check(name, False, f"it cannot be checked: {e}", _RESTORE if says_damage(e) else _AGAIN)
 
 
 def _well(name: str, look: Callable[[], str]) -> Check:
     try:
         return Check(name, True, look())
     except MemoryFailure as e:
-        return Check(name, False, str(e), _RESTORE)
+        return Check(name, False, str(e), _AGAIN if isinstance(e, LogUnreadable) else _RESTORE)

@@ -4,6 +4,7 @@ MemoryFailure                 any of these; the faces print its message as it is
 ├── MemoryMissing             nothing was ever stored here: readers show an empty list or say so
 ├── MemoryHeld                another clew has it: exit 75, or read the log beside it
 ├── LogUnwritable             an append did not happen, nothing is half-written: keep the text, say why, try again
+├── LogUnreadable             the log could not be read just now, which says nothing against it: try again
 ├── LogDamaged                the log cannot be trusted: stop writing, point at backups and `clew doctor`
 │   ├── LogNewer              written by a newer clew: update clew
 │   ├── NotABackup            a file to restore that is none, or not whole: nothing was changed
@@ -79,8 +80,12 @@ class LogUnwritable(MemoryFailure):
     """The log could not be written: nothing of the append is stored, everything before it is safe."""
 
 
+class LogUnreadable(MemoryFailure):
+    """The log could not be read just now: locked, no more files may be opened, an error of the disk."""
+
+
 class LogDamaged(MemoryFailure):
-    """The log cannot be read, or is not what was written."""
+    """The log is not what was written."""
 
 
 class LogNewer(LogDamaged):

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from graph.errors import LogDamaged, LogUnwritable
+from graph.errors import LogDamaged, LogUnreadable, LogUnwritable, MemoryFailure
 
 LOG = "log.sqlite"
 GRAPH = "graph.kuzu"
@@ -27,6 +27,9 @@ BUSY_TIMEOUT_S = 5.0
 NOTHING_STORED = "Earlier data is safe, but this was not stored."
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA}
+# Of our own fixed statements also: a table is missing; without a code: a text is none.
+_DAMAGED_TO_READ = _DAMAGED | {0, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _PRIMARY = 0xFF  # an extended result code carries its primary one in the low byte
 
 
@@ -83,8 +86,8 @@ def open_reader(path: Path) -> sqlite3.Connection:
     with reading(path):
         try:
             return _proven(_connect_readonly(path, "mode=ro"))
-        except sqlite3.OperationalError:
-            if not _is_whole_without_wal(path):
+        except sqlite3.OperationalError as e:
+            if _code(e) in _BUSY or not _is_whole_without_wal(path):
                 raise
             # A reader of a WAL file has to create its -shm beside it; where it cannot, nobody else can write either.
             return _proven(_connect_readonly(path, "immutable=1"))
@@ -107,8 +110,8 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as e:
-        if _is_damage(e):
-            raise _damaged(path, e) from e
+        if _code(e) in _DAMAGED:
+            raise _unread(path, e) from e
         raise LogUnwritable(f"{_why_unwritable(path, e)} {NOTHING_STORED}") from e
     except OSError as e:
         raise LogUnwritable(
@@ -119,11 +122,11 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Errors of reading `path` as LogDamaged."""
+    """Errors of reading `path` as LogDamaged where that is what they say, else as LogUnreadable."""
     try:
         yield
     except sqlite3.DatabaseError as e:
-        raise _damaged(path, e) from e
+        raise _unread(path, e) from e
 
 
 def _connect_readonly(path: Path, how: str) -> sqlite3.Connection:
@@ -146,18 +149,38 @@ def _is_whole_without_wal(path: Path) -> bool:
     return path.exists() and (not wal.exists() or wal.stat().st_size == 0)
 
 
-def _is_damage(e: sqlite3.DatabaseError) -> bool:
-    return getattr(e, "sqlite_errorcode", 0) & _PRIMARY in _DAMAGED
+def says_damage(error: Exception) -> bool:
+    """Whether what went wrong in reading says something against the file, and not only against this moment."""
+    return not isinstance(error, sqlite3.DatabaseError) or _code(error) in _DAMAGED_TO_READ
 
 
-def _damaged(path: Path, e: sqlite3.DatabaseError) -> LogDamaged:
-    return LogDamaged(
-        f"The log {path} cannot be read ({e}). It was not changed. Make a copy of it first, then restore a backup."
-    )
+def _code(e: sqlite3.DatabaseError) -> int:
+    return int(getattr(e, "sqlite_errorcode", 0)) & _PRIMARY
+
+
+def _unread(path: Path, e: sqlite3.DatabaseError) -> MemoryFailure:
+    if says_damage(e):
+        return LogDamaged(
+            f"The log {path} cannot be read ({e}). It was not changed. Make a copy of it first, then restore a backup."
+        )
+    return LogUnreadable(f"The log {path} could not be read just now ({e}). It was not changed. {_then(_code(e))}")
+
+
+def _then(code: int) -> str:
+    """What to do about an error that is none of the file's."""
+    if code in _BUSY:
+        return "Another program is using it: try again in a moment."
+    match code:
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH | sqlite3.SQLITE_READONLY:
+            return "Make the file and its folder readable; if they are, too many files are open: try again in a moment."
+        case sqlite3.SQLITE_NOMEM:
+            return "There is no memory left: close other programs and try again."
+        case _:
+            return "Try again; if this stays, check the disk, and make a copy of the file first."
 
 
 def _why_unwritable(path: Path, e: sqlite3.DatabaseError) -> str:
-    match getattr(e, "sqlite_errorcode", 0) & _PRIMARY:
+    match _code(e):
         case sqlite3.SQLITE_FULL:
             return f"The disk is full: {path} could not grow. Free some space and try again."
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:

@@ -161,11 +161,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a long piece of work on the memory is; `total` is 0 while unknown."""
+    """How far a long piece of work on the memory is; `total` is 0 while unknown. What "failed" did so for a `why`."""
 
-    what: Literal["opening", "catching up", "rebuilding", "ready", "purging"]
+    what: Literal["opening", "catching up", "rebuilding", "ready", "purging", "failed"]
     done: int
     total: int
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ Jobs are resumable: `run` returns False when it was interrupted, and is called a
 What interrupts is the abort flag: raised when a foreground job arrives while a background one runs, or when the running
 job is cancelled; it ends a decode within milliseconds. All models of the process share one engine, so that an
 embedding never competes with a reply for the cores. A brief job, of some milliseconds, comes before all others, and
-into a reply between two of its steps: nobody waits for the end of a reply to look something up.
+into a reply between two of its steps: nobody waits for the end of a reply to look something up. What a job raises is
+for who waits for it; a bug of the engine itself ends the thread, and another goes on with what waits.
 """
 
 import asyncio
@@ -142,10 +143,9 @@ class Engine:
             if self._running is not None and job.rank < self._running.rank == Rank.BACKGROUND:
                 self.flag.set(True)
             if self._thread is None:
-                # A daemon, as the interpreter would wait for any other; `shutdown` at exit ends it in order.
-                self._thread = threading.Thread(target=self._work, name="clew-llama", daemon=True)
-                self._thread.start()
                 atexit.register(self.shutdown)
+            if self._thread is None or not self._thread.is_alive():
+                self._begin()
             self._changed.notify()
 
     def cancel(self, job: Job) -> None:
@@ -199,11 +199,22 @@ class Engine:
             self._thread.join()
             atexit.unregister(self.shutdown)
 
+    def _begin(self) -> None:
+        # A daemon, as the interpreter would wait for any other; `shutdown` at exit ends it in order.
+        self._thread = threading.Thread(target=self._work, name="clew-llama", daemon=True)
+        self._thread.start()
+
     def _work(self) -> None:
-        while (job := self._next()) is not None:
-            with _Handover(job) as outcome:
-                done = job.run()
-            self._settle(job, done=outcome.failed or done)
+        ended = False
+        try:
+            while (job := self._next()) is not None:
+                with _Handover(job) as outcome:
+                    done = job.run()
+                self._settle(job, done=outcome.failed or done)
+            ended = True
+        finally:
+            if not ended:
+                self._go_on()
         for queue in self._queues:
             for job in queue:
                 job.fail(EngineClosed())
@@ -221,6 +232,14 @@ class Engine:
             self._running = job
             self.flag.set(job.cancelled)
             return job
+
+    def _go_on(self) -> None:
+        """After a bug: whoever waits for the job it happened in is told, and another thread takes the others."""
+        with self._changed:
+            failed, self._running = self._running, None
+            self._begin()
+        if failed is not None:
+            failed.fail(RuntimeError("The engine stopped because of a bug; it goes on. Try again."))
 
     def _settle(self, job: Job, *, done: bool) -> None:
         with self._changed:

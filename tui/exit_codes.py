@@ -45,6 +45,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
         CopyFailed,
         InvalidEvent,
         LogDamaged,
+        LogUnreadable,
         LogUnwritable,
         MemoryFailure,
         MemoryHeld,
@@ -65,7 +66,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
             return ExitCode.NOT_FOUND
         case LogDamaged() | ExportUnreadable() | DocumentUnreadable() | CardError():
             return ExitCode.BAD_DATA
-        case LogUnwritable() | CopyFailed():
+        case LogUnwritable() | LogUnreadable() | CopyFailed():
             return ExitCode.IO_ERROR
         case InvalidEvent():
             return ExitCode.SOFTWARE

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from agent.background import Foreground
+from agent.background import Foreground, Worker
 from agent.errors import AgentError
 from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
 from agent.prompts import Prompts
@@ -73,18 +73,17 @@ class Reflector:
         self._resting = asyncio.Event()
         self._resting.set()
         self._one = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._worker = Worker("Learning", self._run, notify)
         self._threads: set[asyncio.Future[Any]] = set()
 
     def start(self) -> None:
         """Reflect from now on whenever there is something to."""
         self._resting.clear()
-        self._wake.set()
-        self._task = asyncio.create_task(self._run())
+        self._worker.start()
 
     def wake(self) -> None:
         """Something was said, or changed: look whether there is something to reflect on."""
-        if self._task is not None and not self._task.done():
+        if self._worker.works:
             self._resting.clear()
             self._wake.set()
 
@@ -98,9 +97,7 @@ class Reflector:
 
     async def close(self) -> None:
         """End after the append that runs; what is left is found again at the next start and told of no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._worker.close()
         await asyncio.gather(*self._threads, return_exceptions=True)
         self._resting.set()
         if self._told is not None and self._told.left:
@@ -137,6 +134,7 @@ class Reflector:
     # -- the background -------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        self._wake.set()
         while True:
             if not self._wake.is_set():
                 self._resting.set()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent.agent import Agent
+from agent.background import Worker
 from agent.home import Home
 from agent.service.address import note, peer, socket_of
 from agent.service.connection import MOST_CONNECTIONS, Connection, Hall
@@ -53,11 +54,12 @@ class Service:
             own = {path: _inode(path)}
             note(self._home, path)
             own[self._home.memory / LOG] = _inode(self._home.memory / LOG)
-            watching = asyncio.create_task(self._look(own))
+            watching = Worker("The look at the socket", lambda: self._look(own), self._hall.hear)
+            watching.start()
             ready()
             self._clients_changed()
             await self._ended.wait()
-            watching.cancel()
+            await watching.close()
         finally:
             self._agent.end_soon()
             if listening is not None:

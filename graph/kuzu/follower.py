@@ -9,7 +9,8 @@ Invariants:
 - An append waits for the graph only while the graph keeps up; while it catches up or rebuilds, nobody waits.
 - On a disk that is nearly full the graph waits as it is, and goes on with the first append that finds room again.
 - Trouble with the graph never reaches the log: the graph is rebuilt, and if that fails too it stays closed until the
-  next opening.
+  next opening. What is of the moment (no more files may be opened, the log cannot be read just now) rebuilds nothing.
+- A bug ends neither the thread for good nor anybody's wait: another thread goes on with the graph closed.
 """
 
 import queue
@@ -21,7 +22,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graph.errors import SURPRISES, GraphFailure, MemoryFailure, NoRoom, QueryTimeout
+from graph.errors import SURPRISES, EventsMissing, GraphFailure, LogUnreadable, MemoryFailure, NoRoom, QueryTimeout
 from graph.events import TextErased
 from graph.kuzu import engine, rebuild, rebuild_worker, room
 from graph.kuzu.opening import OPENING, PURGE, mark, open_trusted, unmark
@@ -44,6 +45,7 @@ CLOSING_PATIENCE_S = 20.0  # the engine was seen to hang for good over a damaged
 
 MEANWHILE = "Try again in a moment. The chat still works meanwhile."
 BEHIND = f"The graph is being opened or rebuilt. {MEANWHILE}"
+STOPPED = f"The graph stopped because of a bug. {MEANWHILE}"
 LOOK_EVERY_S = 0.02  # whether whoever waits still wants to know
 
 Tell = Callable[[Progress], None]
@@ -94,9 +96,8 @@ class Follower:
         """
         self._tell = tell
         with self._life:
-            if self._thread is None and not self._stopping.is_set():
-                self._thread = threading.Thread(target=self._run, name="clew-graph", daemon=True)
-                self._thread.start()
+            if self._thread is None or not self._thread.is_alive():
+                self._begin()
         self._do(self._open)
 
     def rebuild(self, tell: Tell) -> None:
@@ -174,12 +175,36 @@ class Follower:
         if self._thread is not None:
             self._thread.join(CLOSING_PATIENCE_S)
 
+    def _begin(self) -> None:
+        """Start the thread; holding `_life`."""
+        if not self._stopping.is_set():
+            self._thread = threading.Thread(target=self._run, name="clew-graph", daemon=True)
+            self._thread.start()
+
     def _run(self) -> None:
+        ended = False
         try:
             while (job := self._jobs.get()) is not None:
                 job()
+            ended = True
         finally:
-            self._let_go(FollowerState.CLOSED, "The memory is closed.")
+            self._let_go(FollowerState.CLOSED, "The memory is closed.") if ended else self._go_on()
+
+    def _go_on(self) -> None:
+        """After a bug: with the graph closed, on another thread, which takes what waits for this one."""
+        self._let_go(FollowerState.FAILED, STOPPED)
+        with self._life:
+            self._begin()
+        self._tell_failed(STOPPED)
+
+    def _stop(self, why: str) -> None:
+        """Close the graph until it is opened again, and tell."""
+        self._let_go(FollowerState.FAILED, why)
+        self._tell_failed(why)
+
+    def _tell_failed(self, why: str) -> None:
+        if not self._stopping.is_set():
+            self._tell(Progress("failed", 0, 0, why))
 
     def _do(self, work: Callable[[], Result], stopped: Stopped = lambda: None) -> Result:
         """Run `work` on the graph's thread and return what it does. Raises what `stopped` gives meanwhile."""
@@ -192,7 +217,7 @@ class Follower:
                 done.set_exception(e)
             finally:
                 if not done.done():  # a bug ends the thread; nobody may wait for it for ever
-                    done.set_exception(GraphFailure("The graph stopped because of a bug. The chat still works."))
+                    done.set_exception(GraphFailure(STOPPED))
 
         with self._life:
             if self._thread is None or not self._thread.is_alive() or self._stopping.is_set():
@@ -204,6 +229,8 @@ class Follower:
             except TimeoutError:
                 if (why := stopped()) is not None:
                     raise why from None
+                if not self._thread.is_alive():
+                    raise GraphFailure(self._why) from None
 
     def _open(self) -> None:
         self._say(Progress("opening", 0, 0))
@@ -227,6 +254,8 @@ class Follower:
 
     def _catch_up(self) -> None:
         """Apply what appends brought; a graph that cannot take it is rebuilt."""
+        if self._store is None:
+            return  # it was closed since that was asked for, and whoever waited is told
         try:
             self._apply_all()
             self._opened().checkpoint_if_due()
@@ -234,12 +263,14 @@ class Follower:
             with self._changed:  # the store stays open for queries
                 self._state, self._why = FollowerState.WAITING, str(e)
                 self._changed.notify_all()
-        except (GraphFailure, LookupError) as e:
+        except (LogUnreadable, OSError) as e:
+            self._stop(str(e))
+        except (MemoryFailure, *SURPRISES) as e:
             self._let_go(FollowerState.BEHIND, str(e))
             try:
                 self._rebuild()
-            except MemoryFailure:
-                return  # told and kept as the reason; whoever asks the graph next hears it
+            except MemoryFailure as failure:
+                self._stop(str(failure))
 
     def _needs_purge(self) -> bool:
         """Whether the graph's files may hold what was erased; one that could not be opened is let go of at once."""
@@ -282,8 +313,12 @@ class Follower:
         if self._store is not None:
             self._catch_up()
             return
-        with suppress(MemoryFailure):  # kept as the reason
+        try:
             self._open()
+        except (NoRoom, EventsMissing):
+            return  # it waits on; it follows what there is
+        except MemoryFailure as failure:
+            self._stop(str(failure))
 
     def _renew(self) -> None:
         with self._changed:

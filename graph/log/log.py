@@ -37,7 +37,7 @@ from graph.log.playing import require_heard, require_path
 from graph.log.validation import refuse_emptied, refuse_stranger
 from graph.projection import sqlite_tables
 from graph.projection.sqlite_tables import PAGE, SqliteSink, event_at
-from graph.sqlite import LOG, let_go, open_writer, writing
+from graph.sqlite import LOG, let_go, open_writer, reading, writing
 from graph.values import ASSISTANT, Speaker
 
 if TYPE_CHECKING:
@@ -236,9 +236,10 @@ class Log(Purging):
     def words_agree(self) -> bool:
         """Whether the word indexes match the texts, word by word."""
         try:
-            for index in _WORDS:
-                self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
-        except sqlite3.DatabaseError:
+            with reading(self._path):
+                for index in _WORDS:
+                    self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
+        except LogDamaged:
             return False
         return True
 

@@ -13,7 +13,7 @@ import re
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -172,22 +172,27 @@ class Words:
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """The connection, in one snapshot of the log. Raises LogDamaged."""
+        """The connection, in one snapshot of the log. Raises LogDamaged or LogUnreadable."""
         with reading(self._path):
-            if self._db is None:
-                self._db = open_reader(self._path)
-                self._db.execute("PRAGMA temp_store = MEMORY")
-                if self._until is not None:
-                    bound(self._db, self._until)
-                if self._tables is not None:
-                    self._tables.attach(self._db)
-                for statement in _TABLES:
-                    self._db.execute(statement)
-            self._db.execute("BEGIN")
+            db = self._db = self._db or self._opened()
+            db.execute("BEGIN")
             try:
-                yield self._db
+                yield db
             finally:
-                self._db.execute("ROLLBACK")
+                db.execute("ROLLBACK")
+
+    def _opened(self) -> sqlite3.Connection:
+        with ExitStack() as failing:
+            db = failing.enter_context(closing(open_reader(self._path)))
+            db.execute("PRAGMA temp_store = MEMORY")
+            if self._until is not None:
+                bound(db, self._until)
+            if self._tables is not None:
+                self._tables.attach(db)
+            for statement in _TABLES:
+                db.execute(statement)
+            failing.pop_all()
+        return db
 
     def terms(
         self,

@@ -29,7 +29,7 @@ from filelock import FileLock
 
 from graph import contents
 from graph.doctor import examine_copy
-from graph.errors import CopyFailed, LogDamaged, LogNewer, MemoryMissing, NotABackup
+from graph.errors import CopyFailed, LogDamaged, LogNewer, MemoryFailure, NotABackup
 from graph.ids import as_datetime
 from graph.log.migrations import version_of
 from graph.reader import LogReader
@@ -284,7 +284,7 @@ def main(argv: list[str]) -> int:
     os.umask(0o077)
     try:
         copy_log(Path(argv[0]), Path(argv[1]))
-    except (CopyFailed, LogDamaged, MemoryMissing) as error:
+    except MemoryFailure as error:
         sys.stderr.write(str(error))
         return 1
     return 0

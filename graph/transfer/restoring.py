@@ -17,7 +17,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.errors import CopyFailed, LogDamaged, LogUnwritable, MemoryFailure, MemoryMissing, NotABackup
+from graph.errors import (
+    CopyFailed,
+    LogDamaged,
+    LogUnreadable,
+    LogUnwritable,
+    MemoryFailure,
+    MemoryMissing,
+    NotABackup,
+)
 from graph.events import DocumentRemoved, Event, ObservationDeleted, SessionDeleted, TextErased, TurnDeleted
 from graph.ids import now_ms
 from graph.kuzu import rebuild
@@ -264,7 +272,7 @@ def _here(folder: Path) -> tuple[Copied | None, str | None]:
             if (worse := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
                 return None, str(worse)
         return found, None
-    except LogDamaged as e:
+    except (LogDamaged, LogUnreadable) as e:
         return None, str(e)
     finally:
         reader.close()

@@ -3,6 +3,7 @@
 import asyncio
 
 from agent.background import BackgroundTasks
+from agent.events import Notice
 
 
 async def nothing() -> None:
@@ -10,7 +11,7 @@ async def nothing() -> None:
 
 
 async def test_waiting_for_tasks_that_have_ended_lets_them_leave() -> None:
-    tasks = BackgroundTasks()
+    tasks = BackgroundTasks(list[Notice]().append)
     task = tasks.start(nothing())
     await asyncio.sleep(0)
     assert task.done()
@@ -23,7 +24,7 @@ async def test_waiting_for_tasks_that_have_ended_lets_them_leave() -> None:
 
 
 async def test_tasks_that_begin_others_are_waited_for_until_the_last() -> None:
-    tasks, ended = BackgroundTasks(), list[int]()
+    tasks, ended = BackgroundTasks(list[Notice]().append), list[int]()
 
     async def begin(left: int) -> None:
         await asyncio.sleep(0)

@@ -95,11 +95,14 @@ async def test_one_that_fails_is_told_once(place: Home) -> None:
     assert "Your chats are not affected" in warned.message
 
 
-async def test_one_that_is_given_up_leaves_nothing_and_without_a_memory_none_is_due(place: Home) -> None:
+async def test_one_that_is_given_up_leaves_nothing_and_without_a_memory_none_is_due(
+    place: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(MemoryMissing):
         due(place.memory, NOW)
     speak(place, 400)
-    nightly = Nightly(place, lambda notice: None, settle_s=0)
+    monkeypatch.setattr("agent.backups.SETTLE_S", 0.0)
+    nightly = Nightly(place, lambda notice: None)
     nightly.start()
     await nightly.close()
     assert not list(backups_of(place.memory).glob("*"))

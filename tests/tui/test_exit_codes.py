@@ -8,7 +8,16 @@ import agent.errors
 import graph.errors
 import models.errors
 from agent.errors import EmptyMessage, HomeError, SettingsError
-from graph.errors import LogDamaged, LogNewer, LogUnwritable, MemoryHeld, MemoryMissing, NotFound, QueryTimeout
+from graph.errors import (
+    LogDamaged,
+    LogNewer,
+    LogUnreadable,
+    LogUnwritable,
+    MemoryHeld,
+    MemoryMissing,
+    NotFound,
+    QueryTimeout,
+)
 from models.errors import ContextFull, NotGguf, UnknownModel
 from tui.exit_codes import ExitCode, exit_code_of
 
@@ -26,6 +35,7 @@ from tui.exit_codes import ExitCode, exit_code_of
         (NotGguf(Path("x.gguf"), "text"), 69),
         (HomeError("read-only"), 73),
         (LogUnwritable("full"), 74),
+        (LogUnreadable("locked"), 74),
         (OSError(28, "No space left on device"), 74),
         (MemoryHeld(None), 75),
         (SettingsError("line 3"), 78),

@@ -19,6 +19,7 @@ from graph.errors import (
     InvalidVector,
     LogDamaged,
     LogNewer,
+    LogUnreadable,
     LogUnwritable,
     MemoryFailure,
     MemoryHeld,
@@ -70,6 +71,7 @@ FROM_THE_LOG = frozenset({"graph", "words", "contents", "vectors"})  # what a re
 UPDATE = "Update clew. Your memory was not changed."
 MAKE_ROOM = "Free some disk space, or make the home folder writable. Nothing stored is lost."
 RESTORE = "Make a copy of the memory folder, then restore a backup of log.sqlite into it."
+AGAIN_LATER = "Run `clew doctor` again. If this stays, check the disk."
 REBUILD = "Run `clew rebuild` to rebuild the graph from the log."
 LOG_FIRST = "Fix the log first: this is built from it."
 MEND_QUERIES = (
@@ -259,6 +261,8 @@ def _failed(name: str, error: Exception) -> Check:
             advice = RESTORE
         case LogUnwritable() | NoRoom():
             advice = MAKE_ROOM
+        case LogUnreadable():
+            advice = AGAIN_LATER
         case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM):
             advice = MAKE_ROOM
         case GraphFailure():

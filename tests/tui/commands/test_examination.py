@@ -11,7 +11,7 @@ import pytest
 from agent.asking.shelf import Saved
 from agent.asking.store import QueryStore
 from agent.home import Home
-from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnwritable, NoRoom
+from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnreadable, LogUnwritable, NoRoom
 from graph.memory import Memory
 from graph.values import Check
 from tests.tui.commands.conftest import Remember
@@ -42,6 +42,7 @@ def test_the_advice_fits_the_cause(home: Path, remember: Remember, monkeypatch: 
     for error, advice in (
         (LogNewer("newer"), "Update clew"),
         (LogDamaged("damaged"), "restore a backup"),
+        (LogUnreadable("locked"), "check the disk"),
         (LogUnwritable("full"), "Free some disk space, or make the home folder writable"),
         (OSError(errno.ENOSPC, "No space left on device"), "Free some disk space"),
         (GraphFailure("broken"), "clew rebuild"),

@@ -25,9 +25,11 @@ from graph.values import Progress
 
 from .asking.store import QueryStore
 from .background import BackgroundTasks
+from .errors import SettingsError
 from .events import Notice, Warned
 from .home import Home
 from .prompts import Prompts
+from .references.quotes import ReferenceQuotes
 
 AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it
 LOG_FILES = (LOG, f"{LOG}-wal", f"{LOG}-shm")
@@ -81,6 +83,7 @@ class Erasure:
         prompts: Prompts,
         foreground: Foreground,
         background: BackgroundTasks,
+        quotes: ReferenceQuotes,
         *,
         tell: Callable[[Notice], None],
         graph_opened: Callable[[], Awaitable[None]],
@@ -92,6 +95,7 @@ class Erasure:
         self._prompts = prompts
         self._foreground = foreground
         self._background = background
+        self._quotes = quotes
         self._tell = tell
         self._graph_opened = graph_opened
         self.put_off = False  # until `finished` is asked for
@@ -148,6 +152,8 @@ class Erasure:
     async def _purge_once(self, events: frozenset[int]) -> Purged:
         """All steps for some events. Raises PurgeStopped or MemoryFailure."""
         memory, home = self._memory, self._home
+        await self._step(lambda progress: self._let_go_of_hosts(events))
+        await self._let_go_of_readings()
         words = await self._step(lambda progress: unkept(memory.purge.words(events), _settings_of(home)))
         await self._step(memory.purge.run)
         await self._prompts.tidy()
@@ -165,6 +171,21 @@ class Erasure:
             return Purged(len(events), len(words), files, held, READ_MEANWHILE)
         in_log = await self._step(lambda progress: _look_into_log(memory, home, words, events))
         return Purged(len(events), len(words), files + len(LOG_FILES), held + in_log)
+
+    def _let_go_of_hosts(self, events: Collection[int]) -> None:
+        """Ask again before a host is asked whose name is in what was deleted, and in nothing else."""
+        hosts = self._quotes.hosts
+        named = hosts.named()
+        gone = self._memory.purge.only_there(set(named.values()), events)
+        try:
+            hosts.withdraw([each for each, name in named.items() if name in gone])
+        except SettingsError as error:
+            self._tell(Warned(f"A host of what was deleted is still in the setting hosts: {error}"))
+
+    async def _let_go_of_readings(self) -> None:
+        """Keep nothing in this process of what was read for messages and chats that are gone."""
+        there = await self._step(lambda progress: self._memory.readings.references(self._quotes.known()))
+        self._quotes.keep_only({id: each.address for id, each in there.items() if each.address})
 
     async def _step(self, work: Callable[[Callable[[Progress], None]], T]) -> T:
         """What a blocking step answers, begun when nobody waits for an answer; closing ends it."""

@@ -24,6 +24,7 @@ class Cached(StrEnum):
     PHRASINGS = "phrasings.npz"
     SERVED = "served-embedders.json"
     OFFERED = "offered"
+    SLOTS = "slots"
     SERVICE = "service.log"
     SOCKET = "socket"
     STARTING = "starting.lock"

@@ -12,7 +12,7 @@ from models.errors import FetchError, ModelError, ModelMissing, NotInstalled, To
 from models.protocols import Embedder, Generator
 
 from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
-from .home import Home
+from .home import Cached, Home
 from .settings import Settings, server_of
 
 
@@ -109,7 +109,8 @@ def connected(home: Home, settings: Settings, model: str, server: str) -> Genera
         context=settings.context,
         kind=told.kind,
         shared_states=told.states,
-        owner=hashlib.blake2b(f"{uuid.getnode()} {home.root}".encode(), digest_size=6).hexdigest(),
+        owner=hashlib.blake2b(f"{uuid.getnode()} {home.root} {server}".encode(), digest_size=6).hexdigest(),
+        note=home.cache / Cached.SLOTS,
     )
 
 

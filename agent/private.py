@@ -124,10 +124,12 @@ class PrivateMemory:
 
     async def close(self) -> None:
         """End the chats, and leave nothing of them."""
+        ended = list(self._sessions)
         self._sessions.clear()
         await self.conversation.close()
         await self.references.close()
-        await self._prompts.pause()
+        for session in ended:
+            await self._prompts.forget(session)
         await self._prompts.shelf.written()
         await asyncio.to_thread(self.memory.close)
         await asyncio.to_thread(_remove, self.folder)

@@ -192,6 +192,14 @@ class Purge:
         said = byte_search.kept_of(set().union(*found.values()), kept)
         return {text for text, pieces in found.items() if pieces - said}
 
+    def only_there(self, names: Collection[str], seqs: Collection[int]) -> set[str]:
+        """Those of some names, in small letters, that stand in what is erased in these events, and in nothing kept."""
+        gone = [text.casefold() for seq, text in self.waiting().items() if seq in seqs]
+        found = {name for name in names if any(name in text for text in gone)}
+        for page in self._kept() if found else ():
+            found -= {name for name in found if name.encode() in page.lower()}
+        return found
+
     def run(self, progress: Tell) -> None:
         """Leave nothing of what is erased in word indexes, vectors and graph. Raises LogUnwritable or GraphFailure."""
         for index in INDEXES:

@@ -61,6 +61,7 @@ def compose_changes(
         talk.prompts,
         talk.foreground,
         background,
+        talk.quotes,
         tell=tell,
         graph_opened=graph_opening.over,
     )

@@ -4,7 +4,7 @@ A host of this machine or of a private network needs a yes of its own, for each 
 there. All of them stand in the setting `hosts`, where they can be taken back.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from urllib.parse import urlsplit
 
 from agent.errors import AgentError
@@ -69,6 +69,16 @@ class Hosts:
         known = self._said().split()
         if name not in known:
             self._write(" ".join([*known, name]))
+
+    def named(self) -> dict[str, str]:
+        """What was said yes to, each with the name of its host alone."""
+        return {each: urlsplit(f"//{each.removeprefix(OWN)}").hostname or each for each in self._said().split()}
+
+    def withdraw(self, gone: Collection[str]) -> None:
+        """Take back some of what was said yes to, as the setting has it. Raises what writing it raises."""
+        kept = [each for each in self._said().split() if each not in gone]
+        if len(kept) < len(self._said().split()):
+            self._write(" ".join(kept))
 
 
 def own_of(address: str) -> str | None:

@@ -8,7 +8,7 @@ something was taken back there: then that leaves the prompts with the next messa
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -116,6 +116,18 @@ class ReferenceQuotes:
         with self._lock:
             for each in references:
                 self._sources.pop(each, None)
+
+    def known(self) -> list[str]:
+        """The references of which something is kept."""
+        with self._lock:
+            return list(self._sources)
+
+    def keep_only(self, addresses: Mapping[str, str]) -> None:
+        """Keep of what was read what these references said, by their ids, at these addresses."""
+        with self._lock:
+            for each in self._sources.keys() - addresses.keys():
+                del self._sources[each]
+        self._reader.keep_only(set(addresses.values()))
 
     async def close(self) -> None:
         """End what is being read, and keep nothing. Idempotent."""

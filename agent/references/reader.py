@@ -9,7 +9,7 @@ import hashlib
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,9 +95,10 @@ class ReferenceReader:
             running.add_done_callback(lambda done: self._ended(address.text, done))
         return await asyncio.shield(running)
 
-    def forget(self) -> None:
-        """Keep nothing of what was read."""
-        self._kept.clear()
+    def keep_only(self, addresses: Collection[str] = ()) -> None:
+        """Keep of what was read what these say."""
+        for each in self._kept.keys() - set(addresses):
+            del self._kept[each]
 
     async def close(self) -> None:
         """End what is being read. Idempotent."""
@@ -105,7 +106,7 @@ class ReferenceReader:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        self.forget()
+        self.keep_only()
         await self._client.close()
 
     def _ended(self, address: str, done: "asyncio.Task[Reading]") -> None:

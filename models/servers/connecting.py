@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from models.errors import ServerBroken, ServerError, ServerRefused
@@ -39,11 +40,13 @@ def connect(
     kind: Kind = "auto",
     shared_states: bool = False,
     owner: str = "",
+    note: Path | None = None,
 ) -> Generator:
     """The model called `model` at a server, or at all of a pool; blocking.
 
     `context` in tokens, at most what the server has; `shared_states`: the servers of a pool save slots into one folder,
-    under names with `owner` in them. Raises ServerError where none answers, or the first that does has no such model.
+    under names with `owner` in them, of which `note` keeps that there are some. Raises ServerError where none answers,
+    or the first that does has no such model.
     """
     if len(addresses) == 1:
         return _connected(addresses[0], model, name=name, context=context, kind=kind)
@@ -70,7 +73,7 @@ def connect(
     if failed is not None and all(each.generator is None for each in members):
         raise failed
     native = all(isinstance(each.generator, LlamaServerGenerator | None) for each in members)
-    return PoolGenerator(members, carrier=SlotFiles(owner) if shared_states and native else None)
+    return PoolGenerator(members, carrier=SlotFiles(owner, note) if shared_states and native and note else None)
 
 
 def _connected(address: ServerAddress, model: str, *, name: str, context: int, kind: Kind) -> Generator:

@@ -1,7 +1,8 @@
 """What a llama-server has evaluated of a chat, carried to another one by a file in a folder that both have.
 
 The files are the servers': they cannot be listed or removed from here, so that there are only a few, whose names are
-always the same, and each is written over with nothing when a chat is forgotten, and at the end.
+always the same, and each is written over with nothing when a chat is forgotten, and at the end. A note on this machine
+says that there are some, so that those of a clew that was killed are written over by the next.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from models.errors import ServerError
 from models.protocols import Generator
@@ -27,9 +29,12 @@ class Written:
 
 
 class SlotFiles:
-    """The Carrier of a pool of llama-servers. `owner` names whose files they are: two programs have two."""
+    """The Carrier of a pool of llama-servers. `owner` names whose files they are: two programs and pools have two."""
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self, owner: str, note: Path) -> None:
+        """`note` is the file that has the owners of files with something in them, a line each."""
+        self._owner, self._note = owner, note
+        self._left = owner in _lines(note)  # by one that was killed
         self._free = [f"clew-{owner}-{number:02}.bin" for number in reversed(range(FILES))]
         self._used: set[str] = set()  # names with something in their files
         self._written: OrderedDict[str, Written] = OrderedDict()  # by chat
@@ -39,6 +44,12 @@ class SlotFiles:
         """Have a server write down what it has of a chat; where it cannot, the chat is read again elsewhere."""
         assert isinstance(source, LlamaServerGenerator)
         async with self._one:
+            if self._left:
+                self._used.update(self._free)
+                await self._clear([source])
+                self._left = False
+            if not self._used:
+                await asyncio.to_thread(self._take_note, True)
             before = self._written.pop(chat, None)
             name = before.name if before is not None else self._name()
             self._used.add(name)
@@ -63,13 +74,23 @@ class SlotFiles:
         async with self._one:
             self._free += [each.name for each in self._written.values()]
             self._written.clear()
-            for server in servers:
-                assert isinstance(server, LlamaServerGenerator)
-                with suppress(ServerError):
-                    for name in sorted(self._used):
-                        await server.slots.empty(name)
-                        self._used.discard(name)
-                    return
+            await self._clear(servers)
+
+    async def _clear(self, servers: Sequence[Generator]) -> None:
+        for server in servers:
+            assert isinstance(server, LlamaServerGenerator)
+            with suppress(ServerError):
+                for name in sorted(self._used):
+                    await server.slots.empty(name)
+                    self._used.discard(name)
+                await asyncio.to_thread(self._take_note, False)
+                return
+
+    def _take_note(self, used: bool) -> None:
+        """Note whether there are files; blocking. Where nothing can be written that is done without."""
+        others = _lines(self._note) - {self._owner}
+        with suppress(OSError):
+            self._note.write_text("".join(f"{each}\n" for each in others | ({self._owner} if used else set())))
 
     def _name(self) -> str:
         """A name that no chat has any more."""
@@ -82,3 +103,10 @@ class SlotFiles:
         with suppress(ServerError):
             await server.slots.empty(name)
             self._used.discard(name)
+
+
+def _lines(note: Path) -> set[str]:
+    try:
+        return set(note.read_text(encoding="utf-8").split())
+    except (OSError, UnicodeDecodeError):
+        return set()

@@ -1,6 +1,7 @@
 """Several real llama-servers as one model: where a chat goes, that it moves when a server dies, and with what."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -44,10 +45,15 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 async def made(
-    stack: AsyncExitStack, addresses: Sequence[ServerAddress], *, states: bool = False, model: str = MODEL
+    stack: AsyncExitStack,
+    addresses: Sequence[ServerAddress],
+    *,
+    states: bool = False,
+    model: str = MODEL,
+    note: Path = Path(os.devnull),
 ) -> Generator:
     generator = await asyncio.to_thread(
-        connect, addresses, model, name=f"{model}@den", context=8192, shared_states=states, owner="test"
+        connect, addresses, model, name=f"{model}@den", context=8192, shared_states=states, owner="test", note=note
     )
     stack.push_async_callback(generator.close)
     return generator
@@ -132,6 +138,28 @@ async def test_what_was_written_down_of_chats_is_written_over_at_the_end(
     assert written
     await pool.close()
     assert [size for _, size in sizes(slots_folder) if size > 1 << 10] == []
+
+
+async def test_what_a_clew_that_was_killed_had_written_down_is_written_over_by_the_next(
+    stack: AsyncExitStack, addresses: list[ServerAddress], slots_folder: Path, tmp_path: Path
+) -> None:
+    note = tmp_path / "slots"
+    killed = await made(stack, addresses, states=True, note=note)
+    assert isinstance(killed, PoolGenerator)
+    for text in (LONG, f"Now {LONG}"):
+        await collect(killed, opening(killed, text), GREEDY)
+        await asyncio.gather(*killed._kept)
+    assert len([size for _, size in sizes(slots_folder) if size > 1 << 20]) == 2
+    killed._carrier = None  # it closes without a word to anybody
+
+    pool = await made(stack, addresses, states=True, note=note)
+    assert isinstance(pool, PoolGenerator)
+    await collect(pool, opening(pool, f"And {LONG}"), GREEDY)
+    await asyncio.gather(*pool._kept)
+    assert len([size for _, size in sizes(slots_folder) if size > 1 << 10]) == 1, "its own"
+    assert note.read_text() == "test\n"
+    await pool.close()
+    assert note.read_text() == ""
 
 
 def sizes(folder: Path) -> list[tuple[str, int]]:

@@ -445,6 +445,31 @@ async def test_who_may_be_asked_and_what_was_read_in_a_private_chat_is_that_chat
     assert load_settings(Home.resolve().config).hosts == own(web), "and that only once it was said outside"
 
 
+@pytest.mark.restarts
+async def test_a_host_that_only_a_deleted_chat_named_is_asked_about_again_and_its_page_is_read_anew(
+    begin: Begin, web: Web
+) -> None:
+    chat = await begin(hosts="")
+    agent, address = chat.agent, web.url("/page")
+    await agent.references.allow(own(web))
+    await agent.references.allow("example.org")
+    await chat.begin("Who keeps the light?", address)
+    first = chat.session
+    await chat.begin("And by day?", address)
+    assert first is not None
+    assert chat.session is not None
+    assert web.count("/page") == 1
+    await agent.chats.delete(first)
+    await agent.erasure.finished()
+    assert own(web) in agent.settings.hosts, "another chat names it"
+    await agent.chats.delete(chat.session)
+    assert (await agent.erasure.finished()).leftovers == ()
+    assert agent.settings.hosts == "example.org"
+    await agent.references.allow(own(web))
+    await chat.begin("Who keeps the light?", address)
+    assert web.count("/page") == 2, "what was read for the chats that are gone is kept nowhere"
+
+
 async def test_a_long_page_is_recalled_by_its_passages(chat: Chat, web: Web) -> None:
     filler = "".join(f"<p>{topic} " + "is talked about at length here, as ever. " * 25 + "</p>" for topic in TOPICS)
     secret = f"<p>The treasure chest of captain Flint was buried under the {NONCE} oak by the river.</p>"

@@ -60,6 +60,9 @@ async def test_a_private_chat_answers_and_leaves_no_trace(make_agent: MakeAgent,
     assert [each.id for each in await agent.private.all()] == [chat]
     assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
     assert os.stat(ram / folder).st_mode & 0o777 == 0o700
+    forgot = model.forgot
+    await agent.private.end()
+    assert model.forgot == forgot + 1, "also what a server wrote down"
     await agent.close()
     assert names(ram) == set()
     assert holding(home, SECRET) == []

@@ -152,6 +152,22 @@ def project_in(reader: "LogReader", named: str | None) -> str | None:
     return wanted if wanted in found else found[0]
 
 
+SEEN_IN = "Only what is seen in this project; otherwise all, each with its project."
+
+
+def project_named(home: "Home", named: str) -> str | None:
+    """How the project is written in the memory of a home. Raises NotFound, and the MemoryFailures of reading it."""
+    from graph.errors import MemoryMissing
+    from graph.reader import LogReader
+
+    try:
+        reader = LogReader.open(home.memory)
+    except MemoryMissing as error:
+        raise NotFound(f"There is no project {one_line(named)}: the memory is empty.") from error
+    with closing(reader):
+        return project_in(reader, named)
+
+
 def outside(reader: "LogReader", project: str | None) -> str:
     """What to add where nothing was found: that what belongs to projects was not looked at, if there are any."""
     return " outside of projects; use --project NAME for one" if project is None and reader.projects() else ""

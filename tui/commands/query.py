@@ -9,13 +9,14 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from enum import StrEnum
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tui.commands.choosing import AS_OF, home_of, looking_back, when, world_of
+from tui.commands.choosing import AS_OF, home_of, looking_back, project_named, when, world_of
 from tui.exit_codes import ExitCode, exit_code_of
 from tui.output import ENDLESS, clip, complain, fit, instant, paint, put, put_json, say, width
 from tui.text import counted, one_line, shown
@@ -39,6 +40,8 @@ WIDEST = 60  # columns of a terminal that one column of a table takes, where the
 MOST_BYTES = 1 << 16
 IN_WORLD = "What $world stands for in the query, by its id or a chat of it; main without it."
 IN_WORDS = "CYPHER is a question in plain words: who did I mention most in March?"
+IN_PROJECT = "Only what is in use in this project and outside of what-ifs; otherwise all of the graph."
+OF_ALL = "The answer is of all projects, and of none; --project NAME keeps to one."
 NOT_SURE = (
     "This is the nearest ready query, but it may not be what you asked. Nothing was run. Ask in other words, or run it "
     "yourself with `clew query`."
@@ -64,6 +67,7 @@ def query(
     ask: Annotated[bool, typer.Option("--ask", help=IN_WORDS)] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=AS_OF)] = None,
     world: Annotated[str | None, typer.Option(metavar="ID", help=IN_WORLD)] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help=IN_PROJECT)] = None,
     limit: Annotated[
         int, typer.Option("--limit", "-k", metavar="N", min=1, max=MOST_ROWS, help="Maximum number of rows.")
     ] = 500,
@@ -105,7 +109,10 @@ def query(
         home = home_of(ctx, writing=False)
         LogReader.open(home.memory).close()  # a question about nothing makes no memory
         of = world_of(home, world, told="$world is")
-        answer = _asked(home_of(ctx), text, None if ask else values, limit, timeout, at, of)
+        if project is not None and of != MAIN:
+            raise typer.BadParameter("--project looks outside of what-ifs: leave --world out. Nothing was run.")
+        named = project_named(home, project) if project is not None else None
+        answer = _asked(home_of(ctx), text, None if ask else values, limit, timeout, at, of, named)
     except (QueryTimeout, EngineEnded) as error:
         complain(error)
         raise typer.Exit(ExitCode.FAILED) from error
@@ -133,16 +140,29 @@ def _asked(
     timeout_s: float,
     at: "datetime | int | None",
     world: str,
+    project: str | None,
 ) -> "Answer":
-    """The answer to a query with the values that are given, or (None) to a question in plain words."""
+    """The answer to a query with the values that are given, or (None) to a question in plain words.
+
+    With a `project` only what is live is looked at, and of that what its chats see.
+    """
     from tui.commands.opened import with_memory
 
     async def ask(agent: "Agent", narration: "Narration") -> "Answer":
         cypher, values = (text, given) if given is not None else await _in_words(agent, narration, text, world)
-        if at is None:
-            return await agent.graph.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
-        async with looking_back(agent, narration, at) as past:
-            return await past.graph.console(cypher, parameters=values, timeout_s=timeout_s, limit=limit, world=world)
+        if given is None and project is None and await agent.projects.all():
+            say(OF_ALL)
+        async with AsyncExitStack() as looking:
+            past = await looking.enter_async_context(looking_back(agent, narration, at)) if at is not None else None
+            return await (past or agent).graph.console(
+                cypher,
+                parameters=values,
+                timeout_s=timeout_s,
+                limit=limit,
+                world=world,
+                live_only=project is not None,
+                project=project,
+            )
 
     return with_memory(home, ask, client="query", open_graph=at is None, by_meaning=given is None)
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tui.commands.choosing import AS_OF, WORLD, home_of, looking_back, stamped, when, world_of
+from tui.commands.choosing import AS_OF, SEEN_IN, WORLD, home_of, looking_back, project_named, stamped, when, world_of
 from tui.commands.learned import as_json as one_as_json
 from tui.commands.learned import has_memory, later_lines, lines, one_of, with_agent
 from tui.commands.log import text_of
 from tui.output import fit, local, paint, put, put_json, say, width
 from tui.relationships import related
-from tui.text import clean, counted
+from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -64,6 +64,7 @@ def relations(
         list[str] | None, typer.Argument(metavar="NAME", help="Only of this person, place or thing.")
     ] = None,
     kind: Annotated[str | None, typer.Option(metavar="KIND", help="Only this kind: works_with, parent_of …")] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help=SEEN_IN)] = None,
     over: Annotated[bool, typer.Option("--over", help="Also those that are over.")] = False,
     kinds: Annotated[bool, typer.Option("--kinds", help="List the kinds there are.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-k", metavar="N", min=0, max=MOST, help="Maximum number.")] = 200,
@@ -77,11 +78,13 @@ def relations(
         return
     from graph import relations as table
     from graph.values import Wanted
+    from graph.visibility import EVERYONE
 
     at, home = when(as_of), home_of(ctx, writing=False)
     of = one_of(kind, tuple(table.kinds()), "kind of relationship")
     named = clean(" ".join(name or [])).strip() or None
-    wanted = Wanted(status="active", about=named, world=world_of(home, world), related=True)
+    seen = EVERYONE if project is None else project_named(home, project)
+    wanted = Wanted(status="active", about=named, world=world_of(home, world), related=True, viewer=seen)
     found = _found(ctx, wanted, at) if has_memory(home) else []
     found = [
         each
@@ -104,7 +107,8 @@ def relations(
 def line(memory: "Observation") -> str:
     """A relationship for people, on one line, and on another what was said since on its topic."""
     told = related(memory.relationship) if memory.relationship is not None else ""
-    proof = paint(f"{counted(memory.proof_count, 'proof')} · {local(memory.said_at)} · {memory.id}", "2")
+    of = f"project {one_line(memory.project)} · " if memory.project is not None else ""
+    proof = paint(f"{of}{counted(memory.proof_count, 'proof')} · {local(memory.said_at)} · {memory.id}", "2")
     return "\n".join([fit(f"{told}  {proof}", width()), *later_lines(memory.later[:1], width(), 4)])
 
 
@@ -132,7 +136,9 @@ def _list_kinds(*, as_json: bool) -> None:
 def _found(ctx: typer.Context, wanted: "Wanted", at: "datetime | int | None") -> "list[Observation]":
     async def ask(agent: "Agent", narration: "Narration") -> "list[Observation]":
         if at is None:
-            meant = await agent.memories.whom(wanted.about, world=wanted.world) if wanted.about is not None else None
+            seen = wanted.viewer if isinstance(wanted.viewer, str) else None
+            who = wanted.about
+            meant = await agent.memories.whom(who, world=wanted.world, project=seen) if who is not None else None
             return await agent.memories.find(replace(wanted, about=meant), limit=MOST)
         async with looking_back(agent, narration, at) as past:
             return await past.memories.find(wanted, limit=MOST)

@@ -20,7 +20,7 @@ from pydantic import Field
 from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryMissing, NotFound
-from tui.commands.choosing import parse_since, project_in
+from tui.commands.choosing import parse_since, project_named
 from tui.mcp import serializers
 from tui.mcp.serializers import (
     Kind,
@@ -307,16 +307,8 @@ class Tools:
 
         Raises NotFound.
         """
-        from graph.reader import LogReader
-
         wanted = named if named is not None else self._own
-        if wanted is None:
-            return None
-        try:
-            with closing(LogReader.open(self._home.memory)) as reader:
-                return project_in(reader, wanted)
-        except MemoryMissing as error:
-            raise NotFound(f"There is no project {wanted}: the memory is empty.") from error
+        return project_named(self._home, wanted) if wanted is not None else None
 
     def _recent(self, limit: int, within: "NewestFilter") -> serializers.Exchanges:
         from graph.reader import LogReader

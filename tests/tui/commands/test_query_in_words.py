@@ -48,3 +48,30 @@ def test_a_model_that_is_missing_is_named_and_not_fetched(
         (("ask", "Hello?", "--model", "smollm2-135m"), 69, told),
     )
     assert list((tmp_path / "none").iterdir()) == []
+
+
+@pytest.mark.process
+@pytest.mark.restarts
+def test_of_which_project_an_answer_is_is_said_and_can_be_chosen(clew: Clew, remember: Remember) -> None:
+    for place in ("boats", "rails"):
+        remember("Hello.", project=place)
+        assert clew("relate", f"Ada works_with {place.title()}", "--project", place).code == 0
+    assert clew("relate", "Ada works_with Kim").code == 0
+    listed = clew("relations", "Ada").out.splitlines()
+    for of, mark in (("Boats", "project boats"), ("Rails", "project rails"), ("Kim", "1 proof")):
+        assert mark in next(line for line in listed if of in line)
+    in_boats = clew("relations", "Ada", "--project", "Boats").out
+    assert ("Boats" in in_boats, "Kim" in in_boats, "Rails" in in_boats) == (True, True, False)
+
+    asked = ("query", "--ask", "Who works with Ada?")
+    every = clew(*asked)
+    assert {name for name in ("Boats", "Rails", "Kim") if name in every.out} == {"Boats", "Rails", "Kim"}
+    assert "The answer is of all projects, and of none; --project NAME keeps to one." in every.err
+    one = clew(*asked, "--project", "boats")
+    assert {name for name in ("Boats", "Rails", "Kim") if name in one.out} == {"Boats", "Kim"}
+    assert "of all projects" not in one.err
+    refused(
+        clew,
+        ((*asked, "--project", "cars"), 66, "There is no project cars"),
+        (("relations", "--project", "cars"), 66, "There is no project cars"),
+    )

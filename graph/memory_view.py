@@ -1,6 +1,6 @@
 """What a memory is asked, whether the one that is written to or one of the past: its parts, and its graph."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from graph.console.console import Console
@@ -53,12 +53,11 @@ class MemoryView:
         world: str,
         project: Viewer,
         limit: int = 15,
-        status: Sequence[str] = ("candidate", "active"),
     ) -> list[NearObservation]:
-        """The observations nearest to some words, in use or under review, that a chat of a project, or of none, sees.
+        """The observations in use that are nearest to some words, and that a chat of a project, or of none, sees.
 
         Costs what observations there are, however much was said.
         """
-        found = self.recall.near(text, vector=vector, world=world, project=project, limit=limit, status=status)
+        found = self.recall.near(text, vector=vector, world=world, project=project, limit=limit)
         there = self.readings.observations((id for id, _, _ in found), world=world)
         return [NearObservation(there[id], cosine, words) for id, cosine, words in found if id in there]

@@ -129,9 +129,11 @@ class Tellers:
         self.turns[new], self.words[new] = [], []
         for name, chat in (("a new chat", new), ("an old chat", self.chats[place][-1])):
             for asked in asking:
+                made = len(self.model.prompts)
                 events = await self.say(chat, asked)
                 replied = " ".join(event.text for event in events if isinstance(event, ReplyEnded))
-                told[f"{name}: {asked}"] = f"{self.model.detokenize(self.model.prompts[-1])} {replied}"
+                prompts = " ".join(map(self.model.detokenize, self.model.prompts[made:]))
+                told[f"{name}: {asked}"] = f"{prompts} {replied}"
                 hits = [hit for event in events if isinstance(event, RecallDone) for hit in event.hits]
                 told[f"hits of {name}: {asked}"] = " ".join(map(str, hits)) if hits or asked != ASKED else "nothing"
         return told

@@ -176,7 +176,7 @@ def echoed(
     now: dict[str, float] = {}
     for turn in turns:
         text = (turn.text or "")[:LONGEST_ECHOED]
-        near = memory.near(text, vector=None, world=world, project=project, status=("active",)) if text.strip() else []
+        near = memory.near(text, vector=None, world=world, project=project) if text.strip() else []
         for known in _echoes(near, turn, text, project):
             if _reinforced_by(memory, known, turn, world):
                 continue

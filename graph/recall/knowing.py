@@ -23,7 +23,6 @@ from graph.recall.learned import Edges, LearnedIndex
 from graph.recall.naming import CHANGING_BY_HAND, NOBODY, NameIndex, last_changes
 from graph.recall.request import VisibleRows
 from graph.recall.table import NONE, Names, Table, read_columns
-from graph.recall.ties import active
 from graph.recall.walking import NEWEST
 from graph.recall.witness import Witnessed
 
@@ -231,7 +230,7 @@ class Acquaintances:
     def ground(self, columns: Columns, learned: LearnedIndex, sight: VisibleRows, known: Known) -> "KnownGround":
         """What a walk goes over from those whom a member knows."""
         assert sight.view is not None
-        in_use, who = active(sight.stood.current, sight.stood.status), known.who
+        in_use, who = sight.stood.in_use, known.who
         relations: list[tuple[_Relation, str, str]] = []
         for row, each in self._relations.items():
             if in_use[row]:

@@ -1,4 +1,4 @@
-"""The observations nearest to some words: what is known already of what was just said. Reads no turn.
+"""The observations in use that are nearest to some words: what is known already of what was just said. Reads no turn.
 
 Nearness is meaning and words together: the cosine, and the share of an observation's own words that are said. Turns
 make it no slower: only observations are looked at, and the words of the few that are nearest.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from graph.recall.evidence import Term
 from graph.recall.explain import read_texts
-from graph.recall.learned import STATUSES, LearnedIndex
+from graph.recall.learned import LearnedIndex
 from graph.recall.lexical import stems_of
 from graph.recall.observing import share_of
 from graph.recall.request import VisibleRows
@@ -31,7 +31,6 @@ def nearest(
     terms: Sequence[Term],
     cosines: "NDArray[np.float32] | None",
     *,
-    status: Sequence[str],
     limit: int,
 ) -> list[tuple[str, float, float]]:
     """Ids with cosine and share of words, the nearest first.
@@ -41,7 +40,7 @@ def nearest(
     import numpy as np
 
     table = learned.beliefs
-    may = sight.learned & sight.stood.current & np.isin(sight.stood.status, [STATUSES.index(each) for each in status])
+    may = sight.learned & sight.stood.in_use
     meaning = np.zeros(table.size, np.float32) if cosines is None else np.maximum(cosines, 0)
     shares = share_of(terms, table.size)
     rows = np.flatnonzero(may & ((shares > 0) | (meaning > 0)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from graph.recall.columns import NOTE, Columns
 from graph.recall.evidence import Scores, Term
-from graph.recall.learned import ACTIVE, DERIVED, REINFORCED, SUPPORTED, Edges, LearnedIndex
+from graph.recall.learned import DERIVED, REINFORCED, SUPPORTED, Edges, LearnedIndex
 from graph.recall.lending import RELATED
 from graph.recall.ranking import PIN, recency
 from graph.recall.request import RecallRequest, VisibleRows
@@ -117,7 +117,7 @@ def observe(
         by_turn = np.zeros(1, np.float32) if turns.walked is None else np.append(turns.walked, np.float32(0))
         total += np.maximum(lent - by_turn[lender if turns.walked is not None else 0], 0)
         may |= lent > 0
-    holds = sight.stood.current & (sight.stood.status == ACTIVE) & sight.learned
+    holds = sight.stood.in_use & sight.learned
     holds &= proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0
     corrected = _corrected(learned, holds)
     notes = frozenset(row for row in corrected if columns["role"][row] == NOTE)

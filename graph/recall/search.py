@@ -42,7 +42,7 @@ from graph.recall.request import RecallRequest, VisibleRows, rows_of, see, tells
 from graph.recall.scoring import score
 from graph.recall.standing import Standings
 from graph.recall.table import NONE, Table
-from graph.recall.ties import active, read_ties
+from graph.recall.ties import read_ties
 from graph.recall.traits import TraitTable
 from graph.recall.vectors import Matrix
 from graph.recall.walking import AskedGraph, GraphGround, Reached, walk
@@ -230,7 +230,6 @@ class Recall:
         world: str,
         project: Viewer,
         limit: int,
-        status: Sequence[str],
         witness: str | None = None,
     ) -> list[tuple[str, float, float]]:
         """The observations nearest to some words: id, cosine, share of the words."""
@@ -249,7 +248,6 @@ class Recall:
                 frozenset(stems(db, text, ())),
                 self._learned_terms(db, columns, sight, text, ())[0],
                 self._near(vector, learned.beliefs, sight),
-                status=status,
                 limit=limit,
             )
 
@@ -321,7 +319,7 @@ class Recall:
                 for rows in (replies, zip(*recalled, strict=True))
             ]
             seqs = columns["seq"][list(texts)]
-            in_use = sight.learned & active(sight.stood.current, sight.stood.status)
+            in_use = sight.learned & sight.stood.in_use
             ties = read_ties(db, self._learned, in_use, list(columns.ids(texts)), who)
         found = group(list(texts.values()), vectors, pairs[0], pairs[1], ties)  # takes its time, and holds nobody up
         groups = found[:limit]

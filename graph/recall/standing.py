@@ -60,6 +60,12 @@ class StandingColumns:
     current: "Mask"
     status: "NDArray[np.int8]"
 
+    @property
+    def in_use(self) -> "Mask":
+        """Which are in use: what is superseded, proposed, under review or taken back is not."""
+        found: Mask = self.current & (self.status == ACTIVE)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Pins:

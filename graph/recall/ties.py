@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from graph.projection.entities import CHARACTER
 from graph.projection.identities import Identities
 from graph.readings.rows import AMONG
-from graph.recall.learned import ACTIVE, LearnedIndex
+from graph.recall.learned import LearnedIndex
 from graph.recall.table import NONE
 
 if TYPE_CHECKING:
@@ -116,12 +116,6 @@ def _people(who: Identities, ids: Iterable[str]) -> list[tuple[str, str]]:
     """The people among some entities, with what they are called."""
     found = (who.entity(id) for id in ids)
     return [(each.id, each.name) for each in found if each.kind in ("person", CHARACTER)]
-
-
-def active(current: "NDArray[np.bool_]", status: "NDArray[np.int8]") -> "NDArray[np.bool_]":
-    """Which observations are in use, as they stand in a world."""
-    in_use: NDArray[np.bool_] = current & (status == ACTIVE)
-    return in_use
 
 
 def _pairs(db: sqlite3.Connection, query: str, ids: Iterable[str] | Mapping[str, object]) -> list[tuple[str, str]]:

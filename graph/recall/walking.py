@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graph.errors import GraphFailure
 from graph.recall.columns import Columns
 from graph.recall.evidence import Evidence, Term
-from graph.recall.learned import ACTIVE, DERIVED, LearnedIndex
+from graph.recall.learned import DERIVED, LearnedIndex
 from graph.recall.naming import Seed
 from graph.recall.observing import proof
 from graph.recall.request import VisibleRows
@@ -244,7 +244,7 @@ class _Walk:
         self._ground, self._columns, self._learned, self._sight = ground, columns, learned, sight
         self._asks = asks
         self._speakers = None if sight.view is None else frozenset(sight.view.speakers)
-        stands = sight.stood.current & (sight.stood.status == ACTIVE) & sight.learned
+        stands = sight.stood.in_use & sight.learned
         self._holds: Mask = stands & (proof(learned, sight.asked_for, sight.chunks_asked_for, (DERIVED,)) > 0)
         self._found = Reached(names)
         self._told: dict[int, Way] = {}  # what says the relationships that were walked over

@@ -62,7 +62,7 @@ def compare(memory: Memory, world: str, known: Reference) -> None:
     assert {each.id for each in memory.readings.memories(Wanted(world=world), now=NOON)} == current
     assert memory.readings.observations(known.made, world=world).keys() == believed.keys()
     active = {id for id in current if believed[id].status == "active"}
-    near = memory.near("word", vector=None, world=world, project=None, limit=99, status=("active",))
+    near = memory.near("word", vector=None, world=world, project=None, limit=99)
     assert {each.observation.id for each in near} == active
     for id, each in list(found.items())[:2]:
         story = memory.readings.memory(id, world=world)

@@ -173,12 +173,11 @@ def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
         fields: dict[str, Any] = {"world": "main", "project": None, **more}
         return [each.observation.id for each in chats.near(text, vector=vector, **fields)]
 
-    assert near("I bake sourdough bread")[0] == "o2"
+    assert "o2" not in near("I bake sourdough bread"), "it is proposed"
     assert near("ice", "sea", project="trip")[0] == "o1"
     assert near("bake in the sea", "sea")[0] == "o3"
     assert near("bake in the sea", "sea", project="trip") == ["o1"]
-    assert near("bake sourdough", status=("active",)) == ["o3"]
     assert near("bake", limit=0) == near("bake", world="elsewhere") == []
-    (found,) = (each for each in chats.near("sourdough", vector=None, world="main", project=None))
+    (found,) = (each for each in chats.near("bake", vector=None, world="main", project=None))
     assert found.cosine == 0.0
     assert found.words == pytest.approx(0.5)

@@ -58,7 +58,7 @@ def test_a_world_reads_and_recalls_its_own_alone(both: Memory) -> None:
         hits = both.recall.search("lantern", filters=Filters(world=world), now=NOW, timezone=UTC, limit=99)
         assert {hit.id for hit in hits if hit.kind == "turn"} <= turns
         assert {hit.id for hit in hits if hit.kind == "observation"} == memories
-        near = both.near("lantern", vector=None, world=world, project=None, limit=99, status=("active",))
+        near = both.near("lantern", vector=None, world=world, project=None, limit=99)
         assert {each.observation.id for each in near} == memories
         assert sum(readings.significance(world).values()) == len(turns & {"s2", "p3"})
         assert {each.id for each in readings.newest(KINDS, 99, world=world)} & EVERY_TURN == turns

@@ -110,9 +110,7 @@ def beside(memory: Memory, tale: Tale, a: int, b: int, vectors: Vectors) -> dict
     everything = [*tale.turns, *tale.made]
     there = memory.recall.in_world(world, witness=BEA)
     return {
-        "near": memory.recall.near(
-            words, vector=vector, world=world, project=None, limit=6, status=("active",), witness=BEA
-        ),
+        "near": memory.recall.near(words, vector=vector, world=world, project=None, limit=6, witness=BEA),
         "later": memory.recall.later(everything, world=world, project=None, witness=BEA),
         "stands": (there.observations, there.seen(everything)),
         "spoken": memory.recall.spoken(question(a, b), now=NOW, timezone=UTC, world=world, witness=BEA),
@@ -174,9 +172,7 @@ def test_whoever_was_away_believes_what_was_so_before_until_they_see_the_rest(me
 
 
 def near(memory: Memory, words: str, member: str) -> list[tuple[str, float, float]]:
-    return memory.recall.near(
-        words, vector=None, world=STORY, project=None, limit=5, status=("active",), witness=member
-    )
+    return memory.recall.near(words, vector=None, world=STORY, project=None, limit=5, witness=member)
 
 
 def test_a_reset_begins_what_is_known_anew_and_is_taken_back(memory: Memory) -> None:

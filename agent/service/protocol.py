@@ -11,7 +11,9 @@ from typing import Any
 
 from agent.errors import AgentError
 
-PROTOCOL = 1  # raised where a face and a service of different versions would misunderstand each other
+# Of what can be asked and told, as tests/agent/service/test_protocol.py works it out: a face and a service with another
+# would misunderstand each other, so the older service ends and a new one is started.
+PROTOCOL = "eca9be96e065"
 LONGEST_LINE = 32 * 1024 * 1024  # bytes: no paste and no answer is as long
 HANDSHAKE_S = 2.0
 

@@ -11,8 +11,10 @@ import stat
 import struct
 import sys
 from asyncio.trsock import TransportSocket
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from agent.home import Cached, Home
 from agent.service.protocol import ServiceError
@@ -20,6 +22,7 @@ from agent.service.protocol import ServiceError
 Connected = socket.socket | TransportSocket
 FOLDER = "clew"
 ELSEWHERE = "CLEW_SOCKET"
+NAMING_FILES = {"path", "paths", "references", "address", "addresses"}  # parameters of methods that may name a file
 LONGEST_PATH = 100  # bytes of a socket's path; systems allow 104 to 108
 NAME = 22  # bytes of a socket's own name, with the slash before it
 KNOCKED_S = 1.0
@@ -68,6 +71,22 @@ def elsewhere() -> Path | None:
     """The socket that faces are told to use: of a service on another machine, as `ssh -L` brings it here."""
     told = os.environ.get(ELSEWHERE)
     return Path(told).expanduser().absolute() if told else None
+
+
+FILES_STAY = (
+    "The service is on another machine ({}), which would take a file of its own of that name. Nothing was sent. Copy "
+    "the text into the message, or the file to that machine and name it there."
+)
+
+
+def keep_files_here(params: Mapping[str, Any]) -> None:
+    """Raise ServiceError where a request, by its parameters as JSON, names a file and the service is elsewhere."""
+    if elsewhere() is None:
+        return
+    for name in NAMING_FILES & params.keys():
+        said = params[name]
+        if any(isinstance(each, str) and each.startswith("/") for each in ([said] if isinstance(said, str) else said)):
+            raise ServiceError(FILES_STAY.format(ELSEWHERE))
 
 
 def answered(home: Home) -> bool:

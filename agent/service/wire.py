@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agent.service.address import check
+from agent.service.address import check, keep_files_here
 from agent.service.protocol import (
     HANDSHAKE_S,
     LONGEST_LINE,
@@ -75,6 +75,11 @@ class Wire(asyncio.Protocol):
         number = self._number
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(lambda _: self._over(number))
+        try:
+            keep_files_here(params)
+        except ServiceError as error:
+            answer.set_exception(error)
+            return answer
         if told is not None:
             self._events[number] = told
         self._transport.write(request(number, method, params))

@@ -7,7 +7,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("modules.toml")
-PYTEST = ("-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "--hypothesis-seed=1", "-m", "not model")
+# A mistake that makes a test wait for ever is noticed in a minute.
+PYTEST = (
+    "-m",
+    "pytest",
+    "-x",
+    "-q",
+    "-n0",
+    "-p",
+    "no:cacheprovider",
+    "--hypothesis-seed=1",
+    "-m",
+    "not model",
+    "-o",
+    "timeout=60",
+)
 
 
 @dataclass(frozen=True, slots=True)

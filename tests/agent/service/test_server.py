@@ -26,11 +26,11 @@ from agent.events import (
     Warned,
 )
 from agent.service import connection, limits, server
-from agent.service.address import socket_of
+from agent.service.address import ELSEWHERE, socket_of
 from agent.service.client import AgentClient
 from agent.service.limits import RateWindow
 from agent.service.methods import READING, methods
-from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceEnding, ServiceLost, notification
+from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceEnding, ServiceError, ServiceLost, notification
 from agent.settings import Settings
 from agent.steps import UNASKED
 from graph.errors import LogUnwritable, MemoryHeld, NotFound
@@ -579,3 +579,27 @@ def test_every_part_of_the_agent_can_be_asked() -> None:
     assert parts >= {"chats", "branches", "memories", "entities", "projects", "plans", "history", "past", "search"}
     assert not [name for name in methods() if "._" in name or name.startswith("_")]
     assert {"memories.find", "history.marks.all", "then.memories.find", "graph.console", "send"} <= methods().keys()
+
+
+async def test_no_file_is_asked_of_a_service_elsewhere_which_would_take_its_own_of_that_name(
+    service: Behind, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("Here.")
+    face = await service.client()
+    named = [name for name, method in methods().items() for hint in method.hints.values() if "Path" in str(hint)]
+    assert {"documents.ingest", "documents.import_chats", "plans.take_out"} >= set(named), "another one names files"
+    monkeypatch.setenv(ELSEWHERE, str(tmp_path / "brought.sock"))
+    failed = only(await collect(face.send(None, "Sum this up.", references=[str(note)])), Failed)
+    assert "would take a file of its own of that name. Nothing was sent" in str(failed)
+    for asking in (
+        face.references.asks([str(note)]),
+        face.references.add("s", str(note)),
+        face.documents.ingest(note),
+        face.documents.import_chats(note),
+        face.plans.take_out([str(note)]),
+    ):
+        with pytest.raises(ServiceError, match="Nothing was sent"):
+            await asking
+    assert await face.chats.all() == []
+    assert await face.references.asks(["https://example.org/"]) == ["example.org"]

@@ -10,13 +10,14 @@ from pydantic import BaseModel
 
 from models.engine import Engine, EngineCall, shared_engine
 from models.errors import ContextFull, EngineClosed, StructuredOutputError, TooBigForMemory
+from models.frames import vocabulary_of
 from models.header import GgufHeader
 from models.jobs import Contexts, GenerateJob, PrefillJob, StructuredJob
 from models.loading import load_model
 from models.machine import Paces, available_memory, physical_cores
 from models.native import LoadProgress, NativeContext, NativeModel
 from models.protocols import Answer, Entry, Finished, FrameRole, KVState, ModelInfo, Piece, ReadProgress, SamplingParams
-from models.template import vocabulary_of
+from models.template import Vocabulary
 
 Result = TypeVar("Result")
 
@@ -49,16 +50,25 @@ def load_generator(
     if front is None:
         model.free()
         raise TooBigForMemory(path, header.size + size * header.kv_bytes_per_token(), available_memory())
-    return LlamaGenerator(model, header, front, engine, name=name, paces=paces)
+    vocabulary = vocabulary_of(model, header, memo)
+    return LlamaGenerator(model, header, front, engine, vocabulary, name=name, paces=paces)
 
 
 class LlamaGenerator:
     """One loaded chat model. Made by `load_generator`; usable from any event loop, one at a time."""
 
     def __init__(
-        self, model: NativeModel, header: GgufHeader, front: NativeContext, engine: Engine, *, name: str, paces: Paces
+        self,
+        model: NativeModel,
+        header: GgufHeader,
+        front: NativeContext,
+        engine: Engine,
+        vocabulary: Vocabulary,
+        *,
+        name: str,
+        paces: Paces,
     ) -> None:
-        self._vocabulary = vocabulary_of(model, header)
+        self._vocabulary = vocabulary
         kv_bytes = header.kv_bytes_per_token()
         self.contexts = Contexts(model, front, engine, vocabulary=self._vocabulary, paces=paces, kv_bytes=kv_bytes)
         self._engine = engine

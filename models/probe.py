@@ -61,7 +61,7 @@ def check_apart(path: Path, *, memo: Path | None, embeds: bool, context: int = C
     Raises DamagedModel, CrashingModel, CrashingBuild or TooBigForMemory if loading it would take the process down,
     and SlowModel.
     """
-    known = _read(memo)
+    known = read_memo(memo)
     key = str(path.resolve())
     status = path.stat()
     found = [status.st_size, status.st_mtime_ns, machine.identity()]
@@ -73,7 +73,7 @@ def check_apart(path: Path, *, memo: Path | None, embeds: bool, context: int = C
         code = attempt(Attempt(key, embeds, context, gpu_layers, extra_buffers))
         if code in (0, REFUSED):
             if code == 0 and memo is not None:
-                _write(memo, known | {key: [*found, extra_buffers]})
+                write_memo(memo, known | {key: [*found, extra_buffers]})
             return Trial(extra_buffers, fresh=True)
     runs = any(isinstance(entry, list) and found[2] in entry for entry in known.values())
     raise why_crashed(path, code, build_runs=runs)
@@ -116,7 +116,8 @@ def why_crashed(path: Path, code: int, *, build_runs: bool) -> LoadError:
     return CrashingModel(path, machine.rebuild_command())
 
 
-def _read(memo: Path | None) -> dict[str, object]:
+def read_memo(memo: Path | None) -> dict[str, object]:
+    """What was found out about models here, by their files and templates."""
     try:
         found = json.loads(memo.read_text()) if memo is not None else {}
     except (OSError, ValueError):
@@ -124,7 +125,7 @@ def _read(memo: Path | None) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _write(memo: Path, good: dict[str, object]) -> None:
+def write_memo(memo: Path, good: dict[str, object]) -> None:
     """Losing it costs a second at the next start, so a folder that cannot be written is no error."""
     draft = memo.with_name(f"{memo.name}.{os.getpid()}")
     try:

@@ -7,7 +7,7 @@ A prompt that only ever grows needs frames that do not depend on what comes late
 sentinels for texts; what stands around them is a role's frame. Then a whole conversation is rendered and compared with
 the frames put together: a template that rewrites its past (moves the system text into the last message, say) fails that
 check, and the built-in frames of its family are taken. The template is a program from a file someone gave us: it runs
-in Jinja's sandbox, once, at load.
+in Jinja's sandbox, in a process of its own (models/frames.py).
 """
 
 import codecs
@@ -16,8 +16,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from models.header import GgufHeader
-from models.native import NativeModel
 from models.protocols import FrameRole
 
 _utf8 = codecs.getincrementaldecoder("utf-8")
@@ -165,12 +163,11 @@ BUILT_IN: tuple[tuple[str, ChatFormat], ...] = (
 PLAIN = ChatFormat("plain", "", ("", "\n\n"), ("User: ", "\n"), ("Assistant: ", "\n"))
 
 
-def choose_format(template: str | None, *, bos: str, eos: str, markers: Iterable[str]) -> ChatFormat:
-    """The frames of the model's own template if they hold, else the built-in ones of its family, else plain ones.
+def choose_format(template: str | None, learnt: ChatFormat | None, *, markers: Iterable[str]) -> ChatFormat:
+    """The frames that were `learnt` from the model's own template, else those of its family, else plain ones.
 
-    `bos` and `eos` as the vocabulary writes them; `markers` are its control and user-defined tokens.
+    `markers` are the control and user-defined tokens of the vocabulary.
     """
-    learnt = learn(template, bos=bos, eos=eos) if template else None
     if learnt is not None:
         return learnt
     known = set(markers)
@@ -181,7 +178,11 @@ def choose_format(template: str | None, *, bos: str, eos: str, markers: Iterable
 
 
 def learn(template: str, *, bos: str, eos: str) -> ChatFormat | None:
-    """The frames of a Jinja template, or None if it has none that hold for a growing prompt."""
+    """The frames of a Jinja template, or None if it has none that hold for a growing prompt.
+
+    The template runs here, for as long as it likes: see models/frames.py. `bos` and `eos` are as the vocabulary writes
+    them.
+    """
     render = _Renderer(template, bos=bos, eos=eos)
     alone = render(_user(USER))
     asked = render(_user(USER), ask=True)
@@ -297,16 +298,6 @@ class Tokenizer(Protocol):
     def is_control(self, token: int) -> bool: ...
 
     def is_end(self, token: int) -> bool: ...
-
-
-def vocabulary_of(model: NativeModel, header: GgufHeader) -> "Vocabulary":
-    """The vocabulary of a model that is loaded here."""
-    special = {str(header.values.get(f"tokenizer.ggml.{kind}_token_id")): kind for kind in ("bos", "eos")}
-    named = {kind: model.piece(int(token)).decode() for token, kind in special.items() if token.isdigit()}
-    markers = model.marked_tokens().values()
-    chosen = choose_format(header.chat_template, bos=named.get("bos", ""), eos=named.get("eos", ""), markers=markers)
-    space = header.values.get("tokenizer.ggml.add_space_prefix", True)
-    return Vocabulary(model, chosen, spaced=header.values.get("tokenizer.ggml.model") == "llama" and bool(space))
 
 
 class Vocabulary:

@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from models.errors import ServerBroken
+from models.frames import learn_apart
 from models.servers.client import RETRY, ServerClient
 from models.template import MARKER, ChatFormat, Vocabulary, choose_format
 
@@ -87,7 +88,8 @@ def vocabulary_of(client: ServerClient, props: dict[str, Any]) -> tuple[Vocabula
     """The vocabulary of the model that a server's `/props` tell of. Blocking. Raises ServerError."""
     template, bos, eos = (props.get(name) for name in ("chat_template", "bos_token", "eos_token"))
     bos, eos = (text if isinstance(text, str) else "" for text in (bos, eos))
-    chosen = choose_format(template if isinstance(template, str) else None, bos=bos, eos=eos, markers=(bos, eos))
+    template = template if isinstance(template, str) else None
+    chosen = choose_format(template, learn_apart(template, bos=bos, eos=eos), markers=(bos, eos))
     tokenizer = ServerTokenizer(client, chosen, bos=bos, eos=eos)
     return Vocabulary(tokenizer, chosen, spaced=tokenizer.spaced), tokenizer
 

@@ -1,11 +1,14 @@
 """Frames are learnt from a model's own template where they hold for a growing prompt, else its family's are taken."""
 
+import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.frames import _told, learn_apart
 from models.template import BUILT_IN, PLAIN, ChatFormat, choose_format, learn
 
 TEMPLATES = tomllib.loads((Path(__file__).parent / "templates.toml").read_text("utf-8"))
@@ -50,10 +53,10 @@ def test_a_reasoning_template_asks_as_its_past_replies_look_and_a_system_text_th
 def test_a_template_that_rewrites_its_past_or_counts_its_messages_gives_way_to_its_family() -> None:
     for template in (FORGETFUL, COUNTING):
         assert learn(template, bos="", eos="") is None
-        assert choose_format(template, bos="", eos="", markers=["<|im_start|>"]).name == "chatml"
-    assert choose_format(FORGETFUL, bos="", eos="", markers=[]) is PLAIN
-    assert choose_format(None, bos="", eos="", markers=["<|start_header_id|>", "<|eot_id|>"]).name == "llama3"
-    assert choose_format("[INST] {{ broken", bos="", eos="", markers=[]).name == "mistral"
+        assert choose_format(template, None, markers=["<|im_start|>"]).name == "chatml"
+    assert choose_format(FORGETFUL, None, markers=[]) is PLAIN
+    assert choose_format(None, None, markers=["<|start_header_id|>", "<|eot_id|>"]).name == "llama3"
+    assert choose_format("[INST] {{ broken", None, markers=[]).name == "mistral"
 
 
 def test_a_template_that_fails_or_attacks_is_not_used() -> None:
@@ -67,6 +70,22 @@ def test_a_template_that_fails_or_attacks_is_not_used() -> None:
         "{{ messages[99].content }}",
     ):
         assert learn(template, bos="", eos="") is None
+
+
+@pytest.mark.process
+def test_a_template_without_end_or_room_is_not_used_and_what_is_learnt_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nested = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
+    for template in (nested, "{{ 'x' * 10**11 }}", "{{ '%99999999999d' | format(1) }}", "{{ 'x'.center(10**11) }}"):
+        assert learn_apart(f"{template}{CHATML}", bos="", eos="") is None
+    memo = tmp_path / "probed.json"
+    found = learn_apart(CHATML, bos="<|im_start|>", eos="", memo=memo)
+    assert found == learnt(CHATML, bos="<|im_start|>", eos="")
+    monkeypatch.setattr(subprocess, "run", None)
+    _told.cache_clear()
+    assert learn_apart(CHATML, bos="<|im_start|>", eos="", memo=memo) == found
+    assert learn_apart(None, bos="", eos="") is None
 
 
 def test_every_built_in_format_opens_and_closes_each_role() -> None:

@@ -8,7 +8,6 @@ it is no faster.
 
 import codecs
 import json
-import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ MANY = 8 << 20  # characters that may hold so many
 NEAR_THE_END = 16  # an error so close to the end of what was read may only mean that more has to be read
 CONVERSATIONS = "conversations"
 SPACE = " \t\n\r"
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 NOT_UTF8 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SAFE = "Nothing was imported."
 TOO_LONG = "A number with too many digits"
@@ -54,14 +54,19 @@ class ExportSource:
                         file.seek(0)  # /dev/fd/N, which a pipe is read through, may stand where it was left
                     yield file
             else:
-                with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as packed:
-                    yield packed
+                with zipfile.ZipFile(self.path) as archive:
+                    if archive.getinfo(self.member).compress_type not in PACKED:  # others say how much memory they take
+                        raise ExportUnreadable(
+                            f"{self.name} is packed in a way that is not read. {SAFE} Unpack it, and import what is in it."
+                        )
+                    with archive.open(self.member) as packed:
+                        yield packed
         except FileNotFoundError as error:
             raise ExportMissing(f"File not found: {self.path}. {SAFE}") from error
         except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
             why = getattr(error, "strerror", None) or error
             raise ExportUnreadable(f"{self.name} cannot be read: {why}. {SAFE}") from error
-        except (zlib.error, lzma.LZMAError) as error:
+        except zlib.error as error:
             raise ExportUnreadable(f"{self.name} is damaged inside its zip file. {SAFE} Download it again.") from error
 
     def size(self) -> int:

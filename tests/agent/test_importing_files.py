@@ -172,6 +172,15 @@ def test_the_conversations_in_an_exports_zip_are_found_also_in_several_files(tmp
     assert [chat.id for chat in open_export(path).chats()] == ["c", "d"]
 
 
+@pytest.mark.parametrize("packed", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_zip_that_is_packed_otherwise_than_exports_are_is_refused(tmp_path: Path, packed: int) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", packed) as archive:
+        archive.writestr("conversations.json", "[]")
+    with pytest.raises(ExportUnreadable, match=r"Unpack it, and import what is in it"):
+        open_export(path)
+
+
 def test_a_zip_without_conversations_or_a_damaged_one_says_so(tmp_path: Path) -> None:
     with pytest.raises(ExportUnreadable, match=r"no conversations\.json in it, but photo\.png"):
         open_export(zipped(tmp_path / "x.zip", photo_dot_png=""))

@@ -57,7 +57,8 @@ class ExportSource:
                 with zipfile.ZipFile(self.path) as archive:
                     if archive.getinfo(self.member).compress_type not in PACKED:  # others say how much memory they take
                         raise ExportUnreadable(
-                            f"{self.name} is packed in a way that is not read. {SAFE} Unpack it, and import what is in it."
+                            f"{self.name} is packed in a way that is not read. {SAFE} "
+                            "Unpack it, and import what is in it."
                         )
                     with archive.open(self.member) as packed:
                         yield packed

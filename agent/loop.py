@@ -522,7 +522,8 @@ class Conversation:
             return prompt.asking(at.log, at.generator)
         if at.voice is None and reply.redrawn:
             system = self._prompts.own_system(at.session)
-            return await asyncio.to_thread(question, at.generator, system, at.taken.text)
+            asked = prompt.alone(at.taken.text, at.generator)
+            return await asyncio.to_thread(question, at.generator, system, asked)
         return prompt.asking(at.log, at.generator)
 
     async def _reply_again(self, at: PendingAnswer) -> AsyncGenerator[AgentEvent, None]:

@@ -412,6 +412,12 @@ def _today(day: str) -> str:
     return f"Today is {day}."
 
 
+def alone(message: str, generator: Generator) -> str:
+    """A message without its chat; who asks of their own life is not to be told what nobody knows."""
+    unknown = generator.info.size not in TOYS and asks_of_life(message)
+    return f"{NOTHING}\n\n{message}" if unknown else message
+
+
 def _told(
     turn: Turn, quotes: Sequence[Quote], all_: Quotes, day: str | None, *, first: bool, warned: bool
 ) -> tuple[str, str]:

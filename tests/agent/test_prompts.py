@@ -14,6 +14,7 @@ from agent.agent import Agent
 from agent.events import Compaction, Notice, PromptRead, ReplyEnded, ReplyStarted, TokensArrived
 from agent.home import Home
 from agent.loop import MOST_REDRAWN, NO_WORDS
+from agent.quoting import NOTHING
 from agent.settings import Settings
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import ready, spelled
@@ -175,6 +176,20 @@ async def test_a_frame_for_a_reply_is_drawn_again_without_what_was_recalled_and_
     assert (turn.redrawn, turn.recalled) == (1, ())
     await collect(agent.send(ended.session, "ok thanks"))
     assert "tool" not in spelled(model, model.prompts[-1])
+
+
+@pytest.mark.parametrize(("asked", "told"), [("What's my sister's name?", True), ("How deep is the sea?", False)])
+async def test_who_is_asked_a_second_time_about_the_user_is_told_that_nothing_is_known(
+    make_agent: MakeAgent, asked: str, told: bool
+) -> None:
+    frame = '{"tool":"forget","mark":"#A"}'
+    model = FakeGenerator(frame, frame, "I don't know.")
+    agent = await make_agent(model)
+    ended = (await collect(agent.send(None, asked)))[-1]
+    assert isinstance(ended, ReplyEnded)
+    assert ended.text == "I don't know."
+    last = spelled(model, model.prompts[-1])
+    assert (NOTHING in last, asked in last) == (told, True)
 
 
 async def test_a_reply_that_is_ended_as_it_goes_in_circles_says_so_and_one_that_ends_at_a_frame_has_ended(

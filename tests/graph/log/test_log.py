@@ -90,6 +90,11 @@ def test_no_event_can_be_changed_unnoticed(memory: Memory, folder: Path) -> None
     with raw(folder) as db:
         each(CHANGES, is_noticed)
         assert check_chain(db) == 6
+        assert check_chain(db, last=2) == 2
+        db.execute("UPDATE events SET at = at + 1 WHERE seq = 5")
+        with pytest.raises(LogDamaged, match="Event 5"):
+            check_chain(db, last=2)
+        assert check_chain(db, last=1) == 1, "what is before it was changed, and is not looked at"
 
 
 def test_a_log_whose_last_events_do_not_chain_is_not_written_on(opening: Open, folder: Path) -> None:

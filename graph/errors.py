@@ -24,6 +24,7 @@ MemoryFailure                 any of these; the faces print its message as it is
         └── EngineEnded       one query broke down the process it ran in, or wanted more memory than that may take
 """
 
+import errno
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +32,9 @@ from pathlib import Path
 
 # What rows that were damaged make of code that reads them; only for who has to go on whatever there is.
 SURPRISES = (sqlite3.DatabaseError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a disk without room says
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from graph.console.error_messages import refusal
 from graph.console.lexing import WORLD
 from graph.console.regexes import not_a_regex
 from graph.console.transport import unpacked
-from graph.errors import EngineEnded, GraphFailure, NoRoom, QueryFailed, QueryTimeout
+from graph.errors import FULL, EngineEnded, GraphFailure, NoRoom, QueryFailed, QueryTimeout
 from graph.ids import new_id
 from graph.kuzu import room
 
@@ -328,7 +328,10 @@ class QueryWorkers:
                     raise why
                 engine = QueryProcess(path, live_in=live_in)
             except OSError as e:
-                raise NoRoom(f"The graph could not be copied for the query: {e}. {_FREE}") from e
+                told = f"The graph could not be copied for the query: {e}."
+                if e.errno in FULL:
+                    raise NoRoom(f"{told} {_FREE}") from e
+                raise GraphFailure(f"{told} Nothing was changed. Try again in a moment.") from e
             engine.ready(stopped)
             with self._changed:
                 why = stopped()

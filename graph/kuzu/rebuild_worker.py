@@ -27,14 +27,17 @@ def build(folder: Path, reader: LogReader, tell: Tell) -> None:
     if reader.head() <= SMALL:
         rebuild.build(folder, reader, tell)
         return
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "graph.kuzu.rebuild_worker", str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,  # Ctrl-C is for us; we end the child
-    )
+    try:
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "graph.kuzu.rebuild_worker", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for us; we end the child
+        )
+    except OSError as e:
+        raise GraphFailure(f"The new graph could not be begun: {e}. Everything is safe in the log.") from e
     try:
         _listen(child, tell)
     except BaseException:

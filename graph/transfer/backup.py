@@ -12,7 +12,6 @@ them still hold what goes. A note of a file that is gone, or is something else b
 """
 
 import contextlib
-import errno
 import json
 import os
 import sqlite3
@@ -29,7 +28,7 @@ from filelock import FileLock
 
 from graph import contents
 from graph.doctor import examine_copy
-from graph.errors import CopyFailed, LogDamaged, LogNewer, MemoryFailure, NotABackup
+from graph.errors import FULL, CopyFailed, LogDamaged, LogNewer, MemoryFailure, NotABackup
 from graph.ids import as_datetime
 from graph.log.migrations import version_of
 from graph.reader import LogReader
@@ -268,7 +267,7 @@ def _copying(target: Path) -> Iterator[None]:
         full = getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
         raise CopyFailed(_why(target, "the disk is full" if full else str(e), full=full)) from e
     except OSError as e:
-        full = e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        full = e.errno in FULL
         raise CopyFailed(_why(target, e.strerror or str(e), full=full)) from e
 
 

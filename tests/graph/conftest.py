@@ -1,6 +1,7 @@
 """What the memory's tests share: a folder, memories that are closed at the end, and conversations to put in them."""
 
 import os
+import resource
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
@@ -109,6 +110,19 @@ def change(folder: Path, *statements: str) -> None:
 def purge(memory: Memory) -> None:
     memory.purge.run(ignore)
     assert memory.purge.done(memory.purge.waiting())
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """This process may open none."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def ignore(progress: Progress) -> None:

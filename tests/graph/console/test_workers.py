@@ -25,7 +25,7 @@ from graph.log.byte_search import forms_of, look
 from graph.memory import Memory
 from graph.values import Progress
 from tests.examples import few
-from tests.graph.conftest import Open, ignore
+from tests.graph.conftest import Open, ignore, no_more_files
 from tests.graph.deeds import delete
 from tests.graph.talk import said, talk
 
@@ -401,4 +401,7 @@ def test_a_graph_that_cannot_be_asked_or_copied_says_why_and_leaves_nothing(
         memory.console.run(COUNT)
     assert copies(folder) == []
     monkeypatch.undo()
+    with no_more_files(), pytest.raises(GraphFailure, match=r"could not be copied.*Try again in a moment") as busy:
+        memory.console.run(COUNT)
+    assert not isinstance(busy.value, NoRoom)
     assert memory.console.run(COUNT).rows == ((3,),)

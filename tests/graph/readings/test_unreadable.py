@@ -1,10 +1,7 @@
 """A log that cannot be read just now is not called damaged: whoever put a backup in its place would lose words."""
 
-import os
-import resource
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,21 +11,8 @@ from graph.errors import LogDamaged, LogUnreadable
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.recall.lexical import Words
-from tests.graph.conftest import Open, change
+from tests.graph.conftest import Open, change, no_more_files
 from tests.graph.talk import talk
-
-
-@contextmanager
-def no_more_files() -> Iterator[None]:
-    """This process may open none."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    free = os.open(os.devnull, os.O_RDONLY)
-    os.close(free)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (free, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_without_a_file_to_open_it_is_not_damaged_and_is_read_a_moment_later(memory: Memory, folder: Path) -> None:

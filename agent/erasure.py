@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent.background import Foreground, Jobs, Stopping
-from graph.errors import MemoryFailure
+from graph.errors import LogDamaged, MemoryFailure
 from graph.log.byte_search import Forms, files_under, look, look_into
 from graph.log.erasing import unkept
 from graph.memory import Memory
@@ -37,6 +37,7 @@ TIMES = 2
 GONE_TOO = "Deleted words were also in {}, which was deleted too."
 TO_LOOK = "`clew doctor --deep --absent -` searches for words you type."
 DAMAGED_STAYS = "That log is damaged and was left unchanged. Delete it yourself when you no longer need it."
+UNREAD = "Deleted words may still be in {}, which cannot be read. Make it readable or remove it; clew looks again."
 READ_MEANWHILE = (
     "The deletion is done everywhere you can see, but another program is reading the log, so its "
     "bytes are not erased yet. clew will try again automatically."
@@ -143,7 +144,7 @@ class Erasure:
                         break
         except PurgeStopped:
             report += Purged(pending="clew was closed in the meantime. The rest is done at the next start.")
-        except MemoryFailure as error:
+        except (MemoryFailure, OSError) as error:
             self._tell(Warned(f"The deletion is done everywhere you can see, but not yet in every file: {error}"))
             report += Purged(pending=str(error))
         self._report = report
@@ -157,16 +158,19 @@ class Erasure:
         words = await self._step(lambda progress: unkept(memory.purge.words(events), _settings_of(home)))
         await self._step(memory.purge.run)
         await self._prompts.tidy()
-        files, held = 0, tuple[Path, ...]()
+        files, held, unread = 0, tuple[Path, ...](), list[Path]()
         for _ in range(TIMES):  # a backup may have been made while the others were worked off
             for problem in await self._step(lambda progress: purge_copies(memory, home, progress)):
                 self._tell(Warned(problem))
-            files, held, gone = await self._step(lambda progress: _sweep(memory, home, words, events, progress))
+            files, held, unread, gone = await self._step(lambda progress: _sweep(memory, home, words, events, progress))
             if gone:
                 self._tell(Warned(GONE_TOO.format("a saved query" if gone == 1 else f"{gone} saved queries")))
             if not any(_is_own(path, home) for path in held):
                 break
         held = tuple(dict.fromkeys((*held, *(_set_aside(home) if words else ()))))
+        if unread:
+            self._tell(Warned(UNREAD.format(_listed(unread))))
+            return Purged(len(events), len(words), files, held, UNREAD.format(_listed(unread)))
         if not await self._let_go(events):
             return Purged(len(events), len(words), files, held, READ_MEANWHILE)
         in_log = await self._step(lambda progress: _look_into_log(memory, home, words, events))
@@ -214,8 +218,11 @@ class Erasure:
 
 
 def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None]) -> list[str]:
-    """Erase in the automatic backups what is erased in the memory; what could not be is deleted, and told."""
-    problems = []
+    """Erase in the automatic backups what is erased in the memory; what is no log that can be read goes, and is told.
+
+    Raises MemoryFailure where one cannot be written just now, once all others are done: then it is to be tried again.
+    """
+    problems, later = [], list[MemoryFailure]()
     with suppress(OSError):
         forget_cut_off(home.memory)
     copies = sorted(set(backups_of(home.memory).glob("*.sqlite")) - set(_set_aside(home)))
@@ -223,11 +230,15 @@ def purge_copies(memory: Memory, home: Home, progress: Callable[[Progress], None
         progress(Progress("purging", done, len(copies)))
         try:
             memory.purge.copy(path)
-        except MemoryFailure as error:
+        except LogDamaged as error:
             path.unlink(missing_ok=True)
             problems.append(
                 f"Deleted content could not be erased from the backup {path}: {error} That backup was removed."
             )
+        except MemoryFailure as error:
+            later.append(error)
+    if later:
+        raise later[0]
     return problems
 
 
@@ -256,17 +267,20 @@ def _heeding(stopping: Stopping) -> Callable[[Progress], None]:
 
 def _sweep(
     memory: Memory, home: Home, words: Forms, events: Collection[int], progress: Callable[[Progress], None]
-) -> tuple[int, tuple[Path, ...], int]:
-    """Look into every file but the log's: how many there are, which still hold a word, and how many saved queries did.
+) -> tuple[int, tuple[Path, ...], list[Path], int]:
+    """Look into every file but the log's: how many there are, which still hold a word, which cannot be read, and how
+    many saved queries held one.
 
     Caches that hold one go, and so do such lines of the queries, and of both what quotes a piece of a text.
     """
-    held, files, gone = [], 0, 0
+    held, unread, files, gone = [], list[Path](), 0, 0
     queries = QueryStore(home.queries)
     own = {home.memory / name for name in LOG_FILES}
     for path, found in look(home.root, words, leave_out=own | {home.models}):
         files += 1
         progress(Progress("purging", files, 0))
+        if found is None:
+            unread.append(path)
         if not found:
             continue
         if home.cache in path.parents and path != home.native_log:
@@ -284,7 +298,7 @@ def _sweep(
         gone += _forget_quotations(memory, home, events)
     except OSError:
         held.append(home.queries)
-    return files, tuple(held), gone
+    return files, tuple(held), unread, gone
 
 
 def _forget_quotations(memory: Memory, home: Home, events: Collection[int]) -> int:
@@ -322,11 +336,14 @@ def _settings_of(home: Home) -> Iterator[bytes]:
             yield path.read_bytes() + b"\n"
 
 
-def absent(home: Home, words: Forms) -> tuple[int, dict[Path, set[str]]]:
-    """Look into every file of the home but the models: how many there are, and what each holds of some words."""
-    files, found = 0, {}
+def absent(home: Home, words: Forms) -> tuple[int, dict[Path, set[str]], list[Path]]:
+    """Look into every file of the home but the models: how many there are, what each holds of some words, and which
+    cannot be read."""
+    files, found, unread = 0, {}, []
     for path, held in look(home.root, words, leave_out={home.models}):
         files += 1
-        if held:
+        if held is None:
+            unread.append(path)
+        elif held:
             found[path] = held
-    return files, found
+    return files, found, unread

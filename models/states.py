@@ -144,7 +144,7 @@ class KVStates:
         with self._lock:
             for path in self._files():
                 kept = self._header(path)
-                if kept is not None and mentions(kept.header.note, words):
+                if kept is None or mentions(kept.header.note, words):  # what cannot be read may have them
                     self._remove(path)
 
     def kept(self) -> list[StoredState]:

@@ -19,8 +19,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph.errors import MemoryFailure
-from graph.sqlite import LOG, bytes_of, open_at_rest, open_reader
+from graph.errors import LogUnreadable, MemoryFailure
+from graph.sqlite import LOG, bytes_of, open_at_rest, open_reader, says_damage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,19 +157,22 @@ def _anchor(form: bytes) -> int:
     return min(longest.start(), len(form) - GRAM) if longest is not None else 0
 
 
-def look(folder: Path, forms: Forms, *, leave_out: Iterable[Path] = ()) -> Iterator[tuple[Path, set[str]]]:
-    """Every file under `folder`, and the words that are in it. Files that vanish or cannot be read hold nothing."""
+def look(folder: Path, forms: Forms, *, leave_out: Iterable[Path] = ()) -> Iterator[tuple[Path, set[str] | None]]:
+    """Every file under `folder`, and the words that are in it; None where it cannot be read, and may hold any."""
     finder = Finder(form for each in forms.values() for form in each)
     for path in files_under(folder, leave_out=leave_out):
-        yield path, look_into(path, forms, finder)
+        try:
+            yield path, look_into(path, forms, finder)
+        except OSError:
+            yield path, None
 
 
 def look_into(path: Path, forms: Forms, finder: Finder | None = None) -> set[str]:
-    """The words that are in a file; of a log, also those that its indexes know."""
+    """The words that are in a file; of a log, also those of its indexes; none where it is gone. Raises OSError."""
     finder = finder or Finder(form for each in forms.values() for form in each)
     try:
         found = finder.find(_chunks(path))
-    except OSError:
+    except FileNotFoundError:
         return set()
     words = {word for word, each in forms.items() if not each.isdisjoint(found)}
     return words | _indexed(path, {word: each for word, each in forms.items() if word not in words})
@@ -206,8 +209,9 @@ def _indexed(path: Path, forms: Forms) -> set[str]:
                 db.execute(f"CREATE VIRTUAL TABLE temp.terms_of_{index} USING fts5vocab(main, {index}, row)")
                 known = f"SELECT 1 FROM terms_of_{index} WHERE term = ?"
                 found |= {word for word in stems if any(db.execute(known, (stem,)).fetchone() for stem in stems[word])}
-    except (sqlite3.DatabaseError, MemoryFailure):  # no log, or one that is only being made
-        return found
+    except (sqlite3.DatabaseError, MemoryFailure) as error:  # no log, or one that is only being made
+        if isinstance(error, LogUnreadable) or not says_damage(error):
+            raise OSError(f"{path} cannot be read just now: {error}") from error
     return found
 
 

@@ -5,7 +5,7 @@ import itertools
 import json
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +16,13 @@ from agent.agent import Agent
 from agent.asking.shelf import Ran, Saved
 from agent.asking.store import QueryStore
 from agent.backups import _head as newest_of
-from agent.erasure import GONE_TOO, PurgeStopped, purge_copies
+from agent.erasure import GONE_TOO, PurgeStopped, absent, purge_copies
 from agent.events import TurnAccepted, Warned
 from agent.home import Home
 from agent.settings import Settings
 from graph.errors import MemoryFailure
 from graph.events import TurnDeleted
+from graph.log import byte_search
 from graph.log.byte_search import Forms, forms_of, look, look_into
 from graph.memory import Memory
 from graph.transfer.backup import backups_of, copy_log
@@ -209,6 +210,39 @@ async def test_trouble_leaves_the_end_of_a_purge_for_later(agent: Agent, monkeyp
         await say(agent, "The chat goes on.", session)
     assert (await agent.erasure.finished()).pending is None
     assert holding(forms_of(["bassoonist"])) == set()
+
+
+@pytest.mark.restarts
+async def test_a_backup_or_a_file_that_is_busy_for_a_moment_stays_and_is_worked_off_later(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph.sqlite.BUSY_TIMEOUT_S", 0.0)
+    session, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    _, other = await say(agent, "The other one is a bassoonist.", session)
+    copy = await backed_up()
+    with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        await delete(agent, turn)
+        assert "Close it and try again" in ((await agent.erasure.finished()).pending or "")
+    assert copy.exists(), "a lock says nothing against a backup"
+    assert (await agent.erasure.finished()).pending is None
+    assert holding() == set()
+
+    note = Home.resolve().root / "unread.txt"
+    note.write_text("bassoonist")
+    chunks = byte_search._chunks
+
+    def unreadable(path: Path) -> Iterator[bytes]:
+        if path == note:
+            raise PermissionError(13, "Permission denied")
+        return chunks(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(byte_search, "_chunks", unreadable)
+        await delete(agent, other)
+        assert f"may still be in {note}, which cannot be read" in ((await agent.erasure.finished()).pending or "")
+        assert absent(Home.resolve(), forms_of(["bassoonist"]))[2] == [note]
+    assert (await agent.erasure.finished()).leftovers == (note,)
 
 
 KEPT = {

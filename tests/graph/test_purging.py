@@ -38,7 +38,7 @@ def holding(folder: Path, *words: str) -> list[str]:
 
 
 def holding_words(folder: Path, words: Iterable[str]) -> list[str]:
-    return [word for _, held in look(folder, forms_of(words)) for word in held]
+    return [word for _, held in look(folder, forms_of(words)) for word in held or ()]
 
 
 def tell_a_secret(memory: Memory) -> None:

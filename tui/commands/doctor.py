@@ -89,17 +89,20 @@ def look_for_words(ctx: typer.Context, *, source: str, deep: bool, as_json: bool
     home = home_of(ctx, writing=False)
     narration = Narration()
     narration.tell("searching every file …")
-    files, found = absent(home, forms_of(words, least=1))
+    files, found, unread = absent(home, forms_of(words, least=1))
     narration.clear()
     named = {str(path): sorted(held) for path, held in found.items()}
     if as_json:
-        put_json({"ok": not named, "words": len(words), "files": files, "found": named})
+        told = {"found": named, "unread": [str(path) for path in unread]}
+        put_json({"ok": not (named or unread), "words": len(words), "files": files} | told)
     else:
         for path, held in named.items():
             put(f"{shown(path)}: {shown(', '.join(held))}")
+        for each in unread:
+            put(f"{shown(str(each))}: it cannot be read, and may hold any of them")
         put(_summary(len(words), files, len(named)))
         _explain(home, found)
-    raise typer.Exit(ExitCode.FAILED if named else ExitCode.OK)
+    raise typer.Exit(ExitCode.FAILED if named or unread else ExitCode.OK)
 
 
 def _words() -> set[str]:

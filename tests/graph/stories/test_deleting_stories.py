@@ -30,7 +30,7 @@ def deletion(memory: Memory, session: str) -> list[Event]:
 
 def holding(folder: Path) -> set[str]:
     """The words that a file of the memory has."""
-    return {word for _, held in look(folder, forms_of(WORDS)) for word in held}
+    return {word for _, held in look(folder, forms_of(WORDS)) for word in held or ()}
 
 
 def texts(memory: Memory) -> str:

@@ -12,7 +12,7 @@ from agent.composition.changes import compose_changes
 from agent.composition.conversation import compose_conversation, kv_limit
 from agent.composition.learning import compose_learning
 from agent.errors import AgentError
-from agent.events import AgentEvent, MemoryReady, Notice
+from agent.events import AgentEvent, MemoryReady, Notice, OfPrivate
 from agent.home import Home
 from agent.model_host import Abandoned, EmbedderLoader, Loader, llama_embedder_loader, llama_loader
 from agent.opening import open_memory
@@ -169,7 +169,7 @@ class Agent:
         """What happens beside the conversation, from the moment of the call until `close`."""
         return self._notifications.listen()
 
-    def on_notice(self, listener: Callable[[Notice], None]) -> None:
+    def on_notice(self, listener: Callable[[Notice | OfPrivate], None]) -> None:
         """Call it with all of these as well, before whoever asked for what is told gets an answer."""
         self._notifications.add(listener)
 

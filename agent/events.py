@@ -114,3 +114,11 @@ Notice = (
     | Compaction
     | Warned
 )
+
+
+@dataclass(frozen=True, slots=True)
+class OfPrivate:
+    """A notice that tells of a private chat: it is for the face whose chat that is, and for nobody else."""
+
+    owner: str
+    notice: Notice

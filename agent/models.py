@@ -12,7 +12,7 @@ from models.protocols import Generator
 
 from .embedding import Embedding
 from .errors import SettingsError
-from .events import ModelFailed, Notice, Warned, WordsLeave
+from .events import ModelFailed, Notice, OfPrivate, Warned, WordsLeave
 from .home import Home
 from .model_host import Abandoned, Loader, ModelHost
 from .reflection.trust import Trusts
@@ -149,7 +149,7 @@ class Models:
             await self._judge.forget()
         self._tell_away()
 
-    def heard(self, notice: Notice) -> None:
+    def heard(self, notice: Notice | OfPrivate) -> None:
         """Whatever is told may have come of another model: tell where words go now, if that is elsewhere."""
         if not isinstance(notice, WordsLeave):
             self._tell_away()

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from agent.events import AgentEvent, Notice, PromptRead, TokensArrived, ToolProgress
+from agent.events import AgentEvent, Notice, OfPrivate, PromptRead, TokensArrived, ToolProgress
 
 Event = TypeVar("Event")
 
@@ -124,7 +124,7 @@ class Notifications:
     """Tells notices from any thread; `begin` it in the event loop where they are heard."""
 
     def __init__(self) -> None:
-        self._listeners: set[Callable[[Notice | None], None]] = set()
+        self._listeners: set[Callable[[Notice | OfPrivate | None], None]] = set()
 
     def begin(self) -> None:
         """From now on notices can be told; this is the event loop, and its thread."""
@@ -132,15 +132,15 @@ class Notifications:
 
     def listen(self) -> AsyncIterator[Notice]:
         """Every notice from the moment of the call until `close`."""
-        queue: asyncio.Queue[Notice | None] = asyncio.Queue()
+        queue: asyncio.Queue[Notice | OfPrivate | None] = asyncio.Queue()
         self._listeners.add(queue.put_nowait)
         return self._listen(queue)
 
-    def add(self, listener: Callable[[Notice], None]) -> None:
+    def add(self, listener: Callable[[Notice | OfPrivate], None]) -> None:
         """Call it with every notice, in the event loop, before whoever asked for what is told gets an answer."""
         self._listeners.add(lambda notice: None if notice is None else listener(notice))
 
-    def tell(self, notice: Notice) -> None:
+    def tell(self, notice: Notice | OfPrivate) -> None:
         """Tell every listener; from any thread."""
         if threading.get_ident() == self._thread:
             for listener in list(self._listeners):
@@ -153,9 +153,9 @@ class Notifications:
         for listener in self._listeners:
             listener(None)
 
-    async def _listen(self, queue: asyncio.Queue[Notice | None]) -> AsyncIterator[Notice]:
+    async def _listen(self, queue: asyncio.Queue[Notice | OfPrivate | None]) -> AsyncIterator[Notice]:
         try:
             while (notice := await queue.get()) is not None:
-                yield notice
+                yield notice.notice if isinstance(notice, OfPrivate) else notice
         finally:
             self._listeners.discard(queue.put_nowait)

@@ -187,7 +187,7 @@ class PrivateChats:
     """
 
     def __init__(
-        self, memory: Memory, conversation: Conversation, references: ReferenceQuotes, shared: Callable[[], Shared]
+        self, memory: Memory, conversation: Conversation, references: ReferenceQuotes, shared: Callable[[str], Shared]
     ) -> None:
         """`memory`, `conversation` and `references` are those of all other chats."""
         self._memory = memory
@@ -204,7 +204,7 @@ class PrivateChats:
         """Begin a chat that keeps nothing: it is gone when it is ended, or clew is. Raises OSError or MemoryFailure."""
         async with self._door:
             if face not in self._open:
-                opening = asyncio.ensure_future(asyncio.to_thread(PrivateMemory.open, self._shared()))
+                opening = asyncio.ensure_future(asyncio.to_thread(PrivateMemory.open, self._shared(face)))
                 try:
                     self._open[face] = await asyncio.shield(opening)
                 except asyncio.CancelledError:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.background import BackgroundTasks
-from agent.events import Notice
+from agent.events import Notice, OfPrivate
 from agent.home import Home
 from agent.model_host import EmbedderLoader, Loader
 from agent.settings import Settings
@@ -22,7 +22,7 @@ class Context:
     home: Home
     client: str
     settings: Callable[[], Settings]
-    tell: Callable[[Notice], None]
+    tell: Callable[[Notice | OfPrivate], None]
     background: BackgroundTasks
     loader: Loader
     embedder_loader: EmbedderLoader

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agent.background import Foreground
 from agent.composition import Context
 from agent.embedding import Embedding
+from agent.events import Notice, OfPrivate
 from agent.loop import Conversation, SpeaksUp
 from agent.model_host import ModelHost
 from agent.private import PrivateChats, Shared
@@ -87,9 +88,13 @@ def compose_conversation(
         references=quotes,
     )
 
-    def shared() -> Shared:
+    def shared(owner: str) -> Shared:
         apart = references(hosts.apart())
-        return Shared(host, conversation.generation_lock, foreground, context.settings(), prompts, tell, apart)
+
+        def told(notice: Notice) -> None:
+            context.tell(OfPrivate(owner, notice))
+
+        return Shared(host, conversation.generation_lock, foreground, context.settings(), prompts, told, apart)
 
     private = PrivateChats(memory, conversation, quotes, shared)
     return ConversationParts(

@@ -28,6 +28,7 @@ from agent.events import (
     ModelProgress,
     ModelReady,
     Notice,
+    OfPrivate,
     QueueHeld,
     Reflecting,
     SessionsChanged,
@@ -110,8 +111,13 @@ class Hall:
         self._standing: dict[str, Notice] = {}
         self._retiring: asyncio.Task[None] | None = None
 
-    def hear(self, notice: Notice) -> None:
-        """Tell all faces what happens beside, and keep what whoever comes later has to know."""
+    def hear(self, notice: Notice | OfPrivate) -> None:
+        """Tell all faces what happens beside, of a private chat its own, and keep what others have to know later."""
+        if isinstance(notice, OfPrivate):
+            for each in self.connections:
+                if each.owner == notice.owner:
+                    each.tell(notice.notice)
+            return
         if (of := STANDING.get(type(notice))) is not None:
             self._standing[of] = notice
         elif isinstance(notice, QueueHeld):

@@ -12,7 +12,7 @@ import agent.opening
 from agent.background import BackgroundTasks, Worker
 from agent.backups import Nightly
 from agent.embedding import Embedding
-from agent.events import GraphProgress, Notice, ReplyEnded, Warned
+from agent.events import GraphProgress, Notice, OfPrivate, ReplyEnded, Warned
 from agent.home import Home
 from agent.opening import GraphOpening
 from agent.reflection.reflector import Reflector
@@ -108,7 +108,7 @@ async def test_what_ends_the_graphs_thread_or_its_moment_leaves_the_chat_and_the
         monkeypatch.setattr(Overlay, "flush", flush)
         raise error
 
-    def heard(notice: Notice) -> None:
+    def heard(notice: Notice | OfPrivate) -> None:
         if isinstance(notice, GraphProgress) and notice.state == "ready" and failures(told):
             back.set()
 

@@ -318,6 +318,28 @@ async def test_a_private_chat_is_of_one_face_and_gone_with_it(service: Behind) -
     assert not await asyncio.to_thread(kept.exists)
 
 
+async def test_what_is_told_of_a_private_chat_is_heard_by_its_face_alone(service: Behind, tmp_path: Path) -> None:
+    mine, theirs = await service.client(), await service.client()
+    heard, others = mine.notices(), list[Any]()
+    note = tmp_path / "zanzibar-divorce.txt"
+    note.write_text("A secret.")
+
+    async def listen() -> None:
+        others.extend([str(each) async for each in theirs.notices()])
+
+    listening = asyncio.create_task(listen())
+    session = await mine.private.begin()
+    await collect(mine.send(session, "Read this.", references=[str(note)]))
+    note.unlink()
+    await collect(mine.send(session, "And again."))
+    told = await anext(str(each) async for each in heard if isinstance(each, Warned))
+    assert note.name in told
+    await theirs.chats.all()
+    await theirs.close()
+    await listening
+    assert not [each for each in others if note.name in each or session in each]
+
+
 async def test_leave_is_asked_of_the_face_whose_message_it_is(behind: MakeBehind) -> None:
     model = FakeGenerator("done")
     service = await behind(model, TOOLS)

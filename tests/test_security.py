@@ -56,7 +56,10 @@ HELD = {
             "test_who_may_be_asked_and_what_was_read_in_a_private_chat_is_that_chats_alone",
         ),
     ),
-    "The process leaves no core file": (("agent/test_private.py", "test_a_private_chat_answers_and_leaves_no_trace"),),
+    "The processes that hold it": (
+        ("agent/test_private.py", "test_a_private_chat_answers_and_leaves_no_trace"),
+        ("tui/test_private.py", "test_a_crash_of_the_face_leaves_no_core_file"),
+    ),
     "What a person, a file, an import": (
         ("models/test_vocabulary.py", "test_any_text_goes_through_tokens_and_back_without_a_control_token"),
         ("models/test_chat_completions.py", "test_no_words_reach_a_server_as_a_control_token_of_any_model"),

@@ -1,6 +1,7 @@
 """What becomes of what is written: a command is done, a message sent, edited or kept waiting, a draft kept."""
 
 import asyncio
+import resource
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -186,10 +187,12 @@ class ComposerController:
     def expect_private(self, *, since: bool = False) -> None:
         """A private chat is being begun: from now on nothing that is typed touches the disk or waits in another chat.
 
-        With `since` that holds of what stands in the composer, too: it was typed after the command.
+        With `since` that holds of what stands in the composer, too: it was typed after the command. Nor does a crash of
+        this process, which has it on the screen, leave a core file.
         """
         if self._coming is not None or self._view.chat is None:
             return
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         if since:
             self._keep("")
         else:

@@ -1,6 +1,7 @@
 """Private chats on the screen: no word of one comes anywhere else, and "private" stands there exactly while it is."""
 
 import asyncio
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,6 +100,17 @@ async def test_what_is_typed_around_a_private_chat_stays_in_it(tmp_path: Path, m
             assert (tmp_path / "ram" in edited_in[-1].parents) == is_private
             await app.open_session(None)
         assert edited_in[-1] == app.view.drafts.folder
+
+
+async def test_a_crash_of_the_face_leaves_no_core_file(chat: Running) -> None:
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        async with chat(agent_with_a_chat()) as (app, pilot):
+            await begin(app, pilot)
+            assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
 
 
 async def test_where_there_is_room_for_one_word_it_is_private(chat: Running) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 WANTED = True  # unless the settings say otherwise
+GRAPH_LOOK_S = 10.0
 
 
 async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own: "Callable[[], Agent]") -> "Agent":
@@ -58,6 +59,20 @@ def retire(home: Home) -> None:
         from agent.service.starting import Starter
 
         asyncio.run(Starter(home).retire())
+
+
+async def graph_settled(agent: "Agent", told: asyncio.Event) -> None:
+    """Wait until it is `told` that the graph can be asked, or why it cannot.
+
+    Where nothing is told for a while whoever has the memory is asked: a service may have gone before its graph was
+    there. Raises what that raises.
+    """
+    while not told.is_set():
+        try:
+            await asyncio.wait_for(told.wait(), GRAPH_LOOK_S)
+        except TimeoutError:
+            if (await agent.status()).graph_ready:
+                return
 
 
 def may_run(home: Home) -> bool:

@@ -1,5 +1,6 @@
 """A chat on a service: what is said in it from another terminal is on the screen as it comes, and once."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from agent.events import TurnAccepted
 from agent.home import Home
 from agent.service.client import AgentClient
+from agent.service.protocol import ServiceError
 from agent.settings import Settings
 from agent.story.cards import Card
 from bench.kill_service import end
@@ -26,6 +28,7 @@ from tests.tui.seeing import last, sees, texts
 from tui.app import ClewApp
 from tui.backstage import Options
 from tui.entry import make_app as real_app
+from tui.joining import graph_settled
 from tui.state import Cue
 from tui.widgets.message import Aside, AssistantMessage, UserMessage
 
@@ -155,3 +158,17 @@ async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home
                 await other.leave()
             await one.leave()
         await end(Home(home, models_folder))
+
+
+async def test_who_waits_for_the_graph_of_a_service_that_is_gone_is_told(
+    behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.joining.GRAPH_LOOK_S", 0.01)
+    mine, never = AgentClient(behind.connect, Settings(), name="mcp", kind="mcp"), asyncio.Event()
+    await mine.start()
+    await behind.agent.idle()
+    await graph_settled(cast(Any, mine), never)  # it is there, though nobody told
+    await behind.end()
+    with pytest.raises((ServiceError, OSError)):
+        await graph_settled(cast(Any, mine), never)
+    await mine.close()

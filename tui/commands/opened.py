@@ -27,7 +27,7 @@ from agent.home import Home
 from agent.settings import load_settings
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
-from tui.joining import joined
+from tui.joining import graph_settled, joined
 from tui.output import LONG_S, Narration, say
 from tui.state import model_step
 from tui.text import counted, size_of
@@ -87,7 +87,7 @@ async def _work(
     try:
         await agent.start(load_model=False, load_embedder=by_meaning, open_graph=open_graph)
         if open_graph:
-            await watch.graph.wait()
+            await graph_settled(agent, watch.graph)
         if watch.failure:
             raise AgentError(watch.failure)
         if by_meaning:

@@ -92,7 +92,7 @@ class Visits:
     async def _start(self, settings: "Settings") -> "Agent":
         from agent.agent import Agent
         from agent.proposals import CLIENT
-        from tui.joining import joined
+        from tui.joining import graph_settled, joined
 
         agent = await joined(
             self._home,
@@ -101,13 +101,13 @@ class Visits:
             kind="mcp",
             own=lambda: Agent(self._home, settings, client=CLIENT, brief=True, embedder_loader=self._lasting(settings)),
         )
-        graph: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        graph = _Graph()
         notices = asyncio.create_task(_follow(agent.notices(), graph))
         try:
             await agent.start(load_model=False)
-            failure = await graph
-            if failure:
-                raise AgentError(failure)
+            await graph_settled(agent, graph.told)
+            if graph.failure:
+                raise AgentError(graph.failure)
         except BaseException:
             await agent.close()
             notices.cancel()
@@ -188,10 +188,17 @@ def _inner(embedder: "Embedder") -> "Embedder":
     return embedder.inner if isinstance(embedder, _Lasting) else embedder
 
 
-async def _follow(notices: "AsyncIterator[Notice]", graph: "asyncio.Future[str]") -> None:
-    """Tell when the graph can be asked (an empty word), or why it cannot."""
+class _Graph:
+    """Whether it was told that the graph can be asked, or why it cannot."""
+
+    def __init__(self) -> None:
+        self.told, self.failure = asyncio.Event(), ""
+
+
+async def _follow(notices: "AsyncIterator[Notice]", graph: _Graph) -> None:
     from agent.events import GraphProgress
 
     async for notice in notices:
-        if isinstance(notice, GraphProgress) and notice.state in ("ready", "failed") and not graph.done():
-            graph.set_result(notice.message if notice.state == "failed" else "")
+        if isinstance(notice, GraphProgress) and notice.state in ("ready", "failed") and not graph.told.is_set():
+            graph.failure = notice.message if notice.state == "failed" else ""
+            graph.told.set()

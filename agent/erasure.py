@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from agent import kept
 from agent.background import Foreground, Jobs, Stopping
 from graph.errors import LogDamaged, MemoryFailure
 from graph.log.byte_search import Forms, files_under, look, look_into
@@ -30,6 +31,7 @@ from .events import Notice, Warned
 from .home import Home
 from .prompts import Prompts
 from .references.quotes import ReferenceQuotes
+from .themes import ThemeMaker
 
 AGAIN_S = (0.1, 0.4, 1.5, 4.0)  # until whoever reads the log has let go of it
 LOG_FILES = (LOG, f"{LOG}-wal", f"{LOG}-shm")
@@ -85,6 +87,7 @@ class Erasure:
         foreground: Foreground,
         background: BackgroundTasks,
         quotes: ReferenceQuotes,
+        themes: ThemeMaker,
         *,
         tell: Callable[[Notice], None],
         graph_opened: Callable[[], Awaitable[None]],
@@ -97,6 +100,7 @@ class Erasure:
         self._foreground = foreground
         self._background = background
         self._quotes = quotes
+        self._themes = themes
         self._tell = tell
         self._graph_opened = graph_opened
         self.put_off = False  # until `finished` is asked for
@@ -155,6 +159,8 @@ class Erasure:
         memory, home = self._memory, self._home
         await self._step(lambda progress: self._let_go_of_hosts(events))
         await self._let_go_of_readings()
+        self._themes.forget()
+        kept.forget()
         words = await self._step(lambda progress: unkept(memory.purge.words(events), _settings_of(home)))
         await self._step(memory.purge.run)
         await self._prompts.tidy()

@@ -96,7 +96,7 @@ class PrivateMemory:
         """
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         _clear_what_is_freed(True)
-        folder = Path(tempfile.mkdtemp(prefix=BEGINNING, dir=_place()))  # 0700
+        folder = Path(tempfile.mkdtemp(prefix=BEGINNING, dir=place()))  # 0700
         try:
             return cls(folder, Memory.open(folder, command="clew (private)"), shared)
         except BaseException:
@@ -148,15 +148,15 @@ def _clear_what_is_freed(wanted: bool) -> None:
 
 def sweep() -> None:
     """Remove what a clew that was killed left of its private chats; those of one that runs stay."""
-    place = _place()
+    here = place()
     with suppress(OSError):
-        for folder in place.glob(f"{BEGINNING}*"):
+        for folder in here.glob(f"{BEGINNING}*"):
             about = folder.lstat()
             if stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and _abandoned(folder):
                 _remove(folder)
 
 
-def _place() -> Path:
+def place() -> Path:
     """A folder in RAM that is this user's or everyone's, else the system's one for what is temporary."""
     for name in (os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm"):
         if name and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK):

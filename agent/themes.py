@@ -77,6 +77,10 @@ class ThemeMaker:
         self._embedder = embedder
         self._sketches: OrderedDict[tuple[str, tuple[str, ...]], Sketch] = OrderedDict()
 
+    def forget(self) -> None:
+        """Keep no theme that was named."""
+        self._sketches.clear()
+
     async def find(
         self,
         generator: Generator | None,

@@ -117,7 +117,7 @@ HELD = {
     "Both ends ask the system": (
         ("agent/service/test_address.py", "test_nothing_is_sent_to_a_socket_at_which_another_user_listens"),
     ),
-    "It never reads a file": (
+    "No face names a file": (
         (
             "agent/service/test_server.py",
             "test_no_file_is_asked_of_a_service_elsewhere_which_would_take_its_own_of_that_name",

@@ -62,6 +62,7 @@ def compose_changes(
         talk.foreground,
         background,
         talk.quotes,
+        talk.themes,
         tell=tell,
         graph_opened=graph_opening.over,
     )

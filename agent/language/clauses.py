@@ -9,9 +9,9 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
+from agent.kept import kept
 from agent.language.sentences import MASK, sentences
 
 LEAST = 3  # words of a clause
@@ -101,7 +101,7 @@ def hashed(words: Iterable[str]) -> list[int]:
     return sorted({_bucket(word) for word in words})
 
 
-@lru_cache(maxsize=1 << 14)
+@kept(1 << 14)
 def _bucket(word: str) -> int:
     return zlib.crc32(word.encode()) % BUCKETS
 

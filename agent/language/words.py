@@ -5,8 +5,8 @@ Everything is linear in the text, and takes any text: other scripts, lone marks,
 
 import re
 import unicodedata
-from functools import lru_cache
 
+from agent.kept import kept
 from graph.recall.lexical import STOP_WORDS
 
 
@@ -66,7 +66,7 @@ def tokens(text: str) -> list[str]:
     return [word for word in found if word]
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def stem(word: str) -> str:
     """A folded English word without its commonest endings; other words pass nearly as they are."""
     for ending, least in (("ies", 3), ("ing", 3), ("ed", 3), ("es", 4), ("s", 3), ("ly", 4)):

@@ -84,8 +84,8 @@ def keep_files_here(params: Mapping[str, Any]) -> None:
     if elsewhere() is None:
         return
     for name in NAMING_FILES & params.keys():
-        said = params[name]
-        if any(isinstance(each, str) and each.startswith("/") for each in ([said] if isinstance(said, str) else said)):
+        said = [params[name]] if isinstance(params[name], str) else params[name]
+        if any(isinstance(each, str) and each.startswith(("/", "~", ".")) for each in said):
             raise ServiceError(FILES_STAY.format(ELSEWHERE))
 
 

@@ -7,6 +7,8 @@ it here, so that sent again it is said once.
 """
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
@@ -15,6 +17,8 @@ from typing import Any
 
 from agent.events import Failed, Notice, QueueHeld, TurnAccepted, Warned
 from agent.outlets import Notifications, Outlet, Work, joined, told_by
+from agent.private import place
+from agent.service.address import elsewhere
 from agent.service.failures import FAILURES
 from agent.service.methods import PARTS, TOLD, Method, adapter, methods
 from agent.service.protocol import Message, ServiceEnding, ServiceError, ServiceLost
@@ -54,6 +58,7 @@ class AgentClient:
         self._sessions: set[str] = set()  # in which something was said from here, or that are watched
         self._answering: str | None = None
         self._folder: str | None = None
+        self._here: Path | None = None
         self._held: dict[str, tuple[str, ...]] = {}
         self._asked = {CHAT} if kind == CHAT else set()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -81,6 +86,14 @@ class AgentClient:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._notifications.close()
+        if self._here is not None:
+            await asyncio.to_thread(shutil.rmtree, self._here, ignore_errors=True)
+
+    def folder_here(self) -> Path:
+        """A folder of this user's alone, in RAM where there is such a place, for what a private chat writes here."""
+        if self._here is None:
+            self._here = Path(tempfile.mkdtemp(prefix="clew-draft-", dir=place()))
+        return self._here
 
     def notices(self) -> AsyncIterator[Notice]:
         """What happens beside the conversation, from the moment of the call until `close`."""
@@ -357,8 +370,10 @@ class _Private(RemotePart):
 
     @property
     def folder(self) -> Path | None:
-        folder = self._client._folder
-        return Path(folder) if folder is not None else None
+        told = self._client._folder
+        if told is None or elsewhere() is None:
+            return Path(told) if told is not None else None
+        return self._client.folder_here()  # what another machine names is a place there
 
 
 class RemotePast:

@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
-from functools import cache
 from types import NoneType
 from typing import Any
 
@@ -442,7 +441,7 @@ class Connection:
         try:
             args, kwargs = method.unpacked(params)
             called = self._found(method, past)
-        except (ValidationError, TypeError) as wrong:
+        except (ValidationError, TypeError, KeyError) as wrong:
             await self._send(error(id, Code.WRONG_PARAMETERS, f"{name}: {str(wrong)[:300]}"))
             return
         except NotFound as gone:
@@ -587,6 +586,5 @@ def _event(id: Any, event: Any) -> bytes:
     return b'{"jsonrpc":"2.0","method":"event","params":{"of":%b,"k":"%b","v":%b}}\n' % (_id(id), kind, value)
 
 
-@cache
 def _id(id: Any) -> bytes:
-    return json.dumps(id).encode()
+    return b"%d" % id if type(id) is int else json.dumps(id).encode()

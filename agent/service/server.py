@@ -125,8 +125,10 @@ def _are_there(own: Mapping[Path, int]) -> bool:
     """Whether these are the files that they were, and no others of their names."""
     try:
         return all(_inode(path) == inode for path, inode in own.items())
-    except OSError:
+    except FileNotFoundError:
         return False
+    except OSError:  # nothing is known of them just now
+        return True
 
 
 def _bound(path: Path) -> socket.socket:

@@ -48,6 +48,7 @@ class Wire(asyncio.Protocol):
         self._transport = streams[1].transport
         self._transport.set_protocol(self)
         self._begun: list[bytes] = []  # of a line that has not come to its end
+        self._length = 0
         self._number = 0
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._events: dict[int, Callable[[Message], None]] = {}
@@ -103,6 +104,10 @@ class Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """More of what is told."""
         *lines, rest = data.split(b"\n")
+        self._length = len(rest) if lines else self._length + len(rest)
+        if self._length > LONGEST_LINE:
+            self._transport.abort()  # no answer is as long
+            return
         if lines:
             lines[0] = b"".join((*self._begun, lines[0]))
             self._begun.clear()

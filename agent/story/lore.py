@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from agent.kept import kept
 from agent.story.book import Book, Entry, Salvage, book_of, normal_book
 from agent.story.cards import filled
 from agent.story.play import WORLD, Play
@@ -59,7 +59,7 @@ def lore_of(play: Play, voice: Member) -> list[tuple[Book, list[Lore]]]:
     return found
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def read_book(text: str) -> Book:
     """A book as it was stored; an empty one where that is none."""
     salvage = Salvage()

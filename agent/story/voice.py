@@ -7,8 +7,8 @@ nor of another's card but its public description, the first paragraph.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
+from agent.kept import kept
 from agent.story.cards import Card, filled, read_card
 from agent.story.play import CARD, WORLD, Play
 from graph.values import Member, Turn
@@ -45,7 +45,7 @@ def card_of(play: Play, member: Member) -> Card:
     return _read(text, member.name) if text else Card(name=member.name)
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def _read(text: str, name: str) -> Card:
     return read_card(text.encode(), name)
 

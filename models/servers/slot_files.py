@@ -6,6 +6,7 @@ says that there are some, so that those of a clew that was killed are written ov
 """
 
 import asyncio
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from models.errors import ServerError
 from models.protocols import Generator
 from models.servers.llama_generator import LlamaServerGenerator
 
+_noting = threading.Lock()
 FILES, MOST_BYTES = 64, 8 << 30  # of the chats used last
 
 
@@ -88,8 +90,8 @@ class SlotFiles:
 
     def _take_note(self, used: bool) -> None:
         """Note whether there are files; blocking. Where nothing can be written that is done without."""
-        others = _lines(self._note) - {self._owner}
-        with suppress(OSError):
+        with _noting, suppress(OSError):
+            others = _lines(self._note) - {self._owner}
             self._note.write_text("".join(f"{each}\n" for each in others | ({self._owner} if used else set())))
 
     def _name(self) -> str:

@@ -129,4 +129,4 @@ def test_without_a_folder_in_ram_the_systems_temporary_one_is_taken(monkeypatch:
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/nowhere")
     monkeypatch.setattr(os.path, "isdir", lambda path: False)
     monkeypatch.setenv("TMPDIR", "/tmp")
-    assert private._place().exists()
+    assert private.place().exists()

@@ -19,7 +19,9 @@ from agent.backups import _head as newest_of
 from agent.erasure import GONE_TOO, PurgeStopped, absent, purge_copies
 from agent.events import TurnAccepted, Warned
 from agent.home import Home
+from agent.language.words import stem
 from agent.settings import Settings
+from agent.themes import Sketch
 from graph.errors import MemoryFailure
 from graph.events import TurnDeleted
 from graph.log import byte_search
@@ -118,6 +120,20 @@ async def test_no_file_of_an_open_home_has_a_word_of_what_was_deleted(agent: Age
     assert (done.leftovers, done.pending) == ((), None)
     assert holding()
     assert not holding(forms_of(["profession"]))
+
+
+@pytest.mark.restarts
+async def test_nothing_that_is_kept_of_texts_in_memory_has_a_word_of_what_was_deleted(agent: Agent) -> None:
+    _, turn = await say(agent, f"My neighbour is a {SECRET}.")
+    stem(SECRET)
+    agent._themes._sketches["key", (SECRET,)] = Sketch(title=SECRET, summary=SECRET)
+    before = stem.cache_info().hits  # type: ignore[attr-defined]
+    stem(SECRET)
+    assert stem.cache_info().hits == before + 1  # type: ignore[attr-defined]
+    await delete(agent, turn)
+    await agent.erasure.finished()
+    assert stem.cache_info().currsize == 0  # type: ignore[attr-defined]
+    assert not agent._themes._sketches
 
 
 @pytest.mark.restarts

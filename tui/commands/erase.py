@@ -29,8 +29,8 @@ LOG_COMPANIONS = ("", "-wal", "-shm", "-journal")
 GRAPH_COMPANIONS = ("", ".wal", ".tmp", ".lock", ".shadow")
 LOCK = ("lock", "holder.json", "holder.new")
 DRAFTS = re.compile(
-    r"(new|query|[0-9A-Z]{26})\.(txt|new)|message-.*\.md"
-)  # by session; the query; what an editor was given
+    r"(new|query|[0-9A-Z]{26})\.(txt|new)|\.?message-.*"
+)  # by session; the query; what an editor was given, and left beside it
 QUERIES = re.compile(r"(history|saved)\.jsonl(\.part)?|lock")
 
 KEYS = re.compile(r"[a-z0-9][a-z0-9-]{0,30}(\.part)?")  # by server

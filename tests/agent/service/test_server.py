@@ -1,6 +1,7 @@
 """The service at its socket: who is let in, what is refused and how, and that nobody costs the others anything."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -31,6 +32,7 @@ from agent.service.client import AgentClient
 from agent.service.limits import RateWindow
 from agent.service.methods import READING, methods
 from agent.service.protocol import PROTOCOL, Code, RateLimited, ServiceEnding, ServiceError, ServiceLost, notification
+from agent.service.wire import Wire
 from agent.settings import Settings
 from agent.steps import UNASKED
 from graph.errors import LogUnwritable, MemoryHeld, NotFound
@@ -625,3 +627,38 @@ async def test_no_file_is_asked_of_a_service_elsewhere_which_would_take_its_own_
             await asking
     assert await face.chats.all() == []
     assert await face.references.asks(["https://example.org/"]) == ["example.org"]
+
+
+async def test_a_folder_that_a_service_elsewhere_names_is_not_written_to_here(
+    service: Behind, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    face = await service.client()
+    await face.private.begin()
+    there = face.private.folder
+    assert there is not None
+    assert there == service.agent.private.folder_of("1")
+    monkeypatch.setenv(ELSEWHERE, str(tmp_path / "brought.sock"))
+    here = face.private.folder
+    assert here is not None
+    assert here != there
+    assert await asyncio.to_thread(here.is_dir)
+    await face.close()
+    assert not await asyncio.to_thread(here.exists)
+
+
+async def test_an_answer_without_an_end_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.service.wire.LONGEST_LINE", 1 << 16)
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        with contextlib.suppress(ConnectionError):
+            while True:
+                writer.write(b"x" * (1 << 12))
+                await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_unix_server(endless, str(tmp_path / "s")):
+        wire = Wire(await asyncio.open_unix_connection(str(tmp_path / "s")))
+        with pytest.raises(ServiceLost):
+            await wire.ask("status", {})
+        assert sum(map(len, wire._begun)) <= 1 << 17

@@ -15,7 +15,8 @@ from tui.commands import erase
 SESSION = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 MADE = f"""config.toml memory/graph.kuzu memory/graph.kuzu.wal memory/graph.kuzu.aside cache/native.log cache/place
 cache/probed.json cache/probed.json.4711 cache/trusted.json cache/trusted-queries.json cache/trusted-queries.part
-cache/drafts/message-ab_c1.md queries/history.jsonl queries/saved.jsonl queries/saved.jsonl.part queries/lock keys/den
+cache/drafts/message-ab_c1.md cache/drafts/.message-ab_c1.md.swp cache/drafts/message-ab_c1.md~
+queries/history.jsonl queries/saved.jsonl queries/saved.jsonl.part queries/lock keys/den
 keys/gpu-2.part memory/apart/{SESSION}/copy.kuzu cache/drafts/new.txt cache/kv/{SESSION}-0123456789abcdef.kv
 cache/kv/{SESSION}-0123456789abcdef.new cache/drafts/{SESSION}.txt models/{CATALOGUE[0].file}
 models/.partial/{CATALOGUE[1].file}.part"""

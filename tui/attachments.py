@@ -89,6 +89,11 @@ def files_brought(text: str, folder: Path, brought: str) -> list[str]:
     return list(dict.fromkeys(str(path.resolve()) for name in names if (path := _file(name, folder)) is not None))
 
 
+def mentions(text: str) -> list[str]:
+    """Everything in a text that has the form of a mention, with its @."""
+    return list(dict.fromkeys(match[0].rstrip(AFTER) for match in MENTION.finditer(text)))
+
+
 def being_typed(line: str) -> str | None:
     """What stands behind the @ at the end of a line, with its opening quote; None if no name is being typed there."""
     at = line.rfind("@")

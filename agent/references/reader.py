@@ -7,6 +7,7 @@ the same time waits for the same answer. Files are read again when they changed.
 import asyncio
 import hashlib
 import os
+import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
@@ -175,8 +176,10 @@ def _made(address: Address, text: str, title: str, cut: bool) -> Reading:
 def _file(path: Path, known: Version | None) -> tuple[bytes | None, Version]:
     """A file's bytes, None where it is as it is known; and what tells whether it is the same. Raises Unreadable."""
     try:
-        with path.open("rb") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):  # such as a pipe, which may never end
+                raise Unreadable(f"{path} is no regular file. {GOES_ON}")
             version = Version(f"{about.st_ino}-{about.st_size}-{about.st_mtime_ns}")
             if version == known:
                 return None, version

@@ -201,6 +201,9 @@ class Unknown(LogNewer):
     """A line that only a newer clew understands."""
 
 
+LATEST = 253_402_300_800_000  # milliseconds of the year 10000, which no date has
+
+
 def read(line: int, value: Any) -> ExportedEvent:
     """The event of a line. Raises LogNewer for one of a newer clew, LogDamaged for one that is none."""
     match value:
@@ -216,7 +219,7 @@ def read(line: int, value: Any) -> ExportedEvent:
         case _:
             raise LogDamaged("it is no event")
     text = value.get("text")
-    if not isinstance(text, str | None) or not id or seq < 1 or version < 1:
+    if not isinstance(text, str | None) or not id or seq < 1 or version < 1 or not 0 <= at < LATEST:
         raise LogDamaged("it is no event")
     known = KINDS.get(kind)
     if known is None or version > known.version:
@@ -417,6 +420,11 @@ class Batch:
                 self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
             case ReferenceAdded(text=None):
                 self._put(event.model_copy(update={"text": TOMB}), brought.id, erased=True)
+            case ReferenceAdded(category="file"):  # what lies at that path here nobody named here: it is not read
+                self._put(event, brought.id)
+                self._put(ReferenceDropped(reference=event.reference), None)
+            case SessionConfigured(model=str(model)) if "/" in model or model.endswith(".gguf"):
+                self._put(event.model_copy(update={"model": None}), brought.id)  # nor such a file run
             case ReferenceWritten(text=None):
                 return  # nobody wrote it any more
             case EntitySplit(text=None) | EntityAliased(text=None) if brought.erased:

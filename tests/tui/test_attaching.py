@@ -292,7 +292,13 @@ async def test_what_a_pasted_text_names_is_asked_about_by_its_name_and_nothing_i
         assert web.url("/a") in await attached_to(agent, here(app))
 
 
-@pytest.mark.parametrize("way", ["draft", "editor", "clipboard", "two pastes", "a dot behind it"])
+WAYS = [
+    *("draft", "editor", "clipboard", "two pastes", "a dot behind it", "into another paste", "undone", "its end typed"),
+    "completed",
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
 async def test_only_what_is_typed_names_a_file_by_itself(
     way: str, chat: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,6 +315,21 @@ async def test_only_what_is_typed_names_a_file_by_itself(
         elif way == "two pastes":
             await pasted(app, pilot, "see @")
             await pasted(app, pilot, "key")
+        elif way == "into another paste":
+            await pasted(app, pilot, "see @y")
+            await press(pilot, "left")
+            await pasted(app, pilot, "ke")
+        elif way == "undone":
+            await pasted(app, pilot, "see @key")
+            await press(pilot, "ctrl+a", "delete")
+            await pasted(app, pilot, "harmless")
+            await press(pilot, "ctrl+z", "ctrl+z", until=lambda: composer.text == "see @key")
+        elif way in ("its end typed", "completed"):
+            await pasted(app, pilot, "see @ke")
+            if way == "completed":
+                await press(pilot, "tab")
+                assert composer.text == "see @ke", "nothing completes what was pasted"
+            await press(pilot, "y")
         else:
             await pasted(app, pilot, "see @key")
             await pilot.press(".")

@@ -11,9 +11,10 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
+from textual.widgets.text_area import EditResult, Location
 
 from tui.actions import Action
-from tui.attachments import FileName, being_typed
+from tui.attachments import FileName, being_typed, mentions
 from tui.keymaps import COMPOSER, bindings
 from tui.text import MUTED, as_sent, cut, plain, shown_in_place
 
@@ -61,7 +62,8 @@ class Composer(TextArea):
         )
         self.sent: list[str] = []  # newest first
         self._brought = ""  # what came into the text otherwise than by keys: others may have written that
-        self._brought_with: dict[str, str] = {}  # the same of texts that were sent here
+        self._typed = ""  # beside something that was brought: what was typed, letter after letter
+        self._how: dict[str, tuple[str, str]] = {}  # of texts that were sent here: what was brought and typed
         self.apart: list[str] | None = None  # in a private chat: what was sent there, which no other chat is to have
         self._back = 0  # how far back in the history; 0 is the text being written
         self._kept = ""
@@ -80,13 +82,17 @@ class Composer(TextArea):
 
     def put(self, text: str) -> None:
         """Replace the text, cursor at its end."""
-        self._brought = self.brought_with(text)
+        self._brought, self._typed = self._how.get(text, (text, ""))
         self.text = as_sent(text)
         self.move_cursor(self.document.end)
 
     def brought_with(self, text: str) -> str:
-        """What of a text was pasted, or came from a draft or an editor: all of one that was not sent from here."""
-        return self._brought_with.get(text, text)
+        """What a text mentions that nobody typed here, letter after letter from its @ to its end.
+
+        It was pasted, or came from a draft or an editor, as all of a text did that was not sent from here.
+        """
+        brought, typed = self._how.get(text, (text, ""))
+        return "\n".join(each for each in mentions(text) if each not in typed) if brought else ""
 
     @property
     def file_typed(self) -> str | None:
@@ -95,7 +101,8 @@ class Composer(TextArea):
         line = self.document.get_line(row)
         if not self.selection.is_empty or line[column : column + 1].strip():
             return None
-        return being_typed(line[:column])
+        typed = being_typed(line[:column])
+        return typed if typed is not None and (not self._brought or f"@{typed}" in self._typed) else None
 
     def put_file(self, mention: str) -> None:
         """Replace the file name that is being typed, and the @ before it."""
@@ -134,7 +141,7 @@ class Composer(TextArea):
     def turn_to(self, apart: list[str] | None) -> None:
         """Another chat is on the screen: a private one has a history of its own before that of all others."""
         self.apart = apart
-        self._brought_with.clear()  # of a private chat nothing stays
+        self._how.clear()  # of a private chat nothing stays
         self._back = 0
         self._kept = ""
 
@@ -163,10 +170,25 @@ class Composer(TextArea):
         self._bring(self.app.clipboard)
 
     def _bring(self, text: str) -> None:
-        self._brought = (self._brought if self.text else "") + as_sent(text)
-        if result := self._replace_via_keyboard(as_sent(text), *self.selection):
+        self._brought += as_sent(text)  # until another text is put: what is deleted may come back by an undo
+        if result := super()._replace_via_keyboard(as_sent(text), *self.selection):
+            self._typed += "\0"
             self.move_cursor(result.end_location)
             self.focus()
+
+    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
+        self._note_typed(insert, start, end)
+        return super()._replace_via_keyboard(insert, start, end)
+
+    def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
+        self._note_typed("", start, end)
+        return super()._delete_via_keyboard(start, end)
+
+    def _note_typed(self, insert: str, start: Location, end: Location) -> None:
+        gone = self.get_text_range(*sorted((start, end)))
+        if gone:
+            self._typed = self._typed.removesuffix(gone) if self._typed.endswith(gone) else f"{self._typed}\0"
+        self._typed += insert
 
     def get_line(self, line_index: int) -> Text:
         # Textual 8.2.8: the control characters of a text area reach the terminal, which obeys them.
@@ -181,7 +203,7 @@ class Composer(TextArea):
             self.post_message(self.Asked("accept"))
         else:
             text = self.text
-            self._brought_with[text] = self._brought
+            self._how[text] = self._brought, self._typed
             self.put("")  # now, not when the app hears of it: what is typed meanwhile is the next message
             self.post_message(self.Sent(text))
 

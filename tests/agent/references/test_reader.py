@@ -1,6 +1,7 @@
 """What is read is kept for five minutes, asked for again as little as can be, and never from who rests."""
 
 import asyncio
+import os
 import random
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -130,6 +131,13 @@ async def test_a_file_is_read_anew_when_it_changed(tmp_path: Path, reader: Refer
     path.unlink()
     with pytest.raises(Unreadable, match="cannot be read: No such file"):
         await reader.read(address)
+
+
+async def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path, reader: ReferenceReader) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    for path in (tmp_path / "pipe.md", Path("/dev/././ptmx"), Path("/dev/zero")):
+        with pytest.raises(Unreadable, match="is no regular file"):
+            await reader.read(Address("file", str(path)))
 
 
 async def test_the_oldest_are_let_go_of(web: Web, reader: ReferenceReader, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
+from graph.events import ReferenceAdded, SessionConfigured
+from graph.ids import new_id
 from graph.memory import Memory
 from graph.reader import LogReader
 from graph.transfer.exporting import lines
@@ -279,3 +281,29 @@ def test_a_synthesis_comes_with_both_its_parents_or_not_at_all_and_goes_with_one
     other.append(forget("three"))
     bring(other, exported(memory))  # it brings nothing back
     assert known(other) == ["one"]
+
+
+def test_an_export_attaches_no_file_of_here_and_chooses_no_file_for_a_model(memory: Memory, other: Memory) -> None:
+    talk(memory, 2)
+    memory.append(ReferenceAdded(reference=new_id(), session="s", category="file", text="/home/ada/.ssh/id_rsa"))
+    memory.append(ReferenceAdded(reference=new_id(), session="s", category="page", text="https://example.org/"))
+    for model in ("/tmp/evil.gguf", "evil.gguf"):
+        memory.append(SessionConfigured(session="s", model=model, text="Be kind."))
+    export = exported(memory)
+    assert bring(other, export).refused == {}
+    assert [each.address for each in other.readings.attached("s")] == ["https://example.org/"]
+    about = other.readings.session("s")
+    assert (about.model, about.system_prompt) == (None, "Be kind.")
+    head = other.head()
+    bring(other, export)
+    assert other.head() == head
+    bring(memory, export)
+    assert len(memory.readings.attached("s")) == 2, "where it was said it stays"
+
+
+@pytest.mark.parametrize("at", [10**30, -1])
+def test_a_time_that_no_date_has_is_no_event(memory: Memory, at: int) -> None:
+    talk(memory, 1)
+    line = exported(memory)[0]
+    with pytest.raises(LogDamaged, match="it is no event"):
+        read(2, line | {"at": at})

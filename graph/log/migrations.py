@@ -17,7 +17,7 @@ from graph.ids import new_id, now_ms
 APPLICATION_ID = 0x636C6577  # "clew"
 NEWEST = 6
 
-_SCHEMA = {
+SCHEMA = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
     "events": """
     CREATE TABLE events (
@@ -102,7 +102,7 @@ _SCHEMA = {
     "purging": "CREATE TABLE purging (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
 }
 _OF_EVENTS = "SELECT type, name FROM sqlite_schema WHERE tbl_name = 'events' AND type IN ('index', 'trigger')"
-FIRST_WITHOUT = 5  # the version from which on events have no triggers but those of _SCHEMA
+FIRST_WITHOUT = 5  # the version from which on events have no triggers but those of SCHEMA
 _BEFORE_5 = ("named", "unreflected")  # tables that are among the derived ones since
 
 
@@ -127,8 +127,8 @@ def foreign(db: sqlite3.Connection) -> list[str]:
         f"{type} {name}"
         for type, name, table, sql in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
         if (type in ("trigger", "view") or (sql or "").lower().startswith("create virtual"))
-        and (sql or "").split() != _SCHEMA.get(name, "").split()
-        and not (older and type == "trigger" and table == "events" and name not in _SCHEMA)
+        and (sql or "").split() != SCHEMA.get(name, "").split()
+        and not (older and type == "trigger" and table == "events" and name not in SCHEMA)
     ]
 
 
@@ -157,7 +157,7 @@ def _let_go(db: sqlite3.Connection) -> None:
     for table in _BEFORE_5:
         db.execute(f"DROP TABLE IF EXISTS {table}")
     for type, name in db.execute(_OF_EVENTS).fetchall():
-        if name not in _SCHEMA:
+        if name not in SCHEMA:
             db.execute(f"DROP {type} {name}")
     for _, column, *_, hidden in db.execute("PRAGMA table_xinfo(events)").fetchall():
         if hidden:
@@ -167,7 +167,7 @@ def _let_go(db: sqlite3.Connection) -> None:
 def _complete(db: sqlite3.Connection) -> None:
     """Make whatever is not there yet, and fill what is made of the texts that are."""
     known = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
-    for name, statement in _SCHEMA.items():
+    for name, statement in SCHEMA.items():
         if name not in known:
             db.execute(statement)
     if "meta" not in known:

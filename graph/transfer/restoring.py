@@ -10,6 +10,7 @@ Invariants:
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -32,7 +33,8 @@ from graph.kuzu import rebuild
 from graph.kuzu.opening import OPENING, PURGE
 from graph.kuzu.truncation import WITNESS
 from graph.log.log import Log
-from graph.log.migrations import APPLICATION_ID, NEWEST, foreign, migrate
+from graph.log.migrations import APPLICATION_ID, NEWEST, SCHEMA, foreign, migrate
+from graph.projection.sqlite_tables import rebuild as rebuild_tables
 from graph.reader import LogReader
 from graph.sqlite import GRAPH, LOG, RESTORING, open_reader, open_writer, reading
 from graph.transfer.backup import (
@@ -105,6 +107,7 @@ def prepared(folder: Path, file: Path) -> Iterator[Restoring]:
         with _refusing(file):
             with contextlib.closing(open_writer(part)) as db:
                 migrate(db)
+                _make_ours(db)
                 if damaged is None and here is not None:
                     erased = erase_again(db, part, folder)
                 elif damaged is not None:
@@ -116,6 +119,54 @@ def prepared(folder: Path, file: Path) -> Iterator[Restoring]:
             sync(part)
         another = here is not None and here.log != there.log
         yield Restoring(file, there, here, damaged, another, found.version, erased)
+
+
+SHADOWS = ("_data", "_idx", "_content", "_docsize", "_config")  # tables of an index of words, which SQLite makes
+
+
+def _make_ours(db: sqlite3.Connection) -> None:
+    """Leave nothing in the schema of a log that a new one would not have, so that it does what a new one does.
+
+    What is derived and other goes: it is made anew at the next opening. Raises NotABackup where what is kept is other.
+    """
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+        migrate(new)
+        rebuild_tables(new, (), lambda seq: None, lambda seq: None)  # type: ignore[arg-type, return-value]
+        ours = _schema(new)
+        there = _schema(db)
+        other = [f"{ours[name][0]} {name}" for name in SCHEMA if not _is_same(name, db, there, new, ours)]
+    if other:
+        raise NotABackup(f"in it is not as a log of clew has it: {', '.join(other)}.")
+    shadows = {f"{name}{ending}" for name in SCHEMA for ending in SHADOWS}
+    for type, name in sorted(
+        ((type, name) for name, (type, _) in there.items()), reverse=True
+    ):  # tables before indexes
+        kept = name in SCHEMA or name in shadows or name.startswith("sqlite_") or there[name] == ours.get(name)
+        if not kept:
+            db.execute(f'DROP {type} IF EXISTS "{name.replace(chr(34), 2 * chr(34))}"')
+
+
+def _schema(db: sqlite3.Connection) -> dict[str, tuple[str, list[str]]]:
+    """By name: what it is, and the words that it was made with."""
+    rows = db.execute("SELECT name, type, sql FROM sqlite_schema")
+    return {name: (type, re.findall(r"\w+|[^\w\s]", (sql or "").lower())) for name, type, sql in rows}
+
+
+def _is_same(
+    name: str,
+    db: sqlite3.Connection,
+    there: dict[str, tuple[str, list[str]]],
+    new: sqlite3.Connection,
+    ours: dict[str, tuple[str, list[str]]],
+) -> bool:
+    """Whether something of a log is as in a new one; a table that got columns later is written otherwise."""
+    if name not in there:
+        return False
+    if there[name] == ours[name]:
+        return True
+    columns = f"SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo('{name}')"
+    same = db.execute(columns).fetchall() == new.execute(columns).fetchall()
+    return ours[name][0] == "table" and same and set(there[name][1]) <= set(ours[name][1])
 
 
 def install(folder: Path, ready: Restoring, *, stamp: str) -> Path | None:

@@ -1,6 +1,7 @@
 """Restoring a backup: what it brings back, what stays erased, what it refuses, and where it may be killed."""
 
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -40,6 +41,23 @@ ARMED = (
     "CREATE TRIGGER extra BEFORE DELETE ON purging BEGIN SELECT RAISE(IGNORE); END",
     "CREATE VIEW extra AS SELECT text FROM events",
     "CREATE VIRTUAL TABLE extra USING fts5 (text)",
+)
+
+
+# What would be in the way of whatever is stored or deleted afterwards, or has no effect where it has to.
+OTHERWISE = (
+    "CREATE UNIQUE INDEX extra ON events ((1)) WHERE seq > 1000",
+    "CREATE INDEX extra_too ON events (hex(zeroblob(3000)))",
+    "CREATE TABLE extra_table (text TEXT)",
+)
+NOT_OURS = (
+    ("DROP TRIGGER words_of_erased",),
+    ("DROP TRIGGER words_of_said", "CREATE TRIGGER words_of_said AFTER INSERT ON meta BEGIN SELECT 1; END"),
+    (
+        "CREATE TABLE other AS SELECT * FROM purging",
+        "DROP TABLE purging",
+        "CREATE TABLE purging (seq INTEGER PRIMARY KEY, text TEXT NOT NULL CHECK (text <> 'x')) STRICT",
+    ),
 )
 
 
@@ -141,6 +159,33 @@ def test_what_is_no_whole_backup_changes_nothing(memory: Memory, folder: Path, f
             raise AssertionError(path)
     assert (folder / LOG).read_bytes() == before
     assert not list(folder.glob(f"{RESTORING}*"))
+
+
+@pytest.mark.restarts
+def test_a_backup_whose_log_is_made_otherwise_is_refused_and_what_is_beside_it_goes(
+    opening: Open, folder: Path, tmp_path: Path
+) -> None:
+    memory = opening()
+    talk(memory, 4)
+    memory.close()
+
+    def armed(*statements: str) -> Path:
+        shutil.copyfile(folder / LOG, tmp_path / "armed.sqlite")
+        with closing(sqlite3.connect(tmp_path / "armed.sqlite", isolation_level=None)) as db:
+            for each in statements:
+                db.execute(each)
+        return tmp_path / "armed.sqlite"
+
+    for statements in NOT_OURS:
+        with pytest.raises(NotABackup, match="a log of clew has"), prepared(folder, armed(*statements)):
+            raise AssertionError(statements)
+    restore(folder, armed(*OTHERWISE))
+    with closing(sqlite3.connect(folder / LOG)) as db:
+        assert not db.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'extra%'").fetchall()
+    memory = with_graph(opening)
+    assert wrong(memory) == {}
+    memory.append(said("more", parent="s3"))
+    assert len(memory.readings.thread("s")) == 5
 
 
 @pytest.mark.parametrize("version", range(1, NEWEST))

@@ -6,8 +6,10 @@ character's. An entry that is told once stays where it stands in the prompt. Wha
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from agent.kept import kept
 from agent.story.book import Book, Entry, Salvage, book_of, normal_book
@@ -22,8 +24,11 @@ MOST_SCANNED = 50
 LONGEST_KEY = 300  # characters of a pattern
 MOST_STEPS = 20_000  # that it becomes when it is compiled: what is repeated counts as often as that may be
 _PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\s*(\d*)\s*(?:,\s*(\d*)\s*)?\}|.", re.DOTALL)
+SMALL = 1_000  # steps of a pattern that is kept compiled
+# What hides brackets from whoever counts them: comments, patterns with blanks, classes of POSIX.
+_UNREAD = re.compile(r"\(\?#|\(\?[A-Za-z0-9]*x|\[:\^?\w+:\]")
 TIME_S = 0.05  # for a pattern in all turns
-MOST_S = 0.5  # for all patterns of a message
+MOST_S = 0.5  # for all keys of a message
 NO_ROOM, TOO_SLOW, NO_PATTERN = "there was no room", "its pattern takes too long", "its pattern is none"
 
 
@@ -80,11 +85,11 @@ def matching(
     found: list[Lore] = []
     for book, entries in books:
         depth = min(book.scan_depth or SCANNED, MOST_SCANNED)
-        text = "\n".join(turn.text or "" for turn in seen[-depth:])
+        text = _Said("\n".join(turn.text or "" for turn in seen[-depth:]))
         fresh = [lore for lore in entries if not lore.entry.constant and not told(lore.id)]
         hits = [lore for lore in fresh if _matches(lore, text, patterns)]
         if book.recursive:
-            inside = "\n".join(lore.text for lore in hits)
+            inside = _Said("\n".join(lore.text for lore in hits))
             hits += [lore for lore in fresh if lore not in hits and _matches(lore, inside, patterns)]
         found += hits
     found.sort(key=lambda lore: (-(lore.entry.priority or 0), lore.entry.order))
@@ -109,32 +114,58 @@ def budget(books: Sequence[tuple[Book, list[Lore]]], most: int) -> int:
     return min([most, *(book.token_budget for book, _ in books if book.token_budget is not None)])
 
 
+class _Said:
+    """A text in which keys are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> str:
+        return self.text.casefold()
+
+
 class _Patterns:
-    """Looks for keys that are patterns, each for a short while; tells of those that are none or take too long."""
+    """Looks for keys, all of them for a short while; tells of patterns that are none, and of what takes too long."""
 
     def __init__(self) -> None:
-        self.left_out: list[LeftOut] = []
+        self._left_out: dict[str, LeftOut] = {}
         self._left_s = MOST_S
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        return list(self._left_out.values())
+
+    def says(self, lore: Lore, keys: Sequence[str], said: _Said) -> bool:
+        """Whether one of the keys of an entry is in a text."""
+        if self._left_s <= 0:
+            self._leave_out(lore, TOO_SLOW)
+            return False
+        began = time.perf_counter()
+        try:
+            return any(_says(lore, key, said, self) for key in keys)
+        finally:
+            self._left_s -= time.perf_counter() - began
 
     def found(self, lore: Lore, key: str, text: str) -> bool:
         import regex  # which only those need who have such keys
 
         pattern, flags = _unwrapped(key, lore.entry.case_sensitive)
-        if self._left_s <= 0 or len(pattern) > LONGEST_KEY or _steps(pattern) > MOST_STEPS:
+        steps = _steps(pattern) if len(pattern) <= LONGEST_KEY and not _UNREAD.search(pattern) else MOST_STEPS
+        if steps >= MOST_STEPS:
             self._leave_out(lore, TOO_SLOW)
             return False
         try:
-            return regex.search(pattern, text, flags, timeout=TIME_S) is not None
+            compiled = regex.compile(pattern, flags, cache_pattern=steps <= SMALL)
+            return compiled.search(text, timeout=TIME_S) is not None
         except regex.error:
             self._leave_out(lore, NO_PATTERN)
         except TimeoutError:
-            self._left_s -= TIME_S
             self._leave_out(lore, TOO_SLOW)
         return False
 
     def _leave_out(self, lore: Lore, why: str) -> None:
-        if all(each.title != lore.title for each in self.left_out):
-            self.left_out.append(LeftOut(lore.title, why))
+        self._left_out.setdefault(lore.title, LeftOut(lore.title, why))
 
 
 def _steps(pattern: str) -> int:
@@ -167,20 +198,18 @@ def _unwrapped(key: str, case_sensitive: bool) -> tuple[str, int]:
     return pattern, int(regex.IGNORECASE) if ignore else 0
 
 
-def _matches(lore: Lore, text: str, patterns: _Patterns) -> bool:
+def _matches(lore: Lore, said: _Said, patterns: _Patterns) -> bool:
     entry = lore.entry
-
-    def said(keys: Sequence[str]) -> bool:
-        return any(_says(lore, key, text, patterns) for key in keys)
-
-    return said(entry.keys) and (not (entry.selective and entry.secondary) or said(entry.secondary))
+    found = patterns.says(lore, entry.keys, said)
+    return found and (not (entry.selective and entry.secondary) or patterns.says(lore, entry.secondary, said))
 
 
-def _says(lore: Lore, key: str, text: str, patterns: _Patterns) -> bool:
+def _says(lore: Lore, key: str, said: _Said, patterns: _Patterns) -> bool:
     if lore.entry.use_regex or (key.startswith("/") and key.rfind("/") > 0):
-        return patterns.found(lore, key, text)
+        return patterns.found(lore, key, said.text)
+    text = said.text
     if not lore.entry.case_sensitive:
-        key, text = key.casefold(), text.casefold()
+        key, text = key.casefold(), said.folded
     at = text.find(key) if key.strip() else -1
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(key) : at + len(key) + 1]

@@ -165,6 +165,8 @@ async def test_lore_that_has_no_room_or_never_ends_is_told_of(played: Played) ->
             Entry(("(a|aa)+$",), "Never.", use_regex=True, name="Endless"),
             Entry(("[",), "Never.", use_regex=True, name="None"),
             Entry((f"/{'(?:' * 8}a?b{'){9}' * 8}/i",), "Never.", use_regex=True, name="Huge"),  # 4 GB compiled
+            Entry(("(?:(?:a{300}(?#()){300}(?#()){300}",), "Never.", use_regex=True, name="Hidden"),  # 5 GB
+            Entry(("(?:a{1000}[[:alpha:](]){1000}",), "Never.", use_regex=True, name="Posix"),
             Entry((r"/m{1,3}ara|\{1000}[{99}]/i",), "Usual.", use_regex=True, priority=9),
         ),
         token_budget=60,
@@ -176,7 +178,7 @@ async def test_lore_that_has_no_room_or_never_ends_is_told_of(played: Played) ->
     assert "“The sea” was left out: there was no room." in told
     assert "“None” was left out: its pattern is none." in told
     assert "Usual." in shown(played.model)
-    for name in ("Endless", "Huge"):
+    for name in ("Endless", "Huge", "Hidden", "Posix"):
         assert any(name in each and "too long" in each for each in told)
 
 

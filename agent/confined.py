@@ -12,6 +12,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ COMMAND = (sys.executable, "-P", "-m", "agent.confined")
 KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")  # without which none starts
 WITHIN_S = 20.0
 MOST_MEMORY = 2 << 30
+MOST_TOLD = 256 << 20  # bytes of an answer
 
 
 class Broken(Exception):
@@ -45,8 +47,18 @@ async def read(reader: str, given: bytes, about: Mapping[str, Any], *, within_s:
         env=_environment(),
     )
     try:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        told = bytearray()
         async with asyncio.timeout(within_s):
-            told, _ = await process.communicate(_message(given, about))
+            process.stdin.write(_message(given, about))
+            with suppress(ConnectionError):
+                await process.stdin.drain()
+            process.stdin.close()
+            while len(told) <= MOST_TOLD and (more := await process.stdout.read(MOST_TOLD)):
+                told += more
+            if len(told) <= MOST_TOLD:
+                await process.wait()
     finally:
         with suppress(ProcessLookupError):
             process.kill()
@@ -56,19 +68,38 @@ async def read(reader: str, given: bytes, about: Mapping[str, Any], *, within_s:
 
 def read_here(reader: str, given: bytes, about: Mapping[str, Any], *, within_s: float = WITHIN_S) -> Any:
     """The same for whoever is in a thread: it blocks."""
+    process = subprocess.Popen(
+        [*COMMAND, reader, f"{within_s:.0f}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(),
+    )
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(within_s, end)
+    timer.start()
     try:
-        ended = subprocess.run(
-            [*COMMAND, reader, f"{within_s:.0f}"],
-            input=_message(given, about),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-            timeout=within_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TimeoutError from error
-    return _answer(ended.returncode, ended.stdout)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(ConnectionError), process.stdin as given_to:
+            given_to.write(_message(given, about))
+        told = process.stdout.read(MOST_TOLD + 1)
+        if len(told) <= MOST_TOLD:
+            process.wait()
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    if late.is_set():
+        raise TimeoutError
+    return _answer(process.returncode, told)
 
 
 def _environment() -> dict[str, str]:
@@ -79,8 +110,8 @@ def _message(given: bytes, about: Mapping[str, Any]) -> bytes:
     return json.dumps(about).encode() + b"\n" + given
 
 
-def _answer(code: int | None, told: bytes) -> Any:
-    if code:
+def _answer(code: int | None, told: bytes | bytearray) -> Any:
+    if code or len(told) > MOST_TOLD:
         raise Broken
     return json.loads(told)
 

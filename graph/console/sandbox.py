@@ -19,19 +19,41 @@ from pathlib import Path
 MEMORY_BYTES = 384 << 20  # that it may take beyond what it has
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # of landlock(7), the same for all machines of today
 _EVERY_DEED = (1 << 13) - 1  # of its first version: read, write, make, remove, run
+_LATER_DEEDS = {2: 1 << 13, 3: 1 << 14, 5: 1 << 15}  # since which version: link elsewhere, cut off, ask a device
+_APART, _APART_SINCE = 1 | 2, 6  # from sockets without a file, and from signals to others
+_VERSION = 1  # what is asked for in the place of a ruleset
 _READING = 1 << 2 | 1 << 3  # files and folders
 _BENEATH = 1
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
-# seccomp(2), by machine: its name there, and the numbers of socket, ptrace, process_vm_readv, process_vm_writev, kill.
-_MACHINES = {"x86_64": (0xC000003E, (41, 101, 310, 311, 62)), "aarch64": (0xC00000B7, (198, 117, 270, 271, 129))}
-_EVERYWHERE = (425, 438)  # io_uring_setup, which opens sockets too, and pidfd_getfd
+# seccomp(2), by machine: its name there, and the numbers of socket, ptrace, process_vm_readv, process_vm_writev; kill,
+# tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo; truncate, fchmod, fchmodat, fchown, fchownat, utimensat; those of
+# extended attributes that set or remove; those of keyrings and of shared memory; and, on the first,
+# their forerunners.
+_MACHINES = {
+    "x86_64": (
+        0xC000003E,
+        (
+            *(41, 101, 310, 311, 62, 200, 234, 129, 297, 76, 91, 268, 93, 260, 280),
+            *(188, 189, 190, 197, 198, 199, 248, 249, 250, 29, 30, 31),
+            *(90, 92, 94, 132, 235, 261),
+        ),
+    ),
+    "aarch64": (
+        0xC00000B7,
+        (
+            *(198, 117, 270, 271, 129, 130, 131, 138, 240, 45, 52, 53, 55, 54, 88),
+            *(5, 6, 7, 14, 15, 16, 217, 218, 219, 194, 195, 196),
+        ),
+    ),
+}
+_EVERYWHERE = (424, 425, 434, 438, 452)  # pidfd_send_signal, io_uring_setup, pidfd_open, pidfd_getfd, fchmodat2
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # instructions of a filter
 _OTHER_CALLS = 0x40000000  # from here on they are those of x32
 _ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000 | 13  # with EACCES
 
 
 class _Ruleset(ctypes.Structure):
-    _fields_ = (("handled", ctypes.c_uint64),)
+    _fields_ = (("handled", ctypes.c_uint64), ("connections", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
 
 
 class _Beneath(ctypes.Structure):
@@ -71,15 +93,18 @@ def _beneath(allowed: Mapping[Path, int]) -> bool:
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)
-    rules = _Ruleset(_EVERY_DEED)
-    ruleset = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
+    version = libc.syscall(_CREATE_RULESET, None, 0, _VERSION)
+    deeds_known = _EVERY_DEED | sum(deed for since, deed in _LATER_DEEDS.items() if since <= version)
+    rules = _Ruleset(deeds_known, 0, _APART if version >= _APART_SINCE else 0)
+    size = ctypes.sizeof(rules) if version >= _APART_SINCE else ctypes.sizeof(ctypes.c_uint64)
+    ruleset = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0)
     if ruleset < 0:
         return False
     try:
         for folder, deeds in allowed.items():
             beneath = os.open(folder, os.O_PATH | os.O_CLOEXEC)
             try:
-                rule = _Beneath(deeds, beneath)
+                rule = _Beneath(deeds_known if deeds == _EVERY_DEED else deeds, beneath)
                 if libc.syscall(_ADD_RULE, ruleset, _BENEATH, ctypes.byref(rule), 0) != 0:
                     return False
             finally:

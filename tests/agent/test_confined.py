@@ -17,19 +17,32 @@ FILES = {
     "writes a file": "open(sys.argv[1] + '.new', 'w')",
     "removes one": "os.unlink(sys.argv[1])",
     "runs a program": "os.execv('/bin/true', ['true'])",
+    "opens it to others": "os.chmod(sys.argv[1], 0o666)",
+    "says that it is older": "os.utime(sys.argv[1], (0, 0))",
+    "cuts it off": "os.truncate(sys.argv[1], 0)",
+    "notes something on it": "os.setxattr(sys.argv[1], 'user.note', b'x')",
     "reads what another was given": "open(f'/proc/{os.getppid()}/environ').read()",
 }
 OTHERS = {
     "connects": "socket.socket()",
     "connects here": "socket.socket(socket.AF_UNIX)",
     "ends another process": "os.kill(os.getppid(), 0)",
+    "ends a thread of it": "called(234, os.getppid(), os.getppid(), 0)",
+    "has a handle of it": "os.pidfd_open(os.getppid())",
+    "keeps something with the system": "called(250, 0, -3, 1)",
 }
 TRY = """
-import json, os, socket, sys
+import ctypes, json, os, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
 from pathlib import Path
 from agent.confined import LIBRARIES
 from graph.console.sandbox import confine_reading
 held = confine_reading([Path(each) for each in (sys.prefix, sys.base_prefix, *LIBRARIES)])
+def called(number, *arguments):
+    if sys.platform != "linux" or os.uname().machine != "x86_64":
+        raise PermissionError
+    if libc.syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), "")
 def tried(deed):
     try:
         eval(deed)

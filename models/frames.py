@@ -6,6 +6,7 @@ only the first start with a model pays for it. Run as `python -m models.frames` 
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from models.template import ChatFormat, Vocabulary, choose_format, learn
 VERSION = 1  # of what is learnt: it is not learnt otherwise from the same template
 WITHIN_S, CPU_S = 20.0, 3
 MEMORY = 1 << 30
+LONGEST, LONGEST_FRAMES = 1_000_000, 20_000  # characters: frames go into every prompt
+KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")  # without which none starts
 
 
 def vocabulary_of(model: NativeModel, header: GgufHeader, memo: Path | None = None) -> Vocabulary:
@@ -39,7 +42,7 @@ def learn_apart(template: str | None, *, bos: str, eos: str, memo: Path | None =
 
     `memo` is a file that remembers them.
     """
-    if not template:
+    if not template or len(template) > LONGEST:
         return None
     asked = json.dumps([VERSION, template, bos, eos])
     key = f"frames {blake2b(asked.encode(), digest_size=16).hexdigest()}"
@@ -60,8 +63,11 @@ ROLES = ("system", "user", "assistant")
 def _told(asked: str) -> str:
     """What the process says, as JSON; empty where it came to no end."""
     command = [sys.executable, "-P", "-m", "models.frames"]
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     try:
-        ended = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+        ended = subprocess.run(
+            command, input=asked, capture_output=True, text=True, timeout=WITHIN_S, env=kept, check=False
+        )
     except (subprocess.TimeoutExpired, OSError):
         return ""
     return ended.stdout if ended.returncode == 0 else ""
@@ -72,7 +78,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     found = learn(template, bos=bos, eos=eos)
-    json.dump(None if found is None else asdict(found), sys.stdout)
+    told = json.dumps(None if found is None else asdict(found))
+    sys.stdout.write(told if len(told) <= LONGEST_FRAMES else "null")
 
 
 if __name__ == "__main__":

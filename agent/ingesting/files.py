@@ -11,7 +11,7 @@ from typing import Literal
 from agent import confined
 from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting import pdf, sections
-from agent.ingesting.sections import Section, TextPiece, pieces
+from agent.ingesting.sections import LONGEST, Section, TextPiece, pieces
 
 Kind = Literal["markdown", "text", "code", "pdf"]
 
@@ -219,7 +219,7 @@ def _pdf(path: Path, data: bytes) -> tuple[str, Iterator[Section]]:
     if not data.lstrip()[:5].startswith(b"%PDF"):
         raise DocumentUnreadable(broken)
     try:
-        found = confined.read_here("pdf", data, {}, within_s=PDF_S)
+        found = confined.read_here("pdf", data, {"most": MOST_PIECES * LONGEST}, within_s=PDF_S)
     except confined.Broken as error:
         raise DocumentUnreadable(broken) from error
     except TimeoutError as error:

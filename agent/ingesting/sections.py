@@ -76,6 +76,7 @@ DEFINES = re.compile(
     r"sub|procedure|CREATE|create)\b)"
 )
 DECORATES = "@"
+MOST_LINES = 200_000  # of a Markdown text whose headings are looked for
 
 
 def markdown(text: str) -> Iterator[Section]:
@@ -83,6 +84,9 @@ def markdown(text: str) -> Iterator[Section]:
     from markdown_it import MarkdownIt
 
     lines = text.split("\n")
+    if len(lines) > MOST_LINES:
+        yield Section((), paragraphs(lines))  # as a text without headings: each line may become a dozen objects
+        return
     path: list[tuple[int, str]] = []
     start = 0
     tokens = MarkdownIt("commonmark").parse(text)

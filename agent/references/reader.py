@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from agent.errors import Unreadable
 from agent.references.address import Address
 from agent.references.client import GOES_ON, MOST_BYTES, Busy, Version, WebClient
-from agent.references.extraction import Page, read_apart
+from agent.references.extraction import LONGEST, Page, read_apart
 from agent.references.pace import Pace
 from agent.references.threads import SERVICE, Author, read_thread
 
@@ -132,7 +132,8 @@ class ReferenceReader:
 
     async def _read_thread(self, address: Address) -> Reading:
         thread = await read_thread(self._client, address.text, service=self._service())
-        reading = _made(address, thread.text, thread.title, thread.cut)
+        cut = thread.cut or len(thread.text) > LONGEST
+        reading = _made(address, thread.text[:LONGEST], thread.title, cut)
         return self._keep(replace(reading, authors=thread.authors), Version())
 
     async def _read_page(self, address: Address) -> Reading:

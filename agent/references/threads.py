@@ -4,6 +4,7 @@ The service says what there is now: what was deleted or blocked, and what only t
 as a gap, without words. What it answers is not trusted to have any shape.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -73,10 +74,9 @@ async def read_thread(client: WebClient, address: str, *, service: str = SERVICE
         raise Unreadable(gone) if error.status in (400, 404, 410) else error from error
     assert fetched is not None  # no version was known
     try:
-        told = json.loads(fetched.body)
+        return await asyncio.to_thread(lambda: thread_of(json.loads(fetched.body)))
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"What the service of that post answers is broken. {GOES_ON}") from error
-    return thread_of(told)
 
 
 def thread_of(told: Any) -> Thread:

@@ -49,7 +49,8 @@ REPLIES = 16  # by which the pace of reading is known
 
 # How control tokens of today's models are written. A server takes messages, and may take such words in them for one.
 CONTROL = re.compile(
-    r"<\|[^<>|\n]{1,60}\|>|<｜[^<>｜\n]{1,60}｜>|<\|?/?(?:s|bos|eos|pad|unk|mask|sep|cls|think|tool_call|tool_response)\|?>"
+    r"<\|[^<>|\n]{1,60}\|?>|<[\w/.-]{1,60}\|>|\[\|[^\[\]|\n]{1,60}\|\]|\]~!?[a-z]{0,12}[\[\]]|\[e~\["
+    r"|<｜[^<>｜\n]{1,60}｜>|<seed:\w{1,30}>|<end_of_utterance>|<[se]op>|<\|?/?(?:s|bos|eos|pad|unk|mask|sep|cls|think|tool_call|tool_response)\|?>"
     r"|<(?:start|end)_of_(?:turn|image|text)>|<(?:unused|reserved_|extra_id_)\w{0,40}>|<<?/?SYS>>?"
     r"|\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|TOOL_CONTENT|ARGS|THINK)\]",
     re.IGNORECASE,

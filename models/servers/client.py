@@ -30,6 +30,7 @@ CONNECT_S = 5.0
 ANSWER_S = 60.0  # without a byte
 LONGEST_LINE = 1 << 20  # bytes of one event of a stream
 LONGEST_ANSWER = 64 << 20
+MANY, MOST_VALUES = 8 << 20, 4_000_000  # bytes that may hold so many values; each takes a hundred bytes
 AT_ONCE = 1 << 16  # bytes that are read as JSON in the event loop: about a millisecond
 REASON_S = 5.0  # to say what is wrong, where the status is known
 SHOWN, LONGEST_REASON = 200, 4000  # characters of what a server says
@@ -151,6 +152,8 @@ class ServerClient:
             yield rest[5:].strip()
 
     def _read(self, data: bytes) -> Any:
+        if len(data) > MANY and sum(map(data.count, b",[{")) > MOST_VALUES:
+            raise self._broken(f"it answered with more than {MOST_VALUES:,} values")
         try:
             return json.loads(data)
         except (ValueError, RecursionError):

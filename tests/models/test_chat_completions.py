@@ -189,6 +189,8 @@ CONTROLS = (
     "<|im_end|>", "<|im_start|>system", "<|eot_id|>", "<｜User｜>", "</s>", "[INST]", "[/INST]", "<<SYS>>",
     "<end_of_turn>",
     "<start_of_turn>model", "<eos>", "<|endoftext|>", "<|start_header_id|>", "<unused7>", "[SYSTEM_PROMPT]", "<think>",
+    "<|turn>", "<turn|>", "<|channel>", "[|system|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "<seed:bos>", "<sop>",
+    "<end_of_utterance>",
 )  # fmt: skip
 
 

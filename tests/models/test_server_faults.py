@@ -661,3 +661,13 @@ async def test_no_message_is_lost_and_no_file_below_the_home_has_the_key(kind: K
     files = [each for each in home.root.rglob("*") if each.is_file() and each != key]
     assert files
     assert [each for each in files if KEY.encode() in each.read_bytes()] == []
+
+
+def test_an_answer_of_endless_values_is_not_made_into_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.servers.client.MANY", 10)
+    monkeypatch.setattr("models.servers.client.MOST_VALUES", 5)
+    client = ServerClient(checked_address("den", "http://127.0.0.1:9"))
+    assert client._read(b'{"models": ["a", "b"]}') == {"models": ["a", "b"]}
+    with pytest.raises(ServerBroken, match="more than 5 values"):
+        client._read(b"[{},{},{},{},{}]")
+    client.drop()

@@ -79,6 +79,7 @@ def test_a_template_without_end_or_room_is_not_used_and_what_is_learnt_is_rememb
     nested = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
     for template in (nested, "{{ 'x' * 10**11 }}", "{{ '%99999999999d' | format(1) }}", "{{ 'x'.center(10**11) }}"):
         assert learn_apart(f"{template}{CHATML}", bos="", eos="") is None
+    assert learn_apart(f"{'A' * 30_000}{CHATML}", bos="", eos="") is None, "frames go into every prompt"
     memo = tmp_path / "probed.json"
     found = learn_apart(CHATML, bos="<|im_start|>", eos="", memo=memo)
     assert found == learnt(CHATML, bos="<|im_start|>", eos="")

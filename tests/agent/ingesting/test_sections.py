@@ -1,5 +1,8 @@
 """Sections follow what stands in a document: headings, definitions, pages."""
 
+import pytest
+
+from agent.ingesting import sections
 from agent.ingesting.sections import code, markdown, pages, plain
 
 
@@ -38,3 +41,10 @@ def test_plain_text_is_parted_by_blank_lines() -> None:
 
 def test_pages_without_words_are_left_out() -> None:
     assert [each.headings for each in pages(["First", " \n", "Third"])] == [("page 1",), ("page 3",)]
+
+
+def test_a_markdown_text_of_too_many_lines_is_read_as_one_without_headings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "MOST_LINES", 5)
+    (section,) = markdown("# One\n\n# Two\n\n# Three\n\nwords")
+    assert section.headings == ()
+    assert section.paragraphs == ("# One", "# Two", "# Three", "words")

@@ -119,6 +119,15 @@ async def test_a_thread_is_read_with_who_wrote(web: Web, reader: ReferenceReader
     assert reader.host_of(address) == "127.0.0.1"
 
 
+async def test_a_thread_without_an_end_is_cut(
+    web: Web, reader: ReferenceReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading_of, "LONGEST", 10)
+    web.put_json("/xrpc/app.bsky.feed.getPostThread", {"thread": post("First " * 20)})
+    found = await reader.read(read_address("at://ada.example/app.bsky.feed.post/3k", Path()))
+    assert (len(found.text), found.cut) == (10, True)
+
+
 async def test_a_file_is_read_anew_when_it_changed(tmp_path: Path, reader: ReferenceReader) -> None:
     path = tmp_path / "note.md"
     path.write_text("one")

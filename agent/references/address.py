@@ -106,6 +106,8 @@ def _page(text: str) -> Address:
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
         raise AgentError(f"“{_short(text)}” is no web address: {error}. {UNTOUCHED}") from error
+    if port == 0:
+        raise AgentError(f"“{_short(text)}” is no web address: there is no port 0. {UNTOUCHED}")
     if parts.username is not None or parts.password is not None:
         raise AgentError(f"A web address with a name or a password in it is not kept. {UNTOUCHED} Leave them out.")
     host = _ascii(host, text)

@@ -29,7 +29,9 @@ REDIRECTS = (301, 302, 303, 307, 308)
 BUSY = (429, 500, 502, 503, 504)
 GOES_ON = "The chat goes on without it."
 AGENT = "clew (reads what its user refers to)"
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# In which the last 32 bits are an address of IPv4; of this machine and private networks, whatever the library says.
+INNER = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("::/96"))
+OWN = (ipaddress.ip_network("64:ff9b:1::/48"), ipaddress.ip_network("fec0::/10"), ipaddress.ip_network("::/127"))
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 # Whether a host may be asked; True: also where it is in a private network; at a port, None: the usual one.
@@ -215,7 +217,9 @@ def is_own(address: str) -> bool:
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if inner is None and ip in NAT64:
+        if any(ip in each for each in OWN):
+            return True
+        if inner is None and any(ip in each for each in INNER):
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_own(str(inner))

@@ -114,6 +114,7 @@ async def test_a_host_is_asked_only_if_it_may_be(web: Web) -> None:
         ("fd00::1", True),
         ("::ffff:127.0.0.1", True), ("64:ff9b::7f00:1", True), ("2002:7f00:1::", True), ("93.184.216.34", False),
         ("2606:2800:220:1:248:1893:25c8:1946", False), ("64:ff9b::5db8:d822", False),
+        ("64:ff9b:1::7f00:1", True), ("fec0::1", True), ("::127.0.0.1", True), ("::", True),
     ],
 )  # fmt: skip
 def test_addresses_of_this_machine_and_of_private_networks_are_known(address: str, own: bool) -> None:

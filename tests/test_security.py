@@ -89,8 +89,12 @@ HELD = {
         ("models/test_template.py", "test_a_template_without_end_or_room_is_not_used_and_what_is_learnt_is_remembered"),
     ),
     "No link in a folder": (("agent/ingesting/test_files.py", "test_no_link_of_a_folder_leads_to_what_is_not_in_it"),),
-    "A backup that would bring": (
+    "A backup whose schema": (
         ("graph/transfer/test_restoring.py", "test_what_is_no_whole_backup_changes_nothing"),
+        (
+            "graph/transfer/test_restoring.py",
+            "test_a_backup_whose_log_is_made_otherwise_is_refused_and_what_is_beside_it_goes",
+        ),
     ),
     "A query of your own": (
         ("graph/console/test_hostile.py", "test_none_is_ever_run_by_the_console"),

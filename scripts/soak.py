@@ -95,7 +95,8 @@ PARTS = {
     "mutation-1": Part("small mistakes in log, codec, steps", (mutation("log", "codec", "steps"),)),
     "mutation-2": Part("small mistakes in projection, erasure", (mutation("projection", "erasure"),)),
     "mutation-3": Part("small mistakes in recall, masks", (mutation("recall", "masks"),)),
-    "mutation-4": Part("small mistakes in prompt, service", (mutation("prompt", "service"),)),
+    "mutation-4": Part("small mistakes in prompt", (mutation("prompt"),)),
+    "mutation-5": Part("small mistakes in service", (mutation("service"),)),
 }
 STRANGERS = {
     "python-3.11.2": Stranger(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent import prompt
-from agent.prompt import Cause, Limits, PromptLog, Quotes
+from agent.prompt import Cause, Limits, PromptLog, Quotes, version_of
 from agent.quoting import HEADER, PINS, Quote
 from graph.events import Recalled
 from graph.values import Turn
@@ -294,3 +294,18 @@ def test_text_never_becomes_a_control_token(text: str) -> None:
     frames = model.frame("system", SYSTEM, first=True) + model.frame("user", "x")
     tokens = built(model, turn(0, "user", text)).tokens
     assert [token for token in tokens if token < FIRST_WORD] == [token for token in frames if token < FIRST_WORD]
+
+
+def test_each_kind_of_thing_has_its_share_of_a_prompt() -> None:
+    limits = Limits(context=16_000, high_water=9_000, low_water=6_000)
+    shares = (limits.recalled, limits.references, limits.pins, limits.blocks, limits.lore, limits.passages)
+    assert shares == (2_000, 2_000, 1_500, 1_500, 1_000, 600)
+    assert limits.message == 6_000
+    for role, most in (("user", 6_000), ("assistant", 6_000), ("tool", 1_000)):
+        assert limits.of(turn(0, role, "hello")) == most
+
+
+def test_a_block_is_quoted_with_its_version() -> None:
+    assert [version_of(id) for id in ("block:persona@12", "block:a@b@3", "block:persona", "block:persona@x")] == [
+        *(12, 3, 0, 0)
+    ]

@@ -5,7 +5,6 @@ begins, and a broken one is told by its number; then the events come in the orde
 line in between is where it stands in the file, not what it says.
 """
 
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,11 +17,12 @@ from graph.errors import LogDamaged
 from graph.events import TurnSaid
 from graph.transfer.merging import FORMAT, ExportedEvent, ExportSummary, Unknown, read
 
-from .reading import MOST, SAFE, ExportSource, line_of, lines
+from .reading import MOST, PIECE, SAFE, ExportSource, line_of, lines
 
 NAME = "clew's export"
 TRIED = 20  # first lines that may be broken, or stand elsewhere
 AT_ONCE = 200  # events in one transaction
+MOST_UNPACKED = 2 << 30  # bytes, in the temporary folder while it is imported
 FIRST_BAD = 5  # broken lines that are told of one by one
 
 
@@ -54,7 +54,10 @@ class ClewExport:
 
     def batches(self) -> Iterator[list[ExportedEvent]]:
         """The events, in the order of their numbers, some at a time. Raises ExportUnreadable."""
-        with self.source.open() as file, _seekable(file, packed=self.source.member is not None) as seeking:
+        with (
+            self.source.open() as file,
+            _seekable(file, self.source.name, packed=self.source.member is not None) as seeking,
+        ):
             at = -1
             for start in range(0, len(self.order), AT_ONCE):
                 batch: list[ExportedEvent] = []
@@ -147,12 +150,15 @@ def _is_event(value: Any) -> bool:
 
 
 @contextmanager
-def _seekable(file: IO[bytes], *, packed: bool) -> Iterator[IO[bytes]]:
+def _seekable(file: IO[bytes], name: str, *, packed: bool) -> Iterator[IO[bytes]]:
     """A file to go to and fro in; one that is packed is unpacked first, into a file without a name."""
     if not packed:
         yield file
         return
     with tempfile.TemporaryFile() as unpacked:
-        shutil.copyfileobj(file, unpacked)
+        while piece := file.read(PIECE):
+            unpacked.write(piece)
+            if unpacked.tell() > MOST_UNPACKED:
+                raise ExportUnreadable(f"{name} unpacks to more than {MOST_UNPACKED >> 30} GB. {SAFE} Unpack it first.")
         unpacked.seek(0)
         yield unpacked

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.errors import ExportMissing, ExportUnreadable
 from agent.importing import reading
-from agent.importing.formats import open_export
+from agent.importing.formats import clew_export, open_export
 from agent.importing.reading import ExportSource, document, lines
 from tests.tables import each
 
@@ -128,7 +128,7 @@ def test_a_small_zip_that_unpacks_to_endless_values_is_refused_before_they_are_m
         archive.writestr("conversations.json", f'[{{"mapping": [{unit * 5_000_000}0]}}]')
     assert path.stat().st_size < 30_000
     tracemalloc.start()
-    with pytest.raises(ExportUnreadable, match=r"More than 4,000,000 values in one\. Nothing was imported"):
+    with pytest.raises(ExportUnreadable, match=r"More than 1,000,000 values in one\. Nothing was imported"):
         list(document(reading.sources(path)[0]))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -201,3 +201,18 @@ def test_a_chat_that_is_not_as_it_should_be_is_counted_and_the_others_are_read(t
     chats = list(open_export(write(tmp_path, [CLAUDE, odd, CLAUDE])).chats())
     assert [len(chat.messages) for chat in chats] == [1, 0, 1]
     assert chats[1].skipped == {"in a chat that was not understood": 1}
+
+
+def test_a_packed_export_of_clews_that_unpacks_without_an_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.importing.clew.MOST_UNPACKED", 1 << 12)
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(
+            "export.jsonl", json.dumps({"clew": "export", "format": 1, "log": "x", "events": 1}) + "\n" * (3 << 20)
+        )
+    export = clew_export(path)
+    assert export is not None
+    with pytest.raises(ExportUnreadable, match="Unpack it first"):
+        list(export.batches())

@@ -53,11 +53,16 @@ class MemoryView:
         world: str,
         project: Viewer,
         limit: int = 15,
+        under_review: bool = False,
     ) -> list[NearObservation]:
         """The observations in use that are nearest to some words, and that a chat of a project, or of none, sees.
 
+        Also those `under_review`, for who is not to propose them again.
+
         Costs what observations there are, however much was said.
         """
-        found = self.recall.near(text, vector=vector, world=world, project=project, limit=limit)
+        found = self.recall.near(
+            text, vector=vector, world=world, project=project, limit=limit, under_review=under_review
+        )
         there = self.readings.observations((id for id, _, _ in found), world=world)
         return [NearObservation(there[id], cosine, words) for id, cosine, words in found if id in there]

@@ -159,13 +159,18 @@ def _cheap_graphs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tried(models: Path, folder: Path) -> Path:
-    """Try the default models, as a clew does before it loads them; where that is noted."""
+    """Try the default models, and learn from the chat's template, as a clew does first; where that is noted."""
+    from models.frames import vocabulary_of
+    from models.loading import load_model
     from models.probe import check_apart
     from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
 
     memo, store = folder / "probed.json", ModelStore(models)
     check_apart(store.path(DEFAULT_CHAT), memo=memo, embeds=False)
     check_apart(store.path(DEFAULT_EMBEDDER), memo=memo, embeds=True)
+    model, header = load_model(store.path(DEFAULT_CHAT), embeds=False, context=64, gpu_layers=0, memo=memo)
+    vocabulary_of(model, header, memo)
+    model.free()
     return memo
 
 

@@ -1,7 +1,6 @@
 """What becomes of what is written: a command is done, a message sent, edited or kept waiting, a draft kept."""
 
 import asyncio
-import resource
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -192,6 +191,8 @@ class ComposerController:
         """
         if self._coming is not None or self._view.chat is None:
             return
+        import resource
+
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         if since:
             self._keep("")

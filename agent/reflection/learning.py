@@ -184,7 +184,10 @@ class Learning:
     ) -> None:
         material = draft.material
         asked = " ".join(turn.text or "" for turn in material.said)[:LONGEST_ASKED]
-        shown = [near.observation for near in (await self._near(asked, material))[:MOST_SHOWN]]
+        known = [near.observation for near in await self._near(asked, material)]
+        shown = [each for each in known if each.status == "active"][
+            :MOST_SHOWN
+        ]  # what waits for review is no knowledge
         actions = await self._ask(draft, generator, shown)
         applier = Applier(
             draft,
@@ -258,7 +261,13 @@ class Learning:
         """The nearest observations, those nearest in meaning also where they have no vector of their own yet."""
         (vector,) = await self.embed([text])
         found = await asyncio.to_thread(
-            self._memory.near, text, vector=vector, world=material.world, project=material.project, limit=NEAREST
+            self._memory.near,
+            text,
+            vector=vector,
+            world=material.world,
+            project=material.project,
+            limit=NEAREST,
+            under_review=True,
         )
         found = [near for near in found if not (near.observation.plain or _is_of_another(near.observation, text))]
         new = [near for near in found if not near.cosine and near.observation.text]

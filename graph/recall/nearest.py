@@ -31,6 +31,7 @@ def nearest(
     terms: Sequence[Term],
     cosines: "NDArray[np.float32] | None",
     *,
+    under_review: bool,
     limit: int,
 ) -> list[tuple[str, float, float]]:
     """Ids with cosine and share of words, the nearest first.
@@ -40,7 +41,7 @@ def nearest(
     import numpy as np
 
     table = learned.beliefs
-    may = sight.learned & sight.stood.in_use
+    may = sight.learned & (sight.stood.current if under_review else sight.stood.in_use)
     meaning = np.zeros(table.size, np.float32) if cosines is None else np.maximum(cosines, 0)
     shares = share_of(terms, table.size)
     rows = np.flatnonzero(may & ((shares > 0) | (meaning > 0)))

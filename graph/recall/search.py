@@ -230,6 +230,7 @@ class Recall:
         world: str,
         project: Viewer,
         limit: int,
+        under_review: bool = False,
         witness: str | None = None,
     ) -> list[tuple[str, float, float]]:
         """The observations nearest to some words: id, cosine, share of the words."""
@@ -248,6 +249,7 @@ class Recall:
                 frozenset(stems(db, text, ())),
                 self._learned_terms(db, columns, sight, text, ())[0],
                 self._near(vector, learned.beliefs, sight),
+                under_review=under_review,
                 limit=limit,
             )
 

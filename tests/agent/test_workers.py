@@ -102,7 +102,7 @@ async def test_what_ends_the_graphs_thread_or_its_moment_leaves_the_chat_and_the
     await behind.start()
     agent_ = behind.agent
     await agent_.idle()
-    flush, back, before = Overlay.flush, asyncio.Event(), threads("clew-graph")
+    flush, back, met = Overlay.flush, asyncio.Event(), agent_._memory._graph._thread
 
     def fails(self: Overlay, *, applied: int, link: str) -> None:
         monkeypatch.setattr(Overlay, "flush", flush)
@@ -123,7 +123,7 @@ async def test_what_ends_the_graphs_thread_or_its_moment_leaves_the_chat_and_the
     memory = agent_.private.memory_of("")
     assert memory.query("MATCH (t:Turn) RETURN count(t) AS count") == [{"count": 2}]
     if error is BUG:
-        (met,) = before
+        assert met is not None
         met.join()
 
 

@@ -61,7 +61,8 @@ def test_a_build_that_crashes_with_extra_buffers_goes_on_without_them_and_says_s
     assert len(came[1]) > len("''")
     second = ran(chat, libraries["buffers"])
     assert second.stdout.splitlines() == came
-    assert [entry[-1] for entry in json.loads(memo.read_text()).values()] == [False, False]
+    tried = [entry for entry in json.loads(memo.read_text()).values() if isinstance(entry, list)]
+    assert [entry[-1] for entry in tried] == [False, False]
 
 
 def test_a_build_that_always_crashes_is_told_as_that(

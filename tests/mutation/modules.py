@@ -31,7 +31,7 @@ class Module:
     name: str
     files: tuple[str, ...]
     tests: tuple[str, ...]
-    floor: float = 0.0
+    floor: float
 
     def paths(self) -> list[Path]:
         """Its files, relative to the root."""
@@ -47,6 +47,5 @@ def modules(file: Path = FILE) -> dict[str, Module]:
     """All that the file names, by name."""
     told = tomllib.loads(file.read_text(encoding="utf-8"))
     return {
-        name: Module(name, tuple(each["files"]), tuple(each["tests"]), each.get("floor", 0.0))
-        for name, each in told.items()
+        name: Module(name, tuple(each["files"]), tuple(each["tests"]), each["floor"]) for name, each in told.items()
     }

@@ -8,4 +8,5 @@ def test_every_module_has_files_and_tests_that_are_there() -> None:
     assert set(known) == {"log", "codec", "projection", "recall", "prompt", "erasure", "masks", "steps", "service"}
     for module in known.values():
         assert module.paths()
+        assert 0 < module.floor < 1, module.name
         assert [path for path in module.tests if not (ROOT / path).exists()] == [], module.name

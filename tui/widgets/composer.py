@@ -1,7 +1,7 @@
 """The composer: where a message is written, with what was sent before, any paste, and what fits what is being typed."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -11,12 +11,14 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
-from textual.widgets.text_area import EditResult, Location
 
 from tui.actions import Action
 from tui.attachments import FileName, being_typed, mentions
 from tui.keymaps import COMPOSER, bindings
 from tui.text import MUTED, as_sent, cut, plain, shown_in_place
+
+if TYPE_CHECKING:
+    from textual.widgets.text_area import EditResult, Location
 
 # What an empty composer says: the first that there is room for.
 PLACEHOLDERS = ("Say something …   / for commands · F1 for help", "Say something …   F1 for help", "Say something …")
@@ -176,15 +178,15 @@ class Composer(TextArea):
             self.move_cursor(result.end_location)
             self.focus()
 
-    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
+    def _replace_via_keyboard(self, insert: str, start: "Location", end: "Location") -> "EditResult | None":
         self._note_typed(insert, start, end)
         return super()._replace_via_keyboard(insert, start, end)
 
-    def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
+    def _delete_via_keyboard(self, start: "Location", end: "Location") -> "EditResult | None":
         self._note_typed("", start, end)
         return super()._delete_via_keyboard(start, end)
 
-    def _note_typed(self, insert: str, start: Location, end: Location) -> None:
+    def _note_typed(self, insert: str, start: "Location", end: "Location") -> None:
         gone = self.get_text_range(*sorted((start, end)))
         if gone:
             self._typed = self._typed.removesuffix(gone) if self._typed.endswith(gone) else f"{self._typed}\0"

@@ -37,7 +37,7 @@ async def applied(
     shelf = Shelf(list(shown))
 
     async def near(text: str) -> list[NearObservation]:
-        return shelf.near(text, vector=None, world="main", project=None)
+        return shelf.near(text, vector=None, world="main", project=None, under_review=True)
 
     await Applier(draft, list(shown), near=near, embed=embed).apply(actions)
     return draft.outcome

@@ -28,7 +28,7 @@ async def kept(
     shelf = Shelf(list(shown))
 
     async def near(text: str) -> list[NearObservation]:
-        found = shelf.near(text, vector=None, world="main", project=None)
+        found = shelf.near(text, vector=None, world="main", project=None, under_review=True)
         here, *others = await embed([text, *(each.observation.text or "" for each in found)])
         pairs = zip(found, others, strict=True)
         return [replace(each, cosine=cosine(here, vector) or 0.0) for each, vector in pairs]

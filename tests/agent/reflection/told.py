@@ -91,8 +91,9 @@ class Shelf:
         world: str,
         project: str | None,
         limit: int = 15,
-        status: Sequence[str] = ("candidate", "active"),
+        under_review: bool = False,
     ) -> list[NearObservation]:
+        status = ("candidate", "active") if under_review else ("active",)
         found = [
             NearObservation(each, 0.0, shared(text, each.text or "")) for each in self.observed if each.status in status
         ]

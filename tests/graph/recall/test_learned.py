@@ -173,6 +173,7 @@ def test_near_tells_what_is_known_of_some_words(chats: Memory) -> None:
         fields: dict[str, Any] = {"world": "main", "project": None, **more}
         return [each.observation.id for each in chats.near(text, vector=vector, **fields)]
 
+    assert near("I bake sourdough bread", under_review=True)[0] == "o2"
     assert "o2" not in near("I bake sourdough bread"), "it is proposed"
     assert near("ice", "sea", project="trip")[0] == "o1"
     assert near("bake in the sea", "sea")[0] == "o3"

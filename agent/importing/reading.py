@@ -21,7 +21,7 @@ from agent.errors import ExportMissing, ExportUnreadable
 PIECE = 1 << 20  # bytes read at once
 MOST = 64 << 20  # characters of one value of the top level, or of one line
 MOST_VALUES = 1_000_000  # in one of them: each takes some hundred bytes, however short it is
-MANY = 8 << 20  # characters that may hold so many
+MANY = 2 << 20  # characters that may hold so many
 NEAR_THE_END = 16  # an error so close to the end of what was read may only mean that more has to be read
 CONVERSATIONS = "conversations"
 SPACE = " \t\n\r"

@@ -86,6 +86,19 @@ class Jobs:
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
+class Pauses:
+    """How long whoever failed waits before it tries again: longer each time, until it has been well for a while."""
+
+    def __init__(self) -> None:
+        self._next_s = FIRST_PAUSE_S
+
+    def after(self, worked_s: float) -> float:
+        """The seconds to wait for, of who worked that long."""
+        pause_s = FIRST_PAUSE_S if worked_s > WELL_S else self._next_s
+        self._next_s = min(4 * pause_s, LAST_PAUSE_S)
+        return pause_s
+
+
 class Worker:
     """Works from `start` to `close`. Where a bug ends the work that is told, and it begins again after a pause."""
 
@@ -114,7 +127,7 @@ class Worker:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
-        now, pause = asyncio.get_running_loop().time, FIRST_PAUSE_S
+        now, pauses = asyncio.get_running_loop().time, Pauses()
         while True:
             began = now()
             task = asyncio.create_task(self._work())
@@ -126,10 +139,8 @@ class Worker:
                     await asyncio.wait({task})
             if task.cancelled() or (error := task.exception()) is None:
                 return
-            pause = FIRST_PAUSE_S if now() - began > WELL_S else pause
             self._tell(Warned(f"{self._name} stopped because of a bug ({told_of(error)}). {BEGINS_AGAIN}"))
-            await asyncio.sleep(pause)
-            pause = min(4 * pause, LAST_PAUSE_S)
+            await asyncio.sleep(pauses.after(now() - began))
 
 
 BEGINS_AGAIN = "Nothing that is stored is lost, and it begins again by itself. Please report it."

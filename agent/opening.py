@@ -2,11 +2,10 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from agent.background import FIRST_PAUSE_S, LAST_PAUSE_S, WELL_S, BackgroundTasks, Worker
+from agent.background import BackgroundTasks, Pauses, Worker
 from agent.events import GraphProgress, MemoryAwaited, MemoryPreparing, Notice, Warned
 from agent.home import Home
 from graph.errors import SURPRISES, EventsMissing, LogDamaged, MemoryFailure, MemoryHeld
@@ -99,7 +98,7 @@ class GraphOpening:
         self._over.set()
 
     async def _run(self) -> None:
-        pause = FIRST_PAUSE_S
+        now, pauses = asyncio.get_running_loop().time, Pauses()
         try:
             while True:
                 self._stopped.clear()
@@ -109,17 +108,17 @@ class GraphOpening:
                     self._ended.set()
                 if opened is None:
                     return
+                well_s = 0.0
                 if opened:
                     await self._opened()
                     with contextlib.suppress(MemoryFailure, *SURPRISES):  # then the first recall says why
                         await asyncio.to_thread(self._memory.recall.warm)
                     self._over.set()
-                    began = time.monotonic()
+                    began = now()
                     await self._stopped.wait()
-                    pause = FIRST_PAUSE_S if time.monotonic() - began > WELL_S else pause
+                    well_s = now() - began
                 self._over.set()
-                await asyncio.sleep(pause)
-                pause = min(4 * pause, LAST_PAUSE_S)
+                await asyncio.sleep(pauses.after(well_s))
         finally:
             self._over.set()
 

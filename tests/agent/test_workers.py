@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import agent.background
-import agent.opening
 from agent.background import BackgroundTasks, Worker
 from agent.backups import Nightly
 from agent.embedding import Embedding
@@ -49,8 +48,7 @@ class Once:
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody pauses."""
-    for module in (agent.background, agent.opening):
-        monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(agent.background, "FIRST_PAUSE_S", 0.0)
 
 
 @pytest.fixture

@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.agent import Agent
-from agent.home import Home
-from agent.settings import Settings
 from agent.story.cards import Card
-from tests.fakes import FakeGenerator
-from tests.test_projects import ASKED, NONCE, OF_THE_MEMORY, Tellers
+from tests.test_projects import ASKED, NONCE, OF_THE_MEMORY, Tellers, begun
 
 # Where it is told all the same: what is kept out of the memory stays in its chat, what waits for review is listed as
 # that, a what-if is a node, and what was believed once is told as that, or as what was said.
@@ -27,7 +23,6 @@ TOLD = {
     ),
 }
 KNOWN = "What do you know about me?"
-SETTINGS = Settings(embedder="none", tools="off", kv_mb=0, reflect=False, recall_limit=20, recall_tokens=4_000)
 
 
 class Retired(Tellers):
@@ -82,14 +77,8 @@ class Retired(Tellers):
 
 @pytest.fixture
 async def retired(tmp_path: Path) -> AsyncIterator[Retired]:
-    model = FakeGenerator("I see.", context=SETTINGS.context)
-    agent = Agent(Home.resolve(), SETTINGS, client="test", loader=lambda name, progress: model)
-    await agent.start()
-    await agent.idle()
-    try:
-        yield Retired(agent, model, tmp_path)
-    finally:
-        await agent.close()
+    async with begun(Retired, tmp_path) as found:
+        yield found
 
 
 @pytest.mark.process

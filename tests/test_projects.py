@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import pytest
 
@@ -200,6 +200,9 @@ class Tellers:
         return told | {"mcp relations": str(related)}
 
 
+Teller = TypeVar("Teller", bound=Tellers)
+
+
 class Visits:
     """The memory is open already."""
 
@@ -211,20 +214,26 @@ class Visits:
         yield self._agent
 
 
-@pytest.fixture
-async def bare(tmp_path: Path) -> AsyncIterator[Tellers]:
-    """Two projects."""
+@asynccontextmanager
+async def begun(kind: type[Teller], folder: Path) -> AsyncIterator[Teller]:
+    """Tellers of a kind, with an agent that has an empty memory."""
     model = FakeGenerator("I see.", context=PLAIN.context)
     agent = Agent(Home.resolve(), PLAIN, client="test", loader=lambda name, progress: model)
     await agent.start()
     await agent.idle()
     try:
-        found = Tellers(agent, model, tmp_path)
-        for name in ("boats", "rails"):
-            await agent.projects.make(name)
-        yield found
+        yield kind(agent, model, folder)
     finally:
         await agent.close()
+
+
+@pytest.fixture
+async def bare(tmp_path: Path) -> AsyncIterator[Tellers]:
+    """Two projects."""
+    async with begun(Tellers, tmp_path) as found:
+        for name in ("boats", "rails"):
+            await found.agent.projects.make(name)
+        yield found
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ class Embedding:
         self._going.set()
         self._settled = asyncio.Event()
         self._swapping = asyncio.Lock()
-        self._worker = Worker("What finds by meaning", self._run, notify)
+        self._worker = Worker("Search by meaning", self._run, notify)
         self._after: asyncio.Task[None] | None = None
         self._threads: set[asyncio.Future[Any]] = set()
 

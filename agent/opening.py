@@ -70,7 +70,7 @@ class GraphOpening:
         self._tell = tell
         self._opened = opened
         self._begun = False
-        self._worker = Worker("What opens the graph", self._run, tell)
+        self._worker = Worker("Opening the graph", self._run, tell)
         self._ended = asyncio.Event()  # it is open, or cannot be
         self._over = asyncio.Event()  # and who is to know it does
         self._stopped = asyncio.Event()

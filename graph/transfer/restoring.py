@@ -136,11 +136,10 @@ def _make_ours(db: sqlite3.Connection) -> None:
         there = _schema(db)
         other = [f"{ours[name][0]} {name}" for name in SCHEMA if not _is_same(name, db, there, new, ours)]
     if other:
-        raise NotABackup(f"in it is not as a log of clew has it: {', '.join(other)}.")
+        raise NotABackup(f"its schema is not that of a log of clew ({', '.join(other)}).")
     shadows = {f"{name}{ending}" for name in SCHEMA for ending in SHADOWS}
-    for type, name in sorted(
-        ((type, name) for name, (type, _) in there.items()), reverse=True
-    ):  # tables before indexes
+    tables_first = sorted(((type, name) for name, (type, _) in there.items()), reverse=True)
+    for type, name in tables_first:
         kept = name in SCHEMA or name in shadows or name.startswith("sqlite_") or there[name] == ours.get(name)
         if not kept:
             db.execute(f'DROP {type} IF EXISTS "{name.replace(chr(34), 2 * chr(34))}"')

@@ -72,10 +72,10 @@ async def working(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Behind
     ("owner", "name", "stopped"),
     [
         (Reflector, "reflect", "Learning stopped"),
-        (Embedding, "_load_first", "What finds by meaning stopped"),
+        (Embedding, "_load_first", "Search by meaning stopped"),
         (Nightly, "look", "The automatic backup stopped"),
         (Service, "_look", "The look at the socket stopped"),
-        (GraphOpening, "_open", "What opens the graph stopped"),
+        (GraphOpening, "_open", "Opening the graph stopped"),
     ],
 )
 async def test_a_bug_ends_no_worker_for_good_and_is_told(

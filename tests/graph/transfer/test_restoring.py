@@ -178,7 +178,7 @@ def test_a_backup_whose_log_is_made_otherwise_is_refused_and_what_is_beside_it_g
 
     for statements in NOT_OURS:
         with (
-            pytest.raises(NotABackup, match="its schema is not that of a log of clew|what no log of clew has"),
+            pytest.raises(NotABackup, match=r"its schema is not that of a log of clew|what no log of clew has"),
             prepared(folder, armed(*statements)),
         ):
             raise AssertionError(statements)

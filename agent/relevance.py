@@ -12,6 +12,7 @@ from dataclasses import replace
 from graph.recall.intent import Intent
 from graph.values import Hit
 
+from .language.person import LEAD, ORDERS
 from .quoting import content_words, excerpt, neutral
 
 NEAR = 0.4  # cosine from which meaning alone is reason enough; of unrelated English it is mostly below .3
@@ -44,12 +45,7 @@ OWN_WORDS = re.compile(
     re.IGNORECASE,
 )
 SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
-REQUEST = re.compile(
-    r"\s*(?:(?:ok|okay|so|and|now|then|hi|hey|please|just|also|can you|could you|would you|will you)[\s,]+)*"
-    r"(?:tell|give|show|write|explain|list|describe|summari[sz]e|translate|make|help|find|suggest|recommend|name|compare"
-    r"|draw|create|continue|repeat|rewrite|think|imagine|whose|which|why|(?:what|who|how|where|when)s?)\b",
-    re.IGNORECASE,
-)
+REQUEST = re.compile(rf"{LEAD}(?:{ORDERS}|whose|which|why|(?:what|who|how|where|when)s?)\b", re.IGNORECASE)
 QUESTION = re.compile(
     r"\s*(?:(?:do|does|did|is|are|am|was|were|has|have|had|can|could|should|will|would)"
     r" (?:i|you|we|he|she|they|it|there|my|our|the)\b|remind me\b(?! to\b))",

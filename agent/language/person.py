@@ -25,6 +25,23 @@ SMALL = re.compile(
     r"|will|moved|bought|got|go|went|think|know|used|usually|never|always|also|just|still|prefer|drink|eat|play|study|take"
     r"|started|speak|drive|own|keep|collect|teach|run|read|met|made|lost|grew|should)\b)"
 )
+# What a sentence that wants something begins with, and what may stand before that. It speaks to somebody without "you".
+LEAD = r"\s*(?:(?:ok|okay|so|and|now|then|hi|hey|please|just|also|can you|could you|would you|will you)[\s,]+)*"
+ORDERS = (
+    "tell|give|show|write|explain|list|describe|summari[sz]e|translate|make|help|find|suggest|recommend|name|compare|draw"
+    "|create|continue|repeat|rewrite|think|imagine"
+)
+ORDERED = re.compile(
+    rf"(?:^|[.!;…]){LEAD}(?:{ORDERS}|proofread|rephrase|paraphrase|calculate|convert|draft|compose|correct|check|fix"
+    r"|remember|(?:remind|call|send|teach|let|wish|get|ask|believe|trust|excuse|forgive) me)\b",
+    re.IGNORECASE,
+)
+# Who is greeted, or asked to remember it, is not told that.
+SPOKEN_TO = re.compile(
+    r"^(?:(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there| again| clew)?[\s,.!]+"
+    r"|(?:please,? )?remember (?:that |(?=I)))(?=(?:I|my)\b)",
+    re.IGNORECASE,
+)
 WAS = re.compile(r"\bI((?: \w+ly| also| never| always| once| just| still)?) was(n['’]t)?\b", re.IGNORECASE)
 WORD = re.compile(r"\b(?:[Ii](?:['’](?:m|ve|d|ll))?|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|(?<!\d )(?<!\d)am)\b(?!\.\w)")
 SAID = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are"}
@@ -36,9 +53,10 @@ def as_you(text: str) -> str | None:
 
     Only English is turned.
     """
+    text = SPOKEN_TO.sub("", text)
     if not FIRST.search(text) or UNSURE.search(text) or FOREIGN.search(text) or QUOTED.search(text):
         return None
-    if NOBODY.search(text) or SMALL.search(text):
+    if NOBODY.search(text) or SMALL.search(text) or ORDERED.search(text):
         return None
     were = WAS.sub(lambda met: f"you{met[1]} were{met[2] or ''}", text)
     turned = WORD.sub(lambda met: SAID[met[0].replace("’", "'").lower()], were)

@@ -85,7 +85,8 @@ async def test_what_was_said_a_moment_ago_is_known_before_it_is_learned(make_age
     agent = await ready(make_agent, FakeGenerator("noted"), PLAIN.model_copy(update={"reflect": False}))
     asked, _, ended = await say(agent, None, "What do you know about me?")
     assert ended.text == EMPTY
-    for told in ("I live in Porto.", "I take size 43 shoes. Which brand is wide?", "Write me a poem about you."):
+    wanted = ("Write me a poem about you.", "Write a wish for my brother Tom, he loves sailing.")
+    for told in ("I live in Porto.", "I take size 43 shoes. Which brand is wide?", *wanted):
         await say(agent, None, told)
     _, recalled, ended = await say(agent, asked, "So what do you know about me?")
     assert [(hit.kind, hit.text) for hit in recalled.hits] == [

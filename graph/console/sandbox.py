@@ -3,7 +3,8 @@
 `confine_to` keeps its threads, also those that begin later, to one folder (of Linux, where the kernel has it: elsewhere
 nothing happens). `confine` is for when everything is open that will be needed: from then on no file or connection can
 be opened, no byte written to one, and what memory it may still take is bounded. `confine_reading` is for what still has
-to load parts of itself: it may read those folders, and open no connection and no other process (of Linux too). None
+to load parts of itself: it may read those folders, and open no connection, no other process and no thread (of Linux
+too). None
 needs a privilege, and none can be taken back. What these limits do not reach is said where it is: nothing here is
 promised that is not kept.
 """
@@ -27,26 +28,30 @@ _BENEATH = 1
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 # seccomp(2), by machine: its name there, and the numbers of socket, ptrace, process_vm_readv, process_vm_writev; kill,
 # tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo; truncate, fchmod, fchmodat, fchown, fchownat, utimensat; those of
-# extended attributes that set or remove; those of keyrings and of shared memory; and, on the first,
-# their forerunners.
+# extended attributes that set or remove; those of keyrings, and of memory, semaphores and messages that are shared;
+# prlimit64, setpriority, ioprio_set, those of sched that set, migrate_pages, move_pages, perf_event_open, bpf, kcmp,
+# userfaultfd; clone; and, on the first, their forerunners.
 _MACHINES = {
     "x86_64": (
         0xC000003E,
         (
             *(41, 101, 310, 311, 62, 200, 234, 129, 297, 76, 91, 268, 93, 260, 280),
-            *(188, 189, 190, 197, 198, 199, 248, 249, 250, 29, 30, 31),
-            *(90, 92, 94, 132, 235, 261),
+            *(188, 189, 190, 197, 198, 199, 248, 249, 250, 29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241),
+            *(302, 141, 251, 142, 144, 203, 314, 256, 279, 298, 321, 312, 323, 56),
+            *(57, 58, 90, 92, 94, 132, 235, 261),
         ),
     ),
     "aarch64": (
         0xC00000B7,
         (
             *(198, 117, 270, 271, 129, 130, 131, 138, 240, 45, 52, 53, 55, 54, 88),
-            *(5, 6, 7, 14, 15, 16, 217, 218, 219, 194, 195, 196),
+            *(5, 6, 7, 14, 15, 16, 217, 218, 219, *range(180, 182), *range(186, 198)),
+            *(261, 140, 30, 118, 119, 122, 274, 238, 239, 241, 280, 272, 282, 220),
         ),
     ),
 }
-_EVERYWHERE = (424, 425, 434, 438, 452)  # pidfd_send_signal, io_uring_setup, pidfd_open, pidfd_getfd, fchmodat2
+# pidfd_send_signal, io_uring_setup, pidfd_open, clone3, pidfd_getfd, process_madvise, process_mrelease, fchmodat2
+_EVERYWHERE = (424, 425, 434, 435, 438, 440, 448, 452)
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # instructions of a filter
 _OTHER_CALLS = 0x40000000  # from here on they are those of x32
 _ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000 | 13  # with EACCES
@@ -83,10 +88,9 @@ def confine_reading(folders: Iterable[Path]) -> tuple[bool, bool]:
         return False, False
     import resource  # before that cannot be found any more
 
-    held = _beneath({each: _READING for each in folders if each.is_dir()}), _without_connections()
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_CORE, 0)
-    return held
+    return _beneath({each: _READING for each in folders if each.is_dir()}), _without_others()
 
 
 def _beneath(allowed: Mapping[Path, int]) -> bool:
@@ -114,8 +118,8 @@ def _beneath(allowed: Mapping[Path, int]) -> bool:
         os.close(ruleset)
 
 
-def _without_connections() -> bool:
-    """Refuse this thread, and those it begins, connections and other processes; False where that cannot be done."""
+def _without_others() -> bool:
+    """Refuse this thread connections, other processes and beginning any of its own; False where that cannot be done."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES or sys.maxsize < 1 << 32:
         return False
     name, calls = _MACHINES[platform.machine()]

@@ -30,9 +30,15 @@ OTHERS = {
     "ends a thread of it": "called(234, os.getppid(), os.getppid(), 0)",
     "has a handle of it": "os.pidfd_open(os.getppid())",
     "keeps something with the system": "called(250, 0, -3, 1)",
+    "keeps what outlives it there": "called(64, 0, 1, 0o1600)",
+    "begins a process": "os.fork() or os._exit(0)",
+    "begins one in a newer way": "called(435, 0, 0)",
+    "limits another": "resource.prlimit(os.getppid(), resource.RLIMIT_CORE, (0, 0))",
+    "has another wait": "os.setpriority(os.PRIO_PROCESS, os.getppid(), 0)",
+    "keeps another from a core": "os.sched_setaffinity(os.getppid(), os.sched_getaffinity(0))",
 }
 TRY = """
-import ctypes, json, os, socket, sys
+import ctypes, json, os, resource, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 from pathlib import Path
 from agent.confined import LIBRARIES

@@ -1,7 +1,7 @@
 """The long run: what `make test` leaves out for its length, small mistakes put in on purpose, other people's machines.
 
     make soak                           everything, for hours
-    make soak ARGS="machine mutation-1" these parts; --list tells which there are
+    make soak ARGS="machine mutation-log" these parts; --list tells which there are
     make soak ARGS="--for COMMIT"       what CI runs of it: by turns one part, and the quick tests as one stranger
 
 A stranger is an ordinary user, in a clone whose path has a space, with a home, a locale, a time zone, a terminal and
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ROOT / ".venv" / "bin" / "python"
 PYTEST = [str(PYTHON), "-m", "pytest", "-n", "logical", "--maxprocesses=4", "--dist=loadgroup"]
 LONG = [*PYTEST, "--hypothesis-profile=soak", "-o", "timeout=3600"]
+MUTATED = tomllib.loads((ROOT / "tests" / "mutation" / "modules.toml").read_text(encoding="utf-8"))
 SEED = 20270101  # the same each time: what fails can be found again
 UID = 12345
 LEFT_OUT = 77  # the exit status, as in other test runners, of what cannot be run here
@@ -73,9 +75,9 @@ def bench(module: str, *arguments: str) -> list[str]:
     return [str(PYTHON), "-m", f"bench.{module}", *arguments]
 
 
-def mutation(*modules: str) -> list[str]:
-    """Small mistakes in some modules of tests/mutation/modules.toml."""
-    return [str(PYTHON), "-m", "tests.mutation.run", *modules, "--seed", str(SEED)]
+def mutation(module: str) -> list[str]:
+    """Small mistakes in a module of tests/mutation/modules.toml."""
+    return [str(PYTHON), "-m", "tests.mutation.run", module, "--seed", str(SEED)]
 
 
 PARTS = {
@@ -92,11 +94,7 @@ PARTS = {
             bench("leaving"),
         ),
     ),
-    "mutation-1": Part("small mistakes in log, codec, steps", (mutation("log", "codec", "steps"),)),
-    "mutation-2": Part("small mistakes in projection, erasure", (mutation("projection", "erasure"),)),
-    "mutation-3": Part("small mistakes in recall, masks", (mutation("recall", "masks"),)),
-    "mutation-4": Part("small mistakes in prompt", (mutation("prompt"),)),
-    "mutation-5": Part("small mistakes in service", (mutation("service"),)),
+    **{f"mutation-{name}": Part(f"small mistakes in {name}", (mutation(name),)) for name in MUTATED},
 }
 STRANGERS = {
     "python-3.11.2": Stranger(
@@ -180,8 +178,6 @@ def in_turn(part: Part) -> int:
 
 def group_installed() -> None:
     """What the long run takes beside the set-up, installed if it is not there. Raises CalledProcessError."""
-    import tomllib
-
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
     command = [str(PYTHON), "-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt"), *groups["soak"]]
     subprocess.run(command, check=True)

@@ -471,12 +471,19 @@ def test_no_committed_file_holds_the_address_of_an_index() -> None:
             f"{NOT_HERE}a: not tested.\n5 passed, 0 failed, 2 skipped",
             True,
         ),
+        ("echo '6 passed in 9.23s'\n\nsoak:\n\t@echo '3 passed in 4.1s'", "9 passed, 0 failed, 0 skipped", True),
+        (
+            "echo '6 passed in 9.23s'\n\nsoak:\n\t@echo '1 failed in 4.1s'; exit 1",
+            "6 passed, 1 failed, 0 skipped",
+            False,
+        ),
     ],
 )
 def test_ci_ends_with_a_summary_of_all_and_a_verdict(tmp_path: Path, outcome: str, summary: str, passes: bool) -> None:
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
-    (tmp_path / "Makefile").write_text(f"test:\n\t@{outcome}\n")
+    nothing = "" if "soak:" in outcome else "\n\nsoak:\n\t@true"
+    (tmp_path / "Makefile").write_text(f"test:\n\t@{outcome}{nothing}\n")
     ended = subprocess.run([tmp_path / ".ci" / "run"], cwd="/", capture_output=True, text=True, check=False)
     assert ended.stdout.endswith(f"\n\n{summary}\n")
     assert (ended.returncode == 0) == passes

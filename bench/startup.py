@@ -21,6 +21,8 @@ import termios
 import time
 from pathlib import Path
 
+from agent.home import Home
+
 BARE = """
 from textual.app import App
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -103,10 +105,11 @@ def started(code: str, home: Path, *arguments: str) -> tuple[subprocess.Popen[by
 def environment_of_start() -> dict[str, str]:
     """This one, but for the setting under which every start would compile its modules anew.
 
-    Nothing outlives a start, unless it is asked to: what starting a service takes is timed by bench/service.py.
+    The models are those that are installed: without one a start asks for it before it paints. Nothing outlives a start,
+    unless it is asked to: what starting a service takes is timed by bench/service.py.
     """
     here = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {"CLEW_SERVICE": "0"} | here
+    return {"CLEW_SERVICE": "0", "CLEW_MODELS": str(Home.resolve().models)} | here
 
 
 def read_until(descriptor: int, wanted: bytes) -> float:

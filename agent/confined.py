@@ -8,7 +8,6 @@ runs out, or a library breaks, it alone ends. What a system cannot forbid is sai
 import asyncio
 import importlib
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -19,12 +18,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from graph.console import sandbox
+from models.bare import bare_environment
 
 # What is read, the module whose `read_given(bytes, about)` does, which answers with JSON, and a library to begin with.
 READERS = {"page": ("agent.references.extraction", "trafilatura"), "pdf": ("agent.ingesting.pdf", "pypdf")}
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")  # of the system
 COMMAND = (sys.executable, "-P", "-m", "agent.confined")
-KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")  # without which none starts
 WITHIN_S = 20.0
 MOST_MEMORY = 2 << 30
 MOST_TOLD = 256 << 20  # bytes of an answer
@@ -44,7 +43,7 @@ async def read(reader: str, given: bytes, about: Mapping[str, Any], *, within_s:
         stdin=pipe,
         stdout=pipe,
         stderr=asyncio.subprocess.DEVNULL,
-        env=_environment(),
+        env=bare_environment(),
     )
     try:
         assert process.stdin is not None
@@ -73,7 +72,7 @@ def read_here(reader: str, given: bytes, about: Mapping[str, Any], *, within_s: 
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=_environment(),
+        env=bare_environment(),
     )
     late = threading.Event()
 
@@ -100,10 +99,6 @@ def read_here(reader: str, given: bytes, about: Mapping[str, Any], *, within_s: 
     if late.is_set():
         raise TimeoutError
     return _answer(process.returncode, told)
-
-
-def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in KEPT if name in os.environ}
 
 
 def _message(given: bytes, about: Mapping[str, Any]) -> bytes:

@@ -6,7 +6,6 @@ only the first start with a model pays for it. Run as `python -m models.frames` 
 """
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
+from models.bare import bare_environment
 from models.header import GgufHeader
 from models.native import NativeModel
 from models.probe import read_memo, write_memo
@@ -24,7 +24,6 @@ VERSION = 1  # of what is learnt: it is not learnt otherwise from the same templ
 WITHIN_S, CPU_S = 20.0, 3
 MEMORY = 1 << 30
 LONGEST, LONGEST_FRAMES = 1_000_000, 20_000  # characters: frames go into every prompt
-KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")  # without which none starts
 
 
 def vocabulary_of(model: NativeModel, header: GgufHeader, memo: Path | None = None) -> Vocabulary:
@@ -63,10 +62,9 @@ ROLES = ("system", "user", "assistant")
 def _told(asked: str) -> str:
     """What the process says, as JSON; empty where it came to no end."""
     command = [sys.executable, "-P", "-m", "models.frames"]
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     try:
         ended = subprocess.run(
-            command, input=asked, capture_output=True, text=True, timeout=WITHIN_S, env=kept, check=False
+            command, input=asked, capture_output=True, text=True, timeout=WITHIN_S, env=bare_environment(), check=False
         )
     except (subprocess.TimeoutExpired, OSError):
         return ""

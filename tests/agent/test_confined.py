@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent import confined
+from models.bare import KEPT
 
 # Each is tried in a process that is confined; what it may not do raises PermissionError.
 FILES = {
@@ -81,7 +82,7 @@ async def test_it_is_given_no_environment_and_ends_with_what_it_reads(
     monkeypatch.setattr(confined, "COMMAND", (sys.executable, "-c", said))
     for found in (await confined.read("page", b"x", {}), confined.read_here("page", b"x", {})):
         assert "Rumpelstiltskin" not in str(found)
-        assert set(found) <= {*confined.KEPT, "LC_CTYPE"}
+        assert set(found) <= {*KEPT, "LC_CTYPE"}
     monkeypatch.setattr(confined, "COMMAND", (sys.executable, "-c", "import os; os.abort()"))
     with pytest.raises(confined.Broken):
         confined.read_here("page", b"x", {})

@@ -1,7 +1,4 @@
-"""Textual's driver of a terminal, made to wait for nobody, and one paste made one event, whatever is in it.
-
-Its parser goes on looking for keys behind an escape inside a bracketed paste, so that pasted colours press Enter and
-pasted control characters quit. Here everything between the two marks is kept from it, however the reads are split.
+"""Textual's driver of a terminal, made to wait for nobody. What it reads is parsed by terminal_input.py.
 
 Textual 8.2.8: its writer has a queue of 30 places, whose `put` blocks the event loop for ever once the terminal stops
 reading or is gone; input from a terminal that is gone is read over and over; SIGCONT without a stop starts everything
@@ -14,55 +11,14 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Protocol, TextIO, runtime_checkable
 
 from textual import events
-from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.drivers import linux_driver
-from textual.message import Message
 
+from tui.terminal_input import InputParser, bytes_as_text
 from tui.termination import in_foreground
-
-
-class PasteParser(XTermParser):
-    """XTermParser that sees of a paste only its marks."""
-
-    def __init__(self, debug: bool = False) -> None:
-        super().__init__(debug)
-        self._pasting = False
-        self._pasted: list[str] = []
-        self._tail = ""  # the last characters read, in which a mark may have begun
-
-    def feed(self, data: str) -> Iterable[Message]:
-        """The messages of what was read; an empty string is the end of all input."""
-        if not data:
-            yield from super().feed(data)
-        while data:
-            mark = BRACKETED_PASTE_END if self._pasting else BRACKETED_PASTE_START
-            seen = self._tail + data
-            place = seen.find(mark)
-            end = len(data) if place < 0 else place + len(mark) - len(self._tail)
-            part, data = data[:end], data[end:]
-            if self._pasting:
-                self._pasted.append(part)
-            else:
-                yield from super().feed(part)
-            if place < 0:
-                self._tail = seen[1 - len(mark) :]
-                continue
-            self._tail = ""
-            if self._pasting:
-                yield self._paste()
-            self._pasting = not self._pasting
-
-    def _paste(self) -> events.Paste:
-        text = "".join(self._pasted)[: -len(BRACKETED_PASTE_END)].replace("\x00", "")  # NUL as in XTermParser
-        self._pasted.clear()
-        for _ in super().feed(BRACKETED_PASTE_END):
-            pass  # to it this was a paste of nothing
-        return events.Paste(text)
-
 
 BEHIND = 1 << 15  # bytes that wait; about a frame of a large terminal
 ENDING_S = 1.5  # a shell sends SIGCONT behind the SIGTERM that ends a stopped job, and they are heard in any order
@@ -182,7 +138,9 @@ class CaughtUp(events.Event, bubble=False):
     """The terminal reads again, and has missed frames."""
 
 
-linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # the names that its driver makes them by
+# The names that its driver makes them by.
+linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]
+linux_driver.getincrementaldecoder = bytes_as_text  # type: ignore[attr-defined, assignment]
 linux_driver.WriterThread = TextWriter  # type: ignore[attr-defined, assignment]
 
 
@@ -245,11 +203,13 @@ class TerminalDriver(linux_driver.LinuxDriver):
         return writer if isinstance(writer, TextWriter) else None
 
     def run_input_thread(self) -> None:
-        """Read until the terminal is given back, or is gone."""
+        """Read until the terminal is given back, or is gone. A bug in here ends the chat as one elsewhere does."""
         try:
             super().run_input_thread()
         except OSError:
             return  # EIO: termination.py hears of it too, and ends the chat
+        except Exception as error:  # noqa: BLE001  # told to who asks for a report
+            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
 
     def _paint_anew(self) -> None:
         self._loop.call_soon_threadsafe(self._app.post_message, CaughtUp())

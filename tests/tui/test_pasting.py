@@ -11,8 +11,9 @@ from tests.tui.acting import perform
 from tests.tui.conftest import Running, screen_text
 from tests.tui.scripted import ScriptedAgent
 from tests.tui.seeing import sees
+from tests.tui.sequences import fed
 from tui import terminal
-from tui.terminal import PasteParser
+from tui.terminal_input import InputParser
 from tui.widgets.dialogs import AskText, LinesInput
 
 START, END = "\x1b[200~", "\x1b[201~"
@@ -20,8 +21,8 @@ NASTY = "\x1b[32mgreen\x1b[0m\n\x11\x03\x1b\x1b[A\x1b[200~\x1b[48;1;2;3;4t\x1b[I
 
 
 def read(*chunks: str) -> list[Message]:
-    parser = PasteParser()
-    return [message for chunk in chunks for message in parser.feed(chunk)]
+    parser = InputParser()
+    return [message for chunk in chunks for message in fed(parser, chunk.encode())]
 
 
 def told(messages: list[Message]) -> list[tuple[str, str]]:
@@ -59,12 +60,12 @@ def test_a_large_paste_is_one_event_and_the_driver_of_the_terminal_reads_so() ->
     text = "words \x1b[1mand\x1b[0m lines\n" * 1_000
     stream = START + text + END
     assert told(read(*(stream[at : at + 4096] for at in range(0, len(stream), 4096)))) == [("paste", text)]
-    parser = PasteParser()
-    assert told(list(parser.feed(f"{START}one{END}\x1b[B"))) == [("paste", "one"), ("key", "down")]
+    parser = InputParser()
+    assert told(fed(parser, f"{START}one{END}\x1b[B".encode())) == [("paste", "one"), ("key", "down")]
     assert list(parser.feed("")) == []
     assert parser.is_eof, "the end of input ends it"
     assert terminal.TerminalDriver.__mro__[1] is linux_driver.LinuxDriver
-    assert vars(linux_driver)["XTermParser"] is PasteParser  # the name that run_input_thread looks up
+    assert vars(linux_driver)["XTermParser"] is InputParser  # the name that run_input_thread looks up
 
 
 async def test_what_was_pasted_is_written_as_it_will_be_sent_and_painted_without_its_escapes(chat: Running) -> None:

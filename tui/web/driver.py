@@ -9,9 +9,12 @@ from typing import Any
 from textual import events, messages
 from textual.drivers import web_driver
 
-from tui.terminal import CaughtUp, PasteParser, TerminalWriter
+from tui.terminal import CaughtUp, TerminalWriter
+from tui.terminal_input import InputParser, bytes_as_text
 
-web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]  # one paste is one event here too
+# One paste is one event here too, and no byte ends the reading.
+web_driver.XTermParser = InputParser  # type: ignore[attr-defined]
+web_driver.getincrementaldecoder = bytes_as_text  # type: ignore[attr-defined, assignment]
 
 
 class Driver(web_driver.WebDriver):

@@ -72,7 +72,7 @@ class Agent:
         loader: Loader | None = None,
         embedder_loader: EmbedderLoader | None = None,
     ) -> None:
-        """With `fetching` the default models are fetched when they are missing: nothing else here asks the network.
+        """With `fetching` the model that somebody said yes to is fetched: nothing else here asks the network for one.
 
         Whoever comes second is told that this `command` has the memory.
         """

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.errors import AgentError
-from agent.events import Notice, SessionsChanged
+from agent.events import Notice, OfPrivate, SessionsChanged
 from agent.loop import Conversation
 from agent.past import ProjectReader
 from agent.planning import Planner
@@ -50,7 +50,7 @@ class Chats:
         planner: Planner,
         *,
         client: str,
-        tell: Callable[[Notice], None],
+        tell: Callable[[Notice | OfPrivate], None],
     ) -> None:
         self._memory = memory
         self._conversation = conversation
@@ -154,7 +154,7 @@ class Chats:
             )
         )
         await asyncio.to_thread(self._private.memory_of(session).append, *events)
-        self._tell(SessionsChanged(session))
+        self._tell_changed(session)
         return session
 
     # -- one message ----------------------------------------------------------------------------------------------
@@ -211,7 +211,12 @@ class Chats:
             await self._recorder.record(event)
             return
         await asyncio.to_thread(self._private.memory_of(event.session).append, event)
-        self._tell(SessionsChanged(event.session))
+        self._tell_changed(event.session)
+
+    def _tell_changed(self, session: str) -> None:
+        """Tell all of a chat that is another now; of a private one, whose it is."""
+        owner, changed = self._private.owner_of(session), SessionsChanged(session)
+        self._tell(changed if owner is None else OfPrivate(owner, changed))
 
 
 LONGEST_PROJECT = 60

@@ -24,6 +24,8 @@ class Cached(StrEnum):
     PHRASINGS = "phrasings.npz"
     SERVED = "served-embedders.json"
     OFFERED = "offered"
+    WANTED = "wanted"
+    PRIVATE = "private"
     SLOTS = "slots"
     SERVICE = "service.log"
     SOCKET = "socket"
@@ -113,6 +115,16 @@ class Home:
         return self.cache / Cached.OFFERED
 
     @property
+    def wanted(self) -> Path:
+        """Names the model that somebody said yes to at the first start, until it is downloaded."""
+        return self.cache / Cached.WANTED
+
+    @property
+    def private(self) -> Path:
+        """Names the folder that private chats lay in, where it is none that every system has."""
+        return self.cache / Cached.PRIVATE
+
+    @property
     def drafts(self) -> Path:
         """The folder of what is being written, and was not sent yet."""
         return self.cache / "drafts"
@@ -172,6 +184,19 @@ def offer_is_due(home: Home, today: date) -> bool:
         return not today < until <= today + LONGEST_PUT_OFF
     except (OSError, ValueError):
         return True
+
+
+def want_model(home: Home, name: str) -> None:
+    """Note that somebody wants a model downloaded. Raises OSError."""
+    _note(home.wanted, name)
+
+
+def is_wanted(home: Home, name: str) -> bool:
+    """Whether somebody said yes to downloading a model."""
+    try:
+        return home.wanted.read_text(encoding="utf-8").strip() == name
+    except (OSError, ValueError):
+        return False
 
 
 def _note(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from models.errors import FetchError, ModelError, ModelMissing, NotInstalled, To
 from models.protocols import Embedder, Generator
 
 from .events import ModelFailed, ModelProgress, ModelReady, Notice, Warned
-from .home import Cached, Home
+from .home import Cached, Home, is_wanted
 from .settings import Settings, server_of
 
 
@@ -30,9 +30,9 @@ class Abandoned(Exception):
 
 
 def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> Loader:
-    """The real loader. With `fetching` a model to begin with is fetched when it is missing; any other must be there.
+    """The real loader. With `fetching` the model that was asked for at the first start is fetched; any other is there.
 
-    The default embedder comes along then, if it is the one in use: both are of the first start.
+    The default embedder comes along then, if it is the one in use.
     """
 
     def load(name: str, progress: Callable[[ModelProgress | Warned], None]) -> Generator:
@@ -44,7 +44,6 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
                 f"There is no server {name.rpartition('@')[2]!r} in the settings. `clew models list` shows those there "
                 "are, `clew models add ADDRESS` adds one. Your chats are safe."
             )
-        from models.catalogue import FIRST_CHOICES
         from models.generator import load_generator
         from models.store import DEFAULT_EMBEDDER, ModelStore
 
@@ -56,9 +55,10 @@ def llama_loader(home: Home, settings: Settings, *, fetching: bool = False) -> L
         try:
             path = store.path(name)
         except NotInstalled:
-            if name not in FIRST_CHOICES or not fetching:
+            if not fetching or not is_wanted(home, name):
                 raise
             path = fetch(name)
+            home.wanted.unlink(missing_ok=True)
             if settings.embedder == DEFAULT_EMBEDDER:
                 with suppress(FetchError):  # the chat needs none, and what loads the embedder tells that it is missing
                     fetch(DEFAULT_EMBEDDER)

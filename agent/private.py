@@ -34,7 +34,7 @@ from graph.memory import Memory
 from graph.values import Session
 from models.states import KVStates
 
-BEGINNING = "clew-private-"
+BEGINNING, DRAFTS = "clew-private-", "clew-draft-"
 CLIENT = "private"
 M_PERTURB = -6  # of mallopt(3): freed memory is filled with this byte, and given out filled with its complement
 
@@ -53,6 +53,7 @@ class Shared:
     prompts: Prompts
     notify: Callable[[Notice], None]
     references: ReferenceQuotes
+    noted: Path  # the file of the home that names where they lie
 
 
 class PrivateMemory:
@@ -96,6 +97,7 @@ class PrivateMemory:
         """
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         _clear_what_is_freed(True)
+        _note(shared.noted, place())
         folder = Path(tempfile.mkdtemp(prefix=BEGINNING, dir=place()))  # 0700
         try:
             return cls(folder, Memory.open(folder, command="clew (private)"), shared)
@@ -146,14 +148,46 @@ def _clear_what_is_freed(wanted: bool) -> None:
         ctypes.CDLL(None).mallopt(M_PERTURB, 0xFF if wanted else 0)
 
 
-def sweep() -> None:
-    """Remove what a clew that was killed left of its private chats; those of one that runs stay."""
-    here = place()
-    with suppress(OSError):
-        for folder in here.glob(f"{BEGINNING}*"):
-            about = folder.lstat()
-            if stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and _abandoned(folder):
-                _remove(folder)
+def sweep(noted: Path) -> None:
+    """Remove what a clew that was killed left of its private chats, wherever that lay; those of one that runs stay.
+
+    `noted` is the file of a home that names a place of its own.
+    """
+    for here in {*places(), *_noted(noted)}:
+        with suppress(OSError):
+            for folder in (*here.glob(f"{BEGINNING}*"), *here.glob(f"{DRAFTS}*")):
+                about = folder.lstat()
+                if stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and _abandoned(folder):
+                    _remove(folder)
+
+
+def draft_folder() -> tuple[Path, MemoryLock]:
+    """A folder for what is written of a private chat that another machine holds; others leave it while it is locked.
+
+    Raises OSError or MemoryFailure.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=DRAFTS, dir=place()))
+    return folder, MemoryLock.take(folder, command="clew (drafts)")
+
+
+def places() -> list[Path]:
+    """Where private chats may lie: not everybody is told of the same folders."""
+    named = (os.environ.get("XDG_RUNTIME_DIR"), f"/run/user/{os.getuid()}", "/dev/shm", tempfile.gettempdir(), "/tmp")
+    return [Path(name) for name in named if name]
+
+
+def _noted(file: Path) -> list[Path]:
+    try:
+        return [Path(line) for line in file.read_text(encoding="utf-8").splitlines() if line]
+    except (OSError, ValueError):
+        return []
+
+
+def _note(file: Path, here: Path) -> None:
+    """Note a place that the next clew would not look into by itself."""
+    usual = (f"/run/user/{os.getuid()}", "/dev/shm", "/tmp")
+    if str(here) not in usual and here not in (before := _noted(file)):
+        file.write_text("".join(f"{each}\n" for each in (*before, here)), encoding="utf-8")
 
 
 def place() -> Path:
@@ -165,6 +199,9 @@ def place() -> Path:
 
 
 def _abandoned(folder: Path) -> bool:
+    """Whether nobody has it. One with nothing but its lock in it is only just made."""
+    if {path.name for path in folder.iterdir()} <= {"lock", "holder.json", "holder.new"}:
+        return False
     try:
         MemoryLock.take(folder, command="clew (tidying up)").release()
     except MemoryFailure:
@@ -187,13 +224,19 @@ class PrivateChats:
     """
 
     def __init__(
-        self, memory: Memory, conversation: Conversation, references: ReferenceQuotes, shared: Callable[[str], Shared]
+        self,
+        memory: Memory,
+        conversation: Conversation,
+        references: ReferenceQuotes,
+        shared: Callable[[str], Shared],
+        noted: Path,
     ) -> None:
-        """`memory`, `conversation` and `references` are those of all other chats."""
+        """`memory`, `conversation` and `references` are those of all other chats; `noted` as `sweep` has it."""
         self._memory = memory
         self._conversation = conversation
         self._references = references
         self._shared = shared
+        self._noted = noted
         self._open: dict[str, PrivateMemory] = {}  # by their owners
         self._door = asyncio.Lock()  # held while one is opened or closed
 
@@ -249,7 +292,7 @@ class PrivateChats:
 
     async def sweep(self) -> None:
         """Remove what a clew that was killed left of its private chats."""
-        await asyncio.to_thread(sweep)
+        await asyncio.to_thread(sweep, self._noted)
 
     def use(self, settings: Settings) -> None:
         """Go on with other settings."""

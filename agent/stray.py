@@ -57,7 +57,7 @@ class Stray:
         kinds = (
             kind
             for kind, words in KINDS
-            if re.search(rf"^\s*(?:{kind})", asked, re.IGNORECASE | re.MULTILINE) is None
+            if re.search(rf"^[^\S\n]*(?:{kind})", asked, re.IGNORECASE | re.MULTILINE) is None
             and re.search(rf"\b(?:{words})\b", asked, re.IGNORECASE) is None
         )
         self._begins = re.compile("|".join(kinds), re.IGNORECASE)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from agent.errors import EmptyMessage
 from agent.question import asking
+from graph.letters import paired
 from graph.readings.rows import LONGEST
 from graph.readings.rows import verbatim as verbatim
 from models.errors import RunError
@@ -33,8 +34,7 @@ def clean_message(raw: str) -> str:
 
     Raises EmptyMessage if nothing is left, or nothing that can be seen.
     """
-    text = raw.replace("\r\n", "\n").replace("\r", "\n")
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = paired(raw.replace("\r\n", "\n").replace("\r", "\n"))
     text = CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text).strip()
     if not any(map(_is_seen, text)):
         raise EmptyMessage("The message is empty. Nothing was sent or stored.")

@@ -6,5 +6,8 @@ KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "SYS
 
 
 def bare_environment() -> dict[str, str]:
-    """Of this environment, what Python needs to start."""
-    return {name: os.environ[name] for name in KEPT if name in os.environ}
+    """Of this environment, what Python needs to start; no path is the folder that somebody happens to be in."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    if "PYTHONPATH" in kept:
+        kept["PYTHONPATH"] = os.pathsep.join(filter(os.path.isabs, kept["PYTHONPATH"].split(os.pathsep)))
+    return kept

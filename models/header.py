@@ -4,6 +4,7 @@ Only the header is read (a few MB of a file of any size), and every length is ch
 believed, so no file can make this use much memory. Layout: docs/gguf.md of the ggml project, versions 2 and 3.
 """
 
+import math
 import mmap
 import stat
 import struct
@@ -52,9 +53,9 @@ class GgufHeader:
     def number(self, key: str, default: int = 0) -> int:
         """A whole number under `{architecture}.key`; a per-layer array gives its largest."""
         value = self.values.get(f"{self.architecture}.{key}", default)
-        if isinstance(value, list):
-            return max((int(each) for each in value), default=default)
-        return default if isinstance(value, str) else int(value)
+        several = value if isinstance(value, list) else [value]
+        numbers = (int(each) for each in several if isinstance(each, int | float) and math.isfinite(each))
+        return max(numbers, default=default)
 
     @property
     def embeds(self) -> bool:

@@ -96,7 +96,7 @@ def open_chat(given: dict[str, str | bool]) -> int:
         try:
             if not choose_model(home):
                 return ExitCode.OK
-        except SettingsError as error:
+        except (SettingsError, OSError) as error:
             print(error, file=sys.stderr)
             return exit_code_of(error)
     from models.quiet import guard_descriptors

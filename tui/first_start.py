@@ -21,6 +21,7 @@ def choose_model(home: "Home") -> bool:
 
     What is chosen is downloaded when the chat is open. Raises SettingsError.
     """
+    from agent.home import want_model
     from agent.settings import load_settings, write_setting
     from models.catalogue import DEFAULT_CHAT, FIRST_CHOICES, entry
     from tui.text import size_of
@@ -41,9 +42,11 @@ def choose_model(home: "Home") -> bool:
         answer = sys.stdin.readline()
         match answer.strip().lower():
             case "" if answer:
+                want_model(home, name)
                 return True
             case "t":
                 write_setting(home.config, "model", DEFAULT_CHAT)
+                want_model(home, DEFAULT_CHAT)
                 return True
             case "q" | "":
                 return False

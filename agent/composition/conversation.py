@@ -94,9 +94,10 @@ def compose_conversation(
         def told(notice: Notice) -> None:
             context.tell(OfPrivate(owner, notice))
 
-        return Shared(host, conversation.generation_lock, foreground, context.settings(), prompts, told, apart)
+        now, noted = context.settings(), context.home.private
+        return Shared(host, conversation.generation_lock, foreground, now, prompts, told, apart, noted)
 
-    private = PrivateChats(memory, conversation, quotes, shared)
+    private = PrivateChats(memory, conversation, quotes, shared, context.home.private)
     return ConversationParts(
         states,
         trusts,

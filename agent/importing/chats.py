@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from graph.events import Role
+from graph.letters import paired
 
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999
 SECONDS_BELOW = 100_000_000_000  # a smaller number counts seconds: as milliseconds it would be before April 1973
@@ -50,10 +51,11 @@ def _of_number(value: float) -> SaidAt | None:
 
 def _of_text(text: str) -> SaidAt | None:
     stripped = text.strip()
+    utc = stripped.removesuffix("UTC")
     if re.fullmatch(r"\d+(\.\d+)?", stripped) and len(stripped) > 8:  # 20230508 is a date
         return _of_number(float(stripped))
     try:
-        at = _locomo(stripped) or datetime.fromisoformat(re.sub(r"\s*UTC$", "+00:00", stripped))
+        at = _locomo(stripped) or datetime.fromisoformat(f"{utc.rstrip()}+00:00" if utc != stripped else stripped)
     except ValueError:
         return None
     aware = at.replace(tzinfo=UTC) if at.tzinfo is None else at
@@ -137,8 +139,7 @@ def name(text: object) -> str | None:
     """A title's or speaker's first line, as it can be stored; None if nothing is left."""
     if not isinstance(text, str):
         return None
-    clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    line = " ".join("".join(c if c.isprintable() else " " for c in clean).split())
+    line = " ".join("".join(c if c.isprintable() else " " for c in paired(text)).split())
     return line[:LONGEST_NAME] or None
 
 

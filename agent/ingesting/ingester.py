@@ -19,6 +19,7 @@ from agent.ingesting.sections import TextPiece
 from graph.contents import hash_of
 from graph.events import ChunkRead, DocumentRead, Event
 from graph.ids import new_id
+from graph.letters import paired
 from graph.memory import Memory
 from graph.values import Document
 
@@ -133,6 +134,9 @@ class Ingester:
     def _take(self, reading: ReadFile, report: IngestReport) -> None:
         """Make the memory say what a file says."""
         path = str(reading.path)
+        if paired(path) != path:
+            why = "has a name that is not UTF-8, so that it could not be told from others later"
+            raise DocumentUnreadable(f"{paired(reading.path.name)} {why}. {SAFE} Rename it, then try again.")
         known = self._known.get(path)
         document = known.id if known is not None else new_id()
         ids = self._memory.readings.chunk_hashes(document) if known is not None else {}

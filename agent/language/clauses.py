@@ -17,13 +17,16 @@ from agent.language.sentences import MASK, sentences
 LEAST = 3  # words of a clause
 BUCKETS = 1 << 14  # of words and pairs of words
 BEFORE, OPENING, AFTER = 60, 60, 40  # characters around a clause that are looked at
+LONG = 400  # characters that are a clause, of however many words
 MOSTLY = 0.3  # share of a clause that may be quoted or code
 JOINING = (
     "and but so because cause cuz since while although though whereas which who und aber weil denn et mais parce y "
     "pero porque e ma mas perché en maar want omdat"
 )
+BLANKS = r"(?<!\s)\s+"  # all of them: from within a run none is tried
 JOINT = re.compile(
-    rf"[,;:]\s+|\s+[-–—]+\s+|\s*—\s*|\s+\(|\)\s*|\s*…\s*|\.\.+\s*|\s+(?=(?:{JOINING.replace(' ', '|')})\s+\S+\s+\S+)",
+    rf"[,;:]\s+|{BLANKS}[-–—]+\s+|(?:{BLANKS})?[—…]\s*|{BLANKS}\(|\)\s*|\.\.+\s*"
+    rf"|{BLANKS}(?=(?:{JOINING.replace(' ', '|')})\s+\S+\s+\S+)",
     re.IGNORECASE,
 )
 TOKEN = re.compile(r"\w+(?:['’]\w+)?|[?!]")
@@ -63,11 +66,15 @@ def _long_enough(text: str, cuts: Sequence[int]) -> list[tuple[int, int]]:
     for start, end in pairwise(cuts):
         if not text[start:end].strip():
             continue
-        if spans and min(len(text[start:end].split()), len(text[slice(*spans[-1])].split())) < LEAST:
+        if spans and (_is_short(text, start, end) or _is_short(text, *spans[-1])):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
+
+
+def _is_short(text: str, start: int, end: int) -> bool:
+    return end - start < LONG and len(text[start:end].split()) < LEAST
 
 
 def contents(text: str, clause: Clause) -> tuple[str, str, str]:

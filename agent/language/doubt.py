@@ -71,7 +71,7 @@ INJECTED = re.compile(
     r"|you (?:must|shall|will|should) (?:now |from now on )?(?:always|never|obey"
     r"|answer|respond|reply|act|only|say|believe|treat)|you are now|from now on,? you"
     r"|new instructions?|\bobey\b|<\|[^>]{0,30}\|>|\[/?INST\]|"
-    r"^\s*#{2,}\s*(?:system|instructions?)|^\s*(?:system|assistant|developer)\s*:|(?:store"
+    r"^[^\S\n]*#{2,}\s*(?:system|instructions?)|^[^\S\n]*(?:system|assistant|developer)\s*:|(?:store"
     r"|save|write|add|record|put|insert) (?:this |that |it |the following )?"
     r"(?:in|to|into) (?:your )?(?:long-term )?memory\b|must (?:always|never) \w+ (?:me|my|the)\b|reveal your",
     re.I | re.M,

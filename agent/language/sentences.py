@@ -30,7 +30,8 @@ TOLD = re.compile(
     r"|fun fact|info|also|ps|p\.s\.|edit)\s*:",
     re.I,
 )
-END = re.compile(r"(?:[.!?…]+[)\]'’]*(?=\s|$)|[。！？]+|\n+)[\s]*")
+# What may be long begins where nothing of it is before: from within, a run of it would be tried at each of its places.
+END = re.compile(r"(?:(?<![.!?…])[.!?…]+[)\]'’]*(?=\s|$)|[。！？]+|\n+)[\s]*")
 ABBREVIATED = re.compile(
     r"(?:\b(?:dr|mr|mrs|ms|st|prof|jr|sr|vs|etc|no|approx|e\.g|i\.e|u\.s|p\.s)|\b[A-Z])\.\s*$", re.I
 )

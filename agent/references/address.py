@@ -73,7 +73,7 @@ def addresses_in(text: str) -> Iterator[Address]:
     seen: set[str] = set()
     for match in _SAID.finditer(text):
         try:
-            found = read_address(_bare(match[0]))
+            found = read_address(_bare(match[0][: 2 * LONGEST]))
         except AgentError:
             continue
         if found.text not in seen:

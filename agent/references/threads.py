@@ -15,6 +15,7 @@ from urllib.parse import quote
 from agent.errors import Unreadable
 from agent.references.address import DID, HANDLE
 from agent.references.client import GOES_ON, NotGiven, WebClient
+from graph.letters import paired
 
 DEPTH = 100  # replies to replies, and parents
 MOST_POSTS = 1000
@@ -224,7 +225,7 @@ def _number(said: Any) -> int:
 
 
 def _line(text: Any) -> str:
-    return " ".join(text.split()) if isinstance(text, str) else ""
+    return " ".join(paired(text).split()) if isinstance(text, str) else ""
 
 
 def _short(text: Any) -> str:

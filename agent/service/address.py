@@ -22,7 +22,8 @@ from agent.service.protocol import ServiceError
 Connected = socket.socket | TransportSocket
 FOLDER = "clew"
 ELSEWHERE = "CLEW_SOCKET"
-NAMING_FILES = {"path", "paths", "references", "address", "addresses"}  # parameters of methods that may name a file
+# Parameters of methods that name a file, and those that do where it is no address of the network.
+FILES, MAY_BE_FILES = {"path", "paths"}, {"references", "address", "addresses"}
 LONGEST_PATH = 100  # bytes of a socket's path; systems allow 104 to 108
 NAME = 22  # bytes of a socket's own name, with the slash before it
 KNOCKED_S = 1.0
@@ -83,9 +84,9 @@ def keep_files_here(params: Mapping[str, Any]) -> None:
     """Raise ServiceError where a request, by its parameters as JSON, names a file and the service is elsewhere."""
     if elsewhere() is None:
         return
-    for name in NAMING_FILES & params.keys():
+    for name in (FILES | MAY_BE_FILES) & params.keys():
         said = [params[name]] if isinstance(params[name], str) else params[name]
-        if any(isinstance(each, str) and each.startswith(("/", "~", ".")) for each in said):
+        if any(name in FILES or "://" not in each for each in said if isinstance(each, str)):
             raise ServiceError(FILES_STAY.format(ELSEWHERE))
 
 

@@ -8,7 +8,6 @@ it here, so that sent again it is said once.
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
@@ -17,7 +16,7 @@ from typing import Any
 
 from agent.events import Failed, Notice, QueueHeld, TurnAccepted, Warned
 from agent.outlets import Notifications, Outlet, Work, joined, told_by
-from agent.private import place
+from agent.private import draft_folder
 from agent.service.address import elsewhere
 from agent.service.failures import FAILURES
 from agent.service.methods import PARTS, TOLD, Method, adapter, methods
@@ -27,6 +26,7 @@ from agent.settings import Settings, as_given
 from agent.steps import CHAT
 from graph.errors import MemoryFailure
 from graph.ids import new_id
+from graph.log.lock import MemoryLock
 
 Connect = Callable[[], Awaitable[Streams]]
 TRIES = 3
@@ -58,7 +58,7 @@ class AgentClient:
         self._sessions: set[str] = set()  # in which something was said from here, or that are watched
         self._answering: str | None = None
         self._folder: str | None = None
-        self._here: Path | None = None
+        self._here: tuple[Path, MemoryLock] | None = None
         self._held: dict[str, tuple[str, ...]] = {}
         self._asked = {CHAT} if kind == CHAT else set()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -87,13 +87,15 @@ class AgentClient:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._notifications.close()
         if self._here is not None:
-            await asyncio.to_thread(shutil.rmtree, self._here, ignore_errors=True)
+            folder, lock = self._here
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            lock.release()
 
     def folder_here(self) -> Path:
         """A folder of this user's alone, in RAM where there is such a place, for what a private chat writes here."""
         if self._here is None:
-            self._here = Path(tempfile.mkdtemp(prefix="clew-draft-", dir=place()))
-        return self._here
+            self._here = draft_folder()
+        return self._here[0]
 
     def notices(self) -> AsyncIterator[Notice]:
         """What happens beside the conversation, from the moment of the call until `close`."""

@@ -57,6 +57,9 @@ from graph.errors import NotFound
 
 MOST_TOLD = 256  # notices that one connection has not read yet
 MOST_AT_ONCE = 256  # requests of one connection
+MOST_PASTS = 8  # looks into the past that it has open: the oldest is closed for another
+MOST_NUMBER = 1 << 63
+PRIVATE = "private"  # what others are told in the place of a private chat
 # Of which only the last says anything, of each chat where they are of one.
 REPEATED = (
     GraphProgress, ModelProgress, EmbeddingProgress, Reflecting, Compaction, QueueHeld,
@@ -180,6 +183,10 @@ class Hall:
         finally:
             self._changed()
 
+    def seen(self, session: str | None, owner: str | None = None) -> str | None:
+        """A chat as others are told of it: of a private one they know that it is one."""
+        return session if self.agent.private.owner_of(session) in (None, owner) else PRIVATE
+
     def tell_state(self) -> None:
         """Tell all faces where the Agent is now, if it is elsewhere than it was."""
         for each in self.connections:
@@ -221,7 +228,7 @@ class Hall:
             "model": status.model,
             "server": asdict(status.server) if status.server is not None else None,
             "away": list(status.away),
-            "answering": agent.answering,
+            "answering": self.seen(agent.answering),
             "unanswered": agent.unanswered,
             "ending": self.ending,
         }
@@ -301,7 +308,7 @@ class Connection:
         agent, folder = self._hall.agent, self._hall.agent.private.folder_of(self.owner)
         self._state = agent.answering, agent.settings, folder
         return {
-            "answering": agent.answering,
+            "answering": self._hall.seen(agent.answering, self.owner),
             "settings": agent.settings.model_dump(mode="json"),
             "private": str(folder) if folder is not None else None,
         }
@@ -440,6 +447,8 @@ class Connection:
         past = params.pop("past", None) if name.startswith("then.") else None
         try:
             args, kwargs = method.unpacked(params)
+            if any(isinstance(each, int) and abs(each) >= MOST_NUMBER for each in (*args, *kwargs.values())):
+                raise TypeError("a number is too large")
             called = self._found(method, past)
         except (ValidationError, TypeError, KeyError) as wrong:
             await self._send(error(id, Code.WRONG_PARAMETERS, f"{name}: {str(wrong)[:300]}"))
@@ -517,6 +526,8 @@ class Connection:
         if isinstance(value, PastView):
             self._past_number += 1
             self._pasts[self._past_number] = value
+            if len(self._pasts) > MOST_PASTS:
+                self.spawn(_closed(self._pasts.pop(min(self._pasts))))
             return {"past": self._past_number, "at": value.at.isoformat(), "seq": value.seq}
         if method.name == "chats.last" and self._hall.watched(value, but=self):
             value = None  # a chat that is open elsewhere is opened a second time only by choice
@@ -588,3 +599,8 @@ def _event(id: Any, event: Any) -> bytes:
 
 def _id(id: Any) -> bytes:
     return b"%d" % id if type(id) is int else json.dumps(id).encode()
+
+
+async def _closed(past: PastView) -> None:
+    with suppress(*FAILURES):
+        await past.close()

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graph.letters import paired
+
 DEEPEST = 64  # lists and objects in each other
 LONGEST = 100_000  # characters of one text
 LONGEST_KEY = 500  # characters
@@ -179,7 +181,7 @@ class Salvage:
         if not UNKEEPABLE.search(text):
             return text
         self.tell(CLEANED)
-        return CONTROLS.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return CONTROLS.sub("", paired(text))
 
     def _cleaned(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -29,6 +29,7 @@ SMALL = 1_000  # steps of a pattern that is kept compiled
 _UNREAD = re.compile(r"\(\?#|\(\?[A-Za-z0-9]*x|\[:\^?\w+:\]")
 TIME_S = 0.05  # for a pattern in all turns
 MOST_S = 0.5  # for all keys of a message
+MOST_WITHIN = 10_000  # times that a key may stand within other words, and in none by itself
 NO_ROOM, TOO_SLOW, NO_PATTERN = "there was no room", "its pattern takes too long", "its pattern is none"
 
 
@@ -138,12 +139,16 @@ class _Patterns:
 
     def says(self, lore: Lore, keys: Sequence[str], said: _Said) -> bool:
         """Whether one of the keys of an entry is in a text."""
+        return any(self._in_time(lore, key, said) for key in keys)
+
+    def _in_time(self, lore: Lore, key: str, said: _Said) -> bool:
+        """Whether a text says one key; no key is looked for when the time of all is over."""
         if self._left_s <= 0:
-            self._leave_out(lore, TOO_SLOW)
+            self.leave_out(lore, TOO_SLOW)
             return False
         began = time.thread_time()  # of its own work: a busy machine makes no key slower
         try:
-            return any(_says(lore, key, said, self) for key in keys)
+            return _says(lore, key, said, self)
         finally:
             self._left_s -= time.thread_time() - began
 
@@ -153,18 +158,19 @@ class _Patterns:
         pattern, flags = _unwrapped(key, lore.entry.case_sensitive)
         steps = _steps(pattern) if len(pattern) <= LONGEST_KEY and not _UNREAD.search(pattern) else MOST_STEPS
         if steps >= MOST_STEPS:
-            self._leave_out(lore, TOO_SLOW)
+            self.leave_out(lore, TOO_SLOW)
             return False
         try:
             compiled = regex.compile(pattern, flags, cache_pattern=steps <= SMALL)
-            return compiled.search(text, timeout=TIME_S) is not None
+            return compiled.search(text, timeout=min(TIME_S, self._left_s)) is not None
         except regex.error:
-            self._leave_out(lore, NO_PATTERN)
+            self.leave_out(lore, NO_PATTERN)
         except TimeoutError:
-            self._leave_out(lore, TOO_SLOW)
+            self.leave_out(lore, TOO_SLOW)
         return False
 
-    def _leave_out(self, lore: Lore, why: str) -> None:
+    def leave_out(self, lore: Lore, why: str) -> None:
+        """Tell that an entry is not looked for, the first reason of each."""
         self._left_out.setdefault(lore.title, LeftOut(lore.title, why))
 
 
@@ -211,11 +217,14 @@ def _says(lore: Lore, key: str, said: _Said, patterns: _Patterns) -> bool:
     if not lore.entry.case_sensitive:
         key, text = key.casefold(), said.folded
     at = text.find(key) if key.strip() else -1
-    while at >= 0:
+    for _ in range(MOST_WITHIN):
+        if at < 0:
+            return False
         before, after = text[at - 1 : at] if at else "", text[at + len(key) : at + len(key) + 1]
         if not (before.isalnum() and key[:1].isalnum()) and not (after.isalnum() and key[-1:].isalnum()):
             return True
         at = text.find(key, at + 1)
+    patterns.leave_out(lore, TOO_SLOW)
     return False
 
 

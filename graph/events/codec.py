@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from graph.errors import InvalidEvent, LogDamaged, LogNewer
 from graph.events import EVENT, Base, Event
+from graph.letters import paired
 
 SALT_BYTES = 16
 _read = json.JSONDecoder().raw_decode  # what is canonical begins at its first character
@@ -94,15 +95,6 @@ class Row:
     hash: bytes
 
 
-def clean(text: str) -> str:
-    """Text as it can be stored: surrogates in pairs become their character, a lone one becomes U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
 def encode(event: Event, *, seq: int, id: str, at: int, before: bytes) -> Row:
     """The row of a new event, linked to the hash `before` it. Raises InvalidEvent."""
     fields = event.model_dump(mode="python", exclude_none=True, exclude={"kind", "text"})
@@ -110,9 +102,9 @@ def encode(event: Event, *, seq: int, id: str, at: int, before: bytes) -> Row:
         written = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except ValueError as e:
         raise InvalidEvent("The event was not stored: a number in it is infinite, or none at all.") from e
-    structure = clean(written)
+    structure = paired(written)
     text: str | None = getattr(event, "text", None)
-    text = clean(text) if text is not None else None
+    text = paired(text) if text is not None else None
     salt = os.urandom(SALT_BYTES) if text is not None else None
     text_hash = hash_text(text, salt) if text is not None and salt is not None else None
     link = hash_link(before, seq, id, at, event.kind, event.version, structure, text_hash)

@@ -158,13 +158,18 @@ def _anchor(form: bytes) -> int:
 
 
 def look(folder: Path, forms: Forms, *, leave_out: Iterable[Path] = ()) -> Iterator[tuple[Path, set[str] | None]]:
-    """Every file under `folder`, and the words that are in it; None where it cannot be read, and may hold any."""
-    finder = Finder(form for each in forms.values() for form in each)
-    for path in files_under(folder, leave_out=leave_out):
+    """Every file under `folder`, and the words that are in it; None for what cannot be looked into, and may hold any.
+
+    That is a file or a folder that cannot be read, and what a link leads to.
+    """
+    finder, missed = Finder(form for each in forms.values() for form in each), list[Path]()
+    for path in files_under(folder, leave_out=leave_out, missed=missed):
         try:
             yield path, look_into(path, forms, finder)
         except OSError:
             yield path, None
+    for path in missed:
+        yield path, None
 
 
 def look_into(path: Path, forms: Forms, finder: Finder | None = None) -> set[str]:
@@ -178,13 +183,30 @@ def look_into(path: Path, forms: Forms, finder: Finder | None = None) -> set[str
     return words | _indexed(path, {word: each for word, each in forms.items() if word not in words})
 
 
-def files_under(folder: Path, *, leave_out: Iterable[Path] = ()) -> Iterator[Path]:
-    """All regular files, in order; links are not followed."""
-    left = set(leave_out)
-    for root, folders, names in os.walk(folder):
+def files_under(folder: Path, *, leave_out: Iterable[Path] = (), missed: list[Path] | None = None) -> Iterator[Path]:
+    """All regular files, in order; links are not followed. In `missed` is what was not looked into, but is there."""
+    left, passed_by = set(leave_out), [] if missed is None else missed
+
+    def leads_out(path: Path) -> bool:
+        return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
+
+    def note(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            passed_by.append(Path(error.filename))
+
+    for root, folders, names in os.walk(folder, onerror=note):
         folders[:] = sorted(name for name in folders if Path(root, name) not in left)
+        passed_by += [path for path in (Path(root, name) for name in folders) if leads_out(path)]
         for path in (Path(root, name) for name in sorted(names)):
-            if path not in left and path.is_file() and not path.is_symlink():
+            try:
+                if path in left or not path.is_file():
+                    continue
+            except PermissionError:
+                passed_by.append(path)
+                continue
+            if leads_out(path):
+                passed_by.append(path)
+            elif not path.is_symlink():
                 yield path
 
 

@@ -28,8 +28,9 @@ from graph import contents
 from graph.contents import unsound
 from graph.errors import LogDamaged
 from graph.events import RECALLED, Event, Recalled, TextErased
-from graph.events.codec import SELECT_EVENT, Stored, clean, decode, encode, event_of, genesis, hash_link
+from graph.events.codec import SELECT_EVENT, Stored, decode, encode, event_of, genesis, hash_link
 from graph.ids import new_id, now_ms
+from graph.letters import paired
 from graph.log.admission import admit
 from graph.log.erasing import Purging, bereft, erased_by
 from graph.log.migrations import migrate
@@ -201,7 +202,7 @@ class Log(Purging):
                     stream.session,
                     stream.parent,
                     stream.model,
-                    clean(stream.text),
+                    paired(stream.text),
                     RECALLED.dump_json(stream.recalled, exclude_defaults=True).decode(),
                     _SPEAKER.dump_json(stream.voice, exclude_defaults=True).decode(),
                 ),

@@ -9,7 +9,7 @@ from itertools import islice
 from secrets import token_hex
 from typing import Literal
 
-from graph.events.codec import clean
+from graph.letters import paired
 from graph.projection.paths import Paths
 from graph.readings.rows import NEWEST, TURN, session_by_id, turns_of
 from graph.values import FoundTurn, Segment, Session, Turn
@@ -78,7 +78,7 @@ def segments(snippet: str, opening: str, closing_mark: str) -> tuple[Segment, ..
 
 def _typed(text: str) -> str:
     """What was typed, as far as it counts: of control characters, NUL would end the query in the middle."""
-    return "".join(" " if unicodedata.category(each) == "Cc" else each for each in clean(text)[:LONGEST_QUERY])
+    return "".join(" " if unicodedata.category(each) == "Cc" else each for each in paired(text)[:LONGEST_QUERY])
 
 
 def _is_of_words(character: str) -> bool:

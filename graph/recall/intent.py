@@ -163,7 +163,7 @@ def spoken(query: str, *, now: datetime, timezone: tzinfo, names: Collection[str
         one = _one_of(frozenset(names))
         text = re.sub(rf"{one.pattern}['’]s(?!\w)", "my", text, flags=re.IGNORECASE)
         text = one.sub("I", text)
-    text = re.sub(r"\s+([?,.!])", r"\1", text)
+    text = re.sub(r"(?<!\s)\s+([?,.!])", r"\1", text)
     return text if text.strip() else query
 
 

@@ -137,19 +137,20 @@ class ServerClient:
 
     async def _lines(self, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
         """What stands behind `data:` in each line."""
-        rest, heard = b"", time.monotonic()
+        rest, heard = bytearray(), time.monotonic()
         async for piece in pieces:
-            *lines, rest = (rest + piece).split(b"\n")
+            rest += piece
+            *lines, rest = rest.split(b"\n") if b"\n" in piece else [rest]
             for line in lines:
                 if line.startswith(b"data:"):
-                    yield line[5:].strip()
+                    yield bytes(line[5:].strip())
                     heard = time.monotonic()
             if time.monotonic() - heard > self._answer_s:  # but signs of life
                 raise ServerLost(self.address.name, "nothing came from it for too long", RETRY)
             if len(rest) > LONGEST_LINE:
                 raise self._broken("it sent a line without an end")
         if rest.startswith(b"data:"):
-            yield rest[5:].strip()
+            yield bytes(rest[5:].strip())
 
     def _read(self, data: bytes) -> Any:
         if len(data) > MANY and sum(map(data.count, b",[{")) > MOST_VALUES:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent import confined
-from models.bare import KEPT
+from models.bare import KEPT, bare_environment
 
 # Each is tried in a process that is confined; what it may not do raises PermissionError.
 FILES = {
@@ -31,6 +31,8 @@ OTHERS = {
     "ends a thread of it": "called(234, os.getppid(), os.getppid(), 0)",
     "has a handle of it": "os.pidfd_open(os.getppid())",
     "keeps something with the system": "called(250, 0, -3, 1)",
+    "notes something on a file in a newer way": "called(463, -100, sys.argv[1].encode(), 0, b'user.note', None, 0)",
+    "changes it in one that is newer yet": "called(469, -100, sys.argv[1].encode(), None, 0, 0)",
     "keeps what outlives it there": "called(64, 0, 1, 0o1600)",
     "begins a process": "os.fork() or os._exit(0)",
     "begins one in a newer way": "called(435, 0, 0)",
@@ -83,6 +85,13 @@ async def test_it_is_given_no_environment_and_ends_with_what_it_reads(
     for found in (await confined.read("page", b"x", {}), confined.read_here("page", b"x", {})):
         assert "Rumpelstiltskin" not in str(found)
         assert set(found) <= {*KEPT, "LC_CTYPE"}
+    monkeypatch.setattr(confined, "COMMAND", (sys.executable, "-c", r"""print(r'{"texts": ["half \ud800", 1]}')"""))
+    assert confined.read_here("pdf", b"x", {}) == {"texts": ["half \N{REPLACEMENT CHARACTER}", 1]}
     monkeypatch.setattr(confined, "COMMAND", (sys.executable, "-c", "import os; os.abort()"))
     with pytest.raises(confined.Broken):
         confined.read_here("page", b"x", {})
+
+
+def test_the_folder_that_somebody_is_in_is_no_path_of_its_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/opt/libraries:::.:there")
+    assert bare_environment()["PYTHONPATH"] == "/opt/libraries"

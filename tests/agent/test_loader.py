@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.events import ModelProgress, Warned
-from agent.home import Home
+from agent.home import Home, is_wanted, want_model
 from agent.model_host import llama_loader
 from agent.settings import Settings
-from models.errors import FetchFailed
+from models.errors import FetchFailed, NotInstalled
 from models.fetch import FetchProgress
 from models.store import DEFAULT_CHAT, DEFAULT_EMBEDDER, ModelStore
 from tests.fakes import FakeGenerator
@@ -42,8 +42,15 @@ def test_the_first_start_fetches_both_default_models(
     monkeypatch.setattr(ModelStore, "pull", pull)
     monkeypatch.setattr("models.generator.load_generator", lambda *_, **__: FakeGenerator())
     told: list[ModelProgress | Warned] = []
-    load = llama_loader(Home.resolve(tmp_path / "home"), Settings(embedder=chosen), fetching=True)
+    home = Home.resolve(tmp_path / "home")
+    load = llama_loader(home, Settings(embedder=chosen), fetching=True)
+    for who, loads in (("nobody said yes to it", load), ("a command asks for none", llama_loader(home, Settings()))):
+        with pytest.raises(NotInstalled):
+            loads(DEFAULT_CHAT, told.append)
+        assert told == [], who
+        want_model(home, DEFAULT_CHAT)
     load(DEFAULT_CHAT, told.append)
     both = [DEFAULT_CHAT, DEFAULT_EMBEDDER] if chosen == DEFAULT_EMBEDDER and not failing else [DEFAULT_CHAT]
     fetched = [ModelProgress("fetching", name, 1, 2) for name in both]
     assert told == [*fetched, ModelProgress("loading", DEFAULT_CHAT)]
+    assert not is_wanted(home, DEFAULT_CHAT), "it is there now: once it is gone it is asked for anew"

@@ -10,6 +10,7 @@ import pytest
 from agent import private
 from agent.events import ReplyEnded
 from agent.settings import Settings
+from graph.log.lock import MemoryLock
 from graph.memory import Memory
 from tests.agent.conftest import MakeAgent, collect
 from tests.agent.test_recall import only, ready, say, spelled
@@ -123,6 +124,24 @@ async def test_what_a_killed_clew_left_is_removed_but_not_of_one_that_runs(make_
         assert names(ram) == {used.name, other.name}
     finally:
         running.close()
+
+
+async def test_what_is_left_in_another_runtime_folder_or_of_a_draft_is_removed_too(
+    make_agent: MakeAgent, ram: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    await agent.private.begin()  # which notes where that is
+    left, draft, used = (ram / f"{name}x" for name in (private.BEGINNING, private.DRAFTS, f"{private.DRAFTS}used"))
+    Memory.open(left, command="test").close()
+    draft.mkdir()
+    (draft / "message-1.md").write_text(SECRET)
+    lock = MemoryLock.take(used, command="test")
+    (used / "message-1.md").write_text(SECRET)
+    await agent.close()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    await ready(make_agent, FakeGenerator("I see."), PLAIN)
+    assert names(ram) == {used.name}
+    lock.release()
 
 
 def test_without_a_folder_in_ram_the_systems_temporary_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

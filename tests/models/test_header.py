@@ -1,5 +1,6 @@
 """The header reader tells files apart before llama.cpp sees them."""
 
+import math
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -111,3 +112,9 @@ def test_no_bytes_fail_otherwise(tmp_path_factory: pytest.TempPathFactory, data:
     path.write_bytes(start + b"\0" * at + data)
     with suppress(LoadError):
         assert read_header(path).size == path.stat().st_size
+
+
+def test_a_number_that_is_none_or_endless_is_not_there(write_gguf: Write) -> None:
+    odd = {"x.context_length": math.nan, "x.block_count": math.inf, "x.attention.head_count": [math.nan, 4.0]}
+    header = read_header(write_gguf({"general.architecture": "x", **odd}))
+    assert [header.number(key, 7) for key in ("context_length", "block_count", "attention.head_count")] == [7, 7, 4]

@@ -152,6 +152,9 @@ class Commands(TyperGroup):
             if not isinstance(error, BrokenPipeError):
                 complain(error)
             raise typer.Exit(exit_code_of(error)) from error
+        except OverflowError as error:
+            complain(ValueError("A number in the command is too large. Nothing was changed."))
+            raise typer.Exit(ExitCode.USAGE) from error
 
 
 app = typer.Typer(

@@ -57,9 +57,9 @@ def erase(
     retire(home)
     lock = MemoryLock.take(home.memory, command="clew erase")
     try:
+        sweep(home.private)  # what a clew that was killed left of its private chats
         doomed = list(made_by_clew(home, models=not keep_models))
         failed = [path for path in doomed if not _remove(path)]
-        sweep()  # what a clew that was killed left of its private chats
     finally:
         lock.release()
     failed += _tidy(home)

@@ -161,3 +161,13 @@ def test_progress_names_each_file(memory: Memory, folder: Path) -> None:
     assert [(step.done, step.total, step.file) for step in steps] == [
         (number, 2, file.name) for number, file in enumerate(find(folder).files)
     ] + [(2, 2, "")]
+
+
+def test_a_name_that_no_text_can_hold_is_told_and_the_others_are_read(memory: Memory, folder: Path) -> None:
+    Path(os.fsdecode(os.fsencode(folder) + b"/d_\xff.md")).write_text("It would be read anew each time.")
+    report = ingest(memory, folder)
+    ((_, why),) = [each for each in report.skipped if "d_" in each[0]]
+    assert why.startswith("d_\ufffd.md has a name that is not UTF-8,")
+    assert why.endswith(f" {SAFE} Rename it, then try again.")
+    assert report.added
+    assert not ingest(memory, folder).missing

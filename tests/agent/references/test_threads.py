@@ -182,3 +182,9 @@ async def test_a_thread_is_asked_for_and_its_edits_and_deletions_are_honoured(we
         web.put(path, body, "application/json")
         with pytest.raises(Unreadable):
             await asked(web)
+
+
+def test_half_a_letter_is_replaced_not_passed_on() -> None:
+    (line,) = lines(post("half \ud83d of it"))
+    line.encode()
+    assert "half \ufffd of it" in line

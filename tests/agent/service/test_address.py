@@ -5,11 +5,12 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.home import Home
-from agent.service.address import LONGEST_PATH, answered, elsewhere, folder, found, note, socket_of
+from agent.service.address import LONGEST_PATH, answered, elsewhere, folder, found, keep_files_here, note, socket_of
 from agent.service.protocol import ServiceError
 from agent.service.starting import Starter
 from agent.service.wire import streams_to
@@ -111,3 +112,21 @@ async def test_nothing_is_sent_to_a_socket_at_which_another_user_listens(
         while b"mine" not in said:
             said.append(await heard.get())
         assert set(said) == {b"", b"mine"}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"path": "notes.md"},
+        {"references": ["https://a.example/b", "@/etc/passwd"]},
+        {"references": [" ~/notes.md"]},
+        {"address": '"/etc/passwd"'},
+        {"addresses": ["etc/passwd"]},
+    ],
+)
+def test_no_file_is_named_to_a_service_elsewhere(params: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_files_here(params)
+    monkeypatch.setenv("CLEW_SOCKET", "/run/there.sock")
+    keep_files_here({"references": ["https://a.example/b", "at://ada.example/app.bsky.feed.post/1"], "name": "/a"})
+    with pytest.raises(ServiceError, match="on another machine"):
+        keep_files_here(params)

@@ -167,6 +167,7 @@ async def test_what_cannot_be_asked_is_told_by_a_code_and_the_next_is_answered(s
         ("private.end", {}, Code.UNKNOWN_METHOD),
         ("memories.find", {"limit": "many"}, Code.WRONG_PARAMETERS),
         ("memories.find", {"nope": 1}, Code.WRONG_PARAMETERS),
+        ("memories.review", {"limit": 1 << 64}, Code.WRONG_PARAMETERS),
         ("search.recall", {}, Code.WRONG_PARAMETERS),
         ("chats.get", {"session": "nobody"}, Code.FAILED),
         ("then.chats", {"past": 5}, Code.FAILED),
@@ -336,6 +337,10 @@ async def test_what_is_told_of_a_private_chat_is_heard_by_its_face_alone(service
     await collect(mine.send(session, "And again."))
     told = await anext(str(each) async for each in heard if isinstance(each, Warned))
     assert note.name in told
+    await mine.chats.rename(session, "A secret")
+    await mine.chats.configure(session, system_prompt="Tell nobody.")
+    await anext(each async for each in heard if isinstance(each, SessionsChanged) and each.session == session)
+    assert theirs.answering in (None, "private")
     await theirs.chats.all()
     await theirs.close()
     await listening

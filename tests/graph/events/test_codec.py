@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from graph.errors import LogDamaged, LogNewer
 from graph.events import Event, HeadMoved, Recalled, Role, Sampling, SessionConfigured, StopReason, TurnSaid, TurnTaken
-from graph.events.codec import KINDS, UPCASTERS, clean, decode, encode, hash_link, hash_text
+from graph.events.codec import KINDS, UPCASTERS, decode, encode, hash_link, hash_text
+from graph.letters import paired
 from tests.graph.talk import said
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates included
@@ -22,8 +23,8 @@ def back(event: Event) -> Event:
 
 @given(ANY_TEXT)
 def test_cleaning_makes_any_text_encodable_and_leaves_good_text_alone(text: str) -> None:
-    cleaned = clean(text)
-    assert clean(cleaned) == cleaned
+    cleaned = paired(text)
+    assert paired(cleaned) == cleaned
     assert cleaned.encode().decode() == cleaned
     assert cleaned == text or any(0xD800 <= ord(character) <= 0xDFFF for character in text)
 
@@ -31,7 +32,7 @@ def test_cleaning_makes_any_text_encodable_and_leaves_good_text_alone(text: str)
 @given(ANY_TEXT, ANY_TEXT, st.booleans(), st.floats(0, 1e9))
 def test_an_event_comes_back_as_it_was_cleaned(text: str, error: str, queued: bool, ms: float) -> None:
     event = said("t", text=text, error=error, queued=queued, total_ms=ms, sampling=Sampling(seed=3))
-    assert back(event) == event.model_copy(update={"text": clean(text), "error": clean(error)})
+    assert back(event) == event.model_copy(update={"text": paired(text), "error": paired(error)})
 
 
 def test_what_is_none_comes_back_as_none_and_a_structure_that_is_none_is_called_damaged() -> None:

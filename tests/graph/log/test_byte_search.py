@@ -1,9 +1,13 @@
 """Words are found in any file, in every form, quotations in any spelling, and nothing that is not there is found."""
 
+import errno
+import os
 import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from graph.log.byte_search import CHUNK, Finder, forms_of, kept_of, look, look_into, shared, words_in
 from graph.memory import Memory
@@ -54,6 +58,26 @@ def test_every_file_below_a_folder_is_looked_into_but_links_and_what_is_left_out
     (tmp_path / "link").symlink_to(tmp_path / "a")
     found = list(look(tmp_path, forms_of(["Xylophone"]), leave_out=[tmp_path / "out"]))
     assert found == [(tmp_path / "a", {"Xylophone"}), (tmp_path / "b/c", {"Xylophone"})]
+
+
+def test_what_cannot_be_looked_into_is_not_called_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, away = tmp_path / "home", tmp_path / "away"
+    for folder in (home / "backups", home / "closed", away):
+        folder.mkdir(parents=True)
+        (folder / "a").write_text("Xylophone")
+    (home / "elsewhere").symlink_to(away)
+    (home / "there").symlink_to(away / "a")
+    scandir = os.scandir
+
+    def closed(path: str | int) -> object:  # a descriptor, where what is left of the test is removed
+        if not isinstance(path, int) and Path(path).name == "closed":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    found = dict(look(home, forms_of(["Xylophone"])))
+    assert found.pop(home / "backups/a") == {"Xylophone"}
+    assert found == dict.fromkeys([home / "elsewhere", home / "there", home / "closed"])
 
 
 def test_the_words_of_an_index_are_found_though_it_shortens_them(memory: Memory, folder: Path, tmp_path: Path) -> None:

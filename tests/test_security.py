@@ -12,6 +12,7 @@ HELD = {
     "Models are downloaded by": (
         ("tui/test_first_start.py", "test_enter_takes_the_best_t_a_tiny_one_and_q_or_an_end_nothing"),
         ("tui/commands/test_query_in_words.py", "test_a_model_that_is_missing_is_named_and_not_fetched"),
+        ("agent/test_loader.py", "test_the_first_start_fetches_both_default_models"),
     ),
     "Every download is checked": (
         ("models/test_fetch.py", "test_a_wrong_checksum_is_refused_and_thrown_away"),

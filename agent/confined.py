@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from graph.console import sandbox
-from graph.letters import paired
+from graph.letters import paired_in
 from models.bare import bare_environment
 
 # What is read, the module whose `read_given(bytes, about)` does, which answers with JSON, and a library to begin with.
@@ -109,20 +109,7 @@ def _message(given: bytes, about: Mapping[str, Any]) -> bytes:
 def _answer(code: int | None, told: bytes | bytearray) -> Any:
     if code or len(told) > MOST_TOLD:
         raise Broken
-    return _paired(json.loads(told))
-
-
-def _paired(value: Any) -> Any:
-    """What it says with letters alone in it: it may have met, or been made to tell, what is none."""
-    match value:
-        case str():
-            return paired(value)
-        case list():
-            return [_paired(each) for each in value]
-        case dict():
-            return {paired(key): _paired(each) for key, each in value.items()}
-        case _:
-            return value
+    return paired_in(json.loads(told))  # a library may have met, or been made to tell, what is no letter
 
 
 def main(reader: str, within_s: int, given: IO[bytes], told: IO[str]) -> None:

@@ -1,8 +1,5 @@
 """The server: the tools as the protocol lists and calls them, over the lines of standard input and output.
 
-The SDK's own reading of standard input blocks a thread until a line comes, so that nothing but its client could end the
-program, and it takes a line of any size.
-
 Invariants: the real standard output carries the protocol and nothing else; whatever else prints goes to standard error.
 An error of a tool is a sentence in its answer, and never ends the server, which ends with its client.
 
@@ -13,7 +10,7 @@ there are none of, begins each error with "Error executing tool", and reads stan
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Any, cast
 
@@ -32,55 +29,12 @@ from agent.errors import AgentError
 from agent.home import Home
 from graph.errors import MemoryFailure, MemoryHeld
 from models.errors import ModelError
+from tui.mcp.lines import WireAnswers, WireLines
 from tui.mcp.serializers import AnswerShape, as_text
 from tui.mcp.tools import Tools
 from tui.mcp.visits import Visits
 from tui.text import shown
 from tui.version import VERSION
-
-MOST_BYTES = 4 << 20  # of one message
-TOO_LONG = "{"  # what a line that is too long is read as: no JSON, which is answered as such
-
-
-class WireLines:
-    """An async iterator over the lines of a stream, as text; one that is too long comes as TOO_LONG."""
-
-    def __init__(self, stream: asyncio.StreamReader, transport: asyncio.BaseTransport | None = None) -> None:
-        self._stream = stream
-        self._transport = transport
-        self._ended = False
-
-    @classmethod
-    async def of_stdin(cls) -> "WireLines":
-        """Over descriptor 0. Raises OSError or ValueError if that is a file."""
-        stream = asyncio.StreamReader(limit=MOST_BYTES)
-        protocol = asyncio.StreamReaderProtocol(stream)
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
-        return cls(stream, transport)
-
-    def end(self) -> None:
-        """Read no further: to who iterates it is the end of the input."""
-        self._ended = True
-        if self._transport is not None:
-            self._transport.close()  # and nothing more comes of it
-        self._stream.feed_eof()
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        too_long = False
-        while not self._ended:
-            try:
-                line = await self._stream.readuntil(b"\n")
-            except asyncio.IncompleteReadError as end:
-                line = end.partial
-            except asyncio.LimitOverrunError as part:
-                await self._stream.readexactly(part.consumed)
-                too_long = True
-                continue
-            if not line and not too_long:
-                return
-            yield TOO_LONG if too_long else line.decode("utf-8", "replace")
-            too_long = False
-
 
 INSTRUCTIONS = """clew is the user's own memory of their chats, kept on this computer. Look here when the user refers to
 something said before, to people, plans or preferences of theirs, or when knowing them would help. `recall` finds what
@@ -103,14 +57,15 @@ def serve(home: Home, *, project: str | None = None) -> None:
 
 
 async def _serve(home: Home, project: str | None, wire: TextIOWrapper) -> None:
-    lines = await _stdin()
+    answers = WireAnswers(wire)
+    lines = await _stdin(answers)
     if lines is not None:  # a signal ends it as its client does
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, lines.end)
     visits = Visits(home)
     server = make_server(Tools(home, visits, project=project))
     try:
-        async with stdio_server(stdin=cast(Any, lines), stdout=anyio.wrap_file(wire)) as (reading, writing):
+        async with stdio_server(stdin=cast(Any, lines), stdout=cast(Any, answers)) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
     except* (ConnectionError, anyio.BrokenResourceError):
         pass  # the client is gone, and left what it asked for
@@ -118,9 +73,9 @@ async def _serve(home: Home, project: str | None, wire: TextIOWrapper) -> None:
         await visits.close()
 
 
-async def _stdin() -> WireLines | None:
+async def _stdin(answers: WireAnswers) -> WireLines | None:
     try:
-        return await WireLines.of_stdin()
+        return await WireLines.of_stdin(answers)
     except (OSError, ValueError):
         return None  # a file, which never keeps anybody waiting
 

@@ -18,7 +18,7 @@ from agent.home import Home
 from graph.log.lock import holder
 from tests.agent.test_recall import say
 from tests.tui.mcp.conftest import Chat
-from tui.mcp.server import MOST_BYTES, TOO_LONG, WireLines
+from tui.mcp.lines import MOST_BYTES
 
 pytestmark = pytest.mark.process
 
@@ -180,11 +180,26 @@ async def test_on_a_terminal_it_says_who_is_to_start_it_and_it_answers_a_file(ho
     assert json.loads(out)["result"]["serverInfo"]["name"] == "clew"
 
 
-async def test_lines_come_whole_however_they_arrive_and_none_is_longer_than_may_be() -> None:
-    stream = asyncio.StreamReader(limit=10)
-    lines = WireLines(stream)
-    stream.feed_data("héé\n".encode()[:3])
-    stream.feed_data("héé\n".encode()[3:] + b"x" * 35 + b"\nnext\n" + b"y" * 12)
-    stream.feed_data(b"y\nbehind\n\xff\nlast")
-    stream.feed_eof()
-    assert [line async for line in lines] == ["héé\n", TOO_LONG, "next\n", TOO_LONG, "behind\n", "\ufffd\n", "last"]
+@pytest.mark.usefixtures("told")
+async def test_every_request_is_answered_whatever_is_wrong_with_it(home: Path) -> None:
+    recall = {"name": "recall", "arguments": {"query": "a beagle, half \ud83d", "limit": 1}}
+    long = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "x" * 5_000_000}, "id": "last"}
+    async with wired(home) as wire:
+        answer = await wire.call("tools/call", recall)
+        assert not answer["result"]["isError"]
+        for line, id, code in (
+            (b'{"jsonrpc": "1.0", "id": 11, "method": "ping"}', 11, -32600),
+            (b'{"jsonrpc": "2.0", "id": 12, "method": 5}', 12, -32600),
+            (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, -32600),
+            (b'{"id": 13}', 13, -32600),
+            (b'{"jsonrpc": "2.0", "id": 14, "method": "tools/call", "params": [1]}', 14, -32602),
+            (b'{"jsonrpc": "2.0", "id": 15, "method": "ping", "params": {"a": NaN}}', 15, -32700),
+            (b'{"jsonrpc": "2.0", "id": "16", "method": "ping", "params": {"id": 3', "16", -32700),
+            (b'{"params": {"id": 3}, "id": 17, "method" "ping"}', 17, -32700),
+            (json.dumps(long).encode(), "last", -32600),
+        ):
+            await wire.send(line)
+            told = await wire.read()
+            assert (told["id"], told["error"]["code"]) == (id, code), line[:80]
+            assert "Nothing was done" in told["error"]["message"]
+        assert (await wire.call("ping", {}))["result"] == {}

@@ -131,6 +131,7 @@ def coming(app: ClewApp) -> int:
 async def test_a_killed_service_leaves_what_came_of_a_reply_on_every_screen(home: Path, models_folder: Path) -> None:
     with pytest.MonkeyPatch.context() as variables:
         variables.setenv("CLEW_SERVICE", "1")
+        variables.setenv("CLEW_MODELS", str(models_folder))
         variables.setenv("CLEW_LINGER", "1")
         variables.setenv("CLEW_OFFER_MODEL", "0")
         variables.setenv("CLEW_SAMPLING", '{"seed": 7}')  # one that tells long stories

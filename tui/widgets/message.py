@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -17,6 +16,7 @@ from textual.widgets._markdown import MarkdownBlock, MarkdownBulletList, Markdow
 from textual.widgets.markdown import MarkdownStream
 
 from tui.keymaps import MESSAGE, STORY_MESSAGE, letters_of
+from tui.markdown import parser
 from tui.state import Cue, Move, Passed
 from tui.text import MUTED, plain, shown, size_of
 from tui.themes import HERE, SEATS, THERE, seat_style
@@ -24,12 +24,6 @@ from tui.toolwords import ToolCall, line_of, whole
 
 if TYPE_CHECKING:
     from graph.values import Alternatives
-
-
-@cache
-def parser() -> MarkdownIt:
-    """GitHub's Markdown with HTML as plain words: Textual drops HTML blocks, and words must not vanish."""
-    return MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(["linkify"])
 
 
 async def _grow(old: MarkdownList, new: MarkdownBlock) -> bool:

@@ -1,0 +1,111 @@
+"""The Markdown of replies, of which no letter is lost on the way to the screen.
+
+CommonMark takes for marks, and leaves out, what people and models mean as letters: the backslashes of a path, the stars
+of 2*3*4, the underscores of __init__, the cells of a row that the table's head has no column for, where a link leads,
+what `&amp;` is written as, and all that is nested deeper than its parser likes. Here that is text, as it was typed.
+"""
+
+from collections.abc import Callable
+from functools import cache, partial
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, blockquote, list_block, table
+from markdown_it.rules_block.table import escapedSplit, getLine
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.emphasis import tokenize as emphasis
+from markdown_it.token import Token
+
+# How deep lists and quotes may stand in others, in the parser's levels, of which a list takes two: below it would be
+# columns of no width, and what looks like another one is text.
+DEEPEST_LIST, DEEPEST_QUOTE = 16, 8
+_CJK = "\u2e80"  # from here on words have no blanks between them
+BlockRule = Callable[[StateBlock, int, int, bool], bool]
+
+
+@cache
+def parser() -> MarkdownIt:
+    """GitHub's Markdown, with HTML as words too: Textual drops HTML blocks."""
+    made = MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(["linkify", "entity", "reference"])
+    made.inline.ruler.at("escape", _escape)
+    made.inline.ruler.at("emphasis", _emphasis)
+    made.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    for name, rule, deepest in (("list", list_block, DEEPEST_LIST), ("blockquote", blockquote, DEEPEST_QUOTE)):
+        alike = {"alt": ["paragraph", "reference", "blockquote", *(["list"] if name == "blockquote" else [])]}
+        made.block.ruler.at(name, partial(_not_too_deep, rule, deepest), alike)
+    made.core.ruler.push("addresses", _tell_addresses)
+    return made
+
+
+def _escape(state: StateInline, silent: bool) -> bool:
+    """A backslash and what it stands before are both letters, and what it stands before is no mark."""
+    if state.src[state.pos] != "\\":
+        return False
+    length = 1 if state.src[state.pos + 1 : state.pos + 2] in ("", "\n") else 2
+    if not silent:
+        state.pending += state.src[state.pos : state.pos + length]
+    state.pos += length
+    return True
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    """Stars and underscores between letters or digits are text, and so are underscores in pairs."""
+    src, start = state.src, state.pos
+    marker, end = src[start], start
+    while marker in "*_" and end < state.posMax and src[end] == marker:
+        end += 1
+    within = start > 0 and end < state.posMax and _is_of_word(src[start - 1]) and _is_of_word(src[end])
+    if silent or end == start or not (within or (marker == "_" and end - start > 1)):
+        return emphasis(state, silent)
+    state.pending += src[start:end]
+    state.pos = end
+    return True
+
+
+def _is_of_word(letter: str) -> bool:
+    return letter.isalnum() and letter < _CJK
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A table, unless a row of it has more cells than its head: those would be left out."""
+    line, made = state.line, len(state.tokens)
+    if not table(state, start, end, silent):
+        return False
+    if silent:
+        return True
+    columns = sum(token.type == "th_open" for token in state.tokens[made:])
+    rows = (getLine(state, each).strip().removeprefix("|").removesuffix("|") for each in range(start, state.line))
+    if max(len(escapedSplit(row)) for row in rows) <= columns:
+        return True
+    del state.tokens[made:]
+    state.line = line
+    return False
+
+
+def _not_too_deep(rule: BlockRule, deepest: int, state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    return state.level < deepest and rule(state, start, end, silent)
+
+
+def _tell_addresses(state: StateCore) -> None:
+    """Where links and pictures lead stands behind them."""
+    for block in state.tokens:
+        if block.children and any(each.type in ("link_close", "image") for each in block.children):
+            block.children = _with_addresses(block.children)
+
+
+def _with_addresses(inline: list[Token]) -> list[Token]:
+    told: list[Token] = []
+    address, words = "", ""
+    for token in inline:
+        told.append(token)
+        match token.type:
+            case "link_open":
+                address, words = str(token.attrs.get("href", "")), ""
+            case "link_close" | "image":
+                if token.type == "image":
+                    address, words = str(token.attrs.get("src", "")), ""
+                if address and address.removeprefix("mailto:") != words:
+                    told.append(Token("text", "", 0, content=f" ({address})"))
+            case _:
+                words += token.content
+    return told

@@ -19,6 +19,7 @@ from markdown_it.token import Token
 # How deep lists and quotes may stand in others, in the parser's levels, of which a list takes two: below it would be
 # columns of no width, and what looks like another one is text.
 DEEPEST_LIST, DEEPEST_QUOTE = 16, 8
+MOST_COLUMNS = 12  # of a table: of more there is no room for a letter each
 _CJK = "\u2e80"  # from here on words have no blanks between them
 BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
@@ -30,9 +31,9 @@ def parser() -> MarkdownIt:
     made.inline.ruler.at("escape", _escape)
     made.inline.ruler.at("emphasis", _emphasis)
     made.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
-    for name, rule, deepest in (("list", list_block, DEEPEST_LIST), ("blockquote", blockquote, DEEPEST_QUOTE)):
-        alike = {"alt": ["paragraph", "reference", "blockquote", *(["list"] if name == "blockquote" else [])]}
-        made.block.ruler.at(name, partial(_not_too_deep, rule, deepest), alike)
+    ending = ["paragraph", "reference", "blockquote"]  # what each of them ends
+    made.block.ruler.at("list", partial(_not_too_deep, list_block, DEEPEST_LIST), {"alt": ending})
+    made.block.ruler.at("blockquote", partial(_not_too_deep, blockquote, DEEPEST_QUOTE), {"alt": [*ending, "list"]})
     made.core.ruler.push("addresses", _tell_addresses)
     return made
 
@@ -67,7 +68,7 @@ def _is_of_word(letter: str) -> bool:
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A table, unless a row of it has more cells than its head: those would be left out."""
+    """A table, unless its head has fewer cells than a row, which would be left out, or more than there is room for."""
     line, made = state.line, len(state.tokens)
     if not table(state, start, end, silent):
         return False
@@ -75,7 +76,7 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return True
     columns = sum(token.type == "th_open" for token in state.tokens[made:])
     rows = (getLine(state, each).strip().removeprefix("|").removesuffix("|") for each in range(start, state.line))
-    if max(len(escapedSplit(row)) for row in rows) <= columns:
+    if max(len(escapedSplit(row)) for row in rows) <= columns <= MOST_COLUMNS:
         return True
     del state.tokens[made:]
     state.line = line

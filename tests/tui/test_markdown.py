@@ -5,10 +5,12 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.app import App, ComposeResult
+from textual.geometry import Region
 
 from tests.examples import examples
-from tests.tui.conftest import screen_text
+from tests.tui.conftest import Running, wait_until
+from tests.tui.scripted import ScriptedAgent
+from tests.tui.seeing import sees
 from tui.markdown import parser
 from tui.widgets.message import Prose
 
@@ -66,22 +68,28 @@ def test_every_word_is_shown(source: str) -> None:
         assert word in there or word in "".join(there), source
 
 
-class Shown(App[None]):
-    """Shows one reply."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.reply = text
-
-    def compose(self) -> ComposeResult:
-        yield Prose(self.reply)
+TABLE = "| Name | What it does for you | Notes |\n|---|---|---|\n" + "".join(
+    f"| item{row} | a description number{row} that goes on and on | supercalifragilisticexpialidocious{row} |\n"
+    for row in range(3)
+)
+WIDE = ["|".join(["", *(word if word == "-" else f"{word}{column}" for column in range(12)), ""]) for word in "a-b"]
+CODE = f"```\n{' '.join(f'word{number}' for number in range(60))}\n{'x' * 300}end\n```"
 
 
-@pytest.mark.ui
+def painted(prose: Prose) -> str:
+    """The letters that a reply's widgets paint, each by itself: a word may go on in the next line of a cell."""
+    leaves = [each for each in prose.query("*") if not each.children and each.size.width > 0]
+    lines = (strip.text for each in leaves for strip in each.render_lines(Region(0, 0, *each.outer_size)))
+    return re.sub(r"[\W_]", "", "".join(lines))
+
+
+@pytest.mark.sample
 @pytest.mark.parametrize("columns", [60, 90, 120])
-@pytest.mark.parametrize("text", [*DEEP, "2*3*4 in `__init__.py`, C:\\new\\*.txt"])
-async def test_what_is_nested_deep_is_on_the_screen(text: str, columns: int) -> None:
-    async with Shown(text).run_test(size=(columns, 200)) as pilot:
-        screen = re.sub(r"[\W_]", "", screen_text(pilot.app))
-        for word in WORDS.findall(text):
-            assert re.sub(r"[\W_]", "", word) in screen
+async def test_what_is_nested_deep_wide_or_long_is_on_the_screen(chat: Running, columns: int) -> None:
+    text = "\n\n---\n\n".join([*DEEP, TABLE, "\n".join(WIDE), CODE, "2*3*4 in `__init__.py`, C:\\new\\*.txt"])
+    agent = ScriptedAgent()
+    agent.add_session("Here", ("Tell me.", text))
+    async with chat(agent, size=(columns, 500)) as (app, pilot):
+        await sees(pilot, "C:\\new\\*.txt")
+        prose = app.screen.query_one(Prose)
+        await wait_until(pilot, lambda: all(map(painted(prose).__contains__, WORDS.findall(text))), "every word")

@@ -154,6 +154,7 @@ def clean(text: str) -> str | None:
 
 
 AT_ONCE = 200  # events in one transaction
+MOST_ODD = 20  # things that are named
 TITLED_BY = 4  # first turns whose words an export's title may carry
 DAY_MS = 86_400_000
 DELETED = "in a chat that was deleted here"
@@ -189,6 +190,7 @@ class ImportReport:
     gone: int = 0
     differing: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    odd: list[str] = field(default_factory=list)  # the first things that were not understood, each named
     future: int = 0
     naive: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)  # the first broken lines: number and why
@@ -269,6 +271,7 @@ class Importer:
         try:
             for number, chat in enumerate(export.chats()):
                 report.skipped.update(chat.skipped)
+                report.odd += chat.odd[: MOST_ODD - len(report.odd)]
                 if chat.messages:
                     self._add(chat, export, number)
             self._flush()

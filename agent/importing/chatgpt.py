@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, field_validator, model_validator
 
 from agent.importing.chats import moment
+from agent.importing.salvage import Oddities, Salvaged
 from graph.events import Role
 
 from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
@@ -19,31 +20,42 @@ from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
 FORMAT = "chatgpt"
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 SAID = {"text", "multimodal_text", "code"}
+UNKNOWN = "of an unknown role"
+SHOWN = 60  # characters of a message that is named
 ALL = "all"  # the recipient of what is not written to a tool
 
 
-class Author(BaseModel):
+class Author(Salvaged):
     """Who wrote a message."""
-
-    model_config = ConfigDict(extra="ignore")
 
     role: str = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, value: Any) -> Any:
+        return {"role": value} if isinstance(value, str) else value
 
-class Content(BaseModel):
+
+class Content(Salvaged):
     """What a message says: `parts` are texts, or objects for pictures and sound."""
-
-    model_config = ConfigDict(extra="ignore")
 
     content_type: str = "text"
     parts: list[Any] | None = None
     text: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_parts(cls, value: Any) -> Any:
+        return {"parts": value if isinstance(value, list) else [value]} if isinstance(value, str | list) else value
 
-class ChatGptMessage(BaseModel):
+    @field_validator("parts", mode="before")
+    @classmethod
+    def _of_one(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str | dict) else value
+
+
+class ChatGptMessage(Salvaged):
     """A message of the export."""
-
-    model_config = ConfigDict(extra="ignore")
 
     id: str | None = None
     author: Author = Field(default_factory=Author)
@@ -54,22 +66,23 @@ class ChatGptMessage(BaseModel):
     metadata: dict[str, Any] | None = None
 
 
-class ChatGptNode(BaseModel):
+class ChatGptNode(Salvaged):
     """A place in the tree."""
-
-    model_config = ConfigDict(extra="ignore")
 
     message: ChatGptMessage | None = None
     parent: str | None = None
     children: list[str] = Field(default_factory=list)
 
+    @field_validator("children", mode="before")
+    @classmethod
+    def _of_names(cls, value: Any) -> Any:
+        return [each for each in value if isinstance(each, str | int)] if isinstance(value, list) else []
 
-class ChatGptChat(BaseModel):
+
+class ChatGptChat(Salvaged):
     """One conversation of the export."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    mapping: dict[str, ChatGptNode]
+    mapping: dict[str, Any]
     id: str | None = None
     conversation_id: str | None = None
     title: Any = None
@@ -79,14 +92,17 @@ class ChatGptChat(BaseModel):
 
 
 def parse(value: Any) -> ImportedChat:
-    """One conversation. Raises pydantic's ValidationError for a value that is none."""
+    """One conversation. Raises ValueError for a value that is none."""
+    if not isinstance(value, dict) or not isinstance(value.get("mapping"), dict):
+        raise ValueError("no conversation")
     conversation = ChatGptChat.model_validate(value)
+    odd = Oddities(conversation.title)
     began = moment(conversation.create_time)
     skipped: Counter[str] = Counter()
     messages: list[ImportedMessage] = []
     stands_for: dict[str, str | None] = {}  # by node: the last message up to it that stays
     keys: set[str] = set()
-    for node_id, node in _oldest_first(conversation.mapping, skipped):
+    for number, (node_id, node) in enumerate(_oldest_first(_nodes(conversation.mapping, odd), skipped)):
         parent = stands_for.get(node.parent) if node.parent is not None else None
         stands_for[node_id] = parent
         if node.message is None:
@@ -95,6 +111,8 @@ def parse(value: Any) -> ImportedChat:
         text = "" if why else _text(node.message)
         if why or not text.strip():
             skipped[why or "empty"] += 1
+            if why == UNKNOWN:
+                odd.tell(f"message {number} has no author that is known (“{_shown(text or _text(node.message))}”)")
             continue
         key = node.message.id or node_id
         if key in keys:
@@ -119,7 +137,28 @@ def parse(value: Any) -> ImportedChat:
         identified=id is not None,
         archived=conversation.is_archived is True,
         skipped=skipped,
+        odd=odd.told,
     )
+
+
+def _nodes(mapping: Mapping[str, Any], odd: Oddities) -> dict[str, ChatGptNode]:
+    """The places of a tree; one that names nothing it follows follows the one that names it."""
+    nodes: dict[str, ChatGptNode] = {}
+    for place, (id, value) in enumerate(mapping.items()):
+        if not isinstance(value, dict):
+            odd.tell(f"place {place} holds no message")
+        elif value.get("message") is not None and not isinstance(value["message"], dict):
+            odd.tell(f"message {place} is none")
+        nodes[id] = ChatGptNode.model_validate(value if isinstance(value, dict) else {})
+    before = {child: id for id, node in nodes.items() for child in node.children}
+    for id, node in nodes.items():
+        if node.parent not in nodes:
+            node.parent = before.get(id)
+    return nodes
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
 def _oldest_first(mapping: Mapping[str, ChatGptNode], skipped: Counter[str]) -> Iterator[tuple[str, ChatGptNode]]:
@@ -150,7 +189,7 @@ def _left_out(message: ChatGptMessage) -> str | None:
     if message.author.role == "tool" or (message.recipient or ALL) != ALL:
         return "of or to a tool"
     if message.author.role not in ROLES:
-        return "of an unknown role"
+        return UNKNOWN
     if metadata.get("is_visually_hidden_from_conversation") or message.weight == 0:
         return "hidden"
     if message.content.content_type not in SAID:

@@ -122,6 +122,7 @@ class ImportedChat:
     times: tuple[int, ...] = ()
     skipped: Counter[str] = field(default_factory=Counter)
     naive: int = 0
+    odd: tuple[str, ...] = ()  # what of it was not understood, each named
 
 
 def chat_source(chat: ImportedChat, variant: int = 1) -> str:

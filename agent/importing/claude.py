@@ -9,9 +9,10 @@ from collections import Counter
 from pathlib import PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, field_validator
 
 from agent.importing.chats import moment
+from agent.importing.salvage import Oddities, Salvaged
 from agent.text import fenced
 from graph.events import Role
 
@@ -21,10 +22,8 @@ FORMAT = "claude"
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}
 
 
-class ClaudeMessage(BaseModel):
+class ClaudeMessage(Salvaged):
     """A message of the export."""
-
-    model_config = ConfigDict(extra="ignore")
 
     uuid: str | None = None
     text: str | None = None
@@ -35,13 +34,16 @@ class ClaudeMessage(BaseModel):
     attachments: list[Any] | None = None
     files: list[Any] | None = None
 
+    @field_validator("content", mode="before")
+    @classmethod
+    def _of_text(cls, value: Any) -> Any:
+        return [{"type": "text", "text": value}] if isinstance(value, str) else value
 
-class ClaudeChat(BaseModel):
+
+class ClaudeChat(Salvaged):
     """One conversation of the export."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    chat_messages: list[ClaudeMessage]
+    chat_messages: list[Any]
     uuid: str | None = None
     name: Any = None
     created_at: Any = None
@@ -49,8 +51,11 @@ class ClaudeChat(BaseModel):
 
 
 def parse(value: Any) -> ImportedChat:
-    """One conversation. Raises pydantic's ValidationError for a value that is none."""
+    """One conversation. Raises ValueError for a value that is none."""
+    if not isinstance(value, dict) or not isinstance(value.get("chat_messages"), list):
+        raise ValueError("no conversation")
     conversation = ClaudeChat.model_validate(value)
+    odd = Oddities(conversation.name)
     began = moment(conversation.created_at)
     skipped: Counter[str] = Counter()
     messages: list[ImportedMessage] = []
@@ -58,7 +63,11 @@ def parse(value: Any) -> ImportedChat:
     artifacts: dict[str, str] = {}
     naive = 0
     last: str | None = None
-    for place, said in enumerate(conversation.chat_messages):
+    for place, each in enumerate(conversation.chat_messages):
+        if not isinstance(each, dict):
+            odd.tell(f"message {place + 1} is none")
+            continue
+        said = ClaudeMessage.model_validate(each)
         if said.parent_message_uuid in stands_for:
             parent = stands_for[said.parent_message_uuid]
         else:
@@ -71,6 +80,8 @@ def parse(value: Any) -> ImportedChat:
         text = _text(said, artifacts, skipped)
         if role is None or not text.strip():
             skipped["empty" if role else "of an unknown role"] += 1
+            if role is None:
+                odd.tell(f"message {place + 1} has no sender that is known")
             stands_for[key] = parent
             continue
         at = moment(said.created_at)
@@ -91,6 +102,7 @@ def parse(value: Any) -> ImportedChat:
         identified=conversation.uuid is not None,
         skipped=skipped,
         naive=naive,
+        odd=odd.told,
     )
 
 

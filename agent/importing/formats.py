@@ -12,13 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from agent.errors import ExportUnreadable
 from agent.importing.chats import LATEST_MS
 
 from . import chatgpt, claude, clew, locomo
-from .chats import ImportedChat
+from .chats import ImportedChat, name
 from .lines import JsonLines, looks_like_one
 from .reading import SAFE, ExportLine, ExportSource, document, lines, sources, text
 
@@ -92,16 +90,16 @@ def _detect(source: ExportSource) -> tuple[str, Parser | None, bool]:
         if len(first) > 1:
             raise ExportUnreadable(f"{source.name} is JSON Lines, of {_described(first[0])}. {SAFE} {KNOWN}")
     values = document(source)
-    value = next(values, None)
+    first = list(islice(values, TRIED))
     values.close()  # type: ignore[attr-defined]
-    if looks_like_one(value):
-        return "a JSON array of messages", None, True
-    for name, is_one, parser in FORMATS:
-        if isinstance(value, dict) and is_one(value):
-            return name, parser, False
-    raise ExportUnreadable(
-        f"{source.name} is JSON, but not a chat format clew knows: {_described(value)}. {SAFE} {KNOWN}"
-    )
+    for value in first:  # of which one may be odd
+        if looks_like_one(value):
+            return "a JSON array of messages", None, True
+        for format, is_one, parser in FORMATS:
+            if isinstance(value, dict) and is_one(value):
+                return format, parser, False
+    told = _described(first[0] if first else None)
+    raise ExportUnreadable(f"{source.name} is JSON, but not a chat format clew knows: {told}. {SAFE} {KNOWN}")
 
 
 def _chatgpt(value: Any) -> Iterator[ImportedChat]:
@@ -124,8 +122,10 @@ def _parsed(source: ExportSource, parser: Parser) -> Iterator[ImportedChat]:
     for value in document(source):
         try:
             yield from parser(value)
-        except ValidationError:
-            yield ImportedChat("", "", (), skipped=Counter({NOT_UNDERSTOOD: 1}))
+        except ValueError:  # pydantic's too
+            title = (name(value.get("title") or value.get("name")) if isinstance(value, dict) else None) or "a chat"
+            odd = (f"“{title}”: {_described(value)} were not understood",)
+            yield ImportedChat("", "", (), skipped=Counter({NOT_UNDERSTOOD: 1}), odd=odd)
 
 
 def _messages(source: ExportSource) -> Iterator[ExportLine]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from agent.importing.chats import LATEST_MS, moment
 from graph.events import Role
@@ -50,6 +50,14 @@ class Record(BaseModel):
     speaker: str | None = Field(default=None, validation_alias=AliasChoices("speaker", "name", "author"))
     id: str | None = None
     title: str | None = None
+
+    @field_validator("text", mode="before")
+    @classmethod
+    def _of_parts(cls, value: Any) -> Any:
+        """Of several parts, as OpenAI and Anthropic have them, the texts, and a line for what is none."""
+        if value is None:
+            return ""  # of a message that only calls a tool
+        return "\n".join(filter(None, map(_part, value))) if isinstance(value, list) else value
 
 
 @dataclass(slots=True)
@@ -164,6 +172,17 @@ def looks_like_one(value: Any) -> bool:
     except ValidationError:
         return False
     return bool({"role", "speaker", "author"} & set(value))
+
+
+def _part(part: Any) -> str:
+    match part:
+        case str():
+            return part
+        case {"text": str(text)}:
+            return text
+        case {"type": str(kind)} if kind.partition("_")[0] in ("image", "audio", "video", "file", "document"):
+            return f"[{kind.partition('_')[0]}]"
+    return ""
 
 
 def _explain(value: Any, error: ValidationError) -> str:

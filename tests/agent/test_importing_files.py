@@ -197,7 +197,7 @@ def test_a_zip_without_conversations_or_a_damaged_one_says_so(tmp_path: Path) ->
 
 
 def test_a_chat_that_is_not_as_it_should_be_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
-    odd = {"uuid": "x", "chat_messages": [{"text": {"not": "text"}}]}
+    odd = {"uuid": "x", "chat_messages": {"text": "no list of them"}}
     chats = list(open_export(write(tmp_path, [CLAUDE, odd, CLAUDE])).chats())
     assert [len(chat.messages) for chat in chats] == [1, 0, 1]
     assert chats[1].skipped == {"in a chat that was not understood": 1}

@@ -122,7 +122,7 @@ def said(uuid: str | None, sender: str, text: str, **more: Any) -> dict[str, Any
 
 
 def claude_chat(*messages: dict[str, Any], **more: Any) -> ImportedChat:
-    return claude.parse({"uuid": "c1", "chat_messages": messages, **more})
+    return claude.parse({"uuid": "c1", "chat_messages": list(messages), **more})
 
 
 def test_claudes_messages_follow_each_other_and_keep_what_was_said() -> None:
@@ -259,7 +259,7 @@ def test_lines_are_chats_by_session_and_go_on_where_the_session_was() -> None:
 
 
 def test_bad_lines_are_named_and_the_others_are_read() -> None:
-    values = [{"role": "user"}, "words", {"role": "user", "text": 5}, {"role": "user", "text": ["x"]}] + [None] * 4
+    values = [{"role": "user"}, "words", {"role": "user", "text": 5}, {"role": "user", "text": {"x": 1}}] + [None] * 4
     chats, reader = parsed(*values, {"role": "tool", "text": "x"}, {"role": "user", "text": "good"})
     assert [each.text for chat in chats for each in chat.messages] == ["5", "good"]
     assert reader.bad_count == 7
@@ -267,7 +267,7 @@ def test_bad_lines_are_named_and_the_others_are_read() -> None:
     assert [why for _, why in reader.bad][:4] == [
         "it has no text",
         "not an object with role and text but a text",
-        "text is not text but a list",
+        "text is not text but an object",
         "not an object with role and text but null",
     ]
     assert chats[0].skipped == {"of or to a tool": 1}

@@ -160,6 +160,7 @@ def figures(report: "ImportReport") -> dict[str, Any]:
             "gone": report.gone,
             "differing": report.differing,
             "skipped": dict(report.skipped),
+            "odd": report.odd,
         },
         **({"events": _of_events(report.merged, report.missing)} if report.merged is not None else {}),
         "times": {"future": report.future, "without_offset": report.naive},
@@ -228,6 +229,7 @@ def words(report: "ImportReport") -> list[str]:
     if report.skipped:
         parts = ", ".join(f"{count:,} {why}" for why, count in report.skipped.most_common())
         lines.append(f"Left out: {parts}.")
+    lines += [f"Not understood, and left out: {each}." for each in report.odd]
     if report.future:
         lines.append(f"{counted(report.future, 'time')} in the future not kept: the nearest one known is taken.")
     if report.naive:

@@ -38,7 +38,7 @@ def test_it_says_what_came_and_what_did_not(clew: Clew, file: Path) -> None:
         "file": str(file),
         "format": "JSON Lines",
         "chats": {"new": 0, "continued": 0, "known": 1, "archived": 0},
-        "messages": {"new": 0, "known": 2, "gone": 0, "differing": 0, "skipped": {"of the system": 1}},
+        "messages": {"new": 0, "known": 2, "gone": 0, "differing": 0, "skipped": {"of the system": 1}, "odd": []},
         "times": {"future": 0, "without_offset": 1},
         "broken_lines": {"count": 0, "first": []},
     }

@@ -1,0 +1,116 @@
+"""One odd field of an export costs at most its own message, which is named; all others come in, in their order."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.importing.chats import ImportedChat
+from agent.importing.formats import open_export
+
+ODD: list[Any] = [None, 5, "x", [], {}, True, [None], 1.5]
+TEXTS = ["the first", "the second", "the third"]
+
+
+def node(number: int, role: str, text: str) -> dict[str, Any]:
+    message = {"id": f"m{number}", "author": {"role": role}, "create_time": 1750000000.0 + number, "recipient": "all"}
+    message |= {"content": {"content_type": "text", "parts": [text]}, "weight": 1.0, "metadata": {}}
+    parent, children = f"m{number - 1}", [f"m{number + 1}"]
+    return {"id": f"m{number}", "parent": parent, "children": children, "message": message}
+
+
+SAID = list(zip(("user", "assistant", "user"), TEXTS, strict=True))
+NODES = {"m0": {"id": "m0", "parent": None, "message": None, "children": ["m1"]}}
+NODES |= {f"m{number}": node(number, *said) for number, said in enumerate(SAID, 1)}
+CHATGPT = {"title": "Trip", "create_time": 1750000000.5, "mapping": NODES, "current_node": "m3", "id": "c"}
+CLAUDE: dict[str, Any] = {"uuid": "c", "name": "Trip", "created_at": "2026-01-01T00:00:00Z"}
+CLAUDE["chat_messages"] = [
+    {"uuid": text, "text": text, "content": [{"type": "text", "text": text}], "sender": sender, "attachments": []}
+    for sender, text in zip(("human", "assistant", "human"), TEXTS, strict=True)
+]
+WITHIN = ("mapping", "m2")
+SPARED = [  # what a message is told without
+    (CHATGPT, (*WITHIN, "children")), (CHATGPT, (*WITHIN, "parent")), (CHATGPT, (*WITHIN, "message", "id")),
+    (CHATGPT, (*WITHIN, "message", "create_time")), (CHATGPT, (*WITHIN, "message", "metadata")),
+    (CHATGPT, (*WITHIN, "message", "weight")), (CHATGPT, ("mapping", "m0")), (CHATGPT, ("mapping", "m0", "children")),
+    (CHATGPT, ("title",)), (CHATGPT, ("create_time",)), (CHATGPT, ("current_node",)), (CHATGPT, ("id",)),
+    *((CLAUDE, ("chat_messages", 1, key)) for key in ("uuid", "text", "content", "attachments", "created_at")),
+    (CLAUDE, ("uuid",)), (CLAUDE, ("name",)), (CLAUDE, ("created_at",)),
+]  # fmt: skip
+NEEDED = [  # without which it is none
+    (CHATGPT, WITHIN), (CHATGPT, (*WITHIN, "message")), (CHATGPT, (*WITHIN, "message", "author")),
+    (CHATGPT, (*WITHIN, "message", "author", "role")), (CLAUDE, ("chat_messages", 1)),
+    (CLAUDE, ("chat_messages", 1, "sender")),
+]  # fmt: skip
+
+
+def called(each: object) -> str:
+    """What a test of a place is called."""
+    return "-".join(map(str, each)) if isinstance(each, tuple) else ""
+
+
+def read(folder: Path, *values: Any) -> list[ImportedChat]:
+    file = folder / "conversations.json"
+    file.write_text(json.dumps(values))
+    return list(open_export(file).chats())
+
+
+def made_odd(value: dict[str, Any], path: tuple[Any, ...], odd: Any) -> dict[str, Any]:
+    """A copy of a conversation, with something else at that place."""
+    made = copy.deepcopy(value)
+    at: Any = made
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = odd
+    return made
+
+
+def follows(chat: ImportedChat) -> bool:
+    """Whether each message but the first follows the one before it."""
+    keys = [None, *(each.key for each in chat.messages)]
+    return [each.parent for each in chat.messages] == keys[:-1]
+
+
+@pytest.mark.parametrize(("value", "path"), SPARED, ids=called)
+def test_a_message_comes_in_without_what_it_can_be_told_without(
+    value: dict[str, Any], path: tuple[Any, ...], tmp_path: Path
+) -> None:
+    for odd in ODD:
+        (chat,) = read(tmp_path, made_odd(value, path, odd))
+        shown = [each.text.partition("\n")[0] for each in chat.messages]
+        assert shown == [TEXTS[0], "x" if (path[-1], odd) == ("content", "x") else TEXTS[1], TEXTS[2]], odd
+        assert follows(chat), odd
+
+
+@pytest.mark.parametrize(("value", "path"), NEEDED, ids=called)
+def test_what_is_no_message_is_named_and_the_others_come_in(
+    value: dict[str, Any], path: tuple[Any, ...], tmp_path: Path
+) -> None:
+    for odd in ODD:
+        (chat,) = read(tmp_path, made_odd(value, path, odd))
+        assert [each.text for each in chat.messages] == [TEXTS[0], TEXTS[2]], odd
+        assert follows(chat), odd
+        if odd not in (None, {}):  # a place without a message is usual
+            assert [told.partition(":")[0] for told in chat.odd] == ["“Trip”"], odd
+
+
+@pytest.mark.parametrize("value", [CHATGPT, CLAUDE], ids=["ChatGPT", "Claude"])
+def test_the_first_conversation_does_not_decide_and_is_named(value: dict[str, Any], tmp_path: Path) -> None:
+    holds = "mapping" if value is CHATGPT else "chat_messages"
+    for first in (None, 5, {}, value | {holds: None}):
+        odd, chat = read(tmp_path, first, value)
+        assert [each.text for each in chat.messages] == TEXTS
+        assert len(odd.odd) == 1
+        assert not odd.messages
+    assert odd.odd[0].startswith("“Trip”: objects with the keys")
+
+
+def test_a_message_of_parts_is_its_texts_with_what_else_there_is_named(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:x"}}]
+    also = [{"type": "image", "source": {}}, {"type": "text", "text": "And this?"}]
+    said: list[dict[str, Any]] = [{"role": "user", "content": parts}, {"role": "user", "content": also}]
+    (chat,) = read(tmp_path, *said, {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]})
+    assert [each.text for each in chat.messages] == ["What is this?\n[image]", "[image]\nAnd this?"]
+    assert chat.skipped == {"empty": 1}

@@ -9,11 +9,11 @@ import codecs
 import io
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from agent import confined
+from agent.decoding import decoded
 from agent.errors import Unreadable
 from agent.ingesting import pdf
 from agent.references.client import GOES_ON
@@ -96,28 +96,21 @@ def _read(body: bytes, kind: str, charset: str) -> Page:
     if kind in FEEDS or (kind in (*XML, *UNSAID) and any(tag in begins for tag in (b"<rss", b"<feed", b"<rdf:rdf"))):
         return _feed(body, kind)
     if kind in HTML or (kind in UNSAID and any(tag in begins for tag in (b"<html", b"<!doctype html"))):
-        return _html(decoded(body, charset))
+        return _html(_letters(body, charset))
     media = MEDIA.get(kind.partition("/")[0])
     if media is not None:
         raise Unreadable(f"What lies there is {media} ({kind}), in which clew reads no words. {GOES_ON}")
     if kind.startswith("text/") or kind in (*PLAIN, *XML, *UNSAID):
         if b"\0" in body[:8192] and body[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise Unreadable(f"What lies there is no text. {GOES_ON}")
-        return Page(decoded(body, charset))
+        return Page(_letters(body, charset))
     raise Unreadable(f"What lies there is {kind}, which clew cannot read. {GOES_ON}")
 
 
-def decoded(body: bytes, charset: str) -> str:
-    """The letters of some bytes: as it is said that they are written where that fits, else as most are."""
-    for bom, name in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-        if body.startswith(bom):
-            return body.decode(name, "replace").lstrip("\ufeff")
+def _letters(body: bytes, charset: str) -> str:
+    """The letters of some bytes, as a server or the page itself says that they are written."""
     said = _META.search(body[:4096])
-    for name in (charset, "utf-8", said[1].decode() if said else ""):
-        with suppress(LookupError, UnicodeDecodeError):
-            if name:
-                return body.decode(name)
-    return body.decode("cp1252", "replace")  # as browsers do
+    return decoded(body, charset, said[1].decode() if said else "").text
 
 
 def _html(text: str) -> Page:

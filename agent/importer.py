@@ -23,7 +23,7 @@ from agent.importing.formats import Export, clew_export, open_export
 from agent.importing.reading import SAFE
 from agent.text import clean_message, verbatim
 from graph.errors import LogUnwritable
-from graph.events import Event, HeadMoved, SessionArchived, SessionStarted, SessionTitled, TurnSaid
+from graph.events import Event, HeadMoved, SessionArchived, SessionStarted, SessionTitled, TurnSaid, TurnWithheld
 from graph.ids import new_id, now_ms
 from graph.memory import Memory
 from graph.sqlite import NOTHING_STORED
@@ -380,6 +380,8 @@ class Importer:
                 text=text,
             )
         )
+        if chat.withheld:
+            self._waiting.append(TurnWithheld(turn=turn))
         self._log.say(source, turn, text)
         self._report.new += 1
         place.grown = True

@@ -89,6 +89,7 @@ class ChatGptChat(Salvaged):
     create_time: Any = None
     current_node: str | None = None
     is_archived: Any = None
+    is_do_not_remember: Any = None
 
 
 def parse(value: Any) -> ImportedChat:
@@ -136,6 +137,7 @@ def parse(value: Any) -> ImportedChat:
         head=stands_for.get(conversation.current_node or "") or (messages[-1].key if messages else None),
         identified=id is not None,
         archived=conversation.is_archived is True,
+        withheld=conversation.is_do_not_remember is True,
         skipped=skipped,
         odd=odd.told,
     )

@@ -105,7 +105,7 @@ class ImportedChat:
     `naive` times had no offset and were taken as UTC. Not `identified`: `id` stands in for an id that is not there.
     One that `continues` is a later part of a chat of the same file, and of one with `more` later parts may follow.
     `times` are those of what is near, nearest first, for messages of which no time is known. One that is `archived` was
-    put out of sight where it is from.
+    put out of sight where it is from, and one that is `withheld` is to be remembered nowhere.
     """
 
     format: str
@@ -119,6 +119,7 @@ class ImportedChat:
     continues: bool = False
     more: bool = False
     archived: bool = False
+    withheld: bool = False
     times: tuple[int, ...] = ()
     skipped: Counter[str] = field(default_factory=Counter)
     naive: int = 0

@@ -18,7 +18,7 @@ from agent.importer import Importer, ImportProgress, ImportReport
 from agent.importing.locomo import sources_of
 from agent.settings import Settings
 from graph.errors import LogUnwritable
-from graph.events import HeadMoved, SessionDeleted, SessionUnarchived, TurnDeleted, TurnWithheld
+from graph.events import HeadMoved, SessionDeleted, SessionUnarchived, TurnDeleted, TurnReleased, TurnWithheld
 from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import Turn
@@ -440,3 +440,15 @@ async def test_a_cancelled_import_is_resumed(agent: Agent, tmp_path: Path, monke
     assert (report.known, report.new) == (kept, 500 - kept)
     [session] = await agent.chats.all()
     assert [turn.text for turn in await agent.chats.thread(session.id)] == [f"message {m}" for m in range(500)]
+
+
+def test_a_chat_that_is_to_be_remembered_nowhere_is_there_and_kept_out_of_memory(
+    memory: Memory, bring_in: Import
+) -> None:
+    assert bring_in({**off_the_path(), "is_do_not_remember": True}).new > 0
+    [session] = memory.readings.sessions()
+    thread = memory.readings.thread(session.id)
+    assert all(turn.withheld for turn in thread)
+    memory.append(TurnReleased(turn=thread[0].id))
+    assert bring_in({**off_the_path(), "is_do_not_remember": True}).new == 0
+    assert not memory.readings.thread(session.id)[0].withheld, "who lets it be remembered here is not asked again"

@@ -31,11 +31,22 @@ class TextPiece:
 
 
 def pieces(sections: Iterable[Section]) -> Iterator[TextPiece]:
-    """The pieces of a document, in its order; sections without words give none."""
+    """The pieces of a document, in its order; of headings with nothing under them they are a piece themselves."""
+    bare: list[str] = []  # the last headings, as long as nothing is under them
     for section in sections:
         headings = [_heading(each) for each in section.headings if each.strip()][-DEEPEST:]
+        if bare and headings[: len(bare)] != bare:
+            yield _of_headings(bare)
+        bare = headings
         for words in _packed(section.paragraphs):
             yield TextPiece(len(headings), "\n".join([*headings, words]))
+            bare = []
+    if bare:
+        yield _of_headings(bare)
+
+
+def _of_headings(headings: list[str]) -> TextPiece:
+    return TextPiece(len(headings) - 1, "\n".join(headings))
 
 
 def _packed(paragraphs: Iterable[str]) -> Iterator[str]:
@@ -76,6 +87,7 @@ DEFINES = re.compile(
     r"sub|procedure|CREATE|create)\b)"
 )
 DECORATES = "@"
+MOST_FRONT = 200  # lines before a Markdown text
 MOST_LINES = 200_000  # of a Markdown text whose headings are looked for
 
 
@@ -89,6 +101,10 @@ def markdown(text: str) -> Iterator[Section]:
         return
     path: list[tuple[int, str]] = []
     start = 0
+    if end := _front_matter(lines):  # to Markdown it would be a heading, of all that follows
+        yield Section((), paragraphs(lines[1:end]))
+        lines[: end + 1] = [""] * (end + 1)
+        text = "\n".join(lines)
     tokens = MarkdownIt("commonmark").parse(text)
     for at, token in enumerate(tokens):
         if token.type != "heading_open" or token.map is None or token.level:
@@ -98,6 +114,14 @@ def markdown(text: str) -> Iterator[Section]:
         path = [*((level, title) for level, title in path if level < depth), (depth, tokens[at + 1].content)]
         start = token.map[1]
     yield Section(tuple(title for _, title in path), paragraphs(lines[start:]))
+
+
+def _front_matter(lines: list[str]) -> int:
+    """The line on which what is said of a Markdown text before it ends; 0 where nothing is."""
+    if lines[0].rstrip() != "---":
+        return 0
+    ends = (at for at, line in enumerate(lines[1:MOST_FRONT], 1) if line.rstrip() in ("---", "..."))
+    return next(ends, 0)
 
 
 def code(text: str) -> Iterator[Section]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.ingesting.sections import DEEPEST, LONGEST, Section, pieces
+from agent.ingesting.sections import DEEPEST, LONGEST, Section, markdown, pieces
 
 PARAGRAPHS = st.lists(st.text(st.sampled_from("ab .\n"), max_size=4000), max_size=5)
 
@@ -25,8 +25,14 @@ def test_a_paragraph_that_is_too_long_is_cut_after_a_sentence() -> None:
     assert all(piece.text.endswith(".") for piece in found)
 
 
-def test_a_section_without_words_gives_no_piece() -> None:
-    assert list(pieces([Section(("Empty",), ()), Section((), ("  \n ",))])) == []
+def test_headings_with_nothing_under_them_are_a_piece_and_those_above_others_none() -> None:
+    text = "# Plan\n\n## Buy milk\n\n## Call Ada\n\n### At noon\n\nBefore she leaves.\n\n# Later\n"
+    assert [(each.headings, each.text) for each in pieces(markdown(text))] == [
+        (1, "Plan\nBuy milk"),
+        (3, "Plan\nCall Ada\nAt noon\nBefore she leaves."),
+        (0, "Later"),
+    ]
+    assert list(pieces([Section((), ("", "  \n"))])) == []
 
 
 def test_only_the_innermost_headings_are_kept() -> None:

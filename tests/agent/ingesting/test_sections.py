@@ -16,6 +16,15 @@ def test_markdown_sections_carry_the_path_of_their_headings() -> None:
     ]
 
 
+def test_what_is_said_of_a_text_before_it_is_its_first_section_and_no_heading() -> None:
+    text = "---\ntitle: Tides\ntags: [sea]\n---\n\n# Boat\n\nIt floats.\n"
+    assert [(each.headings, each.paragraphs) for each in markdown(text) if each.paragraphs] == [
+        ((), ("title: Tides\ntags: [sea]",)),
+        (("Boat",), ("It floats.",)),
+    ]
+    assert [each.headings for each in markdown("---\n\nNo end\n") if each.paragraphs] == [()]
+
+
 def test_a_hash_inside_a_code_block_is_no_heading() -> None:
     (section,) = (each for each in markdown("# Run it\n\n```sh\n# not a heading\nmake\n```\n") if each.paragraphs)
     assert section.headings == ("Run it",)

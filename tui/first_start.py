@@ -49,4 +49,5 @@ def choose_model(home: "Home") -> bool:
                 want_model(home, DEFAULT_CHAT)
                 return True
             case "q" | "":
+                home.wanted.unlink(missing_ok=True)
                 return False

@@ -69,18 +69,22 @@ def _is_of_word(letter: str) -> bool:
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A table, unless its head has fewer cells than a row, which would be left out, or more than there is room for."""
-    line, made = state.line, len(state.tokens)
-    if not table(state, start, end, silent):
+    widest: dict[tuple[int, int], int] = state.env.setdefault("widest", {})  # by level and line: from there on
+    if (state.level, start) not in widest:
+        stop, most = start, 0
+        while stop < end and _cells(state, stop):
+            stop += 1
+        for line in range(stop - 1, start - 1, -1):
+            widest[state.level, line] = most = max(most, _cells(state, line))
+    if widest.get((state.level, start), 0) > min(_cells(state, start), MOST_COLUMNS):
         return False
-    if silent:
-        return True
-    columns = sum(token.type == "th_open" for token in state.tokens[made:])
-    rows = (getLine(state, each).strip().removeprefix("|").removesuffix("|") for each in range(start, state.line))
-    if max(len(escapedSplit(row)) for row in rows) <= columns <= MOST_COLUMNS:
-        return True
-    del state.tokens[made:]
-    state.line = line
-    return False
+    return table(state, start, end, silent)
+
+
+def _cells(state: StateBlock, line: int) -> int:
+    """The cells of a row; 0 of an empty line, with which a table ends."""
+    row = getLine(state, line).strip()
+    return len(escapedSplit(row.removeprefix("|").removesuffix("|"))) if row else 0
 
 
 def _not_too_deep(rule: BlockRule, deepest: int, state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -96,17 +100,23 @@ def _tell_addresses(state: StateCore) -> None:
 
 def _with_addresses(inline: list[Token]) -> list[Token]:
     told: list[Token] = []
-    address, words = "", ""
+    link, words = Token("link_open", "a", 1), ""
     for token in inline:
         told.append(token)
         match token.type:
             case "link_open":
-                address, words = str(token.attrs.get("href", "")), ""
-            case "link_close" | "image":
-                if token.type == "image":
-                    address, words = str(token.attrs.get("src", "")), ""
-                if address and address.removeprefix("mailto:") != words:
-                    told.append(Token("text", "", 0, content=f" ({address})"))
+                link, words = token, ""
+            case "link_close":
+                told += _address(link, "href", words)
+            case "image":
+                told += _address(token, "src", "")
             case _:
                 words += token.content
     return told
+
+
+def _address(of: Token, name: str, words: str) -> list[Token]:
+    """Where something leads, and its title, in brackets; nothing where `words` say that already."""
+    address, title = str(of.attrs.get(name, "")), str(of.attrs.get("title", ""))
+    parts = [part for part in (address if address.removeprefix("mailto:") != words else "", title) if part]
+    return [Token("text", "", 0, content=f" ({' · '.join(parts)})")] if parts else []

@@ -46,8 +46,8 @@ class InputParser(XTermParser):
             return
         if self._pasting and not self._pasted and self._waited(STALLED_S) and _is_a_key(data):
             yield from self._end_of_paste()  # whose other mark was lost
-        if self._waited(constants.ESCAPE_DELAY):
-            self._report = None
+        if self._waited(constants.ESCAPE_DELAY) and not self._pasting:
+            self._report, self._tail = None, ""  # what was begun then is over: its parser has given it out as keys
         self._read_at = monotonic()
         while data:
             mark = BRACKETED_PASTE_END if self._pasting else BRACKETED_PASTE_START
@@ -148,10 +148,8 @@ def _as_sgr(report: str) -> str:
 
 
 def _is_a_key(data: str) -> bool:
-    """Whether a read is of one key, which a paste that stood still does not go on with."""
-    if data.startswith(_ESC):
-        return BRACKETED_PASTE_END not in data and not BRACKETED_PASTE_END.startswith(data)
-    return data not in "\r\n" and len(data.encode("latin-1").decode(errors="ignore")) == 1
+    """Whether a read is of one letter, which a paste that stood still does not go on with; Enter is never one."""
+    return data >= " " and len(data.encode("latin-1").decode(errors="ignore")) == 1
 
 
 def bytes_as_text(_: str) -> Callable[..., IncrementalDecoder]:

@@ -154,9 +154,18 @@ def _nodes(mapping: Mapping[str, Any], odd: Oddities) -> dict[str, ChatGptNode]:
         nodes[id] = ChatGptNode.model_validate(value if isinstance(value, dict) else {})
     before = {child: id for id, node in nodes.items() for child in node.children}
     for id, node in nodes.items():
-        if node.parent not in nodes:
-            node.parent = before.get(id)
+        if node.parent not in nodes or node.parent == id:
+            node.parent = before.get(id) if not _leads_to(nodes, before.get(id), id) else None
     return nodes
+
+
+def _leads_to(nodes: Mapping[str, ChatGptNode], start: str | None, end: str) -> bool:
+    """Whether who follows what a place follows comes to another: from there a circle would begin."""
+    seen: set[str] = set()
+    while start is not None and start != end and start not in seen:
+        seen.add(start)
+        start = nodes[start].parent if start in nodes else None
+    return start is not None
 
 
 def _shown(text: str) -> str:

@@ -163,7 +163,7 @@ class _Patterns:
         try:
             compiled = regex.compile(pattern, flags, cache_pattern=steps <= SMALL)
             return compiled.search(text, timeout=min(TIME_S, self._left_s)) is not None
-        except regex.error:
+        except (regex.error, ValueError):  # the latter of flags that exclude each other
             self.leave_out(lore, NO_PATTERN)
         except TimeoutError:
             self.leave_out(lore, TOO_SLOW)

@@ -114,3 +114,15 @@ def test_a_message_of_parts_is_its_texts_with_what_else_there_is_named(tmp_path:
     (chat,) = read(tmp_path, *said, {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]})
     assert [each.text for each in chat.messages] == ["What is this?\n[image]", "[image]\nAnd this?"]
     assert chat.skipped == {"empty": 1}
+
+
+@pytest.mark.parametrize(("at", "children"), [("m3", ["m1"]), ("m1", ["m1", "m2"]), ("m2", ["m1", "m3"])])
+def test_children_that_lead_back_lose_nothing(at: str, children: list[str], tmp_path: Path) -> None:
+    value = copy.deepcopy(CHATGPT)
+    mapping: Any = value["mapping"]
+    del mapping["m0"]
+    mapping["m1"]["parent"] = None if at == "m3" else "m1"
+    mapping[at]["children"] = children
+    (chat,) = read(tmp_path, value)
+    assert [each.text for each in chat.messages] == TEXTS
+    assert follows(chat)

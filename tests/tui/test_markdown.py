@@ -93,3 +93,16 @@ async def test_what_is_nested_deep_wide_or_long_is_on_the_screen(chat: Running, 
         await sees(pilot, "C:\\new\\*.txt")
         prose = app.screen.query_one(Prose)
         await wait_until(pilot, lambda: all(map(painted(prose).__contains__, WORDS.findall(text))), "every word")
+
+
+@pytest.mark.timeout(30)
+def test_rows_without_an_end_are_read_in_time() -> None:
+    parser().parse("a|b\n-|-\n" * 6_000 + "x|y|z\n")
+    parser().parse("> a|b\n> -|-\n" * 2_000 + "> x|y|z\n")
+
+
+def test_a_link_around_a_picture_leads_where_it_leads_and_titles_are_told() -> None:
+    assert shown("[a ![i](http://pic.example) b](http://a.example)").strip() == (
+        "a i (http://pic.example) b (http://a.example)"
+    )
+    assert shown("[here](http://a.example 'the title')").strip() == "here (http://a.example · the title)"

@@ -96,6 +96,27 @@ def test_a_paste_without_an_end_is_shown_when_it_stands_still_and_a_key_after_it
     assert whole.text == "four"
 
 
+def test_letters_after_an_escape_of_long_ago_are_letters(clock: Clock) -> None:
+    parser, found = InputParser(), []
+    for read in (b"\x1b", b"[", b"Meeting"):
+        found += fed(parser, read)
+        clock.now += 1
+        found += parser.tick()
+    pressed = [each.key for each in found if isinstance(each, events.Key)]
+    assert pressed == ["escape", "left_square_bracket", *"Meeting"]
+
+
+def test_a_paste_that_goes_on_with_colours_presses_no_enter(clock: Clock) -> None:
+    parser = InputParser()
+    fed(parser, b"\x1b[200~ls\n")
+    clock.now += STALLED_S + 1
+    list(parser.tick())
+    assert fed(parser, b"\x1b[31mrm -rf x\r") == []
+    (rest,) = fed(parser, b"\x1b[201~")
+    assert isinstance(rest, events.Paste)
+    assert rest.text == "\x1b[31mrm -rf x\r"
+
+
 def test_a_window_of_no_size_or_of_a_size_that_none_has_is_not_believed() -> None:
     parser = InputParser()
     assert fed(parser, b"\x1b[48;0;0;0;0t\x1b[48;99999999;99999999;1;1t") == []

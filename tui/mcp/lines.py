@@ -20,7 +20,8 @@ from graph.letters import paired, paired_in
 
 MOST_BYTES = 4 << 20  # of one message
 ENDS = 1 << 16  # bytes at either end of one that is too long, in which its id is looked for
-NOT_JSON = "This line is no JSON. Nothing was done."
+DEEPEST = 100  # values in others
+NOT_JSON = "This line is no JSON, or nested too deep. Nothing was done."
 TOO_LONG = f"This line is longer than {MOST_BYTES >> 20} MB. Nothing was done. Ask for less at once."
 NO_REQUEST = (
     'This is no request: "jsonrpc" has to be "2.0", "method" a text, "id" a text or a whole number. Nothing was done.'
@@ -104,6 +105,8 @@ class WireLines:
         """A line as the SDK can read it; None for one that was answered here, or that asks for nothing."""
         try:
             message = json.loads(line.decode(errors="replace"), parse_constant=_none)
+            if _is_deep(message):
+                raise RecursionError
         except (ValueError, RecursionError):
             await self._refuse(line, types.PARSE_ERROR, NOT_JSON)
             return None
@@ -114,6 +117,8 @@ class WireLines:
             self.passed_over += 1
             return None
         answers = "method" not in message and ("result" in message or "error" in message)
+        if not answers:  # who asks with an answer in it is not taken for who answers
+            message = {name: value for name, value in message.items() if name not in ("result", "error")}
         if "id" not in message or answers:
             return json.dumps(paired_in(message))
         if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str) or _id(message) is None:
@@ -155,6 +160,20 @@ def id_in(text: str) -> object:
 def _id(message: dict[str, Any]) -> str | int | None:
     id = message.get("id")
     return paired(id) if isinstance(id, str) else id if isinstance(id, int) and not isinstance(id, bool) else None
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether a value is nested deeper than the SDK reads."""
+    layer = [value]
+    for _ in range(DEEPEST):
+        layer = [inner for each in layer for inner in _inside(each)]
+        if not layer:
+            return False
+    return True
+
+
+def _inside(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
 def _none(constant: str) -> None:

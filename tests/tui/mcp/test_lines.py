@@ -44,3 +44,12 @@ def test_the_id_is_that_of_the_request_and_of_nothing_in_it(inside: object) -> N
     whole = json.dumps({"params": {"id": 1, "inside": inside}, "id": "mine"})
     assert id_in(whole) == "mine"
     assert id_in(whole[:-1]) == "mine", "also where the line is cut off"
+
+
+async def test_what_the_sdk_would_not_read_is_answered_here() -> None:
+    for depth in (150, 300, 600, 5_000):
+        deep = f'{{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {{"a": {"[" * depth}{"]" * depth}}}}}\n'
+        told = f'{{"jsonrpc": "2.0", "result": {"[" * depth}{"]" * depth}}}\n'
+        assert await read(deep.encode(), told.encode(), limit=100_000) == ([], [(7, -32700)], 1)
+    both = {**ping(8), "error": {"code": 1, "message": "x"}}
+    assert await read(json.dumps(both).encode() + b"\n") == ([ping(8)], [], 0)

@@ -6,7 +6,7 @@ edited questions are alternatives here as they were there.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import Field, field_validator, model_validator
@@ -113,7 +113,7 @@ def parse(value: Any) -> ImportedChat:
         if why or not text.strip():
             skipped[why or "empty"] += 1
             if why == UNKNOWN:
-                odd.tell(f"message {number} has no author that is known (“{_shown(text or _text(node.message))}”)")
+                odd.tell(f"message {number}, whose author is unknown (“{_shown(_text(node.message))}”)")
             continue
         key = node.message.id or node_id
         if key in keys:
@@ -147,25 +147,31 @@ def _nodes(mapping: Mapping[str, Any], odd: Oddities) -> dict[str, ChatGptNode]:
     """The places of a tree; one that names nothing it follows follows the one that names it."""
     nodes: dict[str, ChatGptNode] = {}
     for place, (id, value) in enumerate(mapping.items()):
-        if not isinstance(value, dict):
-            odd.tell(f"place {place} holds no message")
-        elif value.get("message") is not None and not isinstance(value["message"], dict):
-            odd.tell(f"message {place} is none")
+        if not isinstance(value, dict) or not isinstance(value.get("message"), dict | None):
+            odd.tell(f"message {place}, which is no object")
         nodes[id] = ChatGptNode.model_validate(value if isinstance(value, dict) else {})
     before = {child: id for id, node in nodes.items() for child in node.children}
-    for id, node in nodes.items():
-        if node.parent not in nodes or node.parent == id:
-            node.parent = before.get(id) if not _leads_to(nodes, before.get(id), id) else None
+    supposed = [id for id, node in nodes.items() if node.parent not in nodes or node.parent == id]
+    for id in supposed:
+        nodes[id].parent = before.get(id)
+    _open_circles(nodes, frozenset(supposed))
     return nodes
 
 
-def _leads_to(nodes: Mapping[str, ChatGptNode], start: str | None, end: str) -> bool:
-    """Whether who follows what a place follows comes to another: from there a circle would begin."""
-    seen: set[str] = set()
-    while start is not None and start != end and start not in seen:
-        seen.add(start)
-        start = nodes[start].parent if start in nodes else None
-    return start is not None
+def _open_circles(nodes: Mapping[str, ChatGptNode], supposed: Collection[str]) -> None:
+    """Have places of which it was only supposed what they follow follow nothing, where they would follow themselves."""
+    done: set[str | None] = {None}
+    for id in nodes:
+        way: dict[str, None] = {}
+        at: str | None = id
+        while at is not None and at not in done and at not in way:
+            way[at] = None
+            at = nodes[at].parent
+        if at in way:
+            circle = list(way)[list(way).index(at) :]
+            for first in [each for each in circle if each in supposed][:1]:
+                nodes[first].parent = None
+        done.update(way)
 
 
 def _shown(text: str) -> str:

@@ -65,7 +65,7 @@ def parse(value: Any) -> ImportedChat:
     last: str | None = None
     for place, each in enumerate(conversation.chat_messages):
         if not isinstance(each, dict):
-            odd.tell(f"message {place + 1} is none")
+            odd.tell(f"message {place + 1}, which is no object")
             continue
         said = ClaudeMessage.model_validate(each)
         if said.parent_message_uuid in stands_for:
@@ -81,7 +81,7 @@ def parse(value: Any) -> ImportedChat:
         if role is None or not text.strip():
             skipped["empty" if role else "of an unknown role"] += 1
             if role is None:
-                odd.tell(f"message {place + 1} has no sender that is known")
+                odd.tell(f"message {place + 1}, whose sender is unknown")
             stands_for[key] = parent
             continue
         at = moment(said.created_at)

@@ -124,8 +124,8 @@ def _parsed(source: ExportSource, parser: Parser) -> Iterator[ImportedChat]:
             yield from parser(value)
         except ValueError:  # pydantic's too
             title = (name(value.get("title") or value.get("name")) if isinstance(value, dict) else None) or "a chat"
-            odd = (f"“{title}”: {_described(value)} were not understood",)
-            yield ImportedChat("", "", (), skipped=Counter({NOT_UNDERSTOOD: 1}), odd=odd)
+            odd = f"“{title}” ({_described(value)})"
+            yield ImportedChat("", "", (), skipped=Counter({NOT_UNDERSTOOD: 1}), odd=(odd,))
 
 
 def _messages(source: ExportSource) -> Iterator[ExportLine]:

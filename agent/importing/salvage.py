@@ -33,7 +33,7 @@ class Oddities:
         self._more = 0
 
     def tell(self, what: str) -> None:
-        """Note that `what`, such as "message 3 has no author", was left out."""
+        """Note that `what`, such as "message 3, whose author is unknown", was left out."""
         if len(self._told) < TOLD:
             self._told.append(f"“{self._title}”: {what}")
         else:

@@ -80,9 +80,12 @@ FILES_STAY = (
 )
 
 
-def keep_files_here(params: Mapping[str, Any]) -> None:
-    """Raise ServiceError where a request, by its parameters as JSON, names a file and the service is elsewhere."""
-    if elsewhere() is None:
+def keep_files_here(method: str, params: Mapping[str, Any]) -> None:
+    """Raise ServiceError where a request, by its parameters as JSON, names a file and the service is elsewhere.
+
+    A model is named as it is there, and so is the address of a server.
+    """
+    if elsewhere() is None or method.startswith("models."):
         return
     for name in (FILES | MAY_BE_FILES) & params.keys():
         said = [params[name]] if isinstance(params[name], str) else params[name]

@@ -77,7 +77,7 @@ class Wire(asyncio.Protocol):
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(lambda _: self._over(number))
         try:
-            keep_files_here(params)
+            keep_files_here(method, params)
         except ServiceError as error:
             answer.set_exception(error)
             return answer

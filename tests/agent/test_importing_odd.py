@@ -104,7 +104,7 @@ def test_the_first_conversation_does_not_decide_and_is_named(value: dict[str, An
         assert [each.text for each in chat.messages] == TEXTS
         assert len(odd.odd) == 1
         assert not odd.messages
-    assert odd.odd[0].startswith("“Trip”: objects with the keys")
+    assert odd.odd[0].startswith("“Trip” (objects with the keys")
 
 
 def test_a_message_of_parts_is_its_texts_with_what_else_there_is_named(tmp_path: Path) -> None:
@@ -125,4 +125,12 @@ def test_children_that_lead_back_lose_nothing(at: str, children: list[str], tmp_
     mapping[at]["children"] = children
     (chat,) = read(tmp_path, value)
     assert [each.text for each in chat.messages] == TEXTS
+    assert follows(chat)
+
+
+@pytest.mark.timeout(60)
+def test_a_long_chain_that_only_children_tell_of_is_read_in_time(tmp_path: Path) -> None:
+    mapping = {f"m{number}": node(number, "user", f"text {number}") | {"parent": None} for number in range(20_000)}
+    (chat,) = read(tmp_path, CHATGPT | {"mapping": mapping})
+    assert len(chat.messages) == 20_000
     assert follows(chat)

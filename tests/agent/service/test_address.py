@@ -125,8 +125,10 @@ async def test_nothing_is_sent_to_a_socket_at_which_another_user_listens(
     ],
 )
 def test_no_file_is_named_to_a_service_elsewhere(params: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_files_here(params)
+    keep_files_here("send", params)
     monkeypatch.setenv("CLEW_SOCKET", "/run/there.sock")
-    keep_files_here({"references": ["https://a.example/b", "at://ada.example/app.bsky.feed.post/1"], "name": "/a"})
+    keep_files_here("models.servers.add", {"address": "127.0.0.1:8080"})
+    keep_files_here("chats.rename", {"session": "a", "name": "/a"})
+    keep_files_here("send", {"references": ["https://a.example/b", "at://ada.example/app.bsky.feed.post/1"]})
     with pytest.raises(ServiceError, match="on another machine"):
-        keep_files_here(params)
+        keep_files_here("send", params)

@@ -34,6 +34,7 @@ def parser() -> MarkdownIt:
     ending = ["paragraph", "reference", "blockquote"]  # what each of them ends
     made.block.ruler.at("list", partial(_not_too_deep, list_block, DEEPEST_LIST), {"alt": ending})
     made.block.ruler.at("blockquote", partial(_not_too_deep, blockquote, DEEPEST_QUOTE), {"alt": [*ending, "list"]})
+    made.core.ruler.push("lines", _keep_lines)
     made.core.ruler.push("addresses", _tell_addresses)
     return made
 
@@ -89,6 +90,14 @@ def _cells(state: StateBlock, line: int) -> int:
 
 def _not_too_deep(rule: BlockRule, deepest: int, state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return state.level < deepest and rule(state, start, end, silent)
+
+
+def _keep_lines(state: StateCore) -> None:
+    """A line that ends ends on the screen too, as in a poem: nobody who answers wraps their lines by hand."""
+    for block in state.tokens:
+        for token in block.children or ():
+            if token.type == "softbreak":
+                token.type = "hardbreak"
 
 
 def _tell_addresses(state: StateCore) -> None:

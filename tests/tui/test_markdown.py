@@ -21,8 +21,9 @@ def shown(source: str) -> str:
     """What is shown of a text: its lines, without what stands for a mark."""
     lines = []
     for token in parser().parse(source):
-        breaks = ("softbreak", "hardbreak")
-        lines += ["\n" if each.type in breaks else each.content for each in token.children or [token]]
+        lines += [
+            {"softbreak": " ", "hardbreak": "\n"}.get(each.type, each.content) for each in token.children or [token]
+        ]
         lines += ["\n", token.info]  # the number of an item, the language of code
     return "".join(lines)
 
@@ -106,3 +107,9 @@ def test_a_link_around_a_picture_leads_where_it_leads_and_titles_are_told() -> N
         "a i (http://pic.example) b (http://a.example)"
     )
     assert shown("[here](http://a.example 'the title')").strip() == "here (http://a.example · the title)"
+
+
+def test_the_lines_of_a_poem_are_lines() -> None:
+    poem = "In the vast sea,\nwhispers of waves dance,\n*moonlight* breaks"
+    assert shown(poem).strip() == poem.replace("*", "")
+    assert shown("> one\n> two").strip() == "one\ntwo"

@@ -266,7 +266,7 @@ class GraphStore:
                     self._writer.leave_log()
             elif self._unchecked:
                 self.checkpoint()
-        except NoRoom:
+        except (NoRoom, OSError):  # or the folder is gone, as when somebody deletes clew's home beneath it
             self._keep_for_ever()  # what was committed is in the write-ahead log, for the next opening
             return
         except GraphFailure:

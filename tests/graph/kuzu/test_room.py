@@ -1,6 +1,7 @@
 """A nearly full disk stops the graph in time: the log goes on, the process ends by itself, the graph comes back."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,15 @@ def test_closing_without_room_keeps_the_commits(whole: Memory, opening: Open, mo
     memory.open_graph(lambda step: told.append(step.what))
     assert told == ["opening", "ready"]
     assert [row["id"] for row in memory.query(LIVE)] == ["s0", "s1"]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_closing_a_graph_whose_folder_was_deleted_is_no_error(whole: Memory, folder: Path) -> None:
+    talk(whole, 2)
+    shutil.rmtree(folder)
+    whole._graph.close()
+    assert whole._graph._thread is not None
+    assert not whole._graph._thread.is_alive()
 
 
 def test_half_built_graphs_make_way_before_the_log_is_written(folder: Path, memory: Memory, opening: Open) -> None:

@@ -101,7 +101,8 @@ def _called(words: About, memories: Iterable[Observation]) -> About:
 
 def _said(readings: MemoryReadings, asked: Wanted) -> list[Observation]:
     """What is about the name, or has it among its words, but for what says no more than a relationship."""
-    named, now = replace(asked, about=None, text=asked.about), datetime.now(UTC)
+    whole = f'"{(asked.about or "").replace(chr(34), " ")}"'
+    named, now = replace(asked, about=None, text=whole), datetime.now(UTC)
     found = [each for wanted in (asked, named) for each in readings.memories(wanted, now=now, limit=MOST)]
     told = {each.id: each for each in found if each.relationship is None or each.text != each.relationship.sentence}
     return list(told.values())[:MOST_BELIEVED]

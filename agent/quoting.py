@@ -16,8 +16,8 @@ from typing import Protocol
 
 from agent.language.doubt import injected
 from agent.language.person import as_you
-from graph.recall.lexical import STOP_WORDS
 from graph.values import Hit
+from graph.whole_words import STOP_WORDS
 
 HEADER = "What the user told you in earlier chats, oldest first:"
 UNTOLD = 'Answer in one short sentence, speaking to the user as "you". If this does not say it, answer: I don\'t know.'

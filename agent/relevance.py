@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from graph.recall.intent import Intent
 from graph.values import Hit
+from graph.whole_words import CAPITAL
 
 from .language.person import LEAD, ORDERS
 from .quoting import content_words, excerpt, neutral
@@ -120,7 +121,7 @@ OF_TIME = re.compile(
     r"|今天|明天|昨天|几号|星期几|这周|下周|上周",
     re.IGNORECASE,
 )
-NAME = re.compile(r"(?<=[\w,'’] )[A-Z][^\W\d_]{2,}")
+NAME = re.compile(rf"(?<=[\w,'’] )[{CAPITAL}][^\W\d_]{{2,}}")
 
 
 def asks_of_life(text: str, told: Iterable[str] = ()) -> bool:

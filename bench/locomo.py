@@ -39,9 +39,9 @@ from graph.contents import KEPT_TYPE
 from graph.contents import vectors as kept_vectors
 from graph.memory import Memory
 from graph.reader import LogReader
-from graph.recall.lexical import STOP_WORDS
 from graph.recall.search import ALL
 from graph.values import Filters, Vector
+from graph.whole_words import STOP_WORDS
 from models.errors import ModelMissing
 from models.protocols import Generator
 from models.store import DEFAULT_EMBEDDER

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from graph import whole_words
 from graph.errors import LogDamaged, LogUnreadable, LogUnwritable, MemoryFailure
 
 LOG = "log.sqlite"
@@ -131,7 +132,9 @@ def reading(path: Path) -> Iterator[None]:
 
 def _connect_readonly(path: Path, how: str) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?{how}"
-    return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    whole_words.teach(db)
+    return db
 
 
 def _proven(db: sqlite3.Connection) -> sqlite3.Connection:

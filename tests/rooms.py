@@ -78,7 +78,7 @@ def cheap_memories(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebuild, "_give_back", lambda: None)
 
 
-def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection], None]:
+def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection, Callable[[int, int], object]], None]:
     """A `migrate` that makes an empty log a copy of the one in `folder`, all but what the file knows of itself."""
     from graph.ids import new_id, now_ms
     from graph.log.log import hash_before
@@ -93,13 +93,13 @@ def _cheap_migrate(folder: Path) -> Callable[[sqlite3.Connection], None]:
         migrate(template)
         sqlite_tables.rebuild(template, (), nothing, lambda _: None)
 
-    def migrated(db: sqlite3.Connection) -> None:
+    def migrated(db: sqlite3.Connection, progress: Callable[[int, int], object]) -> None:
         if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             with closing(sqlite3.connect(empty)) as template:
                 template.backup(db)
             db.executemany("UPDATE meta SET value = ? WHERE key = ?", [(new_id(), "log"), (now_ms(), "created_at")])
             sqlite_tables.note(db, 0, hash_before(db, 1))
-        migrate(db)
+        migrate(db, progress)
 
     return migrated
 

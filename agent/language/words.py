@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from agent.kept import kept
-from graph.recall.lexical import STOP_WORDS
+from graph.whole_words import STOP_WORDS
 
 
 def wordset(words: str) -> frozenset[str]:

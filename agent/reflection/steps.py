@@ -21,6 +21,7 @@ from graph.ids import new_id
 from graph.memory import Memory
 from graph.values import NearObservation, Observation, Session, Turn
 from graph.visibility import PERSONAL
+from graph.whole_words import MONTHS, is_name
 from models.protocols import Generator
 
 Category = Literal["person", "place", "thing", "group"]
@@ -77,6 +78,7 @@ LIVES = re.compile(
     + r")|(?:lives|works|says|said|told|loves|likes|and i)\b))",
     re.I,
 )
+_WORD = re.compile(r"[^\W_]+")
 ENDS = re.compile(r"(?:[.!?…:]\s*|\n\s*|^\s*|[\"“(]\s*)$")
 
 
@@ -100,7 +102,7 @@ def named(text: str, known: Sequence[str]) -> list[Named]:
         if key in names or (begins and key not in people and key not in elsewhere and not LIVES.match(after)):
             continue
         category = "person" if key in people else _category(name, before, after)
-        if category is not None:
+        if category is not None and (category == "person" or key not in MONTHS):
             names[key] = Named(name, category)
     return list(names.values())
 
@@ -111,18 +113,23 @@ def _sequences(text: str) -> Iterable[tuple[str, bool, str, str]]:
         begins = ENDS.search(text[max(0, match.start() - 3) : match.start()]) is not None
         words = match[0].split(" ")
         start = match.start()
-        while words and (
-            fold(words[0]).split("'")[0].replace("’", "") in STOP or words[0] in ("of", "de", "da", "van", "von")
-        ):
+        while words and (_is_silent(text, start, words[0]) or words[0] in ("of", "de", "da", "van", "von")):
             start += len(words[0]) + 1
             begins = False
             words = words[1:]
-        while words and fold(words[-1]).split("'")[0] in STOP:
+        while words and _is_silent(text, start + len(" ".join(words)) - len(words[-1]), words[-1]):
             words = words[:-1]
         name = re.sub(r"['’]s$", "", " ".join(words)).rstrip("'’-")
         if len(name) > 1 and name.upper() != "I":
             end = start + len(name)
             yield name, begins, text[max(0, start - 40) : start], text[end : end + 30]
+
+
+def _is_silent(text: str, at: int, word: str) -> bool:
+    """Whether a word with a capital is no name: a month where a person could have that name too."""
+    low = fold(word).split("'")[0].replace("’", "")
+    found = _WORD.match(text, at)
+    return low in STOP and not (low in MONTHS and found is not None and is_name(text, found))
 
 
 def _category(name: str, before: str, after: str) -> Category | None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from graph.errors import LogUnreadable, MemoryFailure
 from graph.sqlite import LOG, bytes_of, open_at_rest, open_reader, says_damage
+from graph.whole_words import TOKENIZER, becomes_stop_word, fold, small, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,12 +73,15 @@ def stems_of(words: list[str]) -> dict[str, set[str]]:
     """What the word indexes keep of each word; nothing for what they take apart."""
     found: dict[str, set[str]] = {word: set() for word in words}
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        db.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')")
+        db.execute(f"CREATE VIRTUAL TABLE t USING fts5(text, tokenize = '{TOKENIZER}')")
         db.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, instance)")
         db.executemany("INSERT INTO t (rowid, text) VALUES (?, ?)", enumerate(words))
         for term, number in db.execute("SELECT term, doc FROM v"):
             found[words[number]].add(term)
-    return {word: stems if len(stems) == 1 else set() for word, stems in found.items()}
+    apart = {word for word in words if becomes_stop_word(fold(word))}
+    for word in apart:
+        found[word] = {whole(fold(word)), small(fold(word))}  # its stem is no word of its own
+    return {word: stems if len(stems) == 1 or word in apart else set() for word, stems in found.items()}
 
 
 def _forms(word: str, stems: set[str]) -> Iterator[bytes]:

@@ -310,9 +310,11 @@ def unkept(forms: Forms, kept: Iterable[bytes], stems: Iterable[str] = ()) -> di
 def kept_stems(db: sqlite3.Connection, words: Iterable[str]) -> Iterator[str]:
     """The stems of some words that are in what the word indexes lead to: of a text that is there to be read."""
     for word, stems in stems_of(sorted(words)).items():
-        found = (f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1" for index in INDEXES)
-        if any(db.execute(query, (f'"{word}"',)).fetchone() is not None for query in found):
-            yield from stems
+        for stem in stems:
+            found = (f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1" for index in INDEXES)
+            asked = f'"{word if len(stems) == 1 else stem}"'
+            if any(db.execute(query, (asked,)).fetchone() is not None for query in found):
+                yield stem
 
 
 def kept_by(db: sqlite3.Connection, *, after: int) -> tuple[int, bytes]:

@@ -116,7 +116,7 @@ class Log(Purging):
         try:
             with writing(path):
                 refuse_emptied(db, folder)
-                migrate(db)
+                migrate(db, progress)
                 check_chain(db, last=TAIL)
                 db.execute("UPDATE meta SET value = value + 1 WHERE key = 'starts'")
             return cls(db, path, clock, progress)

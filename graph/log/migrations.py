@@ -8,14 +8,18 @@ triggers, in the transaction of the event. What is asked of the structure of eve
 (projection/sqlite_tables.py), which are derived and need no migration; up to version 4 it was in generated columns.
 """
 
+import re
 import sqlite3
+from collections.abc import Callable
 
-from graph import contents
+from graph import contents, whole_words
 from graph.errors import LogNewer
 from graph.ids import new_id, now_ms
 
 APPLICATION_ID = 0x636C6577  # "clew"
-NEWEST = 6
+NEWEST = 7
+TOKENIZED = f"tokenize = '{whole_words.TOKENIZER}'"
+INDEXES = {"words": "said", "learned": "taught"}  # each with what it is made of
 
 SCHEMA = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
@@ -36,38 +40,41 @@ SCHEMA = {
     "by_id": "CREATE INDEX by_id ON events (id)",
     "beside_turns": "CREATE INDEX beside_turns ON events (kind, seq) WHERE kind <> 'turn.said'",
     "wordless": "CREATE INDEX wordless ON events (seq) WHERE kind = 'turn.said' AND text IS NULL",
-    "said": "CREATE VIEW said AS SELECT seq, text FROM events WHERE kind = 'turn.said' AND text IS NOT NULL",
-    "words": """
+    "said": """
+    CREATE VIEW said AS SELECT seq, indexed(text) AS text FROM events WHERE kind = 'turn.said' AND text IS NOT NULL
+    """,
+    "words": f"""
     CREATE VIRTUAL TABLE words USING fts5 (
-        text, content = 'said', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
+        text, content = 'said', content_rowid = 'seq', {TOKENIZED}
     )
     """,
     "words_of_said": """
     CREATE TRIGGER words_of_said AFTER INSERT ON events WHEN new.kind = 'turn.said' AND new.text IS NOT NULL
-    BEGIN INSERT INTO words (rowid, text) VALUES (new.seq, new.text); END
+    BEGIN INSERT INTO words (rowid, text) VALUES (new.seq, indexed(new.text)); END
     """,
     "words_of_erased": """
     CREATE TRIGGER words_of_erased AFTER UPDATE OF text ON events WHEN old.kind = 'turn.said' AND old.text IS NOT NULL
-    BEGIN INSERT INTO words (words, rowid, text) VALUES ('delete', old.seq, old.text); END
+    BEGIN INSERT INTO words (words, rowid, text) VALUES ('delete', old.seq, indexed(old.text)); END
     """,
     "taught": """
     CREATE VIEW taught AS
-    SELECT seq, text FROM events WHERE kind IN ('observation.made', 'chunk.read') AND text IS NOT NULL
+    SELECT seq, indexed(text) AS text FROM events
+    WHERE kind IN ('observation.made', 'chunk.read') AND text IS NOT NULL
     """,
-    "learned": """
+    "learned": f"""
     CREATE VIRTUAL TABLE learned USING fts5 (
-        text, content = 'taught', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
+        text, content = 'taught', content_rowid = 'seq', {TOKENIZED}
     )
     """,
     "words_of_learned": """
     CREATE TRIGGER words_of_learned AFTER INSERT ON events
     WHEN new.kind IN ('observation.made', 'chunk.read') AND new.text IS NOT NULL
-    BEGIN INSERT INTO learned (rowid, text) VALUES (new.seq, new.text); END
+    BEGIN INSERT INTO learned (rowid, text) VALUES (new.seq, indexed(new.text)); END
     """,
     "words_of_unlearned": """
     CREATE TRIGGER words_of_unlearned AFTER UPDATE OF text ON events
     WHEN old.kind IN ('observation.made', 'chunk.read') AND old.text IS NOT NULL
-    BEGIN INSERT INTO learned (learned, rowid, text) VALUES ('delete', old.seq, old.text); END
+    BEGIN INSERT INTO learned (learned, rowid, text) VALUES ('delete', old.seq, indexed(old.text)); END
     """,
     "streams": """
     CREATE TABLE streams (
@@ -103,6 +110,10 @@ SCHEMA = {
 }
 _OF_EVENTS = "SELECT type, name FROM sqlite_schema WHERE tbl_name = 'events' AND type IN ('index', 'trigger')"
 FIRST_WITHOUT = 5  # the version from which on events have no triggers but those of SCHEMA
+FIRST_WITH_NAMES = 7  # the version from which on the word indexes have names whole
+_ANEW = (*INDEXES, *INDEXES.values(), "words_of_said", "words_of_erased", "words_of_learned", "words_of_unlearned")
+_INDEXED = re.compile(r"indexed\(([\w.]+)\)(?: AS text)?")
+AT_ONCE = 2_000  # events between two reports
 _BEFORE_5 = ("named", "unreflected")  # tables that are among the derived ones since
 
 
@@ -122,19 +133,26 @@ def foreign(db: sqlite3.Connection) -> list[str]:
 
     Those that an older version had on events are none: nothing is written before `migrate` lets go of them.
     """
-    older = version_of(db) < FIRST_WITHOUT
+    version = version_of(db)
+    older, ours = version < FIRST_WITHOUT, SCHEMA
+    if version < FIRST_WITH_NAMES:
+        ours = {name: _INDEXED.sub(r"\1", sql) for name, sql in SCHEMA.items()}
     return [
         f"{type} {name}"
         for type, name, table, sql in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
         if (type in ("trigger", "view") or (sql or "").lower().startswith("create virtual"))
-        and (sql or "").split() != SCHEMA.get(name, "").split()
+        and (sql or "").split() != ours.get(name, "").split()
         and not (older and type == "trigger" and table == "events" and name not in SCHEMA)
     ]
 
 
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring the log to the newest version in one transaction. Raises LogNewer, or whatever SQLite raises."""
+def migrate(db: sqlite3.Connection, progress: Callable[[int, int], object] = lambda done, total: None) -> None:
+    """Bring the log to the newest version in one transaction; `progress` hears how many events of how many are read.
+
+    Raises LogNewer, or whatever SQLite raises.
+    """
     contents.teach(db)
+    whole_words.teach(db)
     version = version_of(db)
     if version == NEWEST:
         return
@@ -143,6 +161,8 @@ def migrate(db: sqlite3.Connection) -> None:
         if version:
             _let_go(db)
         _complete(db)
+        if 0 < version < FIRST_WITH_NAMES:
+            _index_anew(db, progress)
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {NEWEST}")
         db.execute("COMMIT")
@@ -162,6 +182,11 @@ def _let_go(db: sqlite3.Connection) -> None:
     for _, column, *_, hidden in db.execute("PRAGMA table_xinfo(events)").fetchall():
         if hidden:
             db.execute(f"ALTER TABLE events DROP COLUMN {column}")
+    if version_of(db) < FIRST_WITH_NAMES:
+        types = dict(db.execute("SELECT name, type FROM sqlite_schema").fetchall())
+        for name in reversed(_ANEW):
+            if name in types:
+                db.execute(f"DROP {types[name]} {name}")
 
 
 def _complete(db: sqlite3.Connection) -> None:
@@ -177,7 +202,14 @@ def _complete(db: sqlite3.Connection) -> None:
     for column, empty in (("recalled", "[]"), ("voice", "{}")):
         if column not in there:
             db.execute(f"ALTER TABLE streams ADD COLUMN {column} TEXT NOT NULL DEFAULT '{empty}'")
-    if "learned" not in known:
-        db.execute("INSERT INTO learned (learned) VALUES ('rebuild')")
     if "contents" not in known:
         contents.fill(db)
+
+
+def _index_anew(db: sqlite3.Connection, progress: Callable[[int, int], object]) -> None:
+    total: int = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+    for after in range(0, total, AT_ONCE):
+        for index, texts in INDEXES.items():
+            some = f"SELECT seq, text FROM {texts} WHERE seq > ? AND seq <= ?"
+            db.execute(f"INSERT INTO {index} (rowid, text) {some}", (after, after + AT_ONCE))
+        progress(min(after + AT_ONCE, total), total)

@@ -15,12 +15,10 @@ from graph.ids import as_datetime
 from graph.projection.identities import Identities
 from graph.projection.paths import Paths
 from graph.readings.belonging import Belongings
-from graph.readings.finding import fts_query
+from graph.readings.finding import saying_whole
 from graph.readings.rows import AMONG, NEWEST, TURN, session_by_id, turns_of
 from graph.values import About, Entity
 from graph.visibility import EVERYONE, Viewer
-
-NOTHING = '""'  # the FTS5 query that matches no text
 
 _ABOUT = """
 SELECT said.seq, said.at, said.session, said.id, {said}
@@ -33,7 +31,7 @@ AND said.seq IN (
     UNION ALL
     SELECT seq FROM turns WHERE session IN (SELECT value FROM json_each(:sessions))
     UNION ALL
-    SELECT rowid FROM words WHERE words MATCH :words
+    SELECT value FROM json_each(:naming)
 )
 """
 
@@ -53,8 +51,8 @@ def about(db: sqlite3.Connection, name: str, *, limit: int, world: str, project:
     told = who.told(meant)
     named, sessions = _project(db, wanted)
     sessions = [session for session in sessions if belongings.open_to(project, session)]
-    words = " ".join(f'"{each.replace(chr(34), " ")}"' for each in _words(who, meant, wanted))
-    values = {**told.values(), "sessions": json.dumps(sessions), "words": fts_query(words, every=False) or NOTHING}
+    saying = saying_whole(db, _words(who, meant, wanted))
+    values = {**told.values(), "sessions": json.dumps(sessions), "naming": json.dumps(saying)}
     said_by, naming = told.condition("said.speaker", "said.id"), told.condition("links.key", "links.start")
     paths = Paths(db)
     found = db.execute(_ABOUT.format(said=said_by, named=naming), values).fetchall()

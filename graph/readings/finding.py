@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from secrets import token_hex
@@ -13,6 +13,7 @@ from graph.letters import paired
 from graph.projection.paths import Paths
 from graph.readings.rows import NEWEST, TURN, session_by_id, turns_of
 from graph.values import FoundTurn, Segment, Session, Turn
+from graph.whole_words import END, becomes_stop_word, fold, names_in, says_whole, small, whole, words_in
 
 LONGEST_QUERY, MOST_WORDS = 1_000, 32  # of a pasted page the first words find it as well
 SNIPPET_WORDS, SNIPPET_CHARACTERS = 24, 60
@@ -26,6 +27,7 @@ _LITERAL = f"""
 SELECT said.seq, event.text FROM turns AS said JOIN events AS event ON event.seq = said.seq
 WHERE said.role <> 'tool' AND event.text LIKE :pattern ESCAPE '\\' {NEWEST}
 """
+_SAID = "SELECT words.rowid, event.text FROM words JOIN events AS event ON event.seq = words.rowid WHERE words MATCH ?"
 _PHRASE = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 Mark = Literal["", "alternative", "hidden", "archived"]
@@ -34,16 +36,16 @@ Mark = Literal["", "alternative", "hidden", "archived"]
 def search(db: sqlite3.Connection, typed: str, *, limit: int) -> list[FoundTurn]:
     """Turns with all the words typed, the last one as the beginning of a word, the best match first.
 
-    Words in quotes are a phrase. Where nothing has them, turns that hold the very characters, then those that have
-    some of the words. Nothing typed is an error; turns of tools, which only quote, and of deleted sessions are not
-    looked for.
+    Words in quotes are a phrase, and names are looked for whole. Where nothing has them, turns that have names by
+    their stems, then those that hold the very characters, then those that have some of the words. Nothing typed is
+    an error; turns of tools, which only quote, and of deleted sessions are not looked for.
     """
     text = _typed(typed)
-    all_words, any_word = fts_query(text), fts_query(text, every=False)
     for found in (
-        _by_words(db, all_words) if all_words else iter(()),
+        _by_words(db, text),
+        _by_words(db, text, names=False),
         _by_characters(db, text) if text else iter(()),
-        _by_words(db, any_word) if any_word else iter(()),
+        _by_words(db, text, every=False),
     ):
         listed = list(islice(_present(db, found), max(limit, 0)))
         if listed:
@@ -51,19 +53,65 @@ def search(db: sqlite3.Connection, typed: str, *, limit: int) -> list[FoundTurn]
     return []
 
 
-def fts_query(typed: str, *, every: bool = True) -> str:
+def fts_query(typed: str, *, every: bool = True, names: bool = True) -> str:
     """Any text as a query that FTS5 understands: its words, in quotes each; empty if it has none.
 
-    The last word is a prefix if nothing follows it. `every`: all words have to be there, or else one of them. Each is
-    asked for once: FTS5 counts every place of every word when it cuts a snippet, squared.
+    The last word is a prefix if nothing follows it. `every`: all words have to be there, or else one of them; `names`:
+    words that are written as names are asked for whole. Each is asked for once: FTS5 counts every place of every word
+    when it cuts a snippet, squared.
     """
     text = _typed(typed)
     parts = [(match.group(1) is not None, match.group(1) or match.group(2) or "") for match in _PHRASE.finditer(text)]
     words = [(phrase, part) for phrase, part in parts if any(map(_is_of_words, part))][:MOST_WORDS]
-    terms = [f'"{part}"' for _, part in words]
+    capital = set(names_in(text, told=True)) if names else set[str]()
+    terms = [_all_of(_terms(part, capital)) for _, part in words]
     if words and not words[-1][0] and text.endswith(words[-1][1]):
-        terms[-1] += " *"
-    return (" " if every else " OR ").join(dict.fromkeys(terms))
+        terms[-1] = _beginning(words[-1][1], capital)
+    return (" AND " if every else " OR ").join(dict.fromkeys(terms))
+
+
+def _terms(part: str, names: Collection[str]) -> Iterator[str]:
+    """What is asked for by a word or a phrase: its words in a row, and those that are names."""
+    words = words_in(part)
+    apart = {word for word in words if word in names or becomes_stop_word(word)}
+    if not apart or len(words) > 1:
+        yield f'"{part}"'
+    yield from (_whole(word, names) for word in dict.fromkeys(words) if word in apart)
+
+
+def _all_of(terms: Iterable[str]) -> str:
+    listed = list(terms)
+    return listed[0] if len(listed) == 1 else f"({' AND '.join(listed)})"
+
+
+def _whole(word: str, names: Collection[str], star: str = "") -> str:
+    name = f'"{whole(word)}"{star}'
+    return name if word in names else f'({name} OR "{small(word)}"{star})'
+
+
+def _beginning(part: str, names: Collection[str]) -> str:
+    """The same for what may be only the beginning of a word: of one that is a name too."""
+    words = words_in(part)
+    if len(words) != 1:
+        return _all_of([f'"{part}" *', *list(_terms(part, names))[1:]])
+    if words[0] in names or becomes_stop_word(words[0]):
+        return _whole(words[0], names, " *")
+    return f'("{part}" * OR "{whole(words[0])}" *)'
+
+
+def saying_whole(db: sqlite3.Connection, names: Iterable[str]) -> list[int]:
+    """The events that say one of some names, whole: of the word index those whose texts have it so.
+
+    With the capital it has; where nothing has that, in any case of letters.
+    """
+    found = set[int]()
+    for name in names:
+        words = words_in(name)
+        query = " AND ".join(_whole(word, ()) if becomes_stop_word(word) else f'"{word}"' for word in words)
+        rows = db.execute(_SAID, (query,)).fetchall() if query else []
+        said = [seq for seq, text in rows if says_whole(text, name)]
+        found.update(said or (seq for seq, text in rows if says_whole(text, fold(name))))
+    return sorted(found)
 
 
 def segments(snippet: str, opening: str, closing_mark: str) -> tuple[Segment, ...]:
@@ -87,13 +135,23 @@ def _is_of_words(character: str) -> bool:
     return category[0] in "LN" or category == "Co"
 
 
-def _by_words(db: sqlite3.Connection, query: str) -> Iterator[tuple[int, tuple[Segment, ...]]]:
+def _by_words(
+    db: sqlite3.Connection, typed: str, *, every: bool = True, names: bool = True
+) -> Iterator[tuple[int, tuple[Segment, ...]]]:
+    query = fts_query(typed, every=every, names=names)
+    if not query:
+        return
     nonce = token_hex(8)  # so that no text can have the marks in it
     opening, closing_mark = f"\ue000{nonce}\ue001", f"\ue002{nonce}\ue003"
     values = {"query": query, "open": opening, "close": closing_mark, "words": SNIPPET_WORDS}
     with closing(db.execute(_MATCHES, values)) as rows:
         while (row := rows.fetchone()) is not None:
-            yield row[0], segments(row[1], opening, closing_mark)
+            cut = row[1].partition(END)[0]
+            if opening not in cut:  # only what stands behind the text, for the index alone, matched
+                text = db.execute("SELECT text FROM events WHERE seq = ?", (row[0],)).fetchone()[0]
+                yield row[0], _around(text, next((word for word in typed.split() if word in text), typed))
+            else:
+                yield row[0], segments(cut, opening, closing_mark)
 
 
 def _by_characters(db: sqlite3.Connection, text: str) -> Iterator[tuple[int, tuple[Segment, ...]]]:

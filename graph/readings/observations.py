@@ -302,9 +302,12 @@ def _condition(
 
 
 def _worded(db: sqlite3.Connection, text: str) -> list[int]:
-    """The events of what was learned whose words are the given ones."""
-    words = fts_query(text)
-    return [seq for (seq,) in db.execute(_WORDS, (words,))] if words else []
+    """The events of what was learned whose words are the given ones, names whole where anything has them so."""
+    for names in (True, False):
+        words = fts_query(text, names=names)
+        if words and (found := [seq for (seq,) in db.execute(_WORDS, (words,))]):
+            return found
+    return []
 
 
 def _pinned_in(db: sqlite3.Connection, world: str) -> set[str]:

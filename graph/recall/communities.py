@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graph.recall.columns import Columns
-from graph.recall.lexical import STOP_WORDS
 from graph.recall.table import NONE
 from graph.recall.ties import NO_TIES, Ties
+from graph.whole_words import STOP_WORDS
 
 if TYPE_CHECKING:  # numpy and networkx take longer to import than the first paint may
     import networkx

@@ -10,8 +10,8 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Literal
 
-from graph.recall.lexical import STOP_WORDS
 from graph.recall.times import NUMBER, SEASON, Span, find_time
+from graph.whole_words import STOP_WORDS
 
 Route = Literal["recall", "recent", "thread", "themes"]
 

@@ -26,6 +26,7 @@ from graph.recall.learned import LearnedIndex
 from graph.recall.scoring import worth_of
 from graph.recall.table import NONE
 from graph.sqlite import bound, open_reader, reading
+from graph.whole_words import STOP_WORDS, TOKENIZER, becomes_stop_word, is_whole, names_in, small, whole, words_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,19 +133,6 @@ LONGEST = 20_000  # characters of a query that are read, half from its beginning
 COMMON = 0.2  # terms that more turns than this share have say little: only where a query has no other
 
 INDEXES = ("words", "learned")  # of turns; of observations and chunks
-TOKENIZER = "porter unicode61 remove_diacritics 2"  # as in the log's schema
-
-# Words that say nothing about what is meant, those of asking too; English, for other languages frequency has to tell.
-STOP_WORDS = (
-    "a about according after ago all also an and any are as at be been before being but by can could d describe "
-    "described did didn do does doesn doing don done during each few for from further get got had has have having "
-    "he her hers herself him himself his how i if in into is isn it its itself just kind kinds likely ll m many "
-    "me mention mentioned might more most my myself no nor not now of off on once one only or other our ours "
-    "ourselves out over own re s said same say she should so some sort such t tell than that the their theirs "
-    "them themselves then there these they this those through to told too type types under until up use used ve "
-    "very was wasn we were what when where which while who whom whose why will with would you your yours yourself "
-    "yourselves"
-)
 
 SYMBOL = "So"  # in Unicode: emoji and the like
 _WORD = re.compile(r"[^\W_]+")
@@ -216,7 +204,7 @@ class Words:
         said = self.of_turns
         last = columns.last
         counted = ((said.frequency(db, stem, word, last), stem) for stem, (word, _) in words.items())
-        found = sorted((frequency, stem) for frequency, stem in counted if frequency)
+        found = _whole_first(sorted((frequency, stem) for frequency, stem in counted if frequency), words)
         terms: list[Term] = []
         for _, stem in _telling(found, columns.size):
             word, place = words[stem]
@@ -227,7 +215,7 @@ class Words:
         import numpy as np
 
         rows = {stem: self.of_turns.rows_among(db, stem, word, columns, among) for stem, (word, _) in words.items()}
-        found = sorted((len(each), stem) for stem, each in rows.items() if len(each))
+        found = _whole_first(sorted((len(each), stem) for stem, each in rows.items() if len(each)), words)
         telling = _telling(found, int(np.count_nonzero(among)))
         return [Term(stem, words[stem][1], rows[stem]) for _, stem in telling]
 
@@ -256,7 +244,7 @@ class Words:
             (said.frequency(db, stem, word, columns.last) + known.frequency(db, stem, word, last), stem)
             for stem, (word, _) in words.items()
         )
-        found = sorted((frequency, stem) for frequency, stem in counted if frequency)
+        found = _whole_first(sorted((frequency, stem) for frequency, stem in counted if frequency), words)
         terms: tuple[list[Term], list[Term]] = ([], [])
         for frequency, stem in _telling(found, count):
             word, place = words[stem]
@@ -288,7 +276,7 @@ class Words:
         count = int(np.count_nonzero(turns)) + int(np.count_nonzero(known))
         return [
             Term(stem, words[stem][1], rows[stem], worth_of(count, frequency))
-            for frequency, stem in _telling(sorted(each for each in counted if each[0]), count)
+            for frequency, stem in _telling(_whole_first(sorted(each for each in counted if each[0]), words), count)
         ]
 
     def _stems(self, db: sqlite3.Connection, query: str, without: Collection[str]) -> Stems:
@@ -351,14 +339,21 @@ def says_anything(query: str) -> bool:
 
 
 def words_of(query: str) -> list[str]:
-    """The different words of a query in lower case, in order: what the place of a term counts."""
-    clipped = query if len(query) <= LONGEST else f"{query[: LONGEST // 2]} {query[-LONGEST // 2 :]}"
-    return list(dict.fromkeys(_WORD.findall(clipped.lower())))
+    """The different words of a query, folded, in order: what the place of a term counts."""
+    return list(dict.fromkeys(words_in(_clipped(query))))
+
+
+def _clipped(query: str) -> str:
+    return query if len(query) <= LONGEST else f"{query[: LONGEST // 2]} {query[-LONGEST // 2 :]}"
 
 
 def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> Stems:
-    """The stems of a query, without those of the stop words and of `without`: a word that has each, and its place."""
-    words = words_of(query)
+    """The stems of a query, without those of the stop words and of `without`: a word that has each, and its place.
+
+    What is written as a name is there whole, and as others are, too, which counts where nothing has the name.
+    """
+    words, names = words_of(query), set(names_in(_clipped(query)))
+    told = set(words_in(" ".join(without)))
     left_out = [STOP_WORDS, " ".join(without)]
     texts = [*left_out, *words]
     db.execute("DELETE FROM temp.asked")
@@ -367,12 +362,25 @@ def stems(db: sqlite3.Connection, query: str, without: Collection[str]) -> Stems
     ignored = {stem for doc, stem in found if doc < len(left_out)}
     named: dict[str, tuple[str, int]] = {}
     for doc, stem in found:
-        if doc >= len(left_out) and stem not in ignored:
-            named.setdefault(stem, (texts[doc], doc - len(left_out)))
+        word, place = texts[doc], doc - len(left_out)
+        if place < 0:
+            continue
+        if (word in names or becomes_stop_word(word)) and word not in told:
+            named.setdefault(whole(word), (whole(word), place))
+        if becomes_stop_word(word):
+            stem = word = small(word)
+        if stem not in ignored:
+            named.setdefault(stem, (word, place))
     if len(named) > MOST_ASKED:
         ordered = list(named.items())
         return dict(ordered[: MOST_ASKED // 2] + ordered[-MOST_ASKED // 2 :])
     return named
+
+
+def _whole_first(found: list[tuple[int, str]], words: Stems) -> list[tuple[int, str]]:
+    """Without the stems of names that are there whole."""
+    there = {words[stem][1] for _, stem in found if is_whole(stem)}
+    return [each for each in found if is_whole(each[1]) or words[each[1]][1] not in there]
 
 
 def stems_of(db: sqlite3.Connection, texts: Sequence[str]) -> list[frozenset[str]]:
@@ -382,4 +390,5 @@ def stems_of(db: sqlite3.Connection, texts: Sequence[str]) -> list[frozenset[str
     found: list[set[str]] = [set() for _ in range(len(texts) + 1)]
     for doc, stem in db.execute("SELECT doc, term FROM temp.asked_stems").fetchall():
         found[doc].add(stem)
-    return [frozenset(each - found[0]) for each in found[1:]]
+    kept = ({small(word) for word in words_in(text) if becomes_stop_word(word)} for text in texts)
+    return [frozenset((each - found[0]) | names) for each, names in zip(found[1:], kept, strict=True)]

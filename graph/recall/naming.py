@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from graph.projection.identities import Identities
 from graph.recall.columns import Columns
-from graph.recall.lexical import STOP_WORDS
 from graph.values import CalledBy, Entity
+from graph.whole_words import STOP, fold, is_name, words_in
 
 LONGEST = 2_000  # characters of a question in which names are looked for
 WORDS = 5  # of the longest name that is looked for
@@ -21,7 +21,6 @@ YOU = "you"
 NOBODY = frozenset((YOU, "assistant"))
 
 _WORD = re.compile(r"[^\W_]+")
-_STOP_WORDS = frozenset(STOP_WORDS.split())
 # Of scripts that are written without spaces, where a name is no word by itself.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _NOTED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = ?"
@@ -66,7 +65,7 @@ class NameIndex:
         self._ids, self._unspaced = {}, {}
         for each in everyone:
             for name in filter(None, (each.name, *each.others)):
-                words = tuple(_WORD.findall(name.casefold()))
+                words = tuple(words_in(name))
                 if each.id not in NOBODY and 0 < len(words) <= WORDS:
                     self._ids.setdefault(words, []).append(each.id)
                 if _UNSPACED.search(name):
@@ -76,23 +75,23 @@ class NameIndex:
         """The entities that a question means, the longest names first; bounded."""
         text = question[:LONGEST]
         found = [seed for called in kin if (seed := self._called(called)) is not None]
-        said = [(match[0], match[0].casefold()) for match in _WORD.finditer(text)]
+        said = [(match, fold(match[0])) for match in _WORD.finditer(text)]
         taken: set[int] = set()
         for size in range(min(WORDS, len(said)), 0, -1):
             for start in range(len(said) - size + 1):
                 places = range(start, start + size)
                 words = tuple(low for _, low in said[start : start + size])
-                if words in self._ids and not taken & {*places} and not _is_common(said[start][0], words):
+                if words in self._ids and not taken & {*places} and not _is_common(text, said[start][0], words):
                     taken |= {*places}
                     found += [Seed(id, words) for id in self._ids[words]]
         found += [Seed(id, ()) for name, id in self._unspaced.items() if name in text]
         return list({(seed.entity, seed.called): seed for seed in found}.values())[:MOST]
 
     def _called(self, called: CalledBy) -> Seed | None:
-        owner = tuple(_WORD.findall(called.owner.casefold()))
+        owner = tuple(words_in(called.owner))
         known = (self._ids[owner[at:]] for at in range(len(owner)) if owner[at:] in self._ids)  # "Is Ada's boss …"
         ids = [YOU] if called.owner == YOU else next(known, [])
-        words = tuple(_WORD.findall(called.word.casefold()))
+        words = tuple(words_in(called.word))
         return Seed(ids[0], words, called) if len(ids) == 1 else None
 
 
@@ -101,6 +100,8 @@ def last_changes(db: sqlite3.Connection, *kinds: str) -> tuple[int, ...]:
     return tuple(db.execute(_NOTED, (kind,)).fetchone()[0] for kind in kinds)
 
 
-def _is_common(written: str, words: tuple[str, ...]) -> bool:
-    """Whether a name is also a word that says little, and is written as that: "may", "will"."""
-    return len(words) == 1 and words[0] in _STOP_WORDS and not written[:1].isupper()
+def _is_common(text: str, found: re.Match[str], words: tuple[str, ...]) -> bool:
+    """Whether a name is also a word that says little, or a month, and is written as that: "will you", "in May"."""
+    if len(words) > 1:
+        return False
+    return not is_name(text, found) if found[0][0].isupper() else words[0] in STOP

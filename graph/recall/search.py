@@ -31,7 +31,7 @@ from graph.recall.joining import join
 from graph.recall.knowing import Acquaintances, Known
 from graph.recall.later import Older, later_turns, older_memory, older_turn, tell_most
 from graph.recall.learned import LearnedIndex
-from graph.recall.lexical import Words, says_anything, stems, words_of
+from graph.recall.lexical import Words, says_anything, stems_of, words_of
 from graph.recall.naming import NameIndex
 from graph.recall.nearest import nearest
 from graph.recall.observation_hits import tell
@@ -246,7 +246,7 @@ class Recall:
                 db,
                 learned,
                 sight,
-                frozenset(stems(db, text, ())),
+                stems_of(db, [text])[0],
                 self._learned_terms(db, columns, sight, text, ())[0],
                 self._near(vector, learned.beliefs, sight),
                 under_review=under_review,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from graph.recall.columns import Columns
 from graph.recall.evidence import Trait
 from graph.recall.table import NONE
+from graph.whole_words import CAPITAL
 
 if TYPE_CHECKING:  # numpy takes longer to import than the first paint may
     import numpy as np
@@ -28,7 +29,7 @@ _NUMBER = re.compile(
 
 # Capitals tell a name in the middle of a sentence, and quotation marks a title.
 _WORD = re.compile(r"[^\W_]+")
-_NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][^\W\d_]+|[\"“„«]\S.*?[\"”»]")
+_NAME = re.compile(rf"(?:(?<=[^\W\d_A-Z] )|(?<=[,;:] ))(?!I\b)[{CAPITAL}][^\W\d_]+|[\"“„«]\S.*?[\"”»]")
 UNKNOWN, NO, YES = 0, 1, 2
 BLANKS = " \t\n\r"
 READ = 4_000  # characters: the beginning of a page tells enough

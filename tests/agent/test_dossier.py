@@ -81,3 +81,11 @@ async def test_a_what_if_has_its_own_and_what_its_only_proof_is_deleted_of_is_go
     await agent.memories.forget(made.id)
     found = await agent.search.dossier("Bob")
     assert (found.relationships, found.timeline) == ((), ())
+
+
+async def test_a_name_is_no_stem_of_other_words(agent: Agent) -> None:
+    await agent.memories.remember("I live in Porto.")
+    found = await agent.search.dossier("Ines")
+    assert (found.words.turns, found.believed, found.relationships) == ((), (), ())
+    await agent.memories.remember("Ines bakes bread.")
+    assert [each.text for each in (await agent.search.dossier("ines")).believed] == ["Ines bakes bread."]

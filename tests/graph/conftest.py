@@ -13,6 +13,7 @@ import pytest
 from graph.kuzu import rebuild
 from graph.memory import Memory
 from graph.values import Progress
+from graph.whole_words import teach
 
 Open = Callable[[], Memory]
 
@@ -103,6 +104,7 @@ def bad(memory: Memory) -> list[str]:
 def change(folder: Path, *statements: str) -> None:
     """Run SQL on the log, as clew never would."""
     with closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db:
+        teach(db)
         for statement in statements:
             db.execute(statement)
 

@@ -11,6 +11,7 @@ from graph.doctor import examine_log
 from graph.events import TextErased
 from graph.memory import Memory
 from graph.reader import LogReader
+from graph.whole_words import teach
 from tests.graph.conftest import bad, ignore
 from tests.graph.talk import reply, talk
 from tests.tables import each
@@ -43,7 +44,7 @@ CHANGES = (
     ("UPDATE events SET structure = '[]' WHERE seq = 3", ["chain", "events", "graph"]),
     ("DELETE FROM events WHERE seq = 1", ["chain", "graph"]),
     ("UPDATE events SET structure = '{}' WHERE seq = 3", ["chain", "events"]),
-    ("INSERT INTO words (words, rowid, text) VALUES ('delete', 3, 's1')", ["words"]),
+    ("INSERT INTO words (words, rowid, text) VALUES ('delete', 3, indexed('s1'))", ["words"]),
 )
 
 
@@ -62,6 +63,7 @@ def test_what_was_done_to_the_log_is_found_with_advice(whole: Memory, folder: Pa
         closing(sqlite3.connect(folder / "log.sqlite", isolation_level=None)) as db,
         closing(sqlite3.connect(":memory:")) as sound,
     ):
+        teach(db)
         db.backup(sound)
         each(CHANGES, is_found)
         assert bad(whole) == []

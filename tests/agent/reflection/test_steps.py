@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.reflection.steps import STEP, echoed, note_names, rate_turns
+from agent.reflection.steps import STEP, echoed, named, note_names, rate_turns
 from graph.events import ObservationKind
 
 from .told import known, material, no_vectors, said, shelf
@@ -60,3 +60,13 @@ def test_a_name_that_is_known_keeps_its_entity_and_others_get_one_each() -> None
     assert ids["Ylva"] == "her"
     assert {(each.entity, each.by_turn) for each in events if each.text == "Ylva"} == {("her", "t1"), ("her", "t2")}
     assert len({each.entity for each in events}) == len(set(ids.values()))
+
+
+def test_a_month_is_somebody_only_where_a_person_is_meant() -> None:
+    told = "I met my sister May in May. We moved from May to June, to Lisbon. My friend Will and my wife April came."
+    assert [(each.name, each.category) for each in named(told, [])] == [
+        ("May", "person"),
+        ("Lisbon", "place"),
+        ("Will", "person"),
+        ("April", "person"),
+    ]

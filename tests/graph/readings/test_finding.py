@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graph.memory import Memory
 from graph.readings.finding import fts_query, segments
 from graph.values import Segment
+from graph.whole_words import small, whole
 from tests.examples import examples
 from tests.graph.deeds import archive, begin, delete, drop, fork, hide, move, rename
 from tests.graph.talk import reply, said, talk
@@ -80,11 +81,14 @@ def test_no_typed_text_is_an_error(spoken: Memory, typed: str) -> None:
 
 
 QUERIES = (
-    ("tide po", '"tide" "po" *'),
-    ("tide po ", '"tide" "po"'),
+    ("tide po", f'"tide" AND ("po" * OR "{whole("po")}" *)'),
+    ("tide po ", '"tide" AND "po"'),
     ('"tide pools"', '"tide pools"'),
-    ('a "b c" d', '"a" "b c" "d" *'),
-    ("don't OR", '"don\'t" "OR" *'),
+    ('a "b c" d', f'"a" AND "b c" AND ("d" * OR "{whole("d")}" *)'),
+    ("don't OR ", '"don\'t" AND "OR"'),
+    ("Ines said ", f'"{whole("ines")}" AND "said"'),
+    ("with wes", f'"with" AND ("{whole("wes")}" * OR "{small("wes")}" *)'),
+    ("O'Brien's", f'("O\'Brien\'s" * AND "{whole("o")}" AND "{whole("brien")}")'),
     ("🎉 ! ?", ""),
 )
 

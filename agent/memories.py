@@ -13,6 +13,7 @@ from typing import Literal
 
 from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
+from agent.relations.keeping import with_names
 from agent.relations.relating import YOU, Origin, Relating, Stated
 from agent.relations.whom import meant
 from graph.errors import Ambiguous, NotFound
@@ -276,7 +277,7 @@ class Memories(MemoryReader):
         events, turn = notes.noted(self._memory, text, project=project, world=world)
         relating = Relating(self._memory.readings, noted)
         relating.state(stated, Origin(turn, datetime.now().date(), world=world, project=project))
-        return [*events, *relating.sorted(relating.events)]
+        return with_names(self._memory, [*events, *relating.sorted(relating.events)])
 
     def _with_names(self, stated: Stated, world: str) -> tuple[Stated, dict[str, str]]:
         """The same with both ends by name, also those that were told by an id; and the ids of these names.

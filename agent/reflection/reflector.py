@@ -20,6 +20,7 @@ from agent.background import Foreground, Worker
 from agent.errors import AgentError
 from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
 from agent.prompts import Prompts
+from agent.relations.keeping import lost_names, with_names
 from agent.relations.learning import choose_all, learn
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
 from graph.events import EntityNoted, Event, ObservationMade, ReflectionDone, ReflectionFailed
@@ -134,6 +135,7 @@ class Reflector:
     # -- the background -------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        await self._in_thread(self._restore_names)
         self._wake.set()
         while True:
             if not self._wake.is_set():
@@ -147,6 +149,11 @@ class Reflector:
             except (MemoryFailure, *SURPRISES) as error:
                 why = str(error) if isinstance(error, MemoryFailure) else f"{type(error).__name__}."
                 self._warn(f"Nothing could be learned from the last messages: {why} clew will try again later.")
+
+    def _restore_names(self) -> None:
+        """What an older clew left without its name, in a log from before, is called again as it was."""
+        if events := lost_names(self._memory):
+            self._memory.append(*events)
 
     def _warn(self, message: str) -> None:
         """Once, until it is about something else: it may be tried again often."""
@@ -300,7 +307,7 @@ class Reflector:
         there = self._memory.readings.observations(known, world=material.world).keys() if known else set[str]()
         if not still_there(self._memory, material) or not known <= there:
             raise Changed
-        self._memory.append(*events)
+        self._memory.append(*with_names(self._memory, events))
 
     async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
         """What a thread answers; if the wait is cancelled, `close` still waits for the thread."""

@@ -106,6 +106,12 @@ WHERE links.rel = 'DERIVED_FROM' AND turns.role = 'note' AND links.start IN (SEL
 """
 
 
+_NOTING = """
+SELECT links.start FROM links JOIN events AS noted ON noted.seq = links.seq
+WHERE links.rel = 'MENTIONS' AND links.target = :entity AND noted.text IS NOT NULL ORDER BY links.seq DESC
+"""
+
+
 class Entities(ABC):
     """The questions about entities, for whoever can take a snapshot of the log."""
 
@@ -161,6 +167,16 @@ class Entities(ABC):
             said = db.execute(f"SELECT id FROM turns WHERE {told.condition('speaker', 'id')}", values)
             links = f"SELECT start FROM links WHERE rel IN ('MENTIONS', 'ABOUT') AND {told.condition('key', 'start')}"
             return {id for (id,) in [*said, *db.execute(links, values)]}
+
+    def noted(self, entity: str, turns: Iterable[str]) -> tuple[bool, str | None, str | None]:
+        """Whether one of some turns notes the name of an entity; the last turn that does, and what it is called.
+
+        Only names that are not erased count.
+        """
+        with self.snapshot() as db:
+            found = [start for (start,) in db.execute(_NOTING, {"entity": entity})]
+            name = Identities(db).noted(entity) if found else None
+        return not set(found).isdisjoint(turns), found[0] if found else None, name
 
     def made_of(self, items: Iterable[str]) -> set[str]:
         """The observations that were made of some turns and no others; all revisions of some, with what states them."""

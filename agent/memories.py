@@ -13,7 +13,7 @@ from typing import Literal
 
 from agent.past import MemoryReader
 from agent.prompt import block_name, block_text
-from agent.relations.keeping import with_names
+from agent.reflection.keeping import with_names
 from agent.relations.relating import YOU, Origin, Relating, Stated
 from agent.relations.whom import meant
 from graph.errors import Ambiguous, NotFound

@@ -15,10 +15,11 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from agent.agent import Agent
 from agent.events import ModelProgress, ReplyEnded
+from agent.face import Face
 from agent.home import Home
 from agent.settings import Settings
 from bench.report import Figure, report, say
@@ -132,7 +133,7 @@ class Staged(RealBackstage):
 
     def __init__(self, home: Home, agent: Agent) -> None:
         super().__init__(home, Options(home=home.root))
-        self.service = agent
+        self.service = cast("Face", agent)
 
 
 async def mounted(home: Home, agent: Agent, measure: Callable[[ClewApp, asyncio.Queue[ReplyEnded]], Awaitable[T]]) -> T:

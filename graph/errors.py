@@ -39,12 +39,17 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a disk without room say
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a memory: process id, what it runs, and since when (UTC). One that is `brief` lets go by itself."""
+    """Who holds a memory: process id, what it runs, and since when (UTC). One that is `brief` lets go by itself.
+
+    While it is being opened, `done` of `total` events are read.
+    """
 
     pid: int
     command: str
     since: datetime
     brief: bool = False
+    done: int = 0
+    total: int = 0
 
 
 class MemoryFailure(Exception):

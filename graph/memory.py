@@ -99,7 +99,12 @@ class Memory(MemoryView):
                 rebuild.remove(folder, rebuild.NEW)  # on a full disk the cache gives way to the truth
                 remove(folder / RESTORING)  # of a restore that was cut off
                 forget_cut_off(folder)
-            log = Log.open(folder, progress=progress)
+
+            def told(done: int, total: int) -> None:
+                lock.tell(done, total)
+                progress(done, total)
+
+            log = Log.open(folder, progress=told)
             try:
                 return cls(folder, lock, log, LogReader(folder / FILE))
             except BaseException:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from tui.exit_codes import exit_code_of
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
     from agent.events import ModelProgress
+    from agent.face import Face
     from agent.home import Home
 
 
@@ -18,7 +18,7 @@ class Backstage(Protocol):
     """The agent, and what else of this machine the chat needs."""
 
     @property
-    def service(self) -> "Agent": ...
+    def service(self) -> "Face": ...
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
@@ -125,8 +125,8 @@ class RealBackstage:
         except SettingsError as error:
             raise BootFailed(str(error), exit_code_of(error)) from error
         own = not may_run(home) and not (settings.service and possible())
-        self.service: Agent = (
-            Agent(home, settings, client="chat", fetching=True)
+        self.service = (
+            cast("Face", Agent(home, settings, client="chat", fetching=True))
             if own
             else served(home, settings, name="chat", model=overrides.get("model"))
         )

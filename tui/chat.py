@@ -45,7 +45,7 @@ from tui.widgets.transcript import Transcript, line
 from tui.window import said
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
 
 EXCHANGE = 20  # turns of a message, the most tools called for it, the reply, and the message before
 PAINT_S = 0.1
@@ -63,7 +63,7 @@ class Chat(ChatReader):
 
     def __init__(
         self,
-        service: "Agent",
+        service: "Face",
         transcript: Transcript,
         *,
         changed: Callable[[], None],

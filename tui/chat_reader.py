@@ -24,8 +24,8 @@ from tui.window import Window, around, changed, down, older_read, opened, tail, 
 if TYPE_CHECKING:
     from textual.content import Content
 
-    from agent.agent import Agent
     from agent.events import RecallDone
+    from agent.face import Face
     from graph.values import Alternatives, Hit, Turn
 
 
@@ -67,7 +67,7 @@ Places = tuple[str, tuple[str, ...]]  # a session, and turns of it
 class ChatReader:
     """The chat `session` in the transcript. It calls `changed` when the state did."""
 
-    def __init__(self, service: "Agent", transcript: Transcript, changed: Callable[[], None]) -> None:
+    def __init__(self, service: "Face", transcript: Transcript, changed: Callable[[], None]) -> None:
         self.service = service
         self.transcript = transcript
         self.state = State()

@@ -131,11 +131,12 @@ def held_by(home: "Home") -> str | None:
 
     if may_run(home):  # a service, which has room for more
         return None
-    from graph.errors import MemoryHeld
+    from graph.errors import SERVE, MemoryHeld
     from graph.log.lock import holder
 
     found = holder(home.memory)
-    return str(MemoryHeld(found)) if found is not None and not found.brief else None
+    waits = found is None or found.brief or found.command == SERVE  # a service that is opening it
+    return None if waits else str(MemoryHeld(found))
 
 
 def make_app(

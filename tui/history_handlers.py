@@ -16,7 +16,7 @@ from tui.widgets.message import Aside, AssistantMessage, Message, UserMessage
 from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.plans import Plan
     from graph.history.marks import Mark
 
@@ -239,7 +239,7 @@ def _name(mark: "Mark") -> str:
     return f"“{cut(mark.name, 40)}”" if mark.name else f"the mark from {mark.at.astimezone():%-d %b, %H:%M}"
 
 
-async def _told(service: "Agent", mark: "Mark", failures: tuple[type[Exception], ...]) -> str:
+async def _told(service: "Face", mark: "Mark", failures: tuple[type[Exception], ...]) -> str:
     """What a mark is called in the list: its name, or what it stands before, in which chat."""
     words = one_line(mark.name or "") or REASONS.get(mark.reason, mark.reason)
     if mark.session is None:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent.agent import Agent
+    from agent.events import Notice
+    from agent.face import Face
     from agent.settings import Settings
 
 
@@ -18,34 +20,49 @@ WANTED = True  # unless the settings say otherwise
 GRAPH_LOOK_S = 10.0
 
 
-async def joined(home: Home, settings: "Settings", *, name: str, kind: str, own: "Callable[[], Agent]") -> "Agent":
-    """The Agent of the service that runs, not started yet; one's `own` where none does. Raises ServiceError."""
-    from agent.service.address import elsewhere
-    from agent.service.process import starts
+async def joined(
+    home: Home,
+    settings: "Settings",
+    *,
+    name: str,
+    kind: str,
+    own: "Callable[[], Agent]",
+    tell: "Callable[[Notice], None]" = lambda notice: None,
+) -> "Face":
+    """The Agent of the service that runs, not started yet; one's `own` where none does. Raises ServiceError.
 
-    if not may_run(home) and starts(home):
+    A service that starts is waited for: `tell` hears how far it is.
+    """
+    from agent.service.address import elsewhere
+    from agent.service.process import opening, starts
+
+    if not may_run(home) and (starts(home) or opening(home) is not None):
         from agent.service.starting import Starter
 
-        await Starter(home).started()
+        starter = Starter(home)
+        starter.tell = tell
+        await starter.started()
     if not may_run(home):
-        return own()
+        return cast("Face", own())
     from agent.service.client import AgentClient
     from agent.service.starting import Starter
 
     starter = Starter(home, elsewhere=elsewhere())
     if elsewhere() is None and await starter.health() is None:
-        return own()
-    return cast("Agent", AgentClient(starter.connect, settings, name=name, kind=kind))
+        return cast("Face", own())
+    return cast("Face", AgentClient(starter.connect, settings, name=name, kind=kind))
 
 
-def served(home: Home, settings: "Settings", *, name: str, model: str | None = None) -> "Agent":
+def served(home: Home, settings: "Settings", *, name: str, model: str | None = None) -> "Face":
     """The Agent of a service, which is started where none runs; it is to answer with that `model`."""
     from agent.service.address import elsewhere
     from agent.service.client import AgentClient
     from agent.service.starting import Starter
 
     starter = Starter(home, model=model, elsewhere=elsewhere())
-    return cast("Agent", AgentClient(starter.connect, settings, name=name, model=model))
+    client = AgentClient(starter.connect, settings, name=name, model=model)
+    starter.tell = client.hear
+    return cast("Face", client)
 
 
 def retire(home: Home) -> None:
@@ -61,7 +78,7 @@ def retire(home: Home) -> None:
         asyncio.run(Starter(home).retire())
 
 
-async def graph_settled(agent: "Agent", told: asyncio.Event) -> None:
+async def graph_settled(agent: "Face", told: asyncio.Event) -> None:
     """Wait until it is `told` that the graph can be asked, or why it cannot.
 
     Where nothing is told for a while whoever has the memory is asked: a service may have gone before its graph was

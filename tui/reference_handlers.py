@@ -13,7 +13,7 @@ from tui.widgets.dialogs import AskLine, Confirm
 from tui.widgets.pages import PageText
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.references.attachments import Attached
 
 TITLE = "What this chat refers to"
@@ -51,7 +51,7 @@ async def references(view: ChatView, argument: str) -> None:
         await _list(view)
 
 
-async def may_read(view: ChatView, service: "Agent", addresses: Sequence[str], session: str | None) -> bool:
+async def may_read(view: ChatView, service: "Face", addresses: Sequence[str], session: str | None) -> bool:
     """Whether the user lets the hosts of some addresses be asked, about which they are asked where they are new.
 
     None of them is allowed before they said yes to all.
@@ -97,7 +97,7 @@ async def _drop(view: ChatView, said: str) -> None:
     view.ui.say(f"Dropped: {cut(one_line(dropped.address), 60)}. /undo attaches it again.")
 
 
-async def _allow(view: ChatView, service: "Agent", host: str) -> None:
+async def _allow(view: ChatView, service: "Face", host: str) -> None:
     if not host:
         view.ui.say("Write /ref allow and a host, such as example.org; own:HOST for this computer or your network.")
         return

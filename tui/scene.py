@@ -12,7 +12,7 @@ from tui.text import MUTED, cut, one_line, plain
 from tui.themes import HERE, THERE, seat_style
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Session, StageLine, Turn
 
 YOU = "you"
@@ -21,7 +21,7 @@ NO_STORY = "This chat plays in no story. /story begins one."
 LEAST_NAME = 8  # cells of a story's name in the bar
 
 
-async def scene_of(service: "Agent", about: "Session") -> Scene | None:
+async def scene_of(service: "Face", about: "Session") -> Scene | None:
     """The story that a chat plays in; None where it plays in none. Raises NotFound."""
     if about.story is None:
         return None

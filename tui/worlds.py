@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tui.text import cut
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import World
 
 MAIN = "main"
@@ -35,7 +35,7 @@ class WhatIf:
         return f"“{cut(self.name, LONGEST)}”" if self.name else f"of “{cut(self.of, LONGEST)}”"
 
 
-async def what_if(service: "Agent", world: str) -> WhatIf | None:
+async def what_if(service: "Face", world: str) -> WhatIf | None:
     """The what-if that a world is; None for the main one, and for a story."""
     if world == MAIN:
         return None
@@ -45,13 +45,13 @@ async def what_if(service: "Agent", world: str) -> WhatIf | None:
     return await named(service, found) if found is not None else WhatIf(None, None, UNNAMED)
 
 
-async def named(service: "Agent", world: "World") -> WhatIf:
+async def named(service: "Face", world: "World") -> WhatIf:
     """A what-if with its names."""
     origin = (await service.chats.get(world.origin)).name if world.origin is not None else None
     return WhatIf(world.name, world.session, origin or UNNAMED)
 
 
-async def labels(service: "Agent") -> dict[str, str]:
+async def labels(service: "Face") -> dict[str, str]:
     """What to call each world but the main one in a list: `what-if Corfu`, `story The Lighthouse`."""
     found = {}
     for world in await service.branches.worlds():
@@ -62,6 +62,6 @@ async def labels(service: "Agent") -> dict[str, str]:
     return found
 
 
-async def world_of(service: "Agent", session: str | None) -> str:
+async def world_of(service: "Face", session: str | None) -> str:
     """The world of a chat; that of a new one is the main one."""
     return (await service.chats.get(session)).world if session is not None else MAIN

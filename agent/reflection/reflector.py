@@ -20,7 +20,7 @@ from agent.background import Foreground, Worker
 from agent.errors import AgentError
 from agent.events import Learned, Notice, Reflecting, SessionsChanged, Warned
 from agent.prompts import Prompts
-from agent.relations.keeping import lost_names, with_names
+from agent.reflection.keeping import lost_names, with_names
 from agent.relations.learning import choose_all, learn
 from graph.errors import SURPRISES, GraphFailure, InvalidEvent, MemoryFailure, NotFound
 from graph.events import EntityNoted, Event, ObservationMade, ReflectionDone, ReflectionFailed

@@ -97,6 +97,10 @@ class AgentClient:
             self._here = draft_folder()
         return self._here[0]
 
+    def hear(self, notice: Notice) -> None:
+        """Tell of something as if the service did."""
+        self._notifications.tell(notice)
+
     def notices(self) -> AsyncIterator[Notice]:
         """What happens beside the conversation, from the moment of the call until `close`."""
         return self._notifications.listen()

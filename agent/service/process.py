@@ -15,6 +15,8 @@ from pathlib import Path
 from agent.home import Cached, Home
 from agent.service.address import answered, lock_of
 from agent.service.protocol import ServiceError
+from graph.errors import SERVE, Holder
+from graph.log.lock import holder
 
 COMMAND = (sys.executable, "-m", "tui", "serve")
 STARTED = "CLEW_STARTED"  # set where somebody waits for what it says on stdout
@@ -82,6 +84,12 @@ def starts(home: Home) -> bool:
         finally:
             os.close(lock)
     return False
+
+
+def opening(home: Home) -> Holder | None:
+    """A service that holds the memory and cannot be asked yet."""
+    who = holder(home.memory)
+    return who if who is not None and who.command == SERVE and not who.brief and not answered(home) else None
 
 
 def let_others_start() -> None:

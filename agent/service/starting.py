@@ -8,16 +8,18 @@ nobody's: it is started anew. A service of another protocol is asked to end, and
 import asyncio
 import json
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from agent.events import MemoryAwaited, MemoryPreparing, Notice
 from agent.home import Cached, Home
 from agent.service.address import ELSEWHERE, found, lock_of, process_of
-from agent.service.process import COMMAND, READY, spawn
+from agent.service.process import COMMAND, READY, opening, spawn
 from agent.service.protocol import (
     HANDSHAKE_S,
     PROTOCOL,
@@ -28,10 +30,11 @@ from agent.service.protocol import (
     request,
 )
 from agent.service.wire import Streams, streams_to
+from graph.errors import SERVE
 
 START_S = 60.0  # in which somebody else may be starting it
 RETIRE_S = 120.0  # in which a service ends a reply
-POLL_S = 0.02
+POLL_S, LOOK_S = 0.02, 0.2
 
 
 class Silent(ServiceError):
@@ -59,6 +62,7 @@ class Starter:
         found at that socket, and neither started nor ended from here.
         """
         self._home, self._command, self._model, self._elsewhere = home, tuple(command), model, elsewhere
+        self.tell: Callable[[Notice], None] = lambda notice: None  # how far a service is that is waited for
 
     async def connect(self) -> Streams:
         """A connection to the service that runs, or else to one that is started. Raises ServiceError, MemoryFailure."""
@@ -137,13 +141,26 @@ class Starter:
         return True
 
     async def started(self) -> None:
-        """Wait for whoever starts a service now. Raises ServiceError where that takes too long."""
+        """Wait for whoever starts a service now, or opens the memory for one. Raises ServiceError."""
         (await self._turn()).release()
 
     async def _turn(self) -> FileLock:
+        """The start lock, as soon as nobody starts a service: a minute, and as long as the memory is being opened."""
         lock = FileLock(lock_of(self._home), mode=0o600, thread_local=False)
-        await asyncio.to_thread(_take, lock)
-        return lock
+        until = time.monotonic() + START_S
+        while True:
+            who = await asyncio.to_thread(opening, self._home)
+            if who is not None:
+                until = time.monotonic() + START_S
+                waited = MemoryAwaited(f"waiting for `{SERVE}` (process {who.pid}), which is opening the memory")
+                self.tell(MemoryPreparing(who.done, who.total) if who.total else waited)
+            else:
+                with suppress(Timeout):
+                    lock.acquire(timeout=0)
+                    return lock
+                if time.monotonic() > until:
+                    raise ServiceError("Another clew has been starting the service for a minute. Try again.")
+            await asyncio.sleep(POLL_S if who is None else LOOK_S)
 
     async def _start(self) -> Streams:
         lock = await self._turn()
@@ -178,13 +195,6 @@ class Starter:
             raise ErrorValue(str(told["type"]), str(told["message"])).exception()
         log = self._home.cache / Cached.SERVICE
         raise Died(f"The service could not be started. Nothing was changed. {log} may say why.")
-
-
-def _take(lock: FileLock) -> None:
-    try:
-        lock.acquire(timeout=START_S, poll_interval=POLL_S)
-    except Timeout as late:
-        raise ServiceError("Another clew has been starting the service for a minute. Try again.") from late
 
 
 async def _open(path: Path) -> Streams | None:

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -64,6 +64,13 @@ class MemoryLock:
             raise LogUnwritable(f"{folder} cannot be written ({e.strerror}). Nothing was changed.") from e
         return taken
 
+    def tell(self, done: int, total: int) -> None:
+        """Tell others how many events of how many are read."""
+        name = _read_name(self._name)
+        if name is not None:
+            with suppress(OSError):  # they are told nothing, then
+                _write_name(self._name, replace(name, done=done, total=total))
+
     def end_soon(self) -> None:
         """Tell others that it is let go of in a moment, so that they wait for that."""
         name = _read_name(self._name)
@@ -116,8 +123,7 @@ def _file_lock(folder: Path) -> BaseFileLock:
 def _write_name(path: Path, who: Holder) -> None:
     whole = path.with_suffix(".new")
     with open(os.open(whole, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        told = {"pid": who.pid, "command": who.command, "since": who.since.isoformat(), "brief": who.brief}
-        json.dump(told, file)
+        json.dump(asdict(who) | {"since": who.since.isoformat()}, file)
     whole.replace(path)
 
 
@@ -125,6 +131,7 @@ def _read_name(path: Path) -> Holder | None:
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
         since = datetime.fromisoformat(written["since"])
-        return Holder(int(written["pid"]), str(written["command"]), since, written.get("brief") is True)
+        read = int(written.get("done", 0)), int(written.get("total", 0))
+        return Holder(int(written["pid"]), str(written["command"]), since, written.get("brief") is True, *read)
     except (OSError, ValueError, KeyError, TypeError):
         return None

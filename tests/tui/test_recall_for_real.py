@@ -3,12 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textual.pilot import Pilot
 
 from agent.agent import Agent
+from agent.face import Face
 from agent.home import Home
 from agent.model_host import LoadedEmbedder
 from agent.settings import Settings
@@ -40,7 +41,7 @@ async def running(
         embedder_loader=lambda name: LoadedEmbedder(FakeEmbedder(), "fake@0"),
     )
     backstage = RealBackstage(Home.resolve(), Options())
-    backstage.service = agent
+    backstage.service = cast("Face", agent)
 
     async def connect() -> Backstage:
         return backstage

@@ -12,29 +12,32 @@ from typing import Any
 
 from agent.agent import Agent
 from agent.events import AgentEvent, ApprovalWanted, MemoryPreparing, ModelProgress, Notice
+from agent.face import Face
 from agent.home import Home
 from agent.model_host import Loader
-from agent.settings import Settings
+from agent.settings import Settings, server_of
 from graph.errors import NotFound
+from tui.commands.opened import Watch
 from tui.commands.replies import CLIENT, NEAR, AskRequest, Interrupts, ReplyPrinter, break_silence
 from tui.commands.waiting import tell_erasing
 from tui.exit_codes import ExitCode
 from tui.joining import joined
-from tui.output import LONG_S
+from tui.output import LONG_S, Narration
 from tui.termination import Termination
 from tui.text import clean
 
-Begin = Callable[[Agent], Awaitable[AsyncIterator[AgentEvent]]]  # what is to be answered, begun with an agent
+Begin = Callable[[Face], Awaitable[AsyncIterator[AgentEvent]]]  # what is to be answered, begun with an agent
 
 
 def run_question(
     home: Home, settings: Settings, question: AskRequest, printer: ReplyPrinter, *, loader: Loader | None = None
 ) -> ExitCode:
     """Ask, and say the answer; how it ended. Raises MemoryFailure, ModelError or AgentError before it is accepted."""
-    if question.model is not None and loader is None:
+    on_server = question.model is not None and server_of(question.model, settings.servers) is not None
+    if question.model is not None and loader is None and not on_server:
         _check_model(home, question.model)
 
-    async def begin(agent: Agent) -> AsyncIterator[AgentEvent]:
+    async def begin(agent: Face) -> AsyncIterator[AgentEvent]:
         session = await _session(agent, question)
         heard = await _whispered(agent, session, question.whisper) if question.whisper is not None else {}
         await allow(agent, question.references)
@@ -44,7 +47,7 @@ def run_question(
     return run_answer(home, settings, begin, printer, yes=question.yes, loader=loader)
 
 
-async def allow(agent: Agent, references: Sequence[str]) -> None:
+async def allow(agent: Face, references: Sequence[str]) -> None:
     """Who names an address on the command line asks for it; what is near needs a yes of its own, and is refused."""
     for host in await agent.references.asks(references):
         if not host.startswith(NEAR):
@@ -79,13 +82,16 @@ async def _joined(
     yes: bool,
 ) -> ExitCode:
     """The reply of the service that runs, or of an Agent of this command's own."""
+    narration = Narration()
     agent = await joined(
         home,
         settings,
         name=CLIENT,
         kind="command",
         own=lambda: Agent(home, settings, client=CLIENT, brief=True, loader=loader),
+        tell=Watch(narration).take,
     )
+    narration.clear()
     return await _answer(agent, begin, printer, termination, yes=yes)
 
 
@@ -101,9 +107,7 @@ def _check_model(home: Home, model: str) -> None:
     check_kind(read_header(ModelStore(home.models).path(model)), embeds=False)
 
 
-async def _answer(
-    agent: Agent, begin: Begin, printer: ReplyPrinter, termination: Termination, *, yes: bool
-) -> ExitCode:
+async def _answer(agent: Face, begin: Begin, printer: ReplyPrinter, termination: Termination, *, yes: bool) -> ExitCode:
     notices = asyncio.create_task(_tell(agent.notices(), printer))
     interrupts: Interrupts | None = None
     try:
@@ -130,12 +134,12 @@ async def _answer(
     return printer.code if termination.code is None else termination.code
 
 
-def _is_shared(agent: Agent) -> bool:
+def _is_shared(agent: Face) -> bool:
     """Whether it goes on when this command has ended."""
     return bool(getattr(agent, "shared", False))
 
 
-async def _converse(agent: Agent, begin: Begin, printer: ReplyPrinter, *, yes: bool) -> None:
+async def _converse(agent: Face, begin: Begin, printer: ReplyPrinter, *, yes: bool) -> None:
     agent.approvals.clients = {CLIENT} if yes else set()
     silence = asyncio.create_task(break_silence(printer))
     try:
@@ -148,7 +152,7 @@ async def _converse(agent: Agent, begin: Begin, printer: ReplyPrinter, *, yes: b
         silence.cancel()
 
 
-async def _session(agent: Agent, question: AskRequest) -> str | None:
+async def _session(agent: Face, question: AskRequest) -> str | None:
     """The session to go on with, its settings changed as asked; None for a new one without any.
 
     A service may answer with another model than the one that is asked for: then the chat has that for its own.
@@ -162,7 +166,7 @@ async def _session(agent: Agent, question: AskRequest) -> str | None:
     return found.id if found else None
 
 
-async def _whispered(agent: Agent, session: str | None, name: str) -> dict[str, str]:
+async def _whispered(agent: Face, session: str | None, name: str) -> dict[str, str]:
     """Who alone hears it. Raises NotFound or AgentError."""
     assert session is not None
     return {"whisper": await agent.stories.named(session, clean(name))}

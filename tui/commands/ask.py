@@ -17,8 +17,8 @@ from tui.text import clean
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from agent.agent import Agent
     from agent.events import AgentEvent
+    from agent.face import Face
     from agent.home import Home
 
 MOST_BYTES = 8 << 20
@@ -175,7 +175,7 @@ def regenerate(
     settings = load_settings(home.config)
     guard_descriptors(home.native_log)
 
-    async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
+    async def begin(agent: "Face") -> "AsyncIterator[AgentEvent]":
         return agent.regenerate(of.id, turn.id if turn is not None else None)
 
     raise typer.Exit(run_answer(home, settings, begin, ReplyPrinter(as_json=as_json), yes=yes))
@@ -221,7 +221,7 @@ def edit(
     settings = load_settings(home.config)
     guard_descriptors(home.native_log)
 
-    async def begin(agent: "Agent") -> "AsyncIterator[AgentEvent]":
+    async def begin(agent: "Face") -> "AsyncIterator[AgentEvent]":
         await allow(agent, named)
         return agent.edit(of.id, old, words, references=named)
 

@@ -21,7 +21,7 @@ from tui.text import clean, counted, one_line
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.plans import Plan
     from graph.reader import LogReader
     from graph.values import Branch, Project, Session
@@ -89,7 +89,7 @@ def projects(
     if make is not None and archive is not None:
         raise typer.BadParameter("Use only one of --make and --archive.")
 
-    async def ask(agent: "Agent") -> "list[Project]":
+    async def ask(agent: "Face") -> "list[Project]":
         if make is not None:
             await agent.projects.make(clean(make), clean(about))
         elif archive is not None:
@@ -160,7 +160,7 @@ def rewind(
         raise NotFound(f"{turn} is a chat, not a message. `clew show {of.id}` lists its messages.")
     target = meant.id if meant is not None else None
 
-    async def work(agent: "Agent") -> "Plan":
+    async def work(agent: "Face") -> "Plan":
         plan = await agent.branches.plan_rewind(of.id, target)
         if not dry_run:
             await agent.branches.rewind(of.id, target, plan=plan)
@@ -208,7 +208,7 @@ def fork(
         raise NotFound(f"{at} is a chat, not a message. `clew show {at}` lists its messages.")
     leaves = turn.id if turn is not None else None
 
-    async def work(agent: "Agent") -> "Session":
+    async def work(agent: "Face") -> "Session":
         new = await agent.branches.fork(
             origin.id, at=leaves, what_if=what_if, name=clean(name) if name is not None else None
         )

@@ -18,7 +18,7 @@ from tui.text import clean, counted, one_line
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.home import Home
     from agent.past import PastView
     from graph.reader import LogReader
@@ -263,7 +263,7 @@ def _moment(text: str | None, *, also: str = "") -> datetime | None:
 
 
 @asynccontextmanager
-async def looking_back(agent: "Agent", narration: Narration, at: datetime | int) -> AsyncIterator["PastView"]:
+async def looking_back(agent: "Face", narration: Narration, at: datetime | int) -> AsyncIterator["PastView"]:
     """The memory as it was, which is said on stderr once it is there. Raises NothingThen, NotFound or GraphFailure."""
     opening = agent.past.open(at)
     async for step in opening:

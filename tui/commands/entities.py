@@ -10,7 +10,7 @@ from tui.output import fit, put, put_json, say, width
 from tui.text import clean
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Entity
 
 
@@ -41,7 +41,7 @@ def entity(
     given = [clean(each).strip() for each in words or []]
     of, name = world_of(home, world), clean(called).strip() if called is not None else None
 
-    async def ask(agent: "Agent") -> "tuple[str, list[Entity]]":
+    async def ask(agent: "Face") -> "tuple[str, list[Entity]]":
         return await asked(agent.entities, given, called=name, another=another, world=of)
 
     told, found = with_agent(home, ask, client="entity") if given or has_memory(home) else ("", [])

@@ -11,7 +11,7 @@ from tui.output import fit, instant, local, paint, put, put_json, say, width
 from tui.text import clean, one_line
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.history import Change
     from graph.history.marks import Mark
 
@@ -37,7 +37,7 @@ def undo(
     if listed and seq is not None:
         raise typer.BadParameter("Use either SEQ or --list.")
 
-    async def work(agent: "Agent") -> "list[Change]":
+    async def work(agent: "Face") -> "list[Change]":
         return await agent.history.changes(limit) if listed else [await agent.history.undo(seq)]
 
     found = with_agent(home_of(ctx), work, client="undo")
@@ -98,7 +98,7 @@ def marks(
         _restore(ctx, clean(restore or show or "").strip(), dry_run=show is not None, yes=yes, as_json=as_json)
         return
 
-    async def work(agent: "Agent") -> "dict[Mark, str]":
+    async def work(agent: "Face") -> "dict[Mark, str]":
         if add is not None:
             found = [await agent.history.marks.add(clean(add))]
         else:
@@ -120,7 +120,7 @@ def marks(
 
 
 def _restore(ctx: typer.Context, id: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    async def work(agent: "Agent") -> bool:
+    async def work(agent: "Face") -> bool:
         plan = await agent.history.plan_restore(id)
         return await carry_out(agent, plan, word=WORD, yes=yes, dry_run=dry_run, as_json=as_json)
 
@@ -128,7 +128,7 @@ def _restore(ctx: typer.Context, id: str, *, dry_run: bool, yes: bool, as_json: 
     end(done, dry_run=dry_run, said="Restored.", instead="Nothing was restored. Use --yes to restore it.")
 
 
-async def _words(agent: "Agent", mark: "Mark") -> str:
+async def _words(agent: "Face", mark: "Mark") -> str:
     """The name of a mark; of one without, what it was set before: going back in which chat, and to which message."""
     from graph.errors import NotFound
 

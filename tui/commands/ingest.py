@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -15,7 +15,7 @@ from tui.output import SILENCE_S, Narration, put, put_json, say
 from tui.text import by_ending, counted, one_line
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.ingesting.ingester import IngestProgress, IngestReport
 
 CLIENT = "ingest"
@@ -48,7 +48,7 @@ def ingest(
     if path is not None and not path.strip():
         raise typer.BadParameter(NO_PATH)
 
-    async def work(agent: "Agent", narration: Narration) -> bool:
+    async def work(agent: "Face", narration: Narration) -> bool:
         if path is None:
             return await _list(agent, as_json=as_json)
 
@@ -73,8 +73,9 @@ def ingest(
         raise typer.Exit(ExitCode.BAD_DATA)
 
 
-async def _embed(agent: "Agent", narration: Narration) -> None:
+async def _embed(agent: "Face", narration: Narration) -> None:
     """Embed what was read, and tell how far that is."""
+    from agent.agent import Agent
     from agent.events import EmbeddingProgress
 
     async def follow() -> None:
@@ -84,13 +85,14 @@ async def _embed(agent: "Agent", narration: Narration) -> None:
 
     following = asyncio.create_task(follow())
     try:
-        agent.embed()
+        if isinstance(agent, Agent):  # a service does so by itself
+            cast("Agent", agent).embed()
         await agent.idle()
     finally:
         following.cancel()
 
 
-async def _list(agent: "Agent", *, as_json: bool) -> bool:
+async def _list(agent: "Face", *, as_json: bool) -> bool:
     documents = await agent.documents.all()
     if as_json:
         put_json([_document(each) for each in documents])
@@ -103,7 +105,7 @@ async def _list(agent: "Agent", *, as_json: bool) -> bool:
     return True
 
 
-async def _take_out(agent: "Agent", missing: Sequence[str], *, prune: bool, as_json: bool) -> bool:
+async def _take_out(agent: "Face", missing: Sequence[str], *, prune: bool, as_json: bool) -> bool:
     """Take documents whose files are gone out of the memory, if that is agreed to; whether it was done."""
     plan = await agent.plans.take_out(missing)
     if not as_json:

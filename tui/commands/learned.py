@@ -11,7 +11,7 @@ from tui.reasons import proven_by
 from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.home import Home
     from graph.values import Later, Observation, Proof, Relationship, Story
 
@@ -28,12 +28,12 @@ RELATIONS = {
 ERASED = "(erased)"
 
 
-def with_agent(home: "Home", work: "Callable[[Agent], Awaitable[Answer]]", *, client: str) -> Answer:
+def with_agent(home: "Home", work: "Callable[[Face], Awaitable[Answer]]", *, client: str) -> Answer:
     """What `work` answers, given the agent with its graph caught up. Raises MemoryFailure or AgentError."""
     from tui.commands.opened import with_memory
     from tui.output import Narration
 
-    async def ask(agent: "Agent", narration: Narration) -> Answer:
+    async def ask(agent: "Face", narration: Narration) -> Answer:
         return await work(agent)
 
     return with_memory(home, ask, client=client)

@@ -241,10 +241,10 @@ def show(
 
 
 def _show_memory(ctx: typer.Context, id: str, missing: NotFound, *, as_json: bool) -> None:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Story
 
-    async def ask(agent: Agent) -> Story:
+    async def ask(agent: Face) -> Story:
         return await agent.memories.story(clean(id))
 
     try:

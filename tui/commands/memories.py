@@ -18,7 +18,7 @@ from tui.text import clean, one_line, shown
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import CoreBlock, Observation, Wanted
     from tui.output import Narration
 
@@ -92,14 +92,14 @@ def memories(
 
 
 def _found(ctx: typer.Context, wanted: "Wanted", limit: int, at: "datetime | int | None") -> "list[Observation]":
-    async def ask_then(agent: "Agent", narration: "Narration", at: "datetime | int") -> "list[Observation]":
+    async def ask_then(agent: "Face", narration: "Narration", at: "datetime | int") -> "list[Observation]":
         async with looking_back(agent, narration, at) as past:
             named = wanted
             if wanted.project is not None:
                 named = replace(wanted, project=await past.project_name(wanted.project))
             return await past.memories.find(named, limit=limit)
 
-    async def ask(agent: "Agent", narration: "Narration") -> "list[Observation]":
+    async def ask(agent: "Face", narration: "Narration") -> "list[Observation]":
         if at is not None:
             return await ask_then(agent, narration, at)
         named = wanted if wanted.project is None else replace(wanted, project=await agent.projects.name(wanted.project))
@@ -129,7 +129,7 @@ def review(
         _list(with_agent(home, _waits, client="review") if has_memory(home) else [], as_json)
         return
 
-    async def decide(agent: "Agent") -> "tuple[Observation, str]":
+    async def decide(agent: "Face") -> "tuple[Observation, str]":
         if edit is not None:
             made = await agent.memories.reword(clean(edit[0]), clean(edit[1]))
             return made, f"In use in your words. `clew review --reject {made.id}` undoes it."
@@ -154,7 +154,7 @@ def review(
     say(told)
 
 
-async def _waits(agent: "Agent") -> "list[Observation]":
+async def _waits(agent: "Face") -> "list[Observation]":
     await tell_waiting(agent)
     return await agent.memories.review()
 
@@ -191,7 +191,7 @@ def remember(
     of = one_of(kind, tuple(ObservationKind), "kind")
     text = read_text(words or [], "clew remember I moved to Lyon")
 
-    async def ask(agent: "Agent") -> "Observation":
+    async def ask(agent: "Face") -> "Observation":
         named = text_of(project)
         where = await agent.projects.name(named) if named is not None else None
         return await agent.memories.remember(text, kind=of, project=where, tags=tags or [])
@@ -218,7 +218,7 @@ def synthesize(
     """Make a memory from two others. It is in use while both are, and goes with either."""
     text = read_text(words, "clew synthesize 01ABCD 01EFGH Ada and Bob share an office") if words else None
 
-    async def ask(agent: "Agent") -> "Observation":
+    async def ask(agent: "Face") -> "Observation":
         named = text_of(project)
         where = EVERYONE if named is None else await agent.projects.name(named)
         return await agent.syntheses.make(clean(one), clean(other), text, world=of, project=where)
@@ -246,7 +246,7 @@ def correct(
     """Correct a memory. The earlier version stays in its history."""
     text = read_text(words, 'clew correct 01ABCD "I live in Lyon"')
 
-    async def ask(agent: "Agent") -> "Observation":
+    async def ask(agent: "Face") -> "Observation":
         return await agent.memories.correct(clean(id), text)
 
     made = with_agent(home_of(ctx), ask, client="correct")
@@ -266,7 +266,7 @@ def pin(
     """Pin a memory or message. It is then in every prompt, from the next message on."""
     home, wanted = home_of(ctx), clean(id).strip()
 
-    async def ask(agent: "Agent") -> tuple[str, str]:
+    async def ask(agent: "Face") -> tuple[str, str]:
         try:
             found = (await agent.memories.story(wanted)).observation.id
         except NotFound:
@@ -282,7 +282,7 @@ def pin(
     say(f"{'Unpinned' if off else 'Pinned'} the {'message' if kind == 'turn' else 'memory'} {meant}.")
 
 
-async def _turn(agent: "Agent", wanted: str) -> str:
+async def _turn(agent: "Face", wanted: str) -> str:
     """The id of the turn that is meant, by the beginning of it. Raises NotFound or Ambiguous."""
     try:
         exchange = await agent.chats.exchange(wanted)
@@ -311,17 +311,17 @@ def blocks(
     home = home_of(ctx)
     of, named = world_of(home, world), text_of(project)
 
-    async def viewer(agent: "Agent") -> "str | Everyone":
+    async def viewer(agent: "Face") -> "str | Everyone":
         return EVERYONE if named is None else await agent.projects.name(named)
 
-    async def listed(agent: "Agent") -> "list[CoreBlock]":
+    async def listed(agent: "Face") -> "list[CoreBlock]":
         return await agent.memories.blocks(world=of, project=await viewer(agent))
 
     wanted = clean(name).strip() if name is not None else None
     if wanted is not None and words:
         text = read_text(words, "clew blocks persona …") if any(word.strip() for word in words) else ""
 
-        async def write(agent: "Agent") -> "list[CoreBlock]":
+        async def write(agent: "Face") -> "list[CoreBlock]":
             where = await viewer(agent)
             await agent.memories.write_block(wanted, text, world=of, project=None if where is EVERYONE else where)
             return await agent.memories.blocks(world=of, project=None if where is EVERYONE else where)

@@ -23,6 +23,7 @@ from agent.events import (
     Notice,
     Warned,
 )
+from agent.face import Face
 from agent.home import Home
 from agent.settings import load_settings
 from tui.commands.waiting import tell_erasing
@@ -38,7 +39,7 @@ STEP_S = 0.5
 
 def with_memory(
     home: Home,
-    work: Callable[[Agent, Narration], Awaitable[Answer]],
+    work: Callable[[Face, Narration], Awaitable[Answer]],
     *,
     client: str,
     by_meaning: bool = False,
@@ -65,6 +66,7 @@ def with_memory(
             name=client,
             kind="command",
             own=lambda: Agent(home, settings, client=client, brief=brief),
+            tell=Watch(narration).take,
         )
         return await _work(agent, work, narration, by_meaning=by_meaning, open_graph=open_graph)
 
@@ -75,8 +77,8 @@ def with_memory(
 
 
 async def _work(
-    agent: Agent,
-    work: Callable[[Agent, Narration], Awaitable[Answer]],
+    agent: Face,
+    work: Callable[[Face, Narration], Awaitable[Answer]],
     narration: Narration,
     *,
     by_meaning: bool,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.home import Home
     from graph.console.catalogue import NodeKind, RelationshipKind, Schema
     from graph.console.console import Answer
@@ -148,7 +148,7 @@ def _asked(
     """
     from tui.commands.opened import with_memory
 
-    async def ask(agent: "Agent", narration: "Narration") -> "Answer":
+    async def ask(agent: "Face", narration: "Narration") -> "Answer":
         cypher, values = (text, given) if given is not None else await _in_words(agent, narration, text, world)
         if given is None and project is None and await agent.projects.all():
             say(OF_ALL)
@@ -168,7 +168,7 @@ def _asked(
 
 
 async def _in_words(
-    agent: "Agent", narration: "Narration", question: str, world: str
+    agent: "Face", narration: "Narration", question: str, world: str
 ) -> "tuple[str, Mapping[str, Any]]":
     """A question as a query, told on stderr before it runs. Raises NotUnderstood, also where that may be another."""
     from agent.errors import NotUnderstood
@@ -325,7 +325,7 @@ def schema(
 def _schema_asked(home: "Home", at: "datetime | int | None") -> "Schema":
     from tui.commands.opened import with_memory
 
-    async def ask(agent: "Agent", narration: "Narration") -> "Schema":
+    async def ask(agent: "Face", narration: "Narration") -> "Schema":
         if at is None:
             return await agent.graph.schema()
         async with looking_back(agent, narration, at) as past:

@@ -43,8 +43,8 @@ from tui.worlds import MAIN
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.agent import Agent
     from agent.dossier import Dossier, Moment
+    from agent.face import Face
     from agent.home import Home
     from agent.themes import Overview
     from graph.values import About, Filters, Hit, Observation, Turn
@@ -117,11 +117,11 @@ def recall(
 
 
 def _recall(home: "Home", query: str, limit: int, filters: "Filters", at: "datetime | int | None") -> "list[Hit]":
-    from agent.agent import Agent
+    from agent.face import Face
     from tui.commands.opened import with_memory
     from tui.output import Narration
 
-    async def ask(agent: Agent, narration: Narration) -> "list[Hit]":
+    async def ask(agent: Face, narration: Narration) -> "list[Hit]":
         if at is not None:
             async with looking_back(agent, narration, at) as past:
                 return await past.recall(query, limit=limit, filters=filters)
@@ -358,7 +358,7 @@ def themes(
         return
     from tui.commands.opened import with_memory
 
-    async def ask(agent: "Agent", narration: "Narration") -> "Overview":
+    async def ask(agent: "Face", narration: "Narration") -> "Overview":
         def progress(done: int, total: int) -> None:
             narration.tell(f"naming themes: {done} of {total}")
 

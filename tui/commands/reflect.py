@@ -17,8 +17,8 @@ from tui.text import clean, counted
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from agent.agent import Agent
     from agent.events import Notice
+    from agent.face import Face
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ def reflect(
     home = home_of(ctx)
     counts = Counts()
 
-    async def work(agent: "Agent", narration: Narration) -> None:
+    async def work(agent: "Face", narration: Narration) -> None:
         await _reflect(agent, narration, counts, again, by_model=not no_model, reinforce=not no_reinforce)
 
     again = None if again is None else clean(again)
@@ -87,7 +87,7 @@ def reflect(
 
 
 async def _reflect(
-    agent: "Agent", narration: Narration, counts: Counts, again: str | None, *, by_model: bool, reinforce: bool
+    agent: "Face", narration: Narration, counts: Counts, again: str | None, *, by_model: bool, reinforce: bool
 ) -> None:
     from models.errors import ModelError
 

@@ -16,7 +16,7 @@ from tui.text import clean, counted, one_line
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Observation, Wanted
     from tui.output import Narration
 
@@ -44,7 +44,7 @@ def relate(
     times = "".join(f" {name} {checked(clean(date))}" for name, date in dates if date is not None)
     stated = read(clean(" ".join(words)) + times)
 
-    async def ask(agent: "Agent") -> "Observation":
+    async def ask(agent: "Face") -> "Observation":
         named = text_of(project)
         where = await agent.projects.name(named) if named is not None else None
         return await agent.memories.relate(stated, project=where, world=of)
@@ -134,7 +134,7 @@ def _list_kinds(*, as_json: bool) -> None:
 
 
 def _found(ctx: typer.Context, wanted: "Wanted", at: "datetime | int | None") -> "list[Observation]":
-    async def ask(agent: "Agent", narration: "Narration") -> "list[Observation]":
+    async def ask(agent: "Face", narration: "Narration") -> "list[Observation]":
         if at is None:
             seen = wanted.viewer if isinstance(wanted.viewer, str) else None
             who = wanted.about

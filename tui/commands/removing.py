@@ -17,8 +17,8 @@ from tui.output import paint, put, put_json, say
 from tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
     from agent.erasure import Purged
+    from agent.face import Face
     from agent.plans import Plan
     from graph.values import Observation
 
@@ -27,7 +27,7 @@ FOR_GOOD = "This cannot be undone."
 UNDONE_BY = "`clew undo` undoes this."
 
 
-async def carry_out(agent: "Agent", plan: "Plan", *, word: str | None, yes: bool, dry_run: bool, as_json: bool) -> bool:
+async def carry_out(agent: "Face", plan: "Plan", *, word: str | None, yes: bool, dry_run: bool, as_json: bool) -> bool:
     """Show a plan, and do it if that is agreed to by typing `word` (None: nobody is asked); whether it was done.
 
     With `dry_run` it is only shown. Waits until what is erased is purged. As JSON it is told once, when all is over.
@@ -69,7 +69,7 @@ def end(done: bool, *, dry_run: bool, said: str, instead: str) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-async def turn_of(agent: "Agent", wanted: str) -> str:
+async def turn_of(agent: "Face", wanted: str) -> str:
     """The id of the turn that is meant, by the beginning of it, whichever of its exchange. Raises NotFound."""
     try:
         exchange = await agent.chats.exchange(wanted)
@@ -118,7 +118,7 @@ def hide(
 ) -> None:
     """Hide a message from chats, memory and prompts. Memories learned from it go too. `clew unhide` reverses this."""
 
-    async def work(agent: "Agent") -> bool:
+    async def work(agent: "Face") -> bool:
         plan = await agent.plans.hide(await turn_of(agent, clean(id).strip()), exchange=exchange)
         return await carry_out(agent, plan, word=None, yes=True, dry_run=dry_run, as_json=as_json)
 
@@ -135,7 +135,7 @@ def unhide(
 ) -> None:
     """Unhide a message, with the memories learned from it."""
 
-    async def work(agent: "Agent") -> bool:
+    async def work(agent: "Face") -> bool:
         plan = await agent.plans.unhide(await turn_of(agent, clean(id).strip()), exchange=exchange)
         return await carry_out(agent, plan, word=None, yes=True, dry_run=dry_run, as_json=as_json)
 
@@ -168,7 +168,7 @@ def delete(
         raise typer.BadParameter("Use only one of --exchange, --session, --document and --memory.")
     kind = kinds[0] if kinds else None
 
-    async def work(agent: "Agent") -> bool:
+    async def work(agent: "Face") -> bool:
         plans = [await _plan(agent, clean(id).strip(), kind) for id in dict.fromkeys(ids)]
         return await carry_out(
             agent, await _joined(agent, plans), word="delete", yes=yes, dry_run=dry_run, as_json=as_json
@@ -188,7 +188,7 @@ def _given(exchange: bool, session: bool, document: bool, memory: bool) -> dict[
     return {"exchange": exchange, "session": session, "document": document, "memory": memory}
 
 
-async def _plan(agent: "Agent", wanted: str, kind: str | None) -> "Plan":
+async def _plan(agent: "Face", wanted: str, kind: str | None) -> "Plan":
     """What deleting the one thing that is meant would do. Raises NotFound, or Ambiguous where several are."""
     from graph.errors import Ambiguous
 
@@ -222,7 +222,7 @@ async def _plan(agent: "Agent", wanted: str, kind: str | None) -> "Plan":
     return await ways[what](id)
 
 
-async def _joined(agent: "Agent", plans: "list[Plan]") -> "Plan":
+async def _joined(agent: "Face", plans: "list[Plan]") -> "Plan":
     """One plan of several: all of it or nothing."""
     if len(plans) == 1:
         return plans[0]
@@ -231,13 +231,13 @@ async def _joined(agent: "Agent", plans: "list[Plan]") -> "Plan":
     return await agent.plans.plan("; ".join(plan.what for plan in plans), *events, notes=notes)
 
 
-async def _session(agent: "Agent", wanted: str) -> str:
+async def _session(agent: "Face", wanted: str) -> str:
     chats = [*await agent.chats.all(), *await agent.chats.all(archived=True)]
     found = _begins((each.id for each in chats), wanted, "chats")
     return found or (await agent.chats.get(wanted)).id  # a deleted one is told of by its whole id
 
 
-async def _document(agent: "Agent", wanted: str) -> str:
+async def _document(agent: "Face", wanted: str) -> str:
     found = _begins((each.id for each in await agent.documents.all()), wanted, "documents")
     return found or (await agent.documents.get(wanted)).id
 
@@ -253,7 +253,7 @@ def _begins(ids: Iterable[str], wanted: str, several: str) -> str | None:
     return found[0] if found else None
 
 
-async def _memory(agent: "Agent", wanted: str) -> str:
+async def _memory(agent: "Face", wanted: str) -> str:
     return (await agent.memories.story(wanted)).observation.id
 
 
@@ -269,7 +269,7 @@ def forget(
     what would be deleted and exits with 1.
     """
 
-    async def ask(agent: "Agent") -> "tuple[list[Observation], bool]":
+    async def ask(agent: "Face") -> "tuple[list[Observation], bool]":
         going = await agent.memories.forgetting(clean(id))
         _forget_show(going, as_json=as_json)
         said = f"This permanently deletes {counted(len(going), 'version')} of it. This cannot be undone."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any
 
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.stories import Player
     from agent.story.cards import Card
     from agent.story.knowledge import Knowledge
@@ -81,7 +81,7 @@ def begin(
     home = home_of(ctx)
     first, second = _card(host), _card(guest) if guest is not None else None
 
-    async def ask(agent: Agent) -> tuple[str, list[Player]]:
+    async def ask(agent: Face) -> tuple[str, list[Player]]:
         session = await agent.stories.begin(
             clean(name), first, guest=second, you=clean(you), scenario=clean(scenario) if scenario is not None else None
         )
@@ -103,7 +103,7 @@ def begin(
 def cast(ctx: typer.Context, session: OfStory, as_json: Json = False) -> None:
     """Show who plays in a story. ● is on the scene, ○ is away."""
 
-    async def ask(agent: Agent, of: str) -> list[Player]:
+    async def ask(agent: Face, of: str) -> list[Player]:
         return await agent.stories.cast(of)
 
     found = _of_story(ctx, session, ask)
@@ -133,7 +133,7 @@ def away(ctx: typer.Context, session: OfStory, name: Who) -> None:
 
 
 def _place(ctx: typer.Context, session: str, name: str, *, present: bool) -> None:
-    async def ask(agent: Agent, of: str) -> str:
+    async def ask(agent: Face, of: str) -> str:
         member = await agent.stories.named(of, clean(name))
         await agent.stories.place(of, member, present=present)
         return next(each.name for each in await agent.stories.cast(of) if each.member == member)
@@ -146,7 +146,7 @@ def _place(ctx: typer.Context, session: str, name: str, *, present: bool) -> Non
 def seen(ctx: typer.Context, session: OfStory, name: Who, as_json: Json = False) -> None:
     """Show a story as one of its cast saw it."""
 
-    async def ask(agent: Agent, of: str) -> list[Turn]:
+    async def ask(agent: Face, of: str) -> list[Turn]:
         return await agent.stories.seen_by(of, await agent.stories.named(of, clean(name)))
 
     found = _of_story(ctx, session, ask)
@@ -168,7 +168,7 @@ def seen(ctx: typer.Context, session: OfStory, name: Who, as_json: Json = False)
 def stage(ctx: typer.Context, session: OfStory, as_json: Json = False) -> None:
     """Show what stands on the stage of a story: of the cast, how they stand to each other, plots, scenes, the world."""
 
-    async def ask(agent: Agent, of: str) -> Overview:
+    async def ask(agent: Face, of: str) -> Overview:
         return await agent.stories.overview(of)
 
     found = _of_story(ctx, session, ask)
@@ -203,7 +203,7 @@ def scene(
 ) -> None:
     """Begin a scene, or end the one that is open."""
 
-    async def ask(agent: Agent, of: str) -> str:
+    async def ask(agent: Face, of: str) -> str:
         if clean(title).casefold() == "close":
             return f"{(await agent.stories.close_scene(of)).title} is over."
         await agent.stories.open_scene(of, clean(title))
@@ -221,7 +221,7 @@ def skip(
 ) -> None:
     """Let time pass in a story."""
 
-    async def ask(agent: Agent, of: str) -> None:
+    async def ask(agent: Face, of: str) -> None:
         await agent.stories.skip(of, clean(until), narration=clean(tell))
 
     _of_story(ctx, session, ask)
@@ -241,7 +241,7 @@ def knows(
     """Show what somebody in a story knows of something: ✓ knows, ~ outdated out of their sight, ✗ does not know."""
     from agent.errors import AgentError
 
-    async def ask(agent: Agent) -> Knowledge:
+    async def ask(agent: Face) -> Knowledge:
         stories = await agent.stories.all()
         if session is None and not stories:
             raise AgentError(NOT_YET)
@@ -286,7 +286,7 @@ def export_card(
     from tui.cards import pictured
     from tui.files import ExportFailed, write
 
-    async def ask(agent: Agent, of: str) -> bytes:
+    async def ask(agent: Face, of: str) -> bytes:
         return await agent.stories.card(of, await agent.stories.named(of, clean(name)))
 
     data = _of_story(ctx, session, ask)
@@ -358,16 +358,16 @@ def _card(said: str, *, path: bool = False) -> Card:
     return found
 
 
-def _of_story(ctx: typer.Context, session: str, work: Callable[[Agent, str], Coroutine[Any, Any, Answer]]) -> Answer:
+def _of_story(ctx: typer.Context, session: str, work: Callable[[Face, str], Coroutine[Any, Any, Answer]]) -> Answer:
     """What `work` answers of the chat that is meant. Raises NotFound, Ambiguous or AgentError."""
 
-    async def ask(agent: Agent) -> Answer:
+    async def ask(agent: Face) -> Answer:
         return await work(agent, await _session(agent, clean(session)))
 
     return with_agent(home_of(ctx), ask, client=CLIENT)
 
 
-async def _session(agent: Agent, said: str) -> str:
+async def _session(agent: Face, said: str) -> str:
     """The chat that is meant, by its id or by the name of its story. Raises NotFound or Ambiguous."""
     from graph.errors import NotFound
 

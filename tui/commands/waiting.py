@@ -8,6 +8,7 @@ from tui.text import counted
 
 if TYPE_CHECKING:
     from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Progress
 
 STILL_ERASED = "Deleted content is still being erased; this continues at the next start."
@@ -22,14 +23,14 @@ def waiting(count: int, *, by_itself: bool = True) -> str:
     return f"{exchanges} to be learned from: {chat}."
 
 
-async def tell_waiting(agent: "Agent") -> None:
+async def tell_waiting(agent: "Face") -> None:
     """Say on stderr that exchanges are waiting, if any do."""
     words = waiting(await agent.reflection.unreflected(), by_itself=agent.settings.reflect)
     if words:
         say(words)
 
 
-async def tell_erasing(agent: "Agent") -> None:
+async def tell_erasing(agent: "Face | Agent") -> None:
     """Say on stderr, once, that a purge is not over: the end of this command breaks it off."""
     from agent.errors import AgentError
     from graph.errors import MemoryFailure

@@ -15,8 +15,8 @@ from agent.service.limits import CALLS, RateWindow
 from agent.service.protocol import RateLimited
 
 if TYPE_CHECKING:  # the client waits for the server to begin, and the first call may take longer than a start
-    from agent.agent import Agent
     from agent.events import Notice
+    from agent.face import Face
     from agent.model_host import EmbedderLoader, LoadedEmbedder
     from agent.settings import Settings
     from models.protocols import Embedder, ModelInfo
@@ -33,7 +33,7 @@ class Visits:
         self._loader = loader
         self._idle_s = idle_s
         self._door = asyncio.Lock()  # held while the memory is opened or closed
-        self._agent: Agent | None = None
+        self._agent: Face | None = None
         self._notices: asyncio.Task[None] | None = None
         self._visitors = 0
         self._window = RateWindow()
@@ -43,7 +43,7 @@ class Visits:
         self._embedders: dict[tuple[str, int, int], LoadedEmbedder] = {}
 
     @asynccontextmanager
-    async def agent(self) -> "AsyncIterator[Agent]":
+    async def agent(self) -> "AsyncIterator[Face]":
         """The Agent with its graph caught up, and no chat model. Raises MemoryFailure or AgentError.
 
         RateLimited where the program asks a service too often: that is an accident, and keeps the others waiting.
@@ -79,7 +79,7 @@ class Visits:
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    async def _enter(self) -> "Agent":
+    async def _enter(self) -> "Face":
         async with self._door:
             if self._agent is None:
                 from agent.settings import load_settings
@@ -89,7 +89,7 @@ class Visits:
                 self._opened_at = asyncio.get_running_loop().time()
             return self._agent
 
-    async def _start(self, settings: "Settings") -> "Agent":
+    async def _start(self, settings: "Settings") -> "Face":
         from agent.agent import Agent
         from agent.proposals import CLIENT
         from tui.joining import graph_settled, joined

@@ -8,7 +8,7 @@ from textual.content import Content
 from tui.text import one_line
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.plans import Plan
     from graph.values import CoreBlock, Observation, Turn
     from tui.memories.view import View
@@ -25,7 +25,7 @@ class SessionChanges:
     `follow` is what the last work or its undoing was about, by its series or name: the mark of the list goes with it.
     """
 
-    def __init__(self, service: "Agent", view: "View") -> None:
+    def __init__(self, service: "Face", view: "View") -> None:
         self._service = service
         self._view = view
         self._done: list[tuple[str, str, int]] = []
@@ -155,7 +155,7 @@ class Host(Protocol):
     proposed: str  # the words that are to stand in the next correction
 
     @property
-    def service(self) -> "Agent":
+    def service(self) -> "Face":
         """What changes the memory."""
         ...
 

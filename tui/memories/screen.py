@@ -30,7 +30,7 @@ from tui.widgets.impact import ImpactChoice
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.plans import Plan
     from graph.values import Wanted
     from tui.state import State
@@ -67,7 +67,7 @@ class MemoriesScreen(Screen[Goal | None]):
         assert view.backstage is not None
         self._chat_view = view
         self._ingest = ingest
-        self.service: Agent = view.backstage.service
+        self.service: Face = view.backstage.service
         self.failures = view.failures
         self.view = View(self.service, world, project)
         self.doing = SessionChanges(self.service, self.view)

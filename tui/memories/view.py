@@ -8,7 +8,7 @@ from graph.values import Wanted
 from tui.worlds import MAIN, labels, what_if
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.past import PastView
     from graph.values import Chunk, CoreBlock, Document, Observation, Project, Story, Turn
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class View:
     """The same questions now and then. `at` is the time of a view of the past; nothing can be changed there."""
 
-    def __init__(self, service: "Agent", world: str = MAIN, project: str | None = None) -> None:
+    def __init__(self, service: "Face", world: str = MAIN, project: str | None = None) -> None:
         self._service = service
-        self._reader: Agent | PastView = service
+        self._reader: Face | PastView = service
         self.world = world
         self.project = project  # of the chat that it was opened from
         self.at: datetime | None = None
@@ -78,7 +78,7 @@ DAYS = "2026-10-01, 2026-10-01 14:30, 3d or 2w"
 LATER = "That date is in the future."
 
 
-async def heading(service: "Agent", view: "View") -> str:
+async def heading(service: "Face", view: "View") -> str:
     """What to say above the page of what is shown, where it is not the main world as it is now."""
     world = await what_if(service, view.world)
     parts = []
@@ -93,7 +93,7 @@ async def heading(service: "Agent", view: "View") -> str:
     return words[:1].upper() + words[1:]
 
 
-async def next_world(service: "Agent", view: "View") -> str | None:
+async def next_world(service: "Face", view: "View") -> str | None:
     """Turn to the world that comes after the one that is shown."""
     worlds = [world.id for world in await service.branches.worlds()]
     if len(worlds) < 2:

@@ -26,7 +26,7 @@ from tui.widgets.long_list import LongList
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Ego, Node, Side, Subgraph
     from tui.drawing.svg import SavedDrawing
     from tui.drawing.view import GraphView
@@ -171,7 +171,7 @@ class Drawing(Vertical):
     def __init__(self) -> None:
         super().__init__()
         self._view: GraphView | None = None
-        self._service: Agent | None = None
+        self._service: Face | None = None
         self._failures: tuple[type[Exception], ...] = ()
         self._latest: Latest[DrawingRequest, Subgraph | str] = Latest(self._look, self._show)
 
@@ -185,7 +185,7 @@ class Drawing(Vertical):
 
     async def draw(
         self,
-        service: "Agent",
+        service: "Face",
         ref: "Ref",
         failures: tuple[type[Exception], ...],
         *,

@@ -23,7 +23,7 @@ from tui.widgets.foot import Foot, StatusMessage
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Node, Ref
 
 NAME = 24  # characters of a node on the way that was walked
@@ -58,7 +58,7 @@ class NodeScreen(Screen["Ref | None"]):
     """
     BINDINGS: ClassVar[list[BindingType]] = bindings(NODE)
 
-    def __init__(self, service: "Agent", failures: tuple[type[Exception], ...], walk: NodeWalk, worlds: Worlds) -> None:
+    def __init__(self, service: "Face", failures: tuple[type[Exception], ...], walk: NodeWalk, worlds: Worlds) -> None:
         super().__init__()
         self.service = service
         self.walk = walk

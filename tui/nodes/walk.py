@@ -17,7 +17,7 @@ from tui.text import MUTED, cut, one_line, plain, spaced, when
 from tui.worlds import MAIN
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import Ego, Node, Ref, Side
 
 
@@ -261,7 +261,7 @@ class WalkStop:
 class NodeWalk:
     """Where one stands. Every step asks the memory first: one that fails leaves everything as it is."""
 
-    def __init__(self, service: "Agent", ego: "Ego", *, world: str = MAIN) -> None:
+    def __init__(self, service: "Face", ego: "Ego", *, world: str = MAIN) -> None:
         self._service = service
         self.world = world
         self.ego = ego

@@ -23,7 +23,7 @@ from tui.text import MUTED, in_chat, plain, spaced
 from tui.widgets.foot import StatusMessage
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.console.console import Answer
 
 
@@ -39,7 +39,7 @@ class QueryView(Screen[None]):
         super().__init__()
         assert view.backstage is not None
         self.chat_view = view
-        self.service: Agent = view.backstage.service
+        self.service: Face = view.backstage.service
         self.failures: tuple[type[Exception], ...] = (*view.failures, ExportFailed)
         self.desk = desk
         self.world = world

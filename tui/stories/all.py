@@ -13,7 +13,7 @@ from tui.themes import HERE, THERE, seat_style
 from tui.widgets.chooser import Chooser, ChooserKey, Chosen
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from graph.values import StoryWorld
 
 KEYS = (ChooserKey(STORIES[0], "open"), ChooserKey(STORIES[1], "new", always=True))
@@ -21,7 +21,7 @@ LAST = 4  # messages shown of a story
 LONGEST = 400  # characters of each
 
 
-async def choose_story(view: ChatView, service: "Agent", known: "Sequence[StoryWorld]") -> "Chosen[StoryWorld] | None":
+async def choose_story(view: ChatView, service: "Face", known: "Sequence[StoryWorld]") -> "Chosen[StoryWorld] | None":
     """The story to open, or that a new one is to be begun; None if left."""
     now = datetime.now().astimezone()
 
@@ -46,7 +46,7 @@ def _row(story: "StoryWorld", now: datetime) -> list[Content]:
     return [plain(one_line(story.name)), plain(about, MUTED)]
 
 
-async def _about(service: "Agent", story: "StoryWorld") -> Content:
+async def _about(service: "Face", story: "StoryWorld") -> Content:
     """The cast of the newest chat of a story, and the end of it."""
     session = story.sessions[0]
     lines = [

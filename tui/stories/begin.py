@@ -31,7 +31,7 @@ from tui.widgets.message import acted
 from tui.widgets.pages import Fold, Pages, PageText
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.story.cards import Card
 
 HOST, GUEST = "host", "guest"
@@ -308,7 +308,7 @@ async def begin(view: ChatView, draft: StoryDraft, *, strangers: bool = False) -
     )
 
 
-async def _greet(service: "Agent", session: str, place: int) -> None:
+async def _greet(service: "Face", session: str, place: int) -> None:
     """Let a chat begin with that of its greetings, which stand beside each other; it stands at the first."""
     for first in (await service.chats.thread(session))[: 1 if place else 0]:
         beside = (await service.branches.alternatives(session, [first.id])).get(first.id)

@@ -14,7 +14,7 @@ from tui.text import MUTED, cut, plain
 from tui.widgets.long_list import LongList
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
+    from agent.face import Face
     from agent.story.kickoff import Activity
 
 LABELS = {"place": "Place", "clock": "Time", "weather": "Weather"}
@@ -109,7 +109,7 @@ def _doing(activity: "Activity", names: Mapping[str, str]) -> str:
     return said[len(name) + 1 :] if (name := next(named, None)) is not None else ""
 
 
-async def put_on_stage(service: "Agent", session: str, settings: Sequence[Setting]) -> None:
+async def put_on_stage(service: "Face", session: str, settings: Sequence[Setting]) -> None:
     """Set them from the beginning on. Raises AgentError."""
     members: dict[str, str] = {each.seat: each.member for each in await service.stories.cast(session)}
     for each in settings:

@@ -8,8 +8,11 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from agent.agent import Agent
+from agent.face import Face
 from agent.past import PastView
-from agent.service.methods import TOLD, adapter, methods
+from agent.service.client import AgentClient
+from agent.service.methods import PARTS, TOLD, adapter, methods
 from agent.service.protocol import PROTOCOL
 
 WORDS = {"title", "description", "examples"}
@@ -54,3 +57,13 @@ def test_the_protocol_is_that_of_these_methods() -> None:
     told = json.dumps(list(spoken()), sort_keys=True)
     found = blake2b(told.encode(), digest_size=6).hexdigest()
     assert found == PROTOCOL, f'What can be asked has changed: PROTOCOL = "{found}" in agent/service/protocol.py.'
+
+
+def test_what_a_client_lacks_is_no_method_of_a_face() -> None:
+    """So that who asks a service for it is told by the type checker."""
+    lacking = {
+        name
+        for name in dir(Agent)
+        if not name.startswith("_") and name not in methods() and not hasattr(AgentClient, name) and name not in PARTS
+    }
+    assert lacking == set(Face.__annotations__)

@@ -14,6 +14,7 @@ from agent.home import Home
 from graph.errors import GraphFailure, LogDamaged, LogNewer, LogUnreadable, LogUnwritable, NoRoom
 from graph.memory import Memory
 from graph.values import Check
+from graph.whole_words import teach
 from tests.tui.commands.conftest import Remember
 from tui.commands import examination
 from tui.commands.examination import examine
@@ -91,6 +92,7 @@ def test_a_surprise_in_any_check_is_a_finding_and_the_others_are_made(
 def test_where_the_log_is_wrong_no_rebuild_is_advised(home: Path, remember: Remember) -> None:
     remember("one")
     with closing(sqlite3.connect(home / "memory" / "log.sqlite", isolation_level=None)) as db:
+        teach(db)
         db.execute("UPDATE events SET text = 'forged' WHERE kind = 'turn.said' AND text = 'one'")
     found = wrong(looked_over(home))
     assert "texts" in found

@@ -115,6 +115,15 @@ def test_the_named_model_is_tested_and_one_that_is_not_there_is_told(clew: Clew,
     assert {each.body["model"] for each in server.asked if each.body} == {"qwen3:8b"}
 
 
+@pytest.mark.restarts
+def test_a_question_goes_to_the_model_of_a_server_that_it_names(clew: Clew, serve: Serve, words_only: None) -> None:
+    server = serve(ollama())
+    assert clew("models", "add", server.address, "--name", "den").code == ExitCode.OK
+    asked = clew("ask", "--model", "qwen3:8b@den", "hello")
+    assert (asked.code, bool(asked.out.strip())) == (ExitCode.OK, True), asked.err
+    refused(clew, (("ask", "--model", "qwen3:8b@elsewhere", "hello"), ExitCode.UNAVAILABLE, "There is no model called"))
+
+
 def test_a_key_from_stdin_lies_in_a_private_file_and_nowhere_else(clew: Clew, home: Path, wanting: Discovered) -> None:
     ended = clew("models", "add", wanting.address, "--name", "den", "--key-stdin", stdin=f"{KEY}\n".encode())
     assert ended.code == ExitCode.OK

@@ -8,7 +8,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.errors import AgentError
-from agent.relations.keeping import lost_names
+from agent.reflection.keeping import lost_names
 from graph.errors import NotFound
 from graph.events import EntityNoted, Relation, RelationNoted, TurnDeleted
 from graph.values import Wanted

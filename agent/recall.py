@@ -19,6 +19,7 @@ from graph.events import ObservationKind, Strategy
 from graph.memory_view import MemoryView
 from graph.recall.intent import LEFT_OFF, Intent, read_intent
 from graph.values import Exchange, Filters, Hit, Kind, Reason, Session, Turn, Vector, Wanted
+from graph.whole_words import words_in
 from models.protocols import Generator
 
 from .events import Route
@@ -167,7 +168,13 @@ class Recaller:
             return []
         kinds: frozenset[Kind] = frozenset({"turn"})
         filters = Filters(world=session.world, exclude=message.held, witness=message.voice, kinds=kinds)
-        return await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
+        hits = await self.recall(message.text, limit=bounds.turns * LOOKED_AT, filters=filters)
+        from agent.story.play import play_of  # which no start has to wait for
+        from agent.story.plots import spent
+
+        play = await asyncio.to_thread(play_of, self._memory.readings, session, message.voice)
+        over = spent(play, message.voice) if play is not None else frozenset()
+        return [hit for hit in hits if over.isdisjoint(words_in(hit.text or ""))]
 
     def _recent(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:
         """The newest exchanges of other conversations; of this one too where a time is asked for, or where we were."""

@@ -30,6 +30,10 @@ STOP_WORDS = (
 STOP = frozenset(STOP_WORDS.split())
 TOKENIZER = "porter unicode61 remove_diacritics 2"  # of the word indexes
 CAPITAL = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪĮİĶŁĻĽŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŲŹŻŽΑ-ΩА-ЯЁ"  # letters, in a class of a regular expression
+# Of scripts where a word stands without blanks, or with endings that are words: where a name is no word by itself.
+UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+)
 END = "\uffff"  # of the text; what follows is for the index
 
 _WORD = re.compile(r"[^\W_]+")

@@ -57,7 +57,12 @@ FEWER = f"The lorebook has more than {MOST_ENTRIES:,} entries, of which the rest
 FEWER_KEYS = f"Keys beyond {MOST_KEYS} of an entry, or longer than {LONGEST_KEY} characters, are kept for export only"
 IGNORED = "Instructions in the lorebook that clew does not follow, kept for export"
 
+NEVER = "Off, since its chance is none"
+OF_TAGS = "Off, since it is for characters by their tags, which clew does not go by"
+
 Position = Literal["before_char", "after_char"]
+Logic = Literal["any", "not all", "not any", "all"]
+LOGICS: tuple[Logic, ...] = ("any", "not all", "not any", "all")  # by SillyTavern's numbers
 
 
 class Salvage:
@@ -206,9 +211,10 @@ class Salvage:
 class Entry:
     """A piece of lore and when it is told.
 
-    It is told where one of `keys` was said, and if it is `selective` also one of `secondary`; a `constant` one always,
-    one that is not `enabled` never. Lower `order` comes earlier; where there is no room the lowest `priority` is left
-    out, by `order` where there is none. `content` is without decorators. `name` and `comment` are for people.
+    It is told where one of `keys` was said, and if it is `selective` also one of `secondary`, or as its `logic` says; a
+    `constant` one always, one that is not `enabled` never. Lower `order` comes earlier; where there is no room the
+    lowest `priority` is left out, by `order` where there is none. `content` is without decorators. `name` and `comment`
+    are for people.
     """
 
     keys: tuple[str, ...] = ()
@@ -221,9 +227,17 @@ class Entry:
     priority: int | None = None
     case_sensitive: bool = False
     use_regex: bool = False  # the keys are patterns
+    logic: Logic = "any"  # which of the secondary keys
+    chance: int = 100  # of 100, that it is told when it could be
+    members: tuple[str, ...] = ()  # by name, whose alone it is; all others' where `but` them
+    but: bool = False
     position: Position = "after_char"
     name: str = ""
     comment: str = ""
+
+    def is_for(self, name: str) -> bool:
+        """Whether a character of that name may be told it."""
+        return not self.members or (name.casefold() in map(str.casefold, self.members)) != self.but
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +395,11 @@ def entry_json(entry: Entry) -> dict[str, Any]:
     value: dict[str, Any] = {
         "keys": list(entry.keys),
         "content": entry.content,
-        "extensions": {},
+        "extensions": {
+            "selectiveLogic": LOGICS.index(entry.logic),
+            "probability": entry.chance,
+            **({"characterFilter": {"names": [*entry.members], "isExclude": entry.but}} if entry.members else {}),
+        },
         "enabled": entry.enabled,
         "insertion_order": entry.order,
         "use_regex": entry.use_regex,
@@ -418,12 +436,17 @@ def entry_of(value: Mapping[str, Any], salvage: Salvage) -> Entry:
     content, decorators = undecorated(value["content"])
     for each in decorators:
         salvage.tell(IGNORED, f"@@{each}")
+    told = _told(value, salvage)
     return Entry(
         keys=_keys(value["keys"], salvage),
         content=salvage.cut(content, "content of an entry"),
         secondary=_keys(value.get("secondary_keys", []), salvage),
         selective=value.get("selective", False),
-        enabled=value["enabled"],
+        enabled=value["enabled"] and not told.off,
+        logic=told.logic,
+        chance=told.chance,
+        members=told.members,
+        but=told.but,
         constant=value["constant"],
         order=_whole(value["insertion_order"]) or 0,
         priority=_whole(value.get("priority")),
@@ -433,6 +456,33 @@ def entry_of(value: Mapping[str, Any], salvage: Salvage) -> Entry:
         name=salvage.cut(value.get("name", ""), "name of an entry"),
         comment=salvage.cut(value.get("comment", ""), "comment of an entry"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _When:
+    """What SillyTavern's own fields ask of an entry; `off`: what cannot be met."""
+
+    logic: Logic
+    chance: int
+    members: tuple[str, ...]
+    but: bool
+    off: bool
+
+
+def _told(value: Mapping[str, Any], salvage: Salvage) -> _When:
+    """When an entry may be told; of what is never told it is said which entry that is."""
+    fields = renamed({**value.get("extensions", {}), **value}, {"character_filter": "characterFilter"})
+    logic = salvage.number(fields.get("selectiveLogic"), "selectiveLogic") or 0
+    chance = salvage.number(fields.get("probability"), "probability")
+    always = chance is None or fields.get("useProbability") is False
+    only = salvage.object(fields.get("characterFilter"), "characterFilter")
+    names = tuple(salvage.texts(only.get("names", []), "names of a characterFilter"))
+    why = NEVER if not always and (chance or 0) < 1 else OF_TAGS if only.get("tags") else ""
+    if why and value["enabled"]:
+        salvage.tell(why, value.get("name") or value.get("comment") or ", ".join(value["keys"][:2]) or "an entry")
+    number = 100 if always or chance is None else round(min(100, chance))
+    which = LOGICS[int(logic)] if 0 <= logic < len(LOGICS) else "any"
+    return _When(which, number, names, only.get("isExclude") is True, bool(why))
 
 
 def undecorated(content: str) -> tuple[str, list[str]]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from zlib import crc32
 
 from agent.kept import kept
 from agent.story.book import Book, Entry, Salvage, book_of, normal_book
@@ -17,6 +18,7 @@ from agent.story.cards import filled
 from agent.story.play import WORLD, Play
 from agent.story.voice import card_of
 from graph.values import Member, StageLine, Turn
+from graph.whole_words import UNSPACED
 
 BOOK = "book:"  # before a book's name, as an aspect
 SCANNED = 4  # turns in which keys are looked for, where a book does not say
@@ -87,7 +89,7 @@ def matching(
     for book, entries in books:
         depth = min(book.scan_depth or SCANNED, MOST_SCANNED)
         text = _Said("\n".join(turn.text or "" for turn in seen[-depth:]))
-        fresh = [lore for lore in entries if not lore.entry.constant and not told(lore.id)]
+        fresh = [lore for lore in entries if not lore.entry.constant and not told(lore.id) and _drawn(lore, seen)]
         hits = [lore for lore in fresh if _matches(lore, text, patterns)]
         if book.recursive:
             inside = _Said("\n".join(lore.text for lore in hits))
@@ -204,10 +206,20 @@ def _unwrapped(key: str, case_sensitive: bool) -> tuple[str, int]:
     return pattern, int(regex.IGNORECASE) if ignore else 0
 
 
+def _drawn(lore: Lore, seen: Sequence[Turn]) -> bool:
+    """Whether an entry's chance has it told with the last turn: drawn from both, so that it is the same again."""
+    turn = seen[-1].id if seen else ""
+    return crc32(f"{lore.id} {turn}".encode()) % 100 < lore.entry.chance
+
+
 def _matches(lore: Lore, said: _Said, patterns: _Patterns) -> bool:
     entry = lore.entry
-    found = patterns.says(lore, entry.keys, said)
-    return found and (not (entry.selective and entry.secondary) or patterns.says(lore, entry.secondary, said))
+    if not patterns.says(lore, entry.keys, said):
+        return False
+    if not (entry.selective and entry.secondary):
+        return True
+    there = [patterns.says(lore, (key,), said) for key in entry.secondary]
+    return {"any": any(there), "not all": not all(there), "not any": not any(there), "all": all(there)}[entry.logic]
 
 
 def _says(lore: Lore, key: str, said: _Said, patterns: _Patterns) -> bool:
@@ -221,11 +233,16 @@ def _says(lore: Lore, key: str, said: _Said, patterns: _Patterns) -> bool:
         if at < 0:
             return False
         before, after = text[at - 1 : at] if at else "", text[at + len(key) : at + len(key) + 1]
-        if not (before.isalnum() and key[:1].isalnum()) and not (after.isalnum() and key[-1:].isalnum()):
+        if not _is_one_word(before, key[:1]) and not _is_one_word(key[-1:], after):
             return True
         at = text.find(key, at + 1)
     patterns.leave_out(lore, TOO_SLOW)
     return False
+
+
+def _is_one_word(before: str, after: str) -> bool:
+    """Whether two letters stand within one word; where words have no blanks between them, nothing tells."""
+    return before.isalnum() and after.isalnum() and not UNSPACED.search(before + after)
 
 
 def _entries(book: Book, line: StageLine, play: Play, voice: Member) -> list[Lore]:
@@ -235,7 +252,7 @@ def _entries(book: Book, line: StageLine, play: Play, voice: Member) -> list[Lor
 def _told(book: Book, line: StageLine, play: Play, voice: Member) -> Iterator[Lore]:
     you = play.seated("you")
     for at, entry in enumerate(book.entries):
-        if entry.enabled and entry.content.strip():
+        if entry.enabled and entry.content.strip() and entry.is_for(voice.name):
             title = entry.name or entry.comment or ", ".join(entry.keys[:2]) or f"entry {at + 1}"
             text = " ".join(filled(entry.content, char=voice.name, user=you.name if you else "You").split())
             yield Lore(f"lore.{line.seq}.{at}@{line.seq}", title, text, entry)

@@ -16,6 +16,7 @@ from graph.values import Member
 PLOT = "plot:"  # before a plot's id, as an owner
 Sort = Literal["event", "thread"]
 PLANNED, ACTIVE, COMPLETED, CANCELLED, EXPIRED = "planned", "active", "completed", "cancelled", "expired"
+STAYS = ("inventory", "fact:")  # what begins the aspects in which something of a plot is kept
 OVER = (COMPLETED, CANCELLED, EXPIRED)
 TEXTS = ("title", "trigger", "needs", "on_start", "on_complete", "props", "significance", "known")
 MOVES = {
@@ -86,13 +87,19 @@ def told_of(play: Play, voice: Member) -> Iterator[tuple[str, int, str]]:
             yield f"{PLOT}{plot.id}", plot.seq, f"{kind}: {plot.title}{end}{begun}{props}"
 
 
-def spent(play: Play) -> frozenset[str]:
-    """The words of props of plots that are over, in small letters: no summary carries them on."""
+def spent(play: Play, keeper: str | None = None) -> frozenset[str]:
+    """The words of props of plots that are over, in small letters: no summary and no recall carries them on.
+
+    What a `keeper` carries or knows of them is not spent for that member.
+    """
+    own = (line for (owner, aspect), line in play.lines.items() if owner == keeper and aspect.startswith(STAYS))
+    kept = "\n".join(line.text or "" for line in own).casefold()
     return frozenset(
         word.casefold()
         for plot in plots_of(play)
         if plot.over
         for prop in plot.props
+        if prop.casefold() not in kept
         for word in prop.split()
         if len(word) > 3
     )

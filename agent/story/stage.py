@@ -11,7 +11,6 @@ from agent.story.play import MET, PLACE, PRESENT, WORLD, Play
 from agent.story.plots import PLOT, TEXTS, plot_by, told_of
 from agent.story.scenes import LAST, SCENE, remembered, scenes_of
 from agent.story.ties import AFFINITY, APART, SUMMARY, TRUST, Tie, in_words, pair, ties_of
-from agent.story.voice import public
 from graph.values import Member, StageLine
 
 GROUP = "group"
@@ -24,6 +23,7 @@ RESTATED = "restated"  # the aspect of the world that has what people do told an
 
 INNER = {"mood": "feels {}", "goals": "wants: {}", "status": "is {}", "inventory": "carries {}"}
 OUTER = {
+    "public": "is known to all: {}",
     "place": "is at {}",
     "posture": "{}",
     "action": "is {}",
@@ -100,7 +100,7 @@ def told_to(play: Play, voice: Member, renewal: int = 0, met: Collection[str] = 
 
 def _met(play: Play, voice: Member, other: Member) -> Told:
     line = play.lines[pair(voice.id, other.id), MET]
-    return Told(f"{voice.id}.{MET}.{other.id}", line.seq, f"{voice.name} has met {other.name}: {public(play, other)}")
+    return Told(f"{voice.id}.{MET}.{other.id}", line.seq, f"{voice.name} has met {other.name}.")
 
 
 def _scenes(play: Play, voice: Member) -> Iterator[Told]:

@@ -1,10 +1,9 @@
 """What a voice of a story is shown: who it is, and the path as it saw it, its own words as its replies.
 
 This is the one place where a story enters a prompt. Nothing of a turn that the voice did not see is in what comes out,
-nor of another's card but its public description, the first paragraph.
+nor of another's card.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,6 @@ from graph.values import Member, Turn
 
 SCENARIO = "scenario"
 READ_AS = "card as read"  # the aspect with a card's macros as they were before they were drawn
-PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n|\r\r")
 STORY_PROMPT = (
     "You write one character of a story, {name}. Stay in that role and write only what {name} says and does next, "
     "in the style of the story so far, never for anybody else."
@@ -51,7 +49,10 @@ def _read(text: str, name: str) -> Card:
 
 
 def head_of(play: Play, voice: Member) -> str:
-    """The system prompt of a voice: its identity, whom it is with, and where the story stands."""
+    """The system prompt of a voice: its identity, the names of whom it is with, and where the story stands.
+
+    Of the others it knows their names alone; what everybody knows of one, the stage tells.
+    """
     you = play.seated("you")
     user = you.name if you is not None else "You"
     card = card_of(play, voice)
@@ -59,7 +60,7 @@ def head_of(play: Play, voice: Member) -> str:
     parts = [
         filled(card.system_prompt, char=voice.name, user=user, original=prompt) or prompt,
         _titled(f"Who {voice.name} is", "\n".join(filter(None, (card.description, card.personality)))),
-        *(_titled(f"Who {each.name} is", public(play, each)) for each in _acquainted(play, voice)),
+        _titled("Who else is in the story", ", ".join(each.name for each in _acquainted(play, voice))),
         _titled("The story", play.text(WORLD, SCENARIO)),
         _titled(f"How {voice.name} speaks", card.examples),
         card.post_history,
@@ -70,11 +71,6 @@ def head_of(play: Play, voice: Member) -> str:
 def _acquainted(play: Play, voice: Member) -> Iterator[Member]:
     """The others that a voice knew from the beginning; whom it met later, its stage tells it."""
     return (each for each in play.cast if each.id != voice.id and not play.are_strangers(voice.id, each.id))
-
-
-def public(play: Play, member: Member) -> str:
-    """What everybody knows of a member: the first paragraph of its description."""
-    return filled(PARAGRAPH.split(card_of(play, member).description.strip())[0], char=member.name, user="")
 
 
 def as_seen(path: Iterable[Turn], voice: Voice) -> list[Turn]:

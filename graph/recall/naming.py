@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from graph.projection.identities import Identities
 from graph.recall.columns import Columns
 from graph.values import CalledBy, Entity
-from graph.whole_words import STOP, fold, is_name, words_in
+from graph.whole_words import STOP, UNSPACED, fold, is_name, words_in
 
 LONGEST = 2_000  # characters of a question in which names are looked for
 WORDS = 5  # of the longest name that is looked for
@@ -21,8 +21,6 @@ YOU = "you"
 NOBODY = frozenset((YOU, "assistant"))
 
 _WORD = re.compile(r"[^\W_]+")
-# Of scripts that are written without spaces, where a name is no word by itself.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _NOTED = "SELECT coalesce(max(seq), 0) FROM events WHERE kind <> 'turn.said' AND kind = ?"
 CHANGING_BY_HAND = (
     *("entity.named", "entity.kinded", "entity.aliased", "entity.merged", "entity.split"),
@@ -68,7 +66,7 @@ class NameIndex:
                 words = tuple(words_in(name))
                 if each.id not in NOBODY and 0 < len(words) <= WORDS:
                     self._ids.setdefault(words, []).append(each.id)
-                if _UNSPACED.search(name):
+                if UNSPACED.search(name):
                     self._unspaced[name] = each.id
 
     def seeds(self, question: str, kin: Sequence[CalledBy]) -> list[Seed]:

@@ -9,6 +9,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.errors import AgentError
+from agent.recall import Bounds, RecallRequest
 from agent.settings import Settings
 from agent.stories import read_book_file
 from agent.story.book import Book, Entry
@@ -78,6 +79,32 @@ async def test_props_are_told_while_their_event_goes_on_and_leave_no_trace_after
     assert "Mara carries a silver spoon." in told
     await refused(stories.move_plot(session, picnic, "active"), "is completed and cannot become active")
     assert [(each.title, each.state) for each in await stories.plots(session)] == [("The picnic", "completed")]
+
+
+async def test_props_of_an_event_that_is_over_are_recalled_no_more_but_what_somebody_keeps(
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(FakeGenerator("Hm."), PLAIN.model_copy(update={"recall": True}))
+    await agent.idle()
+    session = await begun(agent)
+    played = Played(agent, FakeGenerator(), session)
+    mara, _ = await played.named("Mara", "Jonas")
+    picnic = await agent.stories.note_plot(session, "The picnic", texts={"props": "red blanket, silver spoon"})
+    await agent.stories.move_plot(session, picnic, "active")
+    await say(agent, session, "Mara, the red blanket lies on the grass.")
+    await say(agent, session, "Mara, the silver spoon lies beside it.")
+    for _ in range(3):
+        await say(agent, session, "Mara, how warm it is.")
+
+    async def found(word: str) -> list[str]:
+        request = RecallRequest(f"Mara, where is the {word}?", session, frozenset(), None, mara)
+        looked = await agent._recaller.look(request, FakeGenerator(), Bounds(5, 500))
+        return [hit.text for hit in looked.hits if word in hit.text]
+
+    assert await found("blanket") == ["Mara, the red blanket lies on the grass."]
+    await agent.stories.move_plot(session, picnic, "completed", keep=[(mara, "inventory", "silver spoon")])
+    assert await found("blanket") == []
+    assert await found("spoon") == ["Mara, the silver spoon lies beside it."]
 
 
 async def test_a_thread_is_told_until_it_is_closed_and_goes_back_with_the_head(played: Played) -> None:

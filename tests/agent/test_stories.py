@@ -63,7 +63,8 @@ async def test_whoever_is_named_answers_in_their_own_name_and_prompt(make_agent:
     assert "Ada: Mara, how are you?" in shown(model)
     assert "She hid the key." in shown(model)
     assert "He fears water." not in shown(model)
-    assert "A smuggler." in shown(model)
+    assert "A smuggler." not in shown(model), "of others the name alone"
+    assert "Ada, Jonas" in shown(model)
     assert "A storm at Mara's tower." in shown(model)
     await say(agent, session, "And you, Jonas?")
     assert shown(model).endswith("Jonas:")
@@ -532,13 +533,16 @@ async def test_strangers_are_told_of_each_other_once_they_met_and_not_after_goin
     before = (await thread(agent, session))[0].id
     await agent.stories.place(session, jonas, present=True)
     await say(agent, session, "Mara, this is a friend.")
-    assert "Mara has met Jonas: A smuggler." in shown(model)
+    assert "Mara has met Jonas." in shown(model)
+    assert "A smuggler" not in shown(model)
     assert "Jonas sits on the quay." in shown(model)
     assert "fears water" not in shown(model)
     await say(agent, session, "Jonas, and you?")
-    assert "Jonas has met Mara: A keeper of the lighthouse." in shown(model)
+    assert "Jonas has met Mara." in shown(model)
+    await agent.stories.put(session, jonas, "public", "a smuggler with one eye")
     await say(agent, session, "Mara, well?")
     assert shown(model).count("Mara has met Jonas") == 1
+    assert "Jonas is known to all: a smuggler with one eye." in shown(model)
     assert (await agent.status()).rewrites == {}
     await agent.branches.rewind(session, before)
     await say(agent, session, "Mara, alone again?")

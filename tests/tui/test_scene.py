@@ -128,3 +128,13 @@ def test_what_is_done_stands_in_italics_without_its_asterisks() -> None:
     assert [(span.start, span.end, str(span.style)) for span in words.spans if "italic" in str(span.style)] == [
         (0, 8, "italic")
     ]
+
+
+def test_a_spot_in_the_room_is_a_posture_and_no_place_of_its_own() -> None:
+    prose = "Mara stands at the window. Jonas sits by the stove. Ada is at the door."
+    found = settings_in(Beginning(prose, (("host", "Mara"), ("guest", "Jonas"), ("you", "Ada"))))
+    assert {(each.owner, each.aspect, each.value) for each in found} == {
+        ("host", "posture", "stands at the window"),
+        ("guest", "posture", "sits by the stove"),
+        ("you", "posture", "at the door"),
+    }

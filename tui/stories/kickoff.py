@@ -80,7 +80,10 @@ async def read_settings(beginning: Beginning) -> list[Setting]:
 
 
 def settings_in(beginning: Beginning) -> list[Setting]:
-    """What the prose says of place, time and weather, and of where each is who plays."""
+    """What the prose says of place, time and weather, and of what each does who plays.
+
+    Where in the place somebody is belongs to that: who is there hears the others, also from the window.
+    """
     from agent.story.kickoff import parse
     from agent.story.names import Named
     from agent.story.stops import called
@@ -91,10 +94,8 @@ def settings_in(beginning: Beginning) -> list[Setting]:
     found = [
         Setting(WORLD, aspect, LABELS[aspect], each.value) for aspect, each in of_world.items() if each is not None
     ]
-    found += [Setting(each.id, "place", names[each.id], each.where) for each in read.people if each.where]
-    found += [
-        Setting(each.id, "posture", names[each.id], doing) for each in read.activities if (doing := _doing(each, names))
-    ]
+    does = {each.id: each.where for each in read.people} | {each.id: _doing(each, names) for each in read.activities}
+    found += [Setting(id, "posture", names[id], doing) for id, doing in does.items() if doing]
     if read.met is False and len(names) > 2:
         found.append(Setting(WORLD, MET, "They have not met", f"{names['guest']} is away at first"))
     return found

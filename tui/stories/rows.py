@@ -29,7 +29,7 @@ BY = {"user": "set by you", "rule": "by rule, from what was said", "model": "jud
 UNSET = "–"
 MARKS = {"knows": "✓", "outdated": "~", "does not know": "✗"}
 # As in agent/story: stage.py, ties.py, plots.py, whose import the screen does not wait for.
-OF_MEMBER = ("mood", "goals", "status", "inventory", "place", "posture", "action", "holding", "attention")
+OF_MEMBER = ("public", "mood", "goals", "status", "inventory", "place", "posture", "action", "holding", "attention")
 OF_WORLD = ("scene", "place", "clock", "weather", "anchor")
 OF_PLACE = ("slots", "moving", "public", "audible")
 OF_GROUP = ("summary", "dynamic")

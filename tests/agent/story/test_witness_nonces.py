@@ -9,6 +9,7 @@ import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,13 @@ def another_path(patch: pytest.MonkeyPatch) -> None:
 
 
 def whole_cards(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(voice, "public", lambda play, member: voice.card_of(play, member).description)
+    acquainted = voice._acquainted
+
+    def told_whole(play: Any, of: Any) -> Any:
+        others = acquainted(play, of)
+        return (replace(each, name=f"{each.name}: {voice.card_of(play, each).description}") for each in others)
+
+    patch.setattr(voice, "_acquainted", told_whole)
 
 
 def all_seen(patch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from agent.errors import EmptyMessage, ExportUnreadable
-from agent.importing.chats import ImportedChat, ImportedMessage, chat_source, message_source, unmarked
+from agent.importing.chats import ImportedChat, ImportedMessage, chat_source, message_source, name, unmarked
 from agent.importing.clew import NAME, ClewExport
 from agent.importing.formats import Export, clew_export, open_export
 from agent.importing.reading import SAFE
@@ -202,6 +202,14 @@ class ImportReport:
     merged: Merged | None = None  # of an export of clew's own: what became of its events
 
 
+def _unread(chat: ImportedChat) -> Iterator[str]:
+    """How many letters of a chat were none that can be read, if there are any."""
+    unknown = sum((message.text or "").count("\N{REPLACEMENT CHARACTER}") for message in chat.messages)
+    if unknown:
+        title = name(chat.title) or "a chat without a title"
+        yield f"“{title}”: {unknown:,} letters that could not be read stand there as �"
+
+
 class Stopped(Exception):
     """The import was asked to end."""
 
@@ -271,7 +279,7 @@ class Importer:
         try:
             for number, chat in enumerate(export.chats()):
                 report.skipped.update(chat.skipped)
-                report.odd += chat.odd[: MOST_ODD - len(report.odd)]
+                report.odd += [*chat.odd, *_unread(chat)][: MOST_ODD - len(report.odd)]
                 if chat.messages:
                     self._add(chat, export, number)
             self._flush()

@@ -21,7 +21,12 @@ WITH_VALUE = {"--home": "home", "--model": "model", "--session": "session", "--p
 
 def main(argv: list[str] | None = None) -> int:
     """Run clew; the exit code."""
-    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        arguments = [os.fsencode(word).decode() for word in sys.argv[1:]] if argv is None else argv
+    except UnicodeDecodeError as error:  # else its letters would be U+FFFD for ever
+        said = error.object.decode(errors="replace")
+        print(f"clew: “{said}” is no text in UTF-8. Nothing was done. Write it in UTF-8.", file=sys.stderr)
+        return 65
     if arguments in (["--version"], ["-V"]):
         from tui.version import VERSION
 

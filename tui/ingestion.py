@@ -94,7 +94,7 @@ def _told(report: "IngestReport") -> str:
     words = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing to read"
     stopped = "Stopped. " if report.stopped else ""
     others = f" Unsupported: {by_ending(report.others)}." if report.others else ""
-    guessed = f" Not UTF-8, read as Windows-1252: {by_ending(report.guessed)}." if report.guessed else ""
+    guessed = f" Not all UTF-8, so some letters are guesses: {by_ending(report.guessed)}." if report.guessed else ""
     return f"{stopped}Documents: {words}.{others}{guessed} Press F4, then 5 to see them."
 
 

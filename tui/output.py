@@ -12,6 +12,7 @@ import stat
 import sys
 import time
 import unicodedata
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from datetime import datetime
 from shutil import get_terminal_size
@@ -144,6 +145,17 @@ def paint(text: str, style: str) -> str:
 def colourful(stream: TextIO) -> bool:
     """Whether a stream is a terminal whose user did not ask for no colour."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def text_of(raw: bytes) -> str:
+    """What was piped in as text; where letters of it are guesses, that is said."""
+    from agent.decoding import decoded
+
+    found = decoded(raw)
+    if found.text.encode() != raw.removeprefix(BOM_UTF8):
+        unknown = f" ({found.unknown:,} unknown)" if found.unknown else ""
+        say(f"clew: What was piped in is not all UTF-8, so some of its letters are guesses{unknown}.")
+    return found.text
 
 
 class Narration:

@@ -114,25 +114,21 @@ def _has_conversations(name: PurePosixPath) -> bool:
 
 
 def text(source: ExportSource) -> Iterator[str]:
-    """The file's text, piece by piece, without a byte order mark. Raises ExportUnreadable where it is not UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    at = 0
+    """The file's text, piece by piece, without a byte order mark; what is no UTF-8 becomes U+FFFD.
+
+    Raises ExportUnreadable for UTF-16.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     with source.open() as file:
-        while True:
-            data = file.read(PIECE)
-            if at == 0 and data.startswith(NOT_UTF8):
-                raise ExportUnreadable(f"{source.name} is UTF-16 text. {SAFE} Save it as UTF-8.")
-            waiting = len(decoder.getstate()[0])
-            try:
-                piece = decoder.decode(data, final=not data)
-            except UnicodeDecodeError as error:
-                byte = at - waiting + error.start
-                raise ExportUnreadable(f"{source.name} is not UTF-8 text (byte {byte}). {SAFE}") from error
-            at += len(data)
-            if piece:
+        data = file.read(PIECE)
+        if data.startswith(NOT_UTF8):
+            raise ExportUnreadable(f"{source.name} is UTF-16 text. {SAFE} Save it as UTF-8.")
+        while data:
+            if piece := decoder.decode(data):
                 yield piece
-            if not data:
-                return
+            data = file.read(PIECE)
+        if rest := decoder.decode(b"", final=True):
+            yield rest
 
 
 class ReadWindow:
@@ -263,12 +259,10 @@ def lines(source: ExportSource) -> Iterator[ExportLine]:
 def line_of(number: int, data: bytes) -> ExportLine:
     """A line of a file, in bytes."""
     try:
-        text = data.decode().strip(SPACE)
+        text = data.decode(errors="replace").strip(SPACE)
         if _may_hold_too_many(text, 0):
             return ExportLine(number, error=TOO_MANY)
         return ExportLine(number, DECODER.decode(text))
-    except UnicodeDecodeError as error:
-        return ExportLine(number, error=f"not UTF-8 text (byte {error.start})")
     except json.JSONDecodeError as error:
         return ExportLine(number, error=f"{error.msg}, column {error.colno}")
     except RecursionError:

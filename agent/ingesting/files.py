@@ -1,5 +1,6 @@
 """Which files are documents, and what one says: read once, whole, and refused where it is not what it seems."""
 
+import codecs
 import os
 import re
 import stat
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent import confined
+from agent.decoding import decoded
 from agent.errors import DocumentMissing, DocumentUnreadable
 from agent.ingesting import pdf, sections
 from agent.ingesting.sections import LONGEST, Section, TextPiece, pieces
@@ -47,7 +49,7 @@ class ReadFile:
     title: str
     size: int  # bytes
     pieces: tuple[TextPiece, ...]
-    guessed: bool = False  # it is not UTF-8, and was read as Windows-1252, which Latin-1 is a part of
+    guessed: bool = False  # it is not all UTF-8: read as Windows-1252, or what is no letter as U+FFFD
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,34 +185,15 @@ def _bytes(path: Path) -> bytes:
 
 
 def _text(path: Path, data: bytes) -> tuple[str, bool]:
-    """The words of a file, and whether it had to be guessed how they are written."""
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    western: str | None = None
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        western = _western(data) if encoding == "utf-8-sig" else None
-        if western is None:
-            if b"\0" in data[:8192]:
-                raise DocumentUnreadable(f"{path.name} is not a text file. {SAFE}") from error
-            why = f"is not UTF-8 text (byte {error.start})"
-            raise DocumentUnreadable(f"{path.name} {why}. {SAFE} Save it as UTF-8.") from error
-        text = western
-    if "\0" in text:
+    """The words of a file, and whether some of its letters had to be guessed."""
+    wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    if not wide and b"\0" in data:
         raise DocumentUnreadable(f"{path.name} is a binary file, not text. {SAFE}")
-    return text.replace("\r\n", "\n").replace("\r", "\n"), western is not None
-
-
-def _western(data: bytes) -> str | None:
-    """Bytes as Windows-1252; None for what is no text, and for UTF-8 with faults, of which it would make nonsense."""
-    faulty = data.decode("utf-8", "replace")
-    faults = faulty.count("\N{REPLACEMENT CHARACTER}")
-    if CONTROLS.search(data) or len(faulty) - len(faulty.encode("ascii", "ignore")) - faults > faults:
-        return None
-    try:
-        return data.decode("cp1252")
-    except UnicodeDecodeError:
-        return None
+    found = decoded(data)
+    whole = wide or found.text.encode() == data.removeprefix(codecs.BOM_UTF8)
+    if "\0" in found.text or (not whole and CONTROLS.search(data)):
+        raise DocumentUnreadable(f"{path.name} is not a text file. {SAFE} Save it as UTF-8.")
+    return found.text.replace("\r\n", "\n").replace("\r", "\n"), not whole or found.unknown > 0
 
 
 def _pdf(path: Path, data: bytes) -> tuple[str, Iterator[Section]]:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from agent.importer import Importer
 from agent.importing.chats import ImportedChat
 from agent.importing.formats import open_export
+from graph.memory import Memory
 
 ODD: list[Any] = [None, 5, "x", [], {}, True, [None], 1.5]
 TEXTS = ["the first", "the second", "the third"]
@@ -134,3 +136,10 @@ def test_a_long_chain_that_only_children_tell_of_is_read_in_time(tmp_path: Path)
     (chat,) = read(tmp_path, CHATGPT | {"mapping": mapping})
     assert len(chat.messages) == 20_000
     assert follows(chat)
+
+
+def test_letters_that_could_not_be_read_are_counted_by_their_chat(memory: Memory, tmp_path: Path) -> None:
+    data = json.dumps([CHATGPT]).encode().replace(b"the second", b"the s\xe9cond \xff")
+    (tmp_path / "x.json").write_bytes(data)
+    report = Importer(memory).run(tmp_path / "x.json")
+    assert (report.new, report.odd) == (3, ["“Trip”: 2 letters that could not be read stand there as �"])

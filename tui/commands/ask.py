@@ -11,7 +11,7 @@ from tui.commands.choosing import aim, complete_session, complete_shown, home_of
 from tui.commands.replies import AskRequest, ReplyPrinter
 from tui.exit_codes import ExitCode
 from tui.joining import may_run
-from tui.output import say
+from tui.output import say, text_of
 from tui.text import clean
 
 if TYPE_CHECKING:
@@ -132,14 +132,14 @@ def named_in(words: list[str]) -> tuple[str, ...]:
 
 
 def _piped() -> str:
-    """What stdin has, if it is a pipe or a file; bytes that are no UTF-8 become replacement characters."""
+    """What stdin has, if it is a pipe or a file; where its bytes are no UTF-8 it is said that letters are guesses."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return ""
     raw = sys.stdin.buffer.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         say(f"clew: What was piped is longer than {MOST_BYTES >> 20} MiB, so nothing was sent or stored. Shorten it.")
         raise typer.Exit(ExitCode.BAD_DATA)
-    return raw.decode("utf-8", "replace")
+    return text_of(raw)
 
 
 def regenerate(

@@ -166,7 +166,7 @@ def words(report: "IngestReport") -> list[str]:
     pieces = f" ({counted(report.chunks, 'new passage')})" if report.chunks else ""
     lines = [f"Documents: {', '.join(parts) or 'none'}{pieces}."]
     lines += [f"Left out: {one_line(why)}" for _, why in report.skipped]
-    lines += [f"Not UTF-8, read as Windows-1252 (Latin-1): {one_line(path)}" for path in report.guessed]
+    lines += [f"Not all UTF-8, so some letters are guesses: {one_line(path)}" for path in report.guessed]
     if report.others:
         lines.append(f"Skipped, because clew reads Markdown, text, code and PDF: {by_ending(report.others)}.")
     if report.stopped:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from tui.output import fit, instant, local, paint, put_json, width
+from tui.output import fit, instant, local, paint, put_json, text_of, width
 from tui.reasons import proven_by
 from tui.text import clean, counted, one_line
 
@@ -65,7 +65,7 @@ def one_of(given: str | None, known: Sequence[Word], what: str) -> Word | None:
 def read_text(words: Sequence[str], example: str) -> str:
     """The words of the command line, or what is piped in for `-`. Raises BadParameter if there are none."""
     if list(words) == ["-"] and sys.stdin is not None:
-        text = sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace")
+        text = text_of(sys.stdin.buffer.read(MOST_BYTES))
     else:
         text = " ".join(words)
     if not text.strip():

@@ -41,8 +41,10 @@ READ = {
     "the words of a PDF under their page": ("tides.pdf", pdf("Twice a day"), {"kind": "pdf"}),
     "UTF-16 and the line ends of Windows": ("notes.txt", "one\r\n\r\ntwo".encode("utf-16"), {}),
     "the western code pages": ("latin.txt", "Größe: 3 €\r\n".encode("cp1252"), {"guessed": True}),
+    "one bad byte of UTF-8": ("faulty.txt", "größe, süß".encode() + b"\xff", {"guessed": True}),
+    "UTF-8 with its mark": ("marked.txt", b"\xef\xbb\xbf" + "größe".encode(), {"guessed": False}),
 }
-WORDS = ("Tides\nTwice a day.", "page 1\nTwice a day", "one\n\ntwo", "Größe: 3 €")
+WORDS = ("Tides\nTwice a day.", "page 1\nTwice a day", "one\n\ntwo", "Größe: 3 €", "größe, süß\ufffd", "größe")
 
 
 @pytest.mark.process
@@ -62,10 +64,9 @@ def test_what_a_file_says_is_read(tmp_path: Path, file: tuple[str, bytes, dict[s
         pytest.param("locked.pdf", pdf("secret", password="x"), "encrypted", marks=pytest.mark.process),
         pytest.param("broken.pdf", b"%PDF-1.7 and then nothing", "damaged or not a PDF", marks=pytest.mark.process),
         ("picture.pdf", b"\x89PNG....", "damaged or not a PDF"),
-        ("binary.md", b"\x7fELF\x02\x00\x00\xff", "is not a text file"),
+        ("binary.md", b"\x7fELF\x02\x00\x00\xff", "a binary file, not text"),
         ("zeros.md", b"abc\0def", "a binary file, not text"),
-        ("faulty.txt", "größe".encode() + b"\xff", "not UTF-8 text (byte 7)"),
-        ("control.txt", b"gr\xf6\xdfe\x02", "not UTF-8 text (byte 2)"),
+        ("control.txt", b"gr\xf6\xdfe\x02", "is not a text file"),
         ("empty.md", b"", "contains no text"),
         ("blank.md", b" \n\n\t\n", "contains no text"),
     ],

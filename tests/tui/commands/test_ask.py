@@ -15,7 +15,7 @@ from graph.log import lock
 from graph.reader import LogReader
 from models.catalogue import entry
 from models.store import DEFAULT_EMBEDDER
-from tests.tui.commands.conftest import Clew, Remember, held, refused
+from tests.tui.commands.conftest import Clew, Remember, held, refused, started
 from tui.commands.ask import MOST_BYTES
 from tui.commands.replies import FIGURES
 
@@ -44,13 +44,14 @@ def test_a_question_is_answered_by_the_real_model_and_kept(answering: Clew, home
 
 
 def test_what_is_piped_follows_the_argument_whatever_its_bytes_or_is_enough_alone(answering: Clew) -> None:
-    piped = b"caf\xe9 \x1b[31mred\r\n[bold </s> <|im_end|> \xf0\x9f\x98"
+    piped = b"caf\xe9 \x1b[31mred\r\n[bold </s> <|im_end|> \x81"
     ended = answering("ask", "--json", b"Repeat: \xff".decode("utf-8", "surrogateescape"), stdin=piped, **SHORT)
     assert ended.code == 0, ended.err
     assert ended.out.count("\n") == 1, "one line that any program reads"
     assert json.loads(ended.out)["session"]
     said = answering("show", ended.json["turn"], "--json").json["turn"]["text"]
-    assert said == "Repeat: �\n\ncaf� �[31mred\n[bold </s> <|im_end|> �"
+    assert said == "Repeat: �\n\ncafé �[31mred\n[bold </s> <|im_end|> �"
+    assert "not all UTF-8, so some of its letters are guesses (1 unknown)." in ended.err
     ended = answering("ask", stdin=b"Say hello.\n", **SHORT)
     assert ended.code == 0
     assert all(re.fullmatch(r"accepted \w{26}|The reply was cut off.*", line) for line in ended.err.splitlines())
@@ -156,3 +157,15 @@ def test_what_was_asked_beside_a_damaged_graph_is_kept(answering: Clew, home: Pa
     assert report.code == 0, report.out
     with held(home), closing(LogReader.open(home / "memory")) as reader:  # the log can be opened
         assert reader.counts()["turns"] == 4
+
+
+@pytest.mark.process
+def test_bytes_of_the_command_line_are_utf8_in_any_locale_or_refused(environment: dict[str, str]) -> None:
+    ascii_alone = environment | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    kept = started(ascii_alone, "remember", "Ärger macht müde".encode())  # type: ignore[arg-type]
+    assert kept.returncode == 0, kept.stderr
+    assert b"rger macht" in (shown := started(environment, "memories", "--json").stdout)
+    assert json.loads(shown)[0]["text"] == "Ärger macht müde"
+    refused = started(environment, "remember", b"\xc4rger")  # type: ignore[arg-type]
+    assert (refused.returncode, refused.stdout) == (65, b"")
+    assert b"is no text in UTF-8. Nothing was done." in refused.stderr

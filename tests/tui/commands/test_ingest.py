@@ -64,7 +64,7 @@ def test_what_is_passed_over_or_guessed_is_named(clew: Clew, folder: Path) -> No
     ended = clew("ingest", str(folder), "--no-embed")
     assert ended.code == 0
     assert "Skipped, because clew reads Markdown, text, code and PDF: 2 .png, plan.docx." in ended.out
-    assert f"Not UTF-8, read as Windows-1252 (Latin-1): {folder / 'alt.txt'}" in ended.out
+    assert f"Not all UTF-8, so some letters are guesses: {folder / 'alt.txt'}" in ended.out
     told = " ".join(clew("ingest").out.split())
     assert "1 passage Cheese" in told
     assert "2 passages Tides" in told

@@ -5,6 +5,7 @@ itself hides, and empty messages. A message follows the nearest one before it th
 edited questions are alternatives here as they were there.
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agent.importing.chats import moment
 from agent.importing.salvage import Oddities, Salvaged
+from agent.text import fenced
 from graph.events import Role
 
 from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
@@ -22,6 +24,7 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 SAID = {"text", "multimodal_text", "code"}
 UNKNOWN = "of an unknown role"
 SHOWN = 60  # characters of a message that is named
+CANVAS = "canmore"  # the tool of canvases
 ALL = "all"  # the recipient of what is not written to a tool
 
 
@@ -203,6 +206,8 @@ def _left_out(message: ChatGptMessage) -> str | None:
     metadata = message.metadata or {}
     if message.author.role == "system":
         return "of the system"
+    if message.author.role == "assistant" and _canvas(message):
+        return None
     if message.author.role == "tool" or (message.recipient or ALL) != ALL:
         return "of or to a tool"
     if message.author.role not in ROLES:
@@ -214,7 +219,27 @@ def _left_out(message: ChatGptMessage) -> str | None:
     return None
 
 
+def _canvas(message: ChatGptMessage) -> str:
+    """What a message wrote into a canvas, a text beside the chat; nothing for any other."""
+    tool = (message.recipient or "").partition(".")[0]
+    content = message.content
+    try:
+        given: Any = json.loads(content.text or "".join(map(str, content.parts or []))) if tool == CANVAS else {}
+    except (ValueError, RecursionError):
+        given = {}
+    match given:
+        case {"content": str(text), **more} if text.strip():
+            return fenced(name(more.get("name")) or "canvas", text)
+        case {"updates": list(updates)}:
+            changed = [each.get("replacement") for each in updates if isinstance(each, dict)]
+            texts = [text for text in changed if isinstance(text, str) and text.strip()]
+            return fenced("canvas, changed", "\n".join(texts)) if texts else ""
+    return ""
+
+
 def _text(message: ChatGptMessage) -> str:
+    if canvas := _canvas(message):
+        return canvas
     content = message.content
     parts = [_part(part) for part in content.parts or []]
     lines = [part for part in parts if part.strip()]

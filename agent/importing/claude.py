@@ -106,6 +106,9 @@ def parse(value: Any) -> ImportedChat:
     )
 
 
+FILE_TOOLS = ("create_file", "str_replace", "str_replace_based_edit_tool")
+
+
 def _is_root(uuid: str | None) -> bool:
     """The uuid, zeros but for its version's digits, that first messages name as what they follow."""
     return uuid is not None and not set(uuid) - set("048-")
@@ -152,6 +155,11 @@ def _written(call: dict[str, Any], artifacts: dict[str, str]) -> str:
                     return fenced(title, content)
                 case {"command": "update", "new_str": str(content)} if content.strip():
                     return fenced(f"{title}, changed", content)
-        case {"name": "create_file", "input": {"path": str(path), "file_text": str(content)}} if content.strip():
-            return fenced(name(PurePosixPath(path).name) or "file", content)
+        case {"name": str(tool), "input": {"path": str(path), **given}} if tool in FILE_TOOLS:
+            file = name(PurePosixPath(path).name) or "file"
+            match given:
+                case {"file_text": str(content)} if content.strip():
+                    return fenced(file, content)
+                case {"new_str": str(content)} | {"insert_text": str(content)} if content.strip():
+                    return fenced(f"{file}, changed", content)
     return ""

@@ -5,6 +5,7 @@ import logging
 from contextlib import suppress
 from typing import Any
 
+LIGATURES = dict(zip(range(0xFB00, 0xFB07), ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True))
 LOCKED = "locked"  # instead of all of it, where it needs a password
 
 
@@ -20,7 +21,7 @@ def read_given(given: bytes, about: dict[str, Any]) -> dict[str, Any]:
         if reader.is_encrypted and not reader.decrypt(""):
             return {LOCKED: True}
         for page in reader.pages:
-            texts.append(page.extract_text())
+            texts.append(page.extract_text().translate(LIGATURES))
             length += len(texts[-1])
             if most is not None and length > most:
                 break

@@ -143,3 +143,38 @@ def test_letters_that_could_not_be_read_are_counted_by_their_chat(memory: Memory
     (tmp_path / "x.json").write_bytes(data)
     report = Importer(memory).run(tmp_path / "x.json")
     assert (report.new, report.odd) == (3, ["“Trip”: 2 letters that could not be read stand there as �"])
+
+
+def said_of(export: Any, tmp_path: Path) -> list[str]:
+    (tmp_path / "x.json").write_text(json.dumps([export]))
+    (chat,) = open_export(tmp_path / "x.json").chats()
+    return [message.text for message in chat.messages]
+
+
+def test_what_was_written_into_a_canvas_comes_along(tmp_path: Path) -> None:
+    export: Any = copy.deepcopy(CHATGPT)
+    message = export["mapping"]["m2"]["message"]
+    message["recipient"] = "canmore.create_textdoc"
+    for written, kept in (
+        ({"name": "plan", "type": "document", "content": "Row at dawn."}, ["plan", "Row at dawn."]),
+        ({"updates": [{"pattern": ".*", "replacement": "Row at noon."}]}, ["canvas, changed", "Row at noon."]),
+    ):
+        message["content"] = {"content_type": "code", "language": "json", "text": json.dumps(written)}
+        said = said_of(export, tmp_path)[1]
+        assert all(each in said for each in kept), said
+    message["content"]["text"] = "no JSON"
+    assert said_of(export, tmp_path) == ["the first", "the third"]
+
+
+def test_what_claude_changed_in_a_file_comes_along(tmp_path: Path) -> None:
+    export = copy.deepcopy(CLAUDE)
+    tools: tuple[tuple[str, dict[str, str]], ...] = (
+        ("str_replace", {"path": "/tmp/plan.md", "old_str": "dawn", "new_str": "Row at noon."}),
+        ("str_replace_based_edit_tool", {"command": "insert", "path": "plan.md", "insert_text": "Row at noon."}),
+        ("str_replace_based_edit_tool", {"command": "create", "path": "plan.md", "file_text": "Row at noon."}),
+    )
+    for tool, given in tools:
+        export["chat_messages"][1]["content"] = [{"type": "tool_use", "name": tool, "input": given}]
+        said = said_of(export, tmp_path)[1]
+        assert "plan.md" in said
+        assert "Row at noon." in said

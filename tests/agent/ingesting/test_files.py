@@ -39,12 +39,21 @@ READ = {
         {"kind": "markdown", "title": "Tides"},
     ),
     "the words of a PDF under their page": ("tides.pdf", pdf("Twice a day"), {"kind": "pdf"}),
+    "the ligatures of a PDF as letters": ("office.pdf", pdf(r"o\256ce, \257ow"), {"kind": "pdf"}),
     "UTF-16 and the line ends of Windows": ("notes.txt", "one\r\n\r\ntwo".encode("utf-16"), {}),
     "the western code pages": ("latin.txt", "Größe: 3 €\r\n".encode("cp1252"), {"guessed": True}),
     "one bad byte of UTF-8": ("faulty.txt", "größe, süß".encode() + b"\xff", {"guessed": True}),
     "UTF-8 with its mark": ("marked.txt", b"\xef\xbb\xbf" + "größe".encode(), {"guessed": False}),
 }
-WORDS = ("Tides\nTwice a day.", "page 1\nTwice a day", "one\n\ntwo", "Größe: 3 €", "größe, süß\ufffd", "größe")
+WORDS = (
+    "Tides\nTwice a day.",
+    "page 1\nTwice a day",
+    "page 1\nofice, flow",
+    "one\n\ntwo",
+    "Größe: 3 €",
+    "größe, süß\ufffd",
+    "größe",
+)
 
 
 @pytest.mark.process

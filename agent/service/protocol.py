@@ -13,7 +13,7 @@ from agent.errors import AgentError
 
 # Of what can be asked and told, as tests/agent/service/test_protocol.py works it out: a face and a service with another
 # would misunderstand each other, so the older service ends and a new one is started.
-PROTOCOL = "7e957aed5cf1"
+PROTOCOL = "8e1a7239e159"
 LONGEST_LINE = 32 * 1024 * 1024  # bytes: no paste and no answer is as long
 HANDSHAKE_S = 2.0
 

@@ -32,6 +32,7 @@ _UNREAD = re.compile(r"\(\?#|\(\?[A-Za-z0-9]*x|\[:\^?\w+:\]")
 TIME_S = 0.05  # for a pattern in all turns
 MOST_S = 0.5  # for all keys of a message
 MOST_WITHIN = 10_000  # times that a key may stand within other words, and in none by itself
+ALWAYS = 100  # of 100: the chance of most
 NO_ROOM, TOO_SLOW, NO_PATTERN = "there was no room", "its pattern takes too long", "its pattern is none"
 
 
@@ -208,8 +209,9 @@ def _unwrapped(key: str, case_sensitive: bool) -> tuple[str, int]:
 
 def _drawn(lore: Lore, seen: Sequence[Turn]) -> bool:
     """Whether an entry's chance has it told with the last turn: drawn from both, so that it is the same again."""
-    turn = seen[-1].id if seen else ""
-    return crc32(f"{lore.id} {turn}".encode()) % 100 < lore.entry.chance
+    if lore.entry.chance >= ALWAYS or not seen:
+        return True
+    return crc32(f"{lore.id} {seen[-1].id}".encode()) % ALWAYS < lore.entry.chance
 
 
 def _matches(lore: Lore, said: _Said, patterns: _Patterns) -> bool:

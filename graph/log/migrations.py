@@ -174,7 +174,7 @@ def migrate(db: sqlite3.Connection, progress: Callable[[int, int], object] = lam
 
 def _let_go(db: sqlite3.Connection) -> None:
     """Drop what an older version kept of the structure of events: columns that are only in indexes, and these."""
-    for table in _BEFORE_5:
+    for table in _BEFORE_5 if version_of(db) < FIRST_WITHOUT else ():
         db.execute(f"DROP TABLE IF EXISTS {table}")
     for type, name in db.execute(_OF_EVENTS).fetchall():
         if name not in SCHEMA:

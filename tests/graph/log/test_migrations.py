@@ -13,6 +13,7 @@ from graph.events import Event
 from graph.events.codec import decode, encode, genesis, hash_link
 from graph.log.log import INSERT
 from graph.log.migrations import NEWEST, migrate, version_of
+from graph.memory import Memory
 from graph.projection.sqlite_tables import rebuild
 from graph.reader import LogReader
 from tests.graph.conftest import Open, bad, ignore, purge, with_graph
@@ -107,6 +108,19 @@ def test_a_log_of_version_1_or_2_is_read_without_being_migrated(tmp_path: Path) 
         assert [turn.id for turn in reader.thread("s")] == ["q1", "a1", "a2"]
         assert reader.counts() == {"events": 11, "turns": 4, "sessions": 2}
     assert (folder / "log.sqlite").read_bytes() == before
+
+
+def test_a_log_of_version_6_gets_its_names_with_progress_and_keeps_its_tables(folder: Path) -> None:
+    copied(folder, 6)
+    told: list[tuple[int, int]] = []
+    with closing(
+        Memory.open(folder, command="test", progress=lambda done, total: told.append((done, total)))
+    ) as memory:
+        (step,) = told  # of the indexes alone
+        assert step[0] == step[1] > 0
+        assert memory._log.words_agree()
+        memory.append(said("new", "f", parent="f1", text="Ines is in."))
+        assert memory.readings.search("Ines ")[0].turn.id == "new"
 
 
 def old_log(folder: Path, *, turns: int) -> sqlite3.Connection:

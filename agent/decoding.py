@@ -12,7 +12,10 @@ from pathlib import Path
 
 NOT_OF_ASCII = {"iso2022_jp", "utf-16-le", "utf-16-be"}  # whose bytes are those of other letters in UTF-8
 UNSURE = (None, "utf-8", "cp1252")  # is said of much that is not
-BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+BOMS = (
+    *((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF8, "utf-8")),
+    *((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
+)
 
 
 @cache

@@ -173,7 +173,7 @@ class Recaller:
         from agent.story.plots import spent
 
         play = await asyncio.to_thread(play_of, self._memory.readings, session, message.voice)
-        over = spent(play, message.voice) if play is not None else frozenset()
+        over = {words[-1] for words in spent(play, message.voice)} if play is not None else set[str]()
         return [hit for hit in hits if over.isdisjoint(words_in(hit.text or ""))]
 
     def _recent(self, message: RecallRequest, intent: Intent, bounds: Bounds, session: Session) -> list[Hit]:

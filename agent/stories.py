@@ -516,7 +516,7 @@ class Stories:
                     continue
                 seen = self._seen_since(session, member.id, scene.after)
                 ratings = self._memory.readings.ratings(turn.id for turn in seen)
-                says = summary(scene.title, seen, ratings, spent(play))
+                says = summary(scene.title, seen, ratings, {word for words in spent(play) for word in words})
                 if says:
                     kept = {"owner": member.id, "aspect": f"{SCENE}{scene.id}", "text": says, "by": "rule"}
                     sources = tuple(turn.id for turn in seen)

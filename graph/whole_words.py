@@ -32,7 +32,8 @@ TOKENIZER = "porter unicode61 remove_diacritics 2"  # of the word indexes
 CAPITAL = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪĮİĶŁĻĽŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŲŹŻŽΑ-ΩА-ЯЁ"  # letters, in a class of a regular expression
 # Of scripts where a word stands without blanks, or with endings that are words: where a name is no word by itself.
 UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+    r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u312f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
+    r"\U00020000-\U0003ffff]"
 )
 END = "\uffff"  # of the text; what follows is for the index
 
@@ -104,9 +105,16 @@ def is_whole(term: str) -> bool:
 
 
 def names_in(text: str, *, told: bool = False) -> list[str]:
-    """The words that are written as names, folded: with a capital, and neither a month nor a verb that begins."""
+    """The words that are written as names, folded: with a capital, and neither a month nor a verb that begins.
+
+    Of what is asked, a capital tells nothing where a sentence begins, or where all letters are capitals.
+    """
+    text = unicodedata.normalize("NFC", text)
+    if not told and text.isupper():
+        return []
     found = (each for each in _WORD.finditer(text) if each[0][0].isupper() and is_name(text, each, told=told))
-    return [fold(each[0]) for each in found]
+    words = ((fold(each[0]), each) for each in found)
+    return [low for low, each in words if told or low in _MAY_BEGIN or not _begins(text, each)]
 
 
 def is_name(text: str, found: re.Match[str], *, told: bool = False) -> bool:
@@ -122,12 +130,17 @@ def is_name(text: str, found: re.Match[str], *, told: bool = False) -> bool:
         return False
     if low not in STOP:
         return True
-    return low in (_ALSO_NAMES if told else _MAY_BEGIN) or _BEGINS.search(before) is None
+    return low in (_ALSO_NAMES if told else _MAY_BEGIN) or not _begins(text, found)
+
+
+def _begins(text: str, found: re.Match[str]) -> bool:
+    """Whether a sentence begins with a word of a text."""
+    return _BEGINS.search(text[max(0, found.start() - 12) : found.start()]) is not None
 
 
 def says_whole(text: str, name: str) -> bool:
     """Whether a text has the words of a name, whole and next to each other; with a capital where the name has one."""
-    wanted = words_in(name)
+    wanted, text = words_in(name), unicodedata.normalize("NFC", text)
     found = list(_WORD.finditer(text))
     low = [fold(each[0]) for each in found]
     capital = name[:1].isupper()
@@ -158,6 +171,7 @@ def teach(db: sqlite3.Connection) -> None:
 
 
 def _beside(text: str) -> Iterator[str]:
+    text = unicodedata.normalize("NFC", text)
     for found in _WORD.finditer(text):
         word = found[0]
         low = fold(word)

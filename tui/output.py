@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 import unicodedata
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from datetime import datetime
 from shutil import get_terminal_size
@@ -152,7 +152,8 @@ def text_of(raw: bytes) -> str:
     from agent.decoding import decoded
 
     found = decoded(raw)
-    if found.text.encode() != raw.removeprefix(BOM_UTF8):
+    wide = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    if found.unknown or not (wide or found.text.encode() == raw.removeprefix(BOM_UTF8)):
         unknown = f" ({found.unknown:,} unknown)" if found.unknown else ""
         say(f"clew: What was piped in is not all UTF-8, so some of its letters are guesses{unknown}.")
     return found.text

@@ -22,7 +22,8 @@ from .chats import SPEAKERS, ImportedChat, ImportedMessage, name
 FORMAT = "chatgpt"
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 SAID = {"text", "multimodal_text", "code"}
-UNKNOWN = "of an unknown role"
+UNKNOWN, NO_CANVAS = "of an unknown role", "of a canvas that cannot be read"
+WHY = {UNKNOWN: "whose author is unknown", NO_CANVAS: "a canvas that cannot be read"}
 SHOWN = 60  # characters of a message that is named
 CANVAS = "canmore"  # the tool of canvases
 ALL = "all"  # the recipient of what is not written to a tool
@@ -115,8 +116,8 @@ def parse(value: Any) -> ImportedChat:
         text = "" if why else _text(node.message)
         if why or not text.strip():
             skipped[why or "empty"] += 1
-            if why == UNKNOWN:
-                odd.tell(f"message {number}, whose author is unknown (“{_shown(_text(node.message))}”)")
+            if why in (UNKNOWN, NO_CANVAS):
+                odd.tell(f"message {number}, {WHY[why]} (“{_shown(_text(node.message))}”)")
             continue
         key = node.message.id or node_id
         if key in keys:
@@ -140,7 +141,7 @@ def parse(value: Any) -> ImportedChat:
         head=stands_for.get(conversation.current_node or "") or (messages[-1].key if messages else None),
         identified=id is not None,
         archived=conversation.is_archived is True,
-        withheld=conversation.is_do_not_remember is True,
+        withheld=str(conversation.is_do_not_remember).lower() in ("true", "1"),
         skipped=skipped,
         odd=odd.told,
     )
@@ -206,14 +207,15 @@ def _left_out(message: ChatGptMessage) -> str | None:
     metadata = message.metadata or {}
     if message.author.role == "system":
         return "of the system"
-    if message.author.role == "assistant" and _canvas(message):
-        return None
-    if message.author.role == "tool" or (message.recipient or ALL) != ALL:
+    to_canvas = (message.recipient or "").startswith(CANVAS) and message.author.role == "assistant"
+    if message.author.role == "tool" or ((message.recipient or ALL) != ALL and not to_canvas):
         return "of or to a tool"
     if message.author.role not in ROLES:
         return UNKNOWN
     if metadata.get("is_visually_hidden_from_conversation") or message.weight == 0:
         return "hidden"
+    if to_canvas:
+        return None if _canvas(message) else NO_CANVAS
     if message.content.content_type not in SAID:
         return "hidden"  # thoughts, custom instructions
     return None
@@ -224,13 +226,18 @@ def _canvas(message: ChatGptMessage) -> str:
     tool = (message.recipient or "").partition(".")[0]
     content = message.content
     try:
-        given: Any = json.loads(content.text or "".join(map(str, content.parts or []))) if tool == CANVAS else {}
+        said = content.text or "".join(map(str, content.parts or []))
+        given: Any = json.JSONDecoder().raw_decode(said.lstrip())[0] if tool == CANVAS else {}
     except (ValueError, RecursionError):
         given = {}
     match given:
         case {"content": str(text), **more} if text.strip():
             return fenced(name(more.get("name")) or "canvas", text)
-        case {"updates": list(updates)}:
+        case {"content": list(parts), **more}:
+            said = "\n".join(each for each in parts if isinstance(each, str))
+            return fenced(name(more.get("name")) or "canvas", said) if said.strip() else ""
+        case {"updates": updates}:
+            updates = updates if isinstance(updates, list) else [updates]
             changed = [each.get("replacement") for each in updates if isinstance(each, dict)]
             texts = [text for text in changed if isinstance(text, str) and text.strip()]
             return fenced("canvas, changed", "\n".join(texts)) if texts else ""

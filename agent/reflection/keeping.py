@@ -5,13 +5,15 @@ name: the one that says it, or else a turn that does becomes a source too, and t
 deleted ("My sister works for Siemens" rests on the message that called her Ada).
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from agent.reflection.steps import SEQUENCE
 from graph.events import EntityNoted, Event, ObservationMade, RelationNoted, TurnSaid
 from graph.memory import Memory
-from graph.values import Wanted
+from graph.values import Named, Relationship, Wanted
 from graph.whole_words import fold, says_whole
 
 MOST = 10_000  # relationships of a world that are looked through
@@ -60,11 +62,22 @@ def lost_names(memory: Memory) -> list[EntityNoted]:
         wanted = Wanted(world=world.id, related=True)
         for each in memory.readings.memories(wanted, now=datetime.now(UTC), limit=MOST):
             assert each.relationship is not None
-            ends = (each.relationship.subject, each.relationship.object)
-            nameless = [end.id for end in ends if not end.name]
-            others = {fold(end.name) for end in ends}
-            names = [name for name in SEQUENCE.findall(each.text or "") if fold(name) not in others]
-            for entity, name in zip(nameless, names, strict=False) if len(names) == len(nameless) else ():
+            for entity, name in _said_by(each.text or "", each.relationship):
                 note = EntityNoted(entity=entity, category="person", by_turn=each.sources[0], text=name)
                 found.setdefault(entity, note)
     return list(found.values())
+
+
+def _said_by(text: str, told: Relationship) -> Iterator[tuple[str, str]]:
+    """The ends without a name, each with what a text calls it: that of the relationship alone, or one that names it."""
+    ends = (told.subject, told.object)
+    nameless = [end.id for end in ends if not end.name]
+    marked = replace(told, subject=_marked(ends[0]), object=_marked(ends[1]))
+    alone = re.fullmatch(re.escape(marked.sentence).replace(re.escape("\0"), "(.+)"), text)
+    others = {fold(end.name) for end in ends}
+    names = alone.groups() if alone else [name for name in SEQUENCE.findall(text) if fold(name) not in others]
+    yield from zip(nameless, names, strict=True) if len(names) == len(nameless) else ()
+
+
+def _marked(end: Named) -> Named:
+    return replace(end, name=end.name or "\0")

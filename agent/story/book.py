@@ -59,6 +59,7 @@ IGNORED = "Instructions in the lorebook that clew does not follow, kept for expo
 
 NEVER = "Off, since its chance is none"
 OF_TAGS = "Off, since it is for characters by their tags, which clew does not go by"
+OF_LOGIC = "Off, since clew does not know the logic of its secondary keys"
 
 Position = Literal["before_char", "after_char"]
 Logic = Literal["any", "not all", "not any", "all"]
@@ -474,15 +475,18 @@ def _told(value: Mapping[str, Any], salvage: Salvage) -> _When:
     fields = renamed({**value.get("extensions", {}), **value}, {"character_filter": "characterFilter"})
     logic = salvage.number(fields.get("selectiveLogic"), "selectiveLogic") or 0
     chance = salvage.number(fields.get("probability"), "probability")
-    always = chance is None or fields.get("useProbability") is False
-    only = salvage.object(fields.get("characterFilter"), "characterFilter")
-    names = tuple(salvage.texts(only.get("names", []), "names of a characterFilter"))
-    why = NEVER if not always and (chance or 0) < 1 else OF_TAGS if only.get("tags") else ""
+    always = chance is None or not salvage.flag(fields.get("useProbability"), "useProbability", usually=True)
+    only = fields.get("characterFilter")
+    only = salvage.object({"names": only} if isinstance(only, str | list) else only, "characterFilter")
+    named = salvage.texts(only.get("names", []), "names of a characterFilter", commas=True)
+    names = tuple(each.removesuffix(".png") for each in named)
+    known = logic in range(len(LOGICS))
+    why = NEVER if not always and (chance or 0) <= 0 else OF_TAGS if only.get("tags") else "" if known else OF_LOGIC
     if why and value["enabled"]:
         salvage.tell(why, value.get("name") or value.get("comment") or ", ".join(value["keys"][:2]) or "an entry")
-    number = 100 if always or chance is None else round(min(100, chance))
-    which = LOGICS[int(logic)] if 0 <= logic < len(LOGICS) else "any"
-    return _When(which, number, names, only.get("isExclude") is True, bool(why))
+    number = 100 if always or chance is None else math.ceil(min(100, chance))
+    but = salvage.flag(only.get("isExclude"), "isExclude", usually=False)
+    return _When(LOGICS[int(logic)] if known else "any", number, names, but, bool(why))
 
 
 def undecorated(content: str) -> tuple[str, list[str]]:

@@ -18,7 +18,7 @@ from agent.story.cards import filled
 from agent.story.play import WORLD, Play
 from agent.story.voice import card_of
 from graph.values import Member, StageLine, Turn
-from graph.whole_words import UNSPACED
+from graph.whole_words import UNSPACED, fold
 
 BOOK = "book:"  # before a book's name, as an aspect
 SCANNED = 4  # turns in which keys are looked for, where a book does not say
@@ -126,7 +126,7 @@ class _Said:
 
     @cached_property
     def folded(self) -> str:
-        return self.text.casefold()
+        return fold(self.text)
 
 
 class _Patterns:
@@ -229,7 +229,7 @@ def _says(lore: Lore, key: str, said: _Said, patterns: _Patterns) -> bool:
         return patterns.found(lore, key, said.text)
     text = said.text
     if not lore.entry.case_sensitive:
-        key, text = key.casefold(), said.folded
+        key, text = fold(key), said.folded
     at = text.find(key) if key.strip() else -1
     for _ in range(MOST_WITHIN):
         if at < 0:

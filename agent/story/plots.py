@@ -5,13 +5,15 @@ what is taken out of it by hand: an object into somebody's inventory, a fact som
 to each other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 from typing import Literal
 
 from agent.errors import AgentError
 from agent.story.play import Play
 from graph.values import Member
+from graph.whole_words import STOP, fold, words_in
 
 PLOT = "plot:"  # before a plot's id, as an owner
 Sort = Literal["event", "thread"]
@@ -87,22 +89,23 @@ def told_of(play: Play, voice: Member) -> Iterator[tuple[str, int, str]]:
             yield f"{PLOT}{plot.id}", plot.seq, f"{kind}: {plot.title}{end}{begun}{props}"
 
 
-def spent(play: Play, keeper: str | None = None) -> frozenset[str]:
-    """The words of props of plots that are over, in small letters: no summary and no recall carries them on.
+def spent(play: Play, keeper: str | None = None) -> list[tuple[str, ...]]:
+    """The words of each prop of plots that are over, folded, with those it is called by last: nothing carries them on.
 
-    What a `keeper` carries or knows of them is not spent for that member.
+    Words that say little, and names of the cast, are none of them. What a `keeper` carries or knows is not spent for
+    that member.
     """
     own = (line for (owner, aspect), line in play.lines.items() if owner == keeper and aspect.startswith(STAYS))
-    kept = "\n".join(line.text or "" for line in own).casefold()
-    return frozenset(
-        word.casefold()
-        for plot in plots_of(play)
-        if plot.over
-        for prop in plot.props
-        if prop.casefold() not in kept
-        for word in prop.split()
-        if len(word) > 3
-    )
+    kept = fold("\n".join(line.text or "" for line in own))
+    silent = STOP.union(*(words_in(each.name) for each in play.cast))
+    props = (prop for plot in plots_of(play) if plot.over for prop in plot.props if fold(prop) not in kept)
+    return [words for prop in props if (words := _telling(words_in(prop), silent))]
+
+
+def _telling(words: Sequence[str], silent: Collection[str]) -> tuple[str, ...]:
+    """The words that tell, as far as they stand together: of "the letter from Jonas" the letter."""
+    begun = list(dropwhile(silent.__contains__, words))
+    return tuple(takewhile(lambda word: word not in silent, begun))
 
 
 def _plot(play: Play, owner: str) -> Plot:

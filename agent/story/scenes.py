@@ -5,7 +5,6 @@ of it gets a summary of its own, made from what it saw: without a model, the fir
 the very words. From then on the summary stands in its prompts, and the scene's turns leave them.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from agent.story.play import Play
 from agent.story.stops import SENTENCE
 from graph.events import Role
 from graph.values import Member, StageLine, Turn
+from graph.whole_words import words_in
 
 SCENE = "scene:"  # before a scene's id, as an owner, and as the aspect of a summary
 TITLE, STATE = "title", "state"
@@ -20,7 +20,6 @@ OPEN, CLOSED = "open", "closed"
 LAST = 3  # scenes whose summaries are in every prompt
 LONGEST = 600  # characters of a summary
 QUOTED = 200  # characters of a sentence in it
-WORDS = re.compile(r"\w+")
 KEY = 2  # significance from which on words are kept
 
 
@@ -57,7 +56,7 @@ def summary(title: str, seen: Sequence[Turn], ratings: Mapping[str, int], spent:
     """What is left of a scene without a model: of what somebody saw, the first, the weightiest and the last words.
 
     In the very words, each of at most QUOTED characters; empty where nothing was seen. What has a word that is `spent`,
-    in small letters, is left out.
+    folded, is left out.
     """
     spent = frozenset(spent)
     said = [turn for turn in seen if turn.text and turn.role in (Role.USER, Role.ASSISTANT)]
@@ -70,7 +69,7 @@ def summary(title: str, seen: Sequence[Turn], ratings: Mapping[str, int], spent:
         if turn.id not in kept:
             continue
         quote = f"{turn.speaker}: {_first(turn.text or '')}"
-        if not spent.isdisjoint(WORDS.findall(quote.casefold())):
+        if not spent.isdisjoint(words_in(quote)):
             continue
         if len(found) + len(quote) + 1 > room:
             break

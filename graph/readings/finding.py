@@ -36,13 +36,14 @@ Mark = Literal["", "alternative", "hidden", "archived"]
 def search(db: sqlite3.Connection, typed: str, *, limit: int) -> list[FoundTurn]:
     """Turns with all the words typed, the last one as the beginning of a word, the best match first.
 
-    Words in quotes are a phrase, and names are looked for whole. Where nothing has them, turns that have names by
-    their stems, then those that hold the very characters, then those that have some of the words. Nothing typed is
-    an error; turns of tools, which only quote, and of deleted sessions are not looked for.
+    Words in quotes are a phrase, and names are looked for whole: with their capital first, then in small letters.
+    Where nothing has them, turns that have names by their stems, then those that hold the very characters, then those
+    that have some of the words. Nothing typed is an error; turns of tools, which only quote, and of deleted sessions
+    are not looked for.
     """
     text = _typed(typed)
     for found in (
-        _by_words(db, text),
+        _in_any_case(db, text),
         _by_words(db, text, names=False),
         _by_characters(db, text) if text else iter(()),
         _by_words(db, text, every=False),
@@ -147,11 +148,32 @@ def _by_words(
     with closing(db.execute(_MATCHES, values)) as rows:
         while (row := rows.fetchone()) is not None:
             cut = row[1].partition(END)[0]
-            if opening not in cut:  # only what stands behind the text, for the index alone, matched
-                text = db.execute("SELECT text FROM events WHERE seq = ?", (row[0],)).fetchone()[0]
-                yield row[0], _around(text, next((word for word in typed.split() if word in text), typed))
+            text = _text_of(db, row[0])
+            said = cut.replace(opening, "").replace(closing_mark, "").removeprefix("…").removesuffix("…")
+            if opening not in cut or said not in text:  # what stands behind the text, for the index alone, matched
+                yield row[0], _around(text, *typed.replace('"', " ").split())
             else:
                 yield row[0], segments(cut, opening, closing_mark)
+
+
+def _in_any_case(db: sqlite3.Connection, typed: str) -> Iterator[tuple[int, tuple[Segment, ...]]]:
+    """What has all the words, names whole: those with the capital first."""
+    yielded = set[int]()
+    for found in _by_words(db, typed):
+        yielded.add(found[0])
+        yield found
+    names = [f" {name} " for name in names_in(typed, told=True)]
+    if names and typed[-1:].isalnum():
+        names[-1] = names[-1].rstrip()  # which may be only the beginning of a word
+    for found in _by_words(db, typed, names=False) if names else ():
+        said = f" {' '.join(words_in(_text_of(db, found[0])))} "
+        if found[0] not in yielded and all(name in said for name in names):
+            yield found
+
+
+def _text_of(db: sqlite3.Connection, seq: int) -> str:
+    text: str = db.execute("SELECT text FROM events WHERE seq = ?", (seq,)).fetchone()[0]
+    return text
 
 
 def _by_characters(db: sqlite3.Connection, text: str) -> Iterator[tuple[int, tuple[Segment, ...]]]:
@@ -162,14 +184,18 @@ def _by_characters(db: sqlite3.Connection, text: str) -> Iterator[tuple[int, tup
             yield row[0], _around(row[1], wanted)
 
 
-def _around(text: str, wanted: str) -> tuple[Segment, ...]:
-    match = re.search(re.escape(wanted), text, re.IGNORECASE)
+def _around(text: str, *wanted: str) -> tuple[Segment, ...]:
+    """The text around the first of what is wanted, with all of that marked."""
+    pattern = re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE)
+    match = pattern.search(text)
     if match is None:
         return (Segment(text[: 2 * SNIPPET_CHARACTERS], False),)
     first, last = max(match.start() - SNIPPET_CHARACTERS, 0), match.end() + SNIPPET_CHARACTERS
-    before = ("…" if first else "") + text[first : match.start()]
-    after = text[match.end() : last] + ("…" if last < len(text) else "")
-    pieces = Segment(before, False), Segment(match.group(), True), Segment(after, False)
+    pieces, at = [Segment("…" if first else "", False)], first
+    for match in pattern.finditer(text, first, last):
+        pieces += [Segment(text[at : match.start()], False), Segment(match.group(), True)]
+        at = match.end()
+    pieces.append(Segment(text[at:last] + ("…" if last < len(text) else ""), False))
     return tuple(piece for piece in pieces if piece.text)
 
 

@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from graph.projection.identities import Identities
 from graph.recall.columns import Columns
@@ -71,7 +72,7 @@ class NameIndex:
 
     def seeds(self, question: str, kin: Sequence[CalledBy]) -> list[Seed]:
         """The entities that a question means, the longest names first; bounded."""
-        text = question[:LONGEST]
+        text = normalize("NFC", question[:LONGEST])
         found = [seed for called in kin if (seed := self._called(called)) is not None]
         said = [(match, fold(match[0])) for match in _WORD.finditer(text)]
         taken: set[int] = set()

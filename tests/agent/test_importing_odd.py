@@ -145,9 +145,13 @@ def test_letters_that_could_not_be_read_are_counted_by_their_chat(memory: Memory
     assert (report.new, report.odd) == (3, ["“Trip”: 2 letters that could not be read stand there as �"])
 
 
-def said_of(export: Any, tmp_path: Path) -> list[str]:
+def written_to(tmp_path: Path, export: Any) -> Path:
     (tmp_path / "x.json").write_text(json.dumps([export]))
-    (chat,) = open_export(tmp_path / "x.json").chats()
+    return tmp_path / "x.json"
+
+
+def said_of(export: Any, tmp_path: Path) -> list[str]:
+    (chat,) = open_export(written_to(tmp_path, export)).chats()
     return [message.text for message in chat.messages]
 
 
@@ -162,8 +166,12 @@ def test_what_was_written_into_a_canvas_comes_along(tmp_path: Path) -> None:
         message["content"] = {"content_type": "code", "language": "json", "text": json.dumps(written)}
         said = said_of(export, tmp_path)[1]
         assert all(each in said for each in kept), said
-    message["content"]["text"] = "no JSON"
-    assert said_of(export, tmp_path) == ["the first", "the third"]
+    message["content"]["text"] = json.dumps({"content": ["Row", 5, "at dusk."]}) + " and more"
+    assert "Row\nat dusk." in said_of(export, tmp_path)[1]
+    message["content"]["text"] = '{"content": "cut off'
+    (chat,) = open_export(written_to(tmp_path, export)).chats()
+    assert [message.text for message in chat.messages] == ["the first", "the third"]
+    assert chat.odd == ('“Trip”: message 2, a canvas that cannot be read (“{"content": "cut off”)',)
 
 
 def test_what_claude_changed_in_a_file_comes_along(tmp_path: Path) -> None:

@@ -89,10 +89,14 @@ async def test_props_of_an_event_that_is_over_are_recalled_no_more_but_what_some
     session = await begun(agent)
     played = Played(agent, FakeGenerator(), session)
     mara, _ = await played.named("Mara", "Jonas")
-    picnic = await agent.stories.note_plot(session, "The picnic", texts={"props": "red blanket, silver spoon"})
+    picnic = await agent.stories.note_plot(
+        session, "The picnic", texts={"props": "red blanket, silver spoon, old Schlüssel, a letter from Jonas"}
+    )
     await agent.stories.move_plot(session, picnic, "active")
     await say(agent, session, "Mara, the red blanket lies on the grass.")
     await say(agent, session, "Mara, the silver spoon lies beside it.")
+    await say(agent, session, "Mara, the Schlüssel is here.")
+    await say(agent, session, "Mara, I came from Lisbon with Jonas by boat.")
     for _ in range(3):
         await say(agent, session, "Mara, how warm it is.")
 
@@ -103,7 +107,8 @@ async def test_props_of_an_event_that_is_over_are_recalled_no_more_but_what_some
 
     assert await found("blanket") == ["Mara, the red blanket lies on the grass."]
     await agent.stories.move_plot(session, picnic, "completed", keep=[(mara, "inventory", "silver spoon")])
-    assert await found("blanket") == []
+    assert await found("blanket") == await found("Schlüssel") == []
+    assert await found("boat") == ["Mara, I came from Lisbon with Jonas by boat."]
     assert await found("spoon") == ["Mara, the silver spoon lies beside it."]
 
 

@@ -59,6 +59,20 @@ async def test_what_rests_on_another_messages_name_goes_with_that_and_the_previe
     assert await stands(agent) == []
 
 
+@pytest.mark.parametrize("name", ["李雷", "Иван", "paul", "van der Berg"])
+async def test_a_lost_name_is_read_off_the_sentence_in_any_script(agent: Agent, name: str) -> None:
+    memory = agent._memory
+    memory.append(begin("s"), said("t1", text=name), said("t2", parent="t1", text="In Hamburg."))
+    memory.append(
+        EntityNoted(entity="p", category="person", by_turn="t1", text=name),
+        EntityNoted(entity="h", category="place", by_turn="t2", text="Hamburg"),
+        observed("m", "t2", text=f"{name} lives in Hamburg.", about=("p", "h"), category="relationship"),
+        RelationNoted.of("m", Relation(subject="p", kind="lives_in", object="h")),
+        TurnDeleted(turn="t1"),
+    )
+    assert [each.text for each in lost_names(memory)] == [name]
+
+
 async def test_an_older_log_gets_the_names_back_that_its_relationships_still_say(agent: Agent) -> None:
     memory = agent._memory
     memory.append(begin("s"), said("t1", text="My brother is Paul."), said("t2", parent="t1", text="He is in Hamburg."))

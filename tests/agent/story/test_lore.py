@@ -47,17 +47,19 @@ def test_keys_match_in_scripts_that_have_no_blanks_and_whole_words_elsewhere() -
     each(KEYS, matches)
 
 
-LOGIC = (  # SillyTavern's number, whether "moon" and "star" are said, whether it is told
+LOGIC: tuple[
+    tuple[float, str, bool], ...
+] = (  # SillyTavern's number, whether "moon" and "star" are said, whether it is told
     *((0, "wolf", False), (0, "wolf moon", True), (0, "wolf moon star", True)),  # any of them
     *((1, "wolf", True), (1, "wolf moon", True), (1, "wolf moon star", False)),  # not all of them
     *((2, "wolf", True), (2, "wolf moon", False), (2, "wolf moon star", False)),  # not any of them
     *((3, "wolf", False), (3, "wolf moon", False), (3, "wolf moon star", True)),  # all of them
-    (7, "wolf moon", True),
+    *((7, "wolf moon", False), (1.5, "wolf moon", False), (-1, "wolf moon", False)),  # none that is known: off
 )
 
 
 def test_the_logic_of_secondary_keys_is_that_of_its_number() -> None:
-    def is_told(row: tuple[int, str, bool]) -> None:
+    def is_told(row: tuple[float, str, bool]) -> None:
         keys = {"key": ["wolf"], "keysecondary": ["moon", "star"], "selective": True}
         assert told({**keys, "selectiveLogic": row[0]}, row[1]) is row[2]
         assert told({**keys, "extensions": {"selectiveLogic": row[0]}}, row[1]) is row[2]
@@ -81,6 +83,17 @@ def test_an_entry_of_some_characters_is_told_to_them_alone(*, exclude: bool, mar
     book, _ = read({"key": ["wolf"], "characterFilter": {"isExclude": exclude, "names": ["Mara"], "tags": []}})
     (entry,) = book.entries
     assert (entry.is_for("mara"), entry.is_for("Jonas")) == (mara, jonas)
+
+
+@pytest.mark.parametrize(
+    "only", [{"isExclude": "true", "names": "Mara.png, Ada"}, {"isExclude": 1, "names": [" Mara "]}]
+)
+def test_a_filter_written_otherwise_means_the_same(only: Any) -> None:
+    (entry,) = read({"key": ["wolf"], "characterFilter": only})[0].entries
+    assert (entry.is_for("Mara"), entry.is_for("Jonas")) == (False, True)
+    (entry,) = read({"key": ["wolf"], "characterFilter": ["Mara"]})[0].entries
+    assert (entry.is_for("Mara"), entry.is_for("Jonas")) == (True, False)
+    assert told({"key": ["wolf"], "probability": 0, "useProbability": "false"}, "a wolf")
 
 
 def test_an_entry_of_tags_is_off_and_named() -> None:

@@ -5,6 +5,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -125,6 +126,30 @@ def test_sharp_s_wide_letters_and_apostrophes_fold(memory: Memory) -> None:
     ):
         assert first(memory, asked) == wanted, asked
         assert [found.turn.id for found in memory.readings.search(asked)] == [wanted], asked
+
+
+def test_a_snippet_is_of_the_text_however_many_names_it_has(memory: Memory) -> None:
+    text = "The dog and the cat. " + " ".join(f"The Word{chr(65 + place)} is here." for place in range(26))
+    memory.append(begin("s"), said("a", text=text))
+    for asked in ("WordZ", "wordz", "WordZ ", "dog WordY"):
+        snippet = memory.readings.search(asked)[0].snippet
+        assert "".join(piece.text for piece in snippet).strip("…") in text, asked
+        assert any(piece.matched for piece in snippet)
+
+
+def test_names_in_decomposed_letters_are_found(memory: Memory) -> None:
+    memory.append(begin("s"), said("a", text=normalize("NFD", "Inés met Renée in Évora")), said("b", parent="a"))
+    for asked in ("Inés", "Ines", "Renée", "Renee", normalize("NFD", "Évora")):
+        assert first(memory, f"Who is {asked}?") == "a", asked
+        assert memory.readings.search(f"{asked} ")[0].turn.id == "a", asked
+        assert [turn.id for turn in memory.readings.about(asked, limit=9).turns] == ["a"], asked
+
+
+def test_small_letters_are_found_behind_the_capital(memory: Memory) -> None:
+    texts = {"a": "Passport control was slow", "b": "my passport is in the drawer", "c": "passports are blue"}
+    memory.append(begin("s"), *(said(id, text=text, parent=None) for id, text in texts.items()))
+    assert [found.turn.id for found in memory.readings.search("Passport ")] == ["a", "b"]
+    assert {hit.id for hit in memory.recall.search("WHERE IS MY PASSPORT", now=NOW, timezone=UTC)} >= {"a", "b"}
 
 
 def test_a_name_that_is_erased_leaves_the_index_whole_too(memory: Memory, folder: Path) -> None:

@@ -89,9 +89,8 @@ async def test_props_of_an_event_that_is_over_are_recalled_no_more_but_what_some
     session = await begun(agent)
     played = Played(agent, FakeGenerator(), session)
     mara, _ = await played.named("Mara", "Jonas")
-    picnic = await agent.stories.note_plot(
-        session, "The picnic", texts={"props": "red blanket, silver spoon, old Schlüssel, a letter from Jonas"}
-    )
+    props = "red blanket, silver spoon, old Schlüssel, a letter from Jonas"
+    picnic = await agent.stories.note_plot(session, "The picnic", texts={"props": props})
     await agent.stories.move_plot(session, picnic, "active")
     await say(agent, session, "Mara, the red blanket lies on the grass.")
     await say(agent, session, "Mara, the silver spoon lies beside it.")

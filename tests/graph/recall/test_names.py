@@ -147,7 +147,10 @@ def test_names_in_decomposed_letters_are_found(memory: Memory) -> None:
 
 def test_small_letters_are_found_behind_the_capital(memory: Memory) -> None:
     texts = {"a": "Passport control was slow", "b": "my passport is in the drawer", "c": "passports are blue"}
-    memory.append(begin("s"), *(said(id, text=text, parent=None) for id, text in texts.items()))
+    before = [None, *texts]
+    memory.append(
+        begin("s"), *(said(id, text=texts[id], parent=parent) for id, parent in zip(texts, before, strict=False))
+    )
     assert [found.turn.id for found in memory.readings.search("Passport ")] == ["a", "b"]
     assert {hit.id for hit in memory.recall.search("WHERE IS MY PASSPORT", now=NOW, timezone=UTC)} >= {"a", "b"}
 
